@@ -1,0 +1,4 @@
+//! Foldline folds the logs of coding agents into one stream of domain events.
+#![forbid(unsafe_code)]
+
+pub mod transduce;

@@ -1,0 +1,2 @@
+//! The program `foldline`.
+fn main() {}
