@@ -1,1 +1,105 @@
-//! The framework.
+//! The framework: pure reducers, emitters, and the thin shell that joins them.
+//!
+//! A [`Reducer`] is a pure function, `(state, input) -> (state, events)`. An [`Emitter`] reads those
+//! events by reference and makes something of them: patches, metrics, rows, text. A [`Transducer`]
+//! holds a reducer, its state and an emitter, and drives them one input at a time. Several emitters
+//! at once are a tuple, a `Vec` or a [`Tee`]; each sees every event, in order, in one pass.
+//!
+//! Nothing here knows a file format or does I/O, and nothing beyond `std` is used.
+//!
+//! ```
+//! use foldline::transduce::{Batch, Emitter, Reducer, Transducer};
+//!
+//! #[derive(Debug, PartialEq)]
+//! enum Event {
+//!     Opened { door: u32 },
+//!     Closed { door: u32 },
+//! }
+//!
+//! /// Doors report their number when they move; a door that is open can only close.
+//! struct Doors;
+//!
+//! impl Reducer<u32, Vec<u32>, Event> for Doors {
+//!     fn init(&self) -> Vec<u32> {
+//!         Vec::new()
+//!     }
+//!     fn reduce(&self, mut open: Vec<u32>, door: u32) -> (Vec<u32>, Batch<Event>) {
+//!         let event = match open.iter().position(|&it| it == door) {
+//!             Some(at) => {
+//!                 open.remove(at);
+//!                 Event::Closed { door }
+//!             }
+//!             None => {
+//!                 open.push(door);
+//!                 Event::Opened { door }
+//!             }
+//!         };
+//!         (open, Batch::one(event))
+//!     }
+//!     fn finish(&self, open: Vec<u32>) -> (Vec<u32>, Batch<Event>) {
+//!         let closing = open.into_iter().map(|door| Event::Closed { door }).collect();
+//!         (Vec::new(), closing)
+//!     }
+//! }
+//!
+//! /// One consumer: a line of text for each event.
+//! struct Log;
+//!
+//! impl Emitter<Event, String> for Log {
+//!     fn emit(&mut self, event: &Event) -> Batch<String> {
+//!         Batch::one(format!("{event:?}"))
+//!     }
+//! }
+//!
+//! /// Another: a number, once, at the end.
+//! #[derive(Default)]
+//! struct Count(usize);
+//!
+//! impl Emitter<Event, usize> for Count {
+//!     fn emit(&mut self, _: &Event) -> Batch<usize> {
+//!         self.0 += 1;
+//!         Batch::EMPTY
+//!     }
+//!     fn finish(&mut self) -> Batch<usize> {
+//!         Batch::one(self.0)
+//!     }
+//! }
+//!
+//! let mut doors = Transducer::new(Doors, (Log, Count::default()));
+//!
+//! let lines = |out: Batch<(Batch<String>, Batch<usize>)>| -> Vec<String> {
+//!     out.into_iter().flat_map(|(log, _)| log).collect()
+//! };
+//! assert_eq!(lines(doors.step(7)), ["Opened { door: 7 }"]);
+//! assert_eq!(lines(doors.step(9)), ["Opened { door: 9 }"]);
+//! assert_eq!(lines(doors.step(7)), ["Closed { door: 7 }"]);
+//! assert_eq!(doors.state(), &[9]);
+//!
+//! let (open, (_, count), last) = doors.finish();
+//! assert!(open.is_empty());
+//! assert_eq!(count.0, 4);
+//! assert_eq!(last.len(), 2); // the door that was closed, and the count
+//! ```
+//!
+//! # From a `&mut self` method to a pure core
+//!
+//! A state machine with a method `fn reduce(&mut self, input) -> Vec<Output>` becomes pure by taking
+//! the state out, reducing, and putting the new state back. That call shape is [`Transducer::step`]:
+//! call sites keep their `&mut`, and the core stays a function that a test calls with plain values.
+//!
+//! # What goes where
+//!
+//! - Facts about the domain: events and the reducer's state.
+//! - How something is shown or stored (indices, formats, counters): an emitter.
+//! - Errors in the input: events. Errors of a sink: its output, as `Emitter<Event, Result<T, E>>`.
+//! - Reading, writing, clocks, randomness: neither; the caller's loop.
+
+pub mod batch;
+pub mod emitter;
+pub mod reducer;
+mod transducer;
+
+pub use batch::Batch;
+pub use emitter::{Contramap, EmitFn, Emitter, Filter, Tee, contramap, emit_fn, filter};
+pub use reducer::{Both, Keyed, ReduceFn, Reducer, Then, reduce_fn};
+pub use transducer::Transducer;

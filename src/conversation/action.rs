@@ -1,0 +1,439 @@
+//! [`ActionType`]: what a tool call does, in words that all agents share.
+
+use serde::{Deserialize, Serialize};
+
+use super::{json::Json, text::Text};
+
+/// What a tool call does. Serialised with the tag `action`.
+///
+/// `result` is what the tool gave back, for every tool; it is absent while the call is open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case", from = "FlatAction")]
+#[non_exhaustive]
+pub enum ActionType {
+    /// Reads a file, or lists a directory.
+    FileRead {
+        /// Relative to the session's directory where it lies below it.
+        path: Text,
+        /// What was read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Creates, changes, moves or deletes files.
+    FileEdit {
+        /// The first file that is changed.
+        path: Text,
+        /// Every change, in the order of the call.
+        changes: Vec<FileChange>,
+        /// What the tool said of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Runs a command.
+    CommandRun {
+        /// The command line.
+        command: Text,
+        /// How it ended and what it printed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<CommandRunResult>,
+    },
+    /// Searches files, their names, or the web.
+    Search {
+        /// The pattern or the question.
+        query: Text,
+        /// What was found.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Fetches from the web.
+    WebFetch {
+        /// The address.
+        url: Text,
+        /// What was fetched.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Reads or writes the agent's list of things to do.
+    TodoManagement {
+        /// The list as the call leaves it.
+        todos: Vec<TodoItem>,
+        /// `write`, `update` or `read`.
+        operation: Text,
+        /// What the tool said of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Hands work to a sub-agent.
+    TaskCreate {
+        /// What it is to do, in short.
+        description: Text,
+        /// What it is told.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prompt: Option<Text>,
+        /// Which kind of agent it is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subagent_type: Option<Text>,
+        /// Its answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Presents a plan for approval.
+    PlanPresentation {
+        /// The plan, usually Markdown.
+        plan: Text,
+        /// What the person said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Asks the person something.
+    Question {
+        /// The questions.
+        questions: Vec<Text>,
+        /// What the person said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+    /// Any other tool, MCP tools among them, as it was called.
+    Tool {
+        /// Its name, as the log spells it.
+        tool_name: Text,
+        /// What it was given.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<Json>,
+        /// What it gave back.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+    },
+}
+
+impl ActionType {
+    /// The kind of tool, in the vocabulary of the Agent Client Protocol (`ToolKind`).
+    pub fn kind(&self) -> ToolKind {
+        match self {
+            Self::FileRead { .. } => ToolKind::Read,
+            Self::FileEdit { changes, .. } => match changes.as_slice() {
+                [FileChange::Delete { .. }] => ToolKind::Delete,
+                [FileChange::Rename { .. }] => ToolKind::Move,
+                _ => ToolKind::Edit,
+            },
+            Self::CommandRun { .. } => ToolKind::Execute,
+            Self::Search { .. } => ToolKind::Search,
+            Self::WebFetch { .. } => ToolKind::Fetch,
+            Self::TodoManagement { .. } | Self::PlanPresentation { .. } => ToolKind::Think,
+            Self::TaskCreate { .. } | Self::Question { .. } | Self::Tool { .. } => ToolKind::Other,
+        }
+    }
+
+    /// The tag that this action is serialised with.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::FileRead { .. } => "file_read",
+            Self::FileEdit { .. } => "file_edit",
+            Self::CommandRun { .. } => "command_run",
+            Self::Search { .. } => "search",
+            Self::WebFetch { .. } => "web_fetch",
+            Self::TodoManagement { .. } => "todo_management",
+            Self::TaskCreate { .. } => "task_create",
+            Self::PlanPresentation { .. } => "plan_presentation",
+            Self::Question { .. } => "question",
+            Self::Tool { .. } => "tool",
+        }
+    }
+
+    /// Stores what the tool gave back. A command gets it as its output, keeping its exit status.
+    pub fn set_result(&mut self, body: ToolResult) {
+        match self {
+            Self::FileRead { result, .. }
+            | Self::FileEdit { result, .. }
+            | Self::Search { result, .. }
+            | Self::WebFetch { result, .. }
+            | Self::TodoManagement { result, .. }
+            | Self::TaskCreate { result, .. }
+            | Self::PlanPresentation { result, .. }
+            | Self::Question { result, .. }
+            | Self::Tool { result, .. } => *result = Some(body),
+            Self::CommandRun { result, .. } => {
+                result.get_or_insert_default().output = Some(body.into_text());
+            }
+        }
+    }
+
+    /// What the tool gave back as text, if it gave anything back.
+    pub fn result_text(&self) -> Option<Text> {
+        match self {
+            Self::FileRead { result, .. }
+            | Self::FileEdit { result, .. }
+            | Self::Search { result, .. }
+            | Self::WebFetch { result, .. }
+            | Self::TodoManagement { result, .. }
+            | Self::TaskCreate { result, .. }
+            | Self::PlanPresentation { result, .. }
+            | Self::Question { result, .. }
+            | Self::Tool { result, .. } => result.clone().map(ToolResult::into_text),
+            Self::CommandRun { result, .. } => result.as_ref()?.output.clone(),
+        }
+    }
+}
+
+/// The kind of a tool, in the vocabulary of the Agent Client Protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// Reads files or data.
+    Read,
+    /// Modifies files.
+    Edit,
+    /// Removes files.
+    Delete,
+    /// Moves or renames files.
+    Move,
+    /// Searches.
+    Search,
+    /// Runs commands.
+    Execute,
+    /// Plans, keeps lists.
+    Think,
+    /// Fetches from outside.
+    Fetch,
+    /// Everything else.
+    Other,
+}
+
+impl ToolKind {
+    /// The word that the Agent Client Protocol uses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Delete => "delete",
+            Self::Move => "move",
+            Self::Search => "search",
+            Self::Execute => "execute",
+            Self::Think => "think",
+            Self::Fetch => "fetch",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// One change of one file. Serialised with the tag `action`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum FileChange {
+    /// The file is written as a whole.
+    Write {
+        /// Which file.
+        path: Text,
+        /// What it holds afterwards.
+        content: Text,
+    },
+    /// Parts of the file are changed.
+    Edit {
+        /// Which file.
+        path: Text,
+        /// The change in unified format, beginning with its first `@@` line.
+        unified_diff: Text,
+        /// Whether the line numbers are those of the file, and not of the part that the log shows.
+        has_line_numbers: bool,
+    },
+    /// The file is deleted.
+    Delete {
+        /// Which file.
+        path: Text,
+    },
+    /// The file is renamed.
+    Rename {
+        /// Its old name.
+        path: Text,
+        /// Its new name.
+        new_path: Text,
+    },
+}
+
+impl FileChange {
+    /// The file that is changed, under its old name.
+    pub fn path(&self) -> &Text {
+        match self {
+            Self::Write { path, .. }
+            | Self::Edit { path, .. }
+            | Self::Delete { path }
+            | Self::Rename { path, .. } => path,
+        }
+    }
+}
+
+/// How a command ended and what it printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandRunResult {
+    /// How it ended, where the log says.
+    pub exit_status: Option<CommandExitStatus>,
+    /// What it printed: standard output and error as the agent saw them.
+    pub output: Option<Text>,
+}
+
+/// How a command ended. Serialised with the tag `type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum CommandExitStatus {
+    /// The log gives the exit code.
+    ExitCode {
+        /// 0 is success.
+        code: i32,
+    },
+    /// The log says only whether it succeeded.
+    Success {
+        /// Whether it did.
+        success: bool,
+    },
+}
+
+/// What a tool gave back. Serialised with the tag `type` and the content `value`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "value", rename_all = "snake_case", try_from = "TypedValue")]
+pub enum ToolResult {
+    /// Text.
+    Text(Text),
+    /// Structured data.
+    Json(Json),
+}
+
+impl ToolResult {
+    /// As text: structured data in its JSON form.
+    pub fn into_text(self) -> Text {
+        match self {
+            Self::Text(text) => text,
+            Self::Json(json) => Text::from(json.get()),
+        }
+    }
+}
+
+impl From<Text> for ToolResult {
+    fn from(text: Text) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodoItem {
+    /// What is to be done.
+    pub content: Text,
+    /// `pending`, `in_progress`, `completed`, or what the log says.
+    pub status: Text,
+    /// `high`, `medium`, `low`, or what the log says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Text>,
+}
+
+/// [`ToolResult`] as it is read: straight from the text, so that [`Json`] keeps every digit (serde's
+/// tagged enums are read through a buffer that does not).
+#[derive(Deserialize)]
+struct TypedValue {
+    r#type: ToolResultType,
+    value: Json,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ToolResultType {
+    Text,
+    Json,
+}
+
+impl TryFrom<TypedValue> for ToolResult {
+    type Error = serde_json::Error;
+
+    fn try_from(TypedValue { r#type, value }: TypedValue) -> Result<Self, Self::Error> {
+        match r#type {
+            ToolResultType::Text => serde_json::from_str(value.get()).map(Self::Text),
+            ToolResultType::Json => Ok(Self::Json(value)),
+        }
+    }
+}
+
+/// [`ActionType`] as it is read, for the same reason as [`TypedValue`].
+#[derive(Deserialize)]
+struct FlatAction {
+    action: String,
+    #[serde(default)]
+    path: Text,
+    #[serde(default)]
+    changes: Vec<FileChange>,
+    #[serde(default)]
+    command: Text,
+    #[serde(default)]
+    query: Text,
+    #[serde(default)]
+    url: Text,
+    #[serde(default)]
+    todos: Vec<TodoItem>,
+    #[serde(default)]
+    operation: Text,
+    #[serde(default)]
+    description: Text,
+    prompt: Option<Text>,
+    subagent_type: Option<Text>,
+    #[serde(default)]
+    plan: Text,
+    #[serde(default)]
+    questions: Vec<Text>,
+    #[serde(default)]
+    tool_name: Text,
+    arguments: Option<Json>,
+    result: Option<FlatResult>,
+}
+
+/// Either of the two shapes of `result`.
+#[derive(Deserialize)]
+struct FlatResult {
+    r#type: Option<ToolResultType>,
+    value: Option<Json>,
+    exit_status: Option<CommandExitStatus>,
+    output: Option<Text>,
+}
+
+impl From<FlatAction> for ActionType {
+    fn from(flat: FlatAction) -> Self {
+        let FlatAction { path, changes, query, url, todos, operation, description, .. } = flat;
+        let FlatAction { prompt, subagent_type, plan, questions, tool_name, arguments, .. } = flat;
+        if flat.action == "command_run" {
+            let result = flat.result.map(|FlatResult { exit_status, output, .. }| {
+                CommandRunResult { exit_status, output }
+            });
+            return Self::CommandRun { command: flat.command, result };
+        }
+        let result = flat.result.and_then(|result| {
+            let typed = TypedValue { r#type: result.r#type?, value: result.value? };
+            ToolResult::try_from(typed).ok()
+        });
+        match flat.action.as_str() {
+            "file_read" => Self::FileRead { path, result },
+            "file_edit" => Self::FileEdit { path, changes, result },
+            "search" => Self::Search { query, result },
+            "web_fetch" => Self::WebFetch { url, result },
+            "todo_management" => Self::TodoManagement { todos, operation, result },
+            "task_create" => Self::TaskCreate { description, prompt, subagent_type, result },
+            "plan_presentation" => Self::PlanPresentation { plan, result },
+            "question" => Self::Question { questions, result },
+            // An action of a later version is a tool by its tag's name.
+            "tool" => Self::Tool { tool_name, arguments, result },
+            later => Self::Tool { tool_name: later.into(), arguments, result },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_survive_serde_with_every_digit() {
+        let json = r#"{"action":"tool","tool_name":"db___query","arguments":{"id":123456789012345678901234567890},"result":{"type":"json","value":{"n":1e400}}}"#;
+        let action: ActionType = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&action).unwrap(), json);
+
+        let json = r#"{"action":"command_run","command":"ls","result":{"exit_status":{"type":"exit_code","code":1},"output":"x"}}"#;
+        let action: ActionType = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&action).unwrap(), json);
+    }
+}

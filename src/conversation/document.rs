@@ -1,0 +1,135 @@
+//! [`Conversation`]: the whole conversation, folded straight from its events.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{
+    entry::NormalizedEntry,
+    event::{DomainEvent, WarningKind},
+    id::CorrId,
+    summary::Summary,
+};
+
+/// The whole conversation. It is what the patches of a `PatchEmitter` add up to when they are applied
+/// in order to [`Conversation::default`], `{"entries":[]}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// The entries, each wrapped as `{"type":"NORMALIZED_ENTRY","content":{..}}` when serialised.
+    #[serde(serialize_with = "serialize_entries", deserialize_with = "deserialize_entries")]
+    pub entries: Vec<NormalizedEntry>,
+    /// What stands beside the entries, at root keys of their own.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Where the entries are that still grow or wait for a result.
+    #[serde(skip)]
+    open: BTreeMap<CorrId, usize>,
+}
+
+impl Conversation {
+    /// Folds one event in.
+    pub fn apply(&mut self, event: &DomainEvent) {
+        match event {
+            DomainEvent::NewEntry { entry } => self.entries.push(entry.clone()),
+            DomainEvent::OpenEntry { corr_id, entry } => self.open(corr_id, entry.clone()),
+            DomainEvent::NewToolCall { corr_id, entry } => {
+                self.open(corr_id, entry_of_call(corr_id, entry));
+            }
+            DomainEvent::GrowEntry { corr_id, text } => {
+                if let Some(entry) = self.entry_mut(corr_id) {
+                    let grown = entry.content.decode().into_owned() + &text.decode();
+                    entry.content = grown.into();
+                }
+            }
+            DomainEvent::CloseEntry { corr_id, entry } => {
+                if let (Some(old), Some(entry)) = (self.entry_mut(corr_id), entry) {
+                    *old = entry.clone();
+                }
+                self.open.remove(corr_id);
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                if let Some(old) = self.entry_mut(corr_id) {
+                    *old = entry_of_call(corr_id, entry);
+                }
+                if entry.tool().is_none_or(|tool| tool.status.is_final()) {
+                    self.open.remove(corr_id);
+                }
+            }
+            DomainEvent::Session(_) | DomainEvent::Usage { .. } | DomainEvent::Warning(_) => {
+                self.summary.apply(event);
+            }
+        }
+    }
+
+    fn open(&mut self, corr_id: &CorrId, entry: NormalizedEntry) {
+        self.open.insert(corr_id.clone(), self.entries.len());
+        self.entries.push(entry);
+    }
+
+    /// The open entry with this id; that there is none is a warning.
+    fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NormalizedEntry> {
+        let Some(&index) = self.open.get(corr_id) else {
+            self.summary.warn(WarningKind::UnknownCorrelation);
+            return None;
+        };
+        self.entries.get_mut(index)
+    }
+}
+
+impl<'e> FromIterator<&'e DomainEvent> for Conversation {
+    fn from_iter<I: IntoIterator<Item = &'e DomainEvent>>(events: I) -> Self {
+        let mut conversation = Self::default();
+        for event in events {
+            conversation.apply(event);
+        }
+        conversation
+    }
+}
+
+/// The entry of a tool call always carries its correlation id.
+fn entry_of_call(corr_id: &CorrId, entry: &NormalizedEntry) -> NormalizedEntry {
+    let mut entry = entry.clone();
+    if entry.corr_id().is_none() {
+        entry.metadata_mut().corr_id = Some(corr_id.clone());
+    }
+    entry
+}
+
+/// An entry as documents and patches hold it: `{"type":"NORMALIZED_ENTRY","content":{..}}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EntrySlot<E> {
+    r#type: SlotType,
+    content: E,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum SlotType {
+    #[serde(rename = "NORMALIZED_ENTRY")]
+    NormalizedEntry,
+}
+
+impl<E> EntrySlot<E> {
+    /// Wraps an entry.
+    pub fn new(entry: E) -> Self {
+        Self { r#type: SlotType::NormalizedEntry, content: entry }
+    }
+
+    /// The entry within.
+    pub fn into_entry(self) -> E {
+        self.content
+    }
+}
+
+fn serialize_entries<S: Serializer>(
+    entries: &[NormalizedEntry],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(entries.iter().map(EntrySlot::new))
+}
+
+fn deserialize_entries<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<NormalizedEntry>, D::Error> {
+    let slots = Vec::<EntrySlot<NormalizedEntry>>::deserialize(deserializer)?;
+    Ok(slots.into_iter().map(EntrySlot::into_entry).collect())
+}

@@ -1,0 +1,256 @@
+//! [`NormalizedEntry`]: one entry of a conversation, the same for every agent.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    action::ActionType, event::WarningKind, id::CorrId, json::Json, text::Text, time::Timestamp,
+};
+
+/// One entry of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NormalizedEntry {
+    /// When it was said or begun, in milliseconds since 1970, where the log says.
+    pub timestamp: Option<Timestamp>,
+    /// What it is.
+    pub entry_type: NormalizedEntryType,
+    /// Its text: what was said, or for a tool call a short title such as a path or a command.
+    pub content: Text,
+    /// Everything else that is known of it.
+    pub metadata: Option<Box<Metadata>>,
+}
+
+impl NormalizedEntry {
+    /// An entry without time and metadata.
+    pub fn new(entry_type: NormalizedEntryType, content: impl Into<Text>) -> Self {
+        Self { timestamp: None, entry_type, content: content.into(), metadata: None }
+    }
+
+    /// The same entry at a moment.
+    #[must_use]
+    pub fn at(mut self, timestamp: Option<Timestamp>) -> Self {
+        self.timestamp = timestamp;
+        self
+    }
+
+    /// The metadata, made where there is none yet.
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        self.metadata.get_or_insert_default()
+    }
+
+    /// The correlation id that the entry carries in its metadata.
+    pub fn corr_id(&self) -> Option<&CorrId> {
+        self.metadata.as_ref()?.corr_id.as_ref()
+    }
+
+    /// The tool call, if the entry is one.
+    pub fn tool(&self) -> Option<&ToolUse> {
+        match &self.entry_type {
+            NormalizedEntryType::ToolUse(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// The tool call, if the entry is one.
+    pub fn tool_mut(&mut self) -> Option<&mut ToolUse> {
+        match &mut self.entry_type {
+            NormalizedEntryType::ToolUse(tool) => Some(tool),
+            _ => None,
+        }
+    }
+}
+
+/// What an entry is. Serialised with the tag `type`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "FlatEntryType")]
+#[non_exhaustive]
+pub enum NormalizedEntryType {
+    /// What the person said.
+    UserMessage,
+    /// What the agent said.
+    AssistantMessage,
+    /// What the program around the agent said.
+    SystemMessage,
+    /// What went wrong.
+    ErrorMessage,
+    /// What the agent thought.
+    Thinking,
+    /// A tool call with, in the end, its result.
+    ToolUse(ToolUse),
+    /// Something of the log that was not understood, or fits nowhere; `content` is its raw text.
+    Diagnostic {
+        /// Why it stands here.
+        code: WarningKind,
+    },
+}
+
+impl NormalizedEntryType {
+    /// The tag that this type is serialised with.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::UserMessage => "user_message",
+            Self::AssistantMessage => "assistant_message",
+            Self::SystemMessage => "system_message",
+            Self::ErrorMessage => "error_message",
+            Self::Thinking => "thinking",
+            Self::ToolUse(_) => "tool_use",
+            Self::Diagnostic { .. } => "diagnostic",
+        }
+    }
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The tool's name, as the log spells it.
+    pub tool_name: Text,
+    /// What the call does, with its result.
+    pub action_type: ActionType,
+    /// Where it stands.
+    pub status: ToolStatus,
+    /// Milliseconds from call to result, by the log's timestamps or as the log states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+impl ToolUse {
+    /// A call that has just been made.
+    pub fn new(tool_name: impl Into<Text>, action_type: ActionType) -> Self {
+        let status = ToolStatus::Created;
+        Self { tool_name: tool_name.into(), action_type, status, duration_ms: None }
+    }
+}
+
+/// Where a tool call stands. Serialised with the tag `status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolStatus {
+    /// Made; no result yet.
+    Created,
+    /// Running, with something to show for it.
+    InProgress,
+    /// Waiting for the person's permission.
+    PendingApproval,
+    /// Done.
+    Success,
+    /// Done, with an error.
+    Failed,
+    /// Not permitted.
+    Denied {
+        /// What was said of it, where the log says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Text>,
+    },
+    /// Given up before its end.
+    Cancelled,
+    /// The log ended, and no result had come.
+    Unfinished,
+}
+
+impl ToolStatus {
+    /// Whether nothing more can come.
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Self::Created | Self::InProgress | Self::PendingApproval)
+    }
+
+    /// Whether the call ended otherwise than well.
+    pub fn is_failure(&self) -> bool {
+        self.is_final() && *self != Self::Success
+    }
+
+    /// The tag that this status is serialised with.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::InProgress => "in_progress",
+            Self::PendingApproval => "pending_approval",
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Denied { .. } => "denied",
+            Self::Cancelled => "cancelled",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// What is known of an entry beside what it says. Serialised in camelCase, absent fields left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metadata {
+    /// The correlation id. Every tool call has one, so that a stored conversation can say which
+    /// entry a late result belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corr_id: Option<CorrId>,
+    /// The call that started the sub-agent whose work this entry is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_corr_id: Option<CorrId>,
+    /// The id of the model's message that this entry is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<Text>,
+    /// The model that produced this entry, where the log says so of the entry itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Text>,
+    /// The result named no call, and was given to this one because it was the oldest that fits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inferred: bool,
+    /// Further fields of the log, by their own names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra: BTreeMap<String, Json>,
+}
+
+/// [`NormalizedEntryType`] as it is read: straight from the text, so that [`Json`] keeps every digit.
+#[derive(Deserialize)]
+struct FlatEntryType {
+    r#type: String,
+    tool_name: Option<Text>,
+    action_type: Option<ActionType>,
+    status: Option<ToolStatus>,
+    duration_ms: Option<u64>,
+    code: Option<WarningKind>,
+}
+
+impl TryFrom<FlatEntryType> for NormalizedEntryType {
+    type Error = String;
+
+    fn try_from(flat: FlatEntryType) -> Result<Self, String> {
+        Ok(match flat.r#type.as_str() {
+            "user_message" => Self::UserMessage,
+            "assistant_message" => Self::AssistantMessage,
+            "system_message" => Self::SystemMessage,
+            "error_message" => Self::ErrorMessage,
+            "thinking" => Self::Thinking,
+            "tool_use" => Self::ToolUse(ToolUse {
+                tool_name: flat.tool_name.ok_or("a tool_use entry has a tool_name")?,
+                action_type: flat.action_type.ok_or("a tool_use entry has an action_type")?,
+                status: flat.status.ok_or("a tool_use entry has a status")?,
+                duration_ms: flat.duration_ms,
+            }),
+            "diagnostic" => {
+                Self::Diagnostic { code: flat.code.ok_or("a diagnostic entry has a code")? }
+            }
+            other => return Err(format!("there is no entry type {other:?}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_have_the_shape_that_user_interfaces_read() {
+        let action = ActionType::CommandRun { command: "ls".into(), result: None };
+        let tool = ToolUse::new("Execute", action);
+        let mut entry = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "ls")
+            .at(Some(Timestamp::from_millis(5)));
+        entry.metadata_mut().corr_id = Some("call_1".into());
+        let json = serde_json::to_string(&entry).unwrap();
+        assert_eq!(
+            json,
+            r#"{"timestamp":5,"entry_type":{"type":"tool_use","tool_name":"Execute","action_type":{"action":"command_run","command":"ls"},"status":{"status":"created"}},"content":"ls","metadata":{"corrId":"call_1"}}"#
+        );
+        assert_eq!(serde_json::from_str::<NormalizedEntry>(&json).unwrap(), entry);
+    }
+}

@@ -1,0 +1,122 @@
+//! Newtypes for the identifiers that must not be mixed up.
+
+use std::{borrow::Borrow, fmt, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+macro_rules! string_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        ///
+        /// Opaque, compared byte for byte, cheap to clone (the text is shared).
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The identifier as the log spells it.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(id: &str) -> Self {
+                Self(id.into())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(id: String) -> Self {
+                Self(id.into())
+            }
+        }
+
+        impl From<std::borrow::Cow<'_, str>> for $name {
+            fn from(id: std::borrow::Cow<'_, str>) -> Self {
+                Self(id.into())
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&*self.0, f)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer).map(Self::from)
+            }
+        }
+    };
+}
+
+string_id! {
+    /// A correlation id: what ties a tool result, or more text, to the entry it belongs to.
+    CorrId
+}
+
+string_id! {
+    /// The agent's own id of a session (Codex says thread).
+    SessionId
+}
+
+string_id! {
+    /// The id of the task that a session worked on. No agent's log has one: whoever ingests gives it.
+    TaskId
+}
+
+/// The place of an entry in a conversation: 0, 1, 2, ... without gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryIdx(usize);
+
+impl EntryIdx {
+    /// The entry at `index`, counted from 0.
+    pub const fn new(index: usize) -> Self {
+        Self(index)
+    }
+
+    /// The index, counted from 0.
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+impl fmt::Display for EntryIdx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_plain_strings_in_json() {
+        let id = CorrId::from("call_1\nfc_2");
+        let json = serde_json::to_string(&id).unwrap();
+        assert_eq!(json, r#""call_1\nfc_2""#);
+        assert_eq!(serde_json::from_str::<CorrId>(&json).unwrap(), id);
+        assert_eq!(serde_json::to_string(&EntryIdx::new(3)).unwrap(), "3");
+    }
+}

@@ -1,0 +1,81 @@
+//! [`Json`]: a JSON value that nobody looks into.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+
+use super::text::Text;
+
+/// Any JSON value, kept as the text it arrived in: the arguments of a tool that no executor knows,
+/// a field that a release added. Numbers keep every digit.
+///
+/// Compares by meaning: white space, key order and escapes do not count.
+///
+/// ```
+/// use foldline::conversation::Json;
+///
+/// let json: Json = serde_json::from_str(r#"{"b": 1, "a": 18446744073709551616}"#)?;
+/// assert_eq!(json.get(), r#"{"b": 1, "a": 18446744073709551616}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Json(Box<RawValue>);
+
+impl Json {
+    /// The JSON text.
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The value as a tree; `Null` where it is nested deeper than `serde_json` follows.
+    pub fn to_value(&self) -> Value {
+        serde_json::from_str(self.get()).unwrap_or_default()
+    }
+}
+
+impl From<&RawValue> for Json {
+    fn from(raw: &RawValue) -> Self {
+        Self(raw.to_owned())
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        // A `Value` always has a JSON form, so the fallback is never taken.
+        Self(serde_json::value::to_raw_value(value).unwrap_or_default())
+    }
+}
+
+impl From<Text> for Json {
+    fn from(text: Text) -> Self {
+        Self(text.into_raw())
+    }
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get() || self.to_value() == other.to_value()
+    }
+}
+
+impl Eq for Json {}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_by_meaning() {
+        let a: Json = serde_json::from_str(r#"{"a":1,"b":"\u0041"}"#).unwrap();
+        let b: Json = serde_json::from_str(r#"{ "b": "A", "a": 1 }"#).unwrap();
+        assert_eq!(a, b);
+    }
+}

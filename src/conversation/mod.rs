@@ -1,0 +1,40 @@
+//! What a conversation with a coding agent is, in words that all agents and all consumers share.
+//!
+//! [`DomainEvent`] is the one boundary: executors produce them, emitters read them. An event carries
+//! a [`NormalizedEntry`], facts about the [`Session`], [`TokenUsage`], or a [`Warning`]; wrapped in
+//! [`Sourced`] it knows its position in the log. [`ToolCalls`] is the correlation machine that every
+//! executor shares, and [`Conversation`] the fold of all events into one document.
+
+mod action;
+mod document;
+mod entry;
+mod event;
+mod id;
+mod json;
+mod session;
+mod source;
+mod summary;
+mod text;
+mod time;
+pub mod tool_calls;
+mod usage;
+
+#[cfg(feature = "executors")]
+pub(crate) use self::text::decode_literal;
+pub use self::{
+    action::{
+        ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
+    },
+    document::{Conversation, EntrySlot},
+    entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
+    event::{DomainEvent, Warning, WarningKind},
+    id::{CorrId, EntryIdx, SessionId, TaskId},
+    json::Json,
+    session::{Outcome, Session},
+    source::{Source, Sourced, SourcedState, WithSource, with_source},
+    summary::{Summary, SummaryPart},
+    text::Text,
+    time::Timestamp,
+    tool_calls::ToolCalls,
+    usage::TokenUsage,
+};

@@ -1,0 +1,108 @@
+//! What a log says of the session as a whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::{id::SessionId, text::Text, time::Timestamp};
+
+/// Facts about a session. Each is `None` until, or unless, the log states it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// The agent's own id of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// Which agent: `droid`, `claude-code`, `codex`, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Text>,
+    /// The agent's version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Text>,
+    /// The model; where it changes within the session, the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Text>,
+    /// How hard the model is told to think.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<Text>,
+    /// The directory that the agent works in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Text>,
+    /// The session's title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
+    /// The names of the tools that the agent may use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Text>>,
+    /// The session that this one was started from, as a sub-agent or a fork.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_session_id: Option<SessionId>,
+    /// How it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// What the log calls the way it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome_reason: Option<Text>,
+    /// How many turns it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// How long it took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// When the log says it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When the log says it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Session {
+    /// Takes over every fact that `news` states.
+    pub fn merge(&mut self, news: &Self) {
+        fn take<T: Clone>(fact: &mut Option<T>, news: &Option<T>) {
+            if news.is_some() {
+                fact.clone_from(news);
+            }
+        }
+        take(&mut self.session_id, &news.session_id);
+        take(&mut self.agent, &news.agent);
+        take(&mut self.version, &news.version);
+        take(&mut self.model, &news.model);
+        take(&mut self.reasoning_effort, &news.reasoning_effort);
+        take(&mut self.cwd, &news.cwd);
+        take(&mut self.title, &news.title);
+        take(&mut self.tools, &news.tools);
+        take(&mut self.parent_session_id, &news.parent_session_id);
+        take(&mut self.outcome, &news.outcome);
+        take(&mut self.outcome_reason, &news.outcome_reason);
+        take(&mut self.turns, &news.turns);
+        take(&mut self.duration_ms, &news.duration_ms);
+        take(&mut self.started_at, &news.started_at);
+        take(&mut self.ended_at, &news.ended_at);
+    }
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It did what it set out to do, as far as the agent knows.
+    Success,
+    /// It ended with an error.
+    Failed,
+    /// A limit ended it: turns, tokens, money, time.
+    LimitReached,
+    /// Somebody ended it.
+    Cancelled,
+}
+
+impl Outcome {
+    /// The word that this outcome is serialised as.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::LimitReached => "limit_reached",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! [`Summary`]: what stands beside the entries of a conversation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    event::{DomainEvent, WarningKind},
+    session::Session,
+    usage::TokenUsage,
+};
+
+/// What a conversation comes to beside its entries: the session's facts, the tokens used, the
+/// warnings counted. Of fixed size, however long the conversation is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The facts that the log stated; the latest of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Box<Session>>,
+    /// All tokens, added up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
+    /// How many warnings there were of each kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub warnings: BTreeMap<WarningKind, u64>,
+}
+
+/// The part of a [`Summary`] that an event changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SummaryPart {
+    /// The session's facts.
+    Session,
+    /// The tokens used.
+    Usage,
+    /// The count of one kind of warning.
+    Warning(WarningKind),
+}
+
+impl Summary {
+    /// Takes an event in, and says what it changed.
+    pub fn apply(&mut self, event: &DomainEvent) -> Option<SummaryPart> {
+        match event {
+            DomainEvent::Session(news) => {
+                self.session.get_or_insert_default().merge(news);
+                Some(SummaryPart::Session)
+            }
+            DomainEvent::Usage { usage, .. } => {
+                self.usage.get_or_insert_default().add(usage);
+                Some(SummaryPart::Usage)
+            }
+            DomainEvent::Warning(warning) => Some(self.warn(warning.kind)),
+            _ => None,
+        }
+    }
+
+    /// Counts a warning.
+    pub fn warn(&mut self, kind: WarningKind) -> SummaryPart {
+        *self.warnings.entry(kind).or_default() += 1;
+        SummaryPart::Warning(kind)
+    }
+}

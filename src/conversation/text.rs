@@ -1,0 +1,257 @@
+//! [`Text`]: a string that came from a log.
+
+use std::{borrow::Cow, fmt, hash};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::value::RawValue;
+
+/// A string that came from a log and goes, most of the time unread, into an output.
+///
+/// File contents, command output and messages are most of a log's bytes, and no reducer looks into
+/// them. `Text` carries such a string as the JSON literal it arrived in: taking it from a line and
+/// writing it to a JSON output copies it, without unescaping and escaping it again. Only who calls
+/// [`decode`](Text::decode) pays for decoding.
+///
+/// The contract is small: it decodes to a `Cow<str>`, serialises as a string, and compares by
+/// meaning (`"\u0041"` equals `"A"`). A lone surrogate, which JSON can spell and UTF-8 cannot, is
+/// replaced by U+FFFD when the text is taken in, so that what is written out is valid for every
+/// reader.
+///
+/// ```
+/// use foldline::conversation::Text;
+///
+/// let text: Text = serde_json::from_str(r#""caf\u00e9\n""#)?;
+/// assert_eq!(text.decode(), "café\n");
+/// assert_eq!(text, Text::from("café\n"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Text(Box<RawValue>);
+
+impl Text {
+    /// Takes a JSON value's text as it is, if it is a string.
+    pub fn from_raw(raw: &RawValue) -> Option<Self> {
+        let body = string_body(raw.get())?;
+        if may_hold_lone_surrogate(body) && serde_json::from_str::<String>(raw.get()).is_err() {
+            return Some(Self::from(unescape_lossy(body).as_str()));
+        }
+        Some(Self(raw.to_owned()))
+    }
+
+    /// The string itself; borrowed when the literal has no escape.
+    pub fn decode(&self) -> Cow<'_, str> {
+        decode_literal(self.as_literal())
+    }
+
+    /// The JSON literal, quotes and escapes included.
+    pub fn as_literal(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The JSON literal as a value.
+    pub fn into_raw(self) -> Box<RawValue> {
+        self.0
+    }
+
+    /// Whether the string is empty.
+    pub fn is_empty(&self) -> bool {
+        self.as_literal().len() == 2
+    }
+}
+
+/// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.
+pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
+    let body = string_body(literal).unwrap_or_default();
+    if body.as_bytes().contains(&b'\\') {
+        let decoded = serde_json::from_str(literal);
+        Cow::Owned(decoded.unwrap_or_else(|_| unescape_lossy(body)))
+    } else {
+        Cow::Borrowed(body)
+    }
+}
+
+/// What stands between the quotes, if `literal` is a string at all.
+fn string_body(literal: &str) -> Option<&str> {
+    literal.strip_prefix('"')?.strip_suffix('"')
+}
+
+/// Surrogates, paired or not, are spelt `\ud800` to `\udfff`.
+fn may_hold_lone_surrogate(body: &str) -> bool {
+    body.as_bytes().contains(&b'\\') && (body.contains("\\ud") || body.contains("\\uD"))
+}
+
+/// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
+fn unescape_lossy(body: &str) -> String {
+    let mut units = Vec::with_capacity(body.len());
+    let mut chars = body.chars();
+    while let Some(c) = chars.next() {
+        let unescaped = match c {
+            '\\' => match chars.next() {
+                Some('b') => '\u{8}',
+                Some('f') => '\u{c}',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                Some('u') => {
+                    let digits: String = chars.by_ref().take(4).collect();
+                    units.push(u16::from_str_radix(&digits, 16).unwrap_or(0xFFFD));
+                    continue;
+                }
+                Some(other) => other,
+                None => '\u{FFFD}',
+            },
+            other => other,
+        };
+        units.extend_from_slice(unescaped.encode_utf16(&mut [0; 2]));
+    }
+    String::from_utf16_lossy(&units)
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        // A string always has a JSON form, so the fallback is never taken.
+        Self(serde_json::value::to_raw_value(text).unwrap_or_default())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<Cow<'_, str>> for Text {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self::from(&*text)
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::from("")
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_literal() == other.as_literal() || self.decode() == other.decode()
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.decode() == other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.decode() == *other
+    }
+}
+
+impl hash::Hash for Text {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        self.decode().hash(state);
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.decode())
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.decode(), f)
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The raw form is a JSON spelling; other formats get the string.
+        if serializer.is_human_readable() {
+            self.0.serialize(serializer)
+        } else {
+            serializer.serialize_str(&self.decode())
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
+                Ok(Text::from(text))
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn raw(literal: &str) -> Box<RawValue> {
+        RawValue::from_string(literal.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_literal_is_written_as_it_was_read() {
+        let literal = r#""tab\t, slash \/, \u00e9, \ud83d\ude00""#;
+        let text = Text::from_raw(&raw(literal)).unwrap();
+        assert_eq!(serde_json::to_string(&text).unwrap(), literal);
+        assert_eq!(text.decode(), "tab\t, slash /, é, 😀");
+    }
+
+    #[test]
+    fn only_strings_are_texts() {
+        for value in ["1", "null", "[\"a\"]", "{}"] {
+            assert!(Text::from_raw(&raw(value)).is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_become_replacement_characters() {
+        for literal in [r#""a\ud800b""#, r#""a\uDC00b""#, r#""a\ud800\ud800\udc00""#] {
+            let text = Text::from_raw(&raw(literal)).unwrap();
+            assert!(text.decode().starts_with("a\u{FFFD}"), "{literal}: {text:?}");
+            assert!(serde_json::from_str::<String>(text.as_literal()).is_ok());
+        }
+        let escaped_backslash = Text::from_raw(&raw(r#""\\ud800""#)).unwrap();
+        assert_eq!(escaped_backslash.decode(), r"\ud800");
+    }
+
+    proptest! {
+        #[test]
+        fn texts_hold_what_they_were_made_of(string in any::<String>()) {
+            let text = Text::from(string.as_str());
+            prop_assert_eq!(&*text.decode(), &string);
+            let json = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), string);
+            prop_assert_eq!(serde_json::from_str::<Text>(&json).unwrap(), text);
+        }
+
+        #[test]
+        fn any_spelling_is_passed_on_as_valid_json(units in prop::collection::vec(any::<u16>(), 0..20)) {
+            let literal: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let text = Text::from_raw(&raw(&format!("\"{literal}\""))).unwrap();
+            prop_assert_eq!(&*text.decode(), String::from_utf16_lossy(&units));
+            let written: String = serde_json::from_str(text.as_literal()).unwrap();
+            prop_assert_eq!(written, String::from_utf16_lossy(&units));
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! [`ToolCalls`]: the correlation machine that every executor's reducer shares.
+//!
+//! Results are paired with calls by id and never by the order of their arrival:
+//!
+//! - a result that comes before its call is held, and joined when the call comes;
+//! - a result without an id goes to the oldest open call that fits what it does say (the message, the
+//!   tool), and the pairing is marked as inferred;
+//! - of two calls with one id, or two results for one call, the first wins; the other one becomes a
+//!   warning, and its content an entry;
+//! - at the end, open calls end as [`Unfinished`](ToolStatus::Unfinished), and results that no call
+//!   claimed become a warning and an entry.
+//!
+//! What is held is bounded ([`Limits`]); what does not fit ends the same way, with a warning. The
+//! state is proportional to what is open, not to the conversation.
+
+mod held;
+mod recent;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tracing::trace;
+
+use self::{held::HeldResults, recent::RecentIds};
+use super::{
+    entry::{NormalizedEntry, ToolStatus, ToolUse},
+    event::{DomainEvent, Warning, WarningKind},
+    id::CorrId,
+    text::Text,
+    time::Timestamp,
+};
+use crate::transduce::Batch;
+
+/// A tool's result as one executor knows it.
+pub trait CallResult {
+    /// Writes the result into the call it belongs to: the status (always a final one) and the body;
+    /// the duration only where the log states it, otherwise it follows from the timestamps.
+    fn complete(self, call: &mut NormalizedEntry);
+
+    /// When the result came, where the log says.
+    fn timestamp(&self) -> Option<Timestamp>;
+
+    /// What is kept of a result that no call claims.
+    fn content(&self) -> Text;
+}
+
+/// What a result says of the call it belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResultKey {
+    /// The call's id.
+    pub id: Option<CorrId>,
+    /// The id of the message that made the call.
+    pub message_id: Option<Text>,
+    /// The tool that was called.
+    pub tool_name: Option<Text>,
+}
+
+impl From<CorrId> for ResultKey {
+    fn from(id: CorrId) -> Self {
+        Self { id: Some(id), ..Self::default() }
+    }
+}
+
+/// How much the machine holds at the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls open at once.
+    pub open_calls: usize,
+    /// Results that wait for their call.
+    pub held_results: usize,
+    /// Bytes of results that wait for their call.
+    pub held_bytes: usize,
+    /// Ended calls whose ids are remembered, to tell a duplicate from a stranger.
+    pub ended_calls: usize,
+}
+
+impl Limits {
+    /// The limits that every executor of this crate works with.
+    pub const DEFAULT: Self = Self {
+        open_calls: 1 << 16,
+        held_results: 1 << 12,
+        held_bytes: 16 << 20,
+        ended_calls: 1 << 12,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// The open calls of a conversation and the results that wait for theirs. A plain value: it can be
+/// stored with serde and taken up again anywhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCalls<R> {
+    open: BTreeMap<CorrId, OpenCall>,
+    /// The same calls by age.
+    by_age: BTreeMap<u64, CorrId>,
+    held: HeldResults<R>,
+    ended: RecentIds,
+    /// How many calls there were.
+    count: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct OpenCall {
+    age: u64,
+    entry: Box<NormalizedEntry>,
+}
+
+impl<R> Default for ToolCalls<R> {
+    fn default() -> Self {
+        Self {
+            open: BTreeMap::new(),
+            by_age: BTreeMap::new(),
+            held: HeldResults::default(),
+            ended: RecentIds::default(),
+            count: 0,
+        }
+    }
+}
+
+impl<R: CallResult> ToolCalls<R> {
+    /// How many calls are open.
+    pub fn open_calls(&self) -> usize {
+        self.open.len()
+    }
+
+    /// How many results wait for their call.
+    pub fn held_results(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The open call with this id.
+    pub fn get(&self, id: &CorrId) -> Option<&NormalizedEntry> {
+        self.open.get(id).map(|call| &*call.entry)
+    }
+
+    /// A tool was called. A call to which the log gives no id gets one of its own (`call-0`, ...).
+    ///
+    /// `entry` must be a tool call; anything else is passed on as an ordinary entry.
+    pub fn call(
+        &mut self,
+        id: Option<CorrId>,
+        mut entry: NormalizedEntry,
+        limits: &Limits,
+        events: &mut Batch<DomainEvent>,
+    ) {
+        if entry.tool().is_none() {
+            events.push(DomainEvent::entry(entry));
+            return;
+        }
+        let age = self.count;
+        self.count += 1;
+        let id = id.unwrap_or_else(|| CorrId::from(format!("call-{age}")));
+        if self.open.contains_key(&id) || self.ended.contains(&id) {
+            reject_duplicate_call(id, &entry, events);
+            return;
+        }
+        entry.metadata_mut().corr_id = Some(id.clone());
+        trace!(corr_id = %id, open = self.open.len() + 1, "tool call added");
+        events.push(DomainEvent::NewToolCall { corr_id: id.clone(), entry: entry.clone() });
+        if let Some(result) = self.held.take(&id) {
+            self.end(id, entry, result, limits, events);
+            return;
+        }
+        self.by_age.insert(age, id.clone());
+        self.open.insert(id, OpenCall { age, entry: Box::new(entry) });
+        if self.open.len() > limits.open_calls {
+            self.abandon_oldest(limits, events);
+        }
+    }
+
+    /// A result came.
+    pub fn result(
+        &mut self,
+        key: ResultKey,
+        result: R,
+        limits: &Limits,
+        events: &mut Batch<DomainEvent>,
+    ) {
+        let Some(id) = key.id else {
+            self.result_without_id(&key, result, limits, events);
+            return;
+        };
+        if let Some(call) = self.open.remove(&id) {
+            self.by_age.remove(&call.age);
+            self.end(id, *call.entry, result, limits, events);
+        } else if self.ended.contains(&id) || self.held.contains(&id) {
+            let message = format!("a second result came for call {id}; the first one counts");
+            let warning = Warning::new(WarningKind::DuplicateResult, message).call(id);
+            events.extend(warning.keeping(result.content(), result.timestamp()));
+        } else {
+            trace!(corr_id = %id, held = self.held.len() + 1, "result held until its call comes");
+            self.held.insert(id, result);
+            while let Some((id, result)) = self.held.evict(limits) {
+                let message = format!("there was no more room to hold the result of call {id}");
+                reject_result(Some(id), &result, message, events);
+            }
+        }
+    }
+
+    /// An open call went on: `change` it, and say so. Nothing happens where no such call is open.
+    pub fn update(
+        &mut self,
+        id: &CorrId,
+        change: impl FnOnce(&mut NormalizedEntry),
+        events: &mut Batch<DomainEvent>,
+    ) -> bool {
+        let Some(call) = self.open.get_mut(id) else { return false };
+        change(&mut call.entry);
+        let entry = (*call.entry).clone();
+        events.push(DomainEvent::UpdateToolCall { corr_id: id.clone(), entry });
+        true
+    }
+
+    /// The log ended: open calls end as unfinished, held results become warnings and entries.
+    pub fn finish(&mut self, events: &mut Batch<DomainEvent>) {
+        while !self.open.is_empty() {
+            self.abandon_oldest(&Limits::DEFAULT, events);
+        }
+        while let Some((id, result)) = self.held.pop_oldest() {
+            let message = format!("no call with the id {id} claimed this result");
+            reject_result(Some(id), &result, message, events);
+        }
+    }
+
+    fn result_without_id(
+        &mut self,
+        key: &ResultKey,
+        result: R,
+        limits: &Limits,
+        events: &mut Batch<DomainEvent>,
+    ) {
+        let Some((age, id)) = self.best_match(key) else {
+            let message = "a result names no call, and no open call fits it".to_owned();
+            reject_result(None, &result, message, events);
+            return;
+        };
+        self.by_age.remove(&age);
+        let Some(mut call) = self.open.remove(&id) else { return };
+        let message = format!("a result names no call; {id} is the oldest open one that fits");
+        events.push(Warning::new(WarningKind::InferredResult, message).call(id.clone()).into());
+        call.entry.metadata_mut().inferred = true;
+        self.end(id, *call.entry, result, limits, events);
+    }
+
+    /// The oldest open call of the result's message, else the oldest one of its tool.
+    fn best_match(&self, key: &ResultKey) -> Option<(u64, CorrId)> {
+        let mut fits = self.by_age.iter().filter_map(|(&age, id)| {
+            let entry = &self.open.get(id)?.entry;
+            let same_tool = match &key.tool_name {
+                Some(tool_name) => entry.tool()?.tool_name == *tool_name,
+                None => true,
+            };
+            same_tool.then_some((age, id, entry))
+        });
+        let Some(message_id) = &key.message_id else {
+            return fits.next().map(|(age, id, _)| (age, id.clone()));
+        };
+        let mut oldest = None;
+        for (age, id, entry) in fits {
+            let of_message =
+                entry.metadata.as_ref().and_then(|metadata| metadata.message_id.as_ref());
+            if of_message == Some(message_id) {
+                return Some((age, id.clone()));
+            }
+            oldest = oldest.or_else(|| Some((age, id.clone())));
+        }
+        oldest
+    }
+
+    fn end(
+        &mut self,
+        id: CorrId,
+        mut entry: NormalizedEntry,
+        result: R,
+        limits: &Limits,
+        events: &mut Batch<DomainEvent>,
+    ) {
+        let ended_at = result.timestamp();
+        result.complete(&mut entry);
+        let begun_at = entry.timestamp;
+        if let Some(tool) = entry.tool_mut() {
+            complete_duration(tool, begun_at, ended_at);
+        }
+        trace!(corr_id = %id, open = self.open.len(), "tool call removed");
+        self.ended.insert(id.clone(), limits.ended_calls);
+        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry });
+    }
+
+    fn abandon_oldest(&mut self, limits: &Limits, events: &mut Batch<DomainEvent>) {
+        let Some((_, id)) = self.by_age.pop_first() else { return };
+        let Some(mut call) = self.open.remove(&id) else { return };
+        if let Some(tool) = call.entry.tool_mut() {
+            tool.status = ToolStatus::Unfinished;
+        }
+        let message = format!("call {id} has no result");
+        events.push(Warning::new(WarningKind::UnfinishedCall, message).call(id.clone()).into());
+        self.ended.insert(id.clone(), limits.ended_calls);
+        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry: *call.entry });
+    }
+}
+
+fn complete_duration(tool: &mut ToolUse, begun: Option<Timestamp>, ended: Option<Timestamp>) {
+    if tool.duration_ms.is_none()
+        && let (Some(begun), Some(ended)) = (begun, ended)
+    {
+        tool.duration_ms = ended.millis_since(begun);
+    }
+}
+
+fn reject_duplicate_call(id: CorrId, entry: &NormalizedEntry, events: &mut Batch<DomainEvent>) {
+    let message = format!("a second call came with the id {id}; the first one counts");
+    let content = serde_json::to_string(&entry.entry_type).unwrap_or_default();
+    let warning = Warning::new(WarningKind::DuplicateCall, message).call(id);
+    events.extend(warning.keeping(content, entry.timestamp));
+}
+
+fn reject_result<R: CallResult>(
+    id: Option<CorrId>,
+    result: &R,
+    message: String,
+    events: &mut Batch<DomainEvent>,
+) {
+    let mut warning = Warning::new(WarningKind::UnclaimedResult, message);
+    warning.corr_id = id;
+    events.extend(warning.keeping(result.content(), result.timestamp()));
+}
+
+#[cfg(test)]
+mod tests;

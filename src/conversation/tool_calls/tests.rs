@@ -1,0 +1,203 @@
+use super::*;
+use crate::conversation::{ActionType, NormalizedEntryType, ToolResult};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Answer(String);
+
+impl CallResult for Answer {
+    fn complete(self, call: &mut NormalizedEntry) {
+        if let Some(tool) = call.tool_mut() {
+            tool.status = ToolStatus::Success;
+            tool.action_type.set_result(ToolResult::Text(self.0.into()));
+        }
+    }
+
+    fn timestamp(&self) -> Option<Timestamp> {
+        Some(Timestamp::from_millis(30))
+    }
+
+    fn content(&self) -> Text {
+        self.0.as_str().into()
+    }
+}
+
+struct Machine {
+    calls: ToolCalls<Answer>,
+    limits: Limits,
+    events: Batch<DomainEvent>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Self { calls: ToolCalls::default(), limits: Limits::DEFAULT, events: Batch::EMPTY }
+    }
+
+    fn call(&mut self, id: &str, tool: &str, message_id: &str) {
+        let action = ActionType::Tool { tool_name: tool.into(), arguments: None, result: None };
+        let mut entry =
+            NormalizedEntry::new(NormalizedEntryType::ToolUse(ToolUse::new(tool, action)), tool)
+                .at(Some(Timestamp::from_millis(10)));
+        entry.metadata_mut().message_id = Some(message_id.into());
+        let id = (!id.is_empty()).then(|| CorrId::from(id));
+        self.calls.call(id, entry, &self.limits, &mut self.events);
+    }
+
+    fn result(&mut self, id: &str, text: &str) {
+        let key = ResultKey::from(CorrId::from(id));
+        self.calls.result(key, Answer(text.into()), &self.limits, &mut self.events);
+    }
+
+    fn answer(&mut self, key: ResultKey, text: &str) {
+        self.calls.result(key, Answer(text.into()), &self.limits, &mut self.events);
+    }
+
+    /// What ended, as `id=status:result`; warnings by their kind.
+    fn ended(&mut self) -> Vec<String> {
+        let events = std::mem::take(&mut self.events);
+        events
+            .into_iter()
+            .filter_map(|event| match event {
+                DomainEvent::UpdateToolCall { corr_id, entry } => {
+                    let tool = entry.tool()?;
+                    let result = tool.action_type.result_text().unwrap_or_default();
+                    Some(format!("{corr_id}={}:{result}", tool.status.name()))
+                }
+                DomainEvent::Warning(warning) => Some(warning.kind.as_str().to_owned()),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn results_go_to_their_calls_in_any_order() {
+    let mut machine = Machine::new();
+    for id in ["a", "b", "c"] {
+        machine.call(id, "Read", "m");
+    }
+    for id in ["c", "a", "b"] {
+        machine.result(id, id);
+    }
+    assert_eq!(machine.ended(), ["c=success:c", "a=success:a", "b=success:b"]);
+    assert_eq!(machine.calls.open_calls(), 0);
+}
+
+#[test]
+fn a_result_waits_for_its_call() {
+    let mut machine = Machine::new();
+    machine.result("a", "early");
+    assert_eq!(machine.calls.held_results(), 1);
+    machine.call("a", "Read", "m");
+    assert_eq!(machine.ended(), ["a=success:early"]);
+    assert_eq!(machine.calls.held_results(), 0);
+}
+
+#[test]
+fn durations_follow_from_the_timestamps() {
+    let mut machine = Machine::new();
+    machine.call("a", "Read", "m");
+    machine.result("a", "x");
+    let DomainEvent::UpdateToolCall { entry, .. } = &machine.events.as_slice()[1] else {
+        panic!("{:?}", machine.events)
+    };
+    assert_eq!(entry.tool().unwrap().duration_ms, Some(20));
+}
+
+#[test]
+fn the_first_of_two_wins_and_the_second_is_kept() {
+    let mut machine = Machine::new();
+    machine.call("a", "Read", "m");
+    machine.call("a", "Edit", "m");
+    machine.result("a", "one");
+    machine.result("a", "two");
+    machine.call("a", "Edit", "m");
+    let kept: Vec<_> = machine
+        .events
+        .as_slice()
+        .iter()
+        .filter_map(|event| match event {
+            DomainEvent::NewEntry { entry } => Some(entry.content.decode().into_owned()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kept.len(), 3);
+    assert!(kept[0].contains("Edit"));
+    assert_eq!(kept[1], "two");
+    assert_eq!(
+        machine.ended(),
+        ["duplicate_call", "a=success:one", "duplicate_result", "duplicate_call"]
+    );
+}
+
+#[test]
+fn a_result_without_an_id_goes_to_the_best_fit() {
+    let mut machine = Machine::new();
+    machine.call("a", "Read", "m1");
+    machine.call("b", "Grep", "m2");
+    machine.call("c", "Grep", "m3");
+    machine.call("d", "Read", "m3");
+    machine.answer(ResultKey { tool_name: Some("Grep".into()), ..ResultKey::default() }, "1");
+    machine.answer(ResultKey { message_id: Some("m3".into()), ..ResultKey::default() }, "2");
+    machine.answer(ResultKey { message_id: Some("other".into()), ..ResultKey::default() }, "3");
+    machine.answer(ResultKey::default(), "4");
+    machine.answer(ResultKey::default(), "5");
+    let ended = machine.ended();
+    let pairs: Vec<_> = ended.iter().filter(|ended| *ended != "inferred_result").collect();
+    assert_eq!(
+        pairs,
+        ["b=success:1", "c=success:2", "a=success:3", "d=success:4", "unclaimed_result"]
+    );
+}
+
+#[test]
+fn completion_ends_what_is_open_and_reports_what_is_held() {
+    let mut machine = Machine::new();
+    machine.call("a", "Read", "m");
+    machine.call("", "Read", "m");
+    machine.result("z", "nobody's");
+    machine.calls.finish(&mut machine.events);
+    assert_eq!(
+        machine.ended(),
+        [
+            "unfinished_call",
+            "a=unfinished:",
+            "unfinished_call",
+            "call-1=unfinished:",
+            "unclaimed_result"
+        ]
+    );
+}
+
+#[test]
+fn what_is_held_is_bounded() {
+    let mut machine = Machine::new();
+    machine.limits = Limits { open_calls: 2, held_results: 2, held_bytes: 20, ended_calls: 1 };
+    for id in ["a", "b", "c"] {
+        machine.result(id, "1");
+    }
+    machine.result("long", "12345678901234567890");
+    for id in ["p", "q", "r"] {
+        machine.call(id, "Read", "m");
+    }
+    assert_eq!(
+        machine.ended(),
+        [
+            "unclaimed_result",
+            "unclaimed_result",
+            "unclaimed_result",
+            "unclaimed_result",
+            "unfinished_call",
+            "p=unfinished:"
+        ]
+    );
+    assert_eq!(machine.calls.open_calls(), 2);
+}
+
+#[test]
+fn the_machine_survives_serde() {
+    let mut machine = Machine::new();
+    machine.call("a", "Read", "m");
+    machine.result("z", "held");
+    let json = serde_json::to_string(&machine.calls).unwrap();
+    assert_eq!(serde_json::from_str::<ToolCalls<Answer>>(&json).unwrap(), machine.calls);
+}

@@ -1,0 +1,105 @@
+//! [`TokenUsage`]: what a conversation cost.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens and money. A field is `None` where the log says nothing, which is not zero.
+///
+/// One meaning for all agents, that of the OpenTelemetry semantic conventions for generative AI
+/// (`gen_ai.usage.input_tokens`): input includes what was read from and written to a cache, and
+/// output includes reasoning. Where an agent's log excludes them, its executor adds them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TokenUsage {
+    /// All tokens that went into the model, cached ones included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// All tokens that came out of the model, reasoning included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// The part of the input that was read from a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// The part of the input that was written to a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
+    /// The part of the output that was reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// US dollars, where the log states a cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+impl TokenUsage {
+    /// Whether the log said nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds `more`; what neither side knows stays unknown.
+    pub fn add(&mut self, more: &Self) {
+        add(&mut self.input_tokens, more.input_tokens, u64::saturating_add);
+        add(&mut self.output_tokens, more.output_tokens, u64::saturating_add);
+        add(&mut self.cache_read_tokens, more.cache_read_tokens, u64::saturating_add);
+        add(&mut self.cache_write_tokens, more.cache_write_tokens, u64::saturating_add);
+        add(&mut self.reasoning_tokens, more.reasoning_tokens, u64::saturating_add);
+        add(&mut self.cost_usd, more.cost_usd, |a, b| a + b);
+    }
+
+    /// What of this counter was not yet in `earlier`, for logs that repeat a growing total.
+    ///
+    /// A counter that went back adds nothing.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            input_tokens: since(self.input_tokens, earlier.input_tokens),
+            output_tokens: since(self.output_tokens, earlier.output_tokens),
+            cache_read_tokens: since(self.cache_read_tokens, earlier.cache_read_tokens),
+            cache_write_tokens: since(self.cache_write_tokens, earlier.cache_write_tokens),
+            reasoning_tokens: since(self.reasoning_tokens, earlier.reasoning_tokens),
+            cost_usd: self.cost_usd.map(|now| (now - earlier.cost_usd.unwrap_or(0.0)).max(0.0)),
+        }
+    }
+
+    /// The larger of the two in every field, for logs that repeat a growing total.
+    #[must_use]
+    pub fn max(&self, other: &Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.max(other.input_tokens),
+            output_tokens: self.output_tokens.max(other.output_tokens),
+            cache_read_tokens: self.cache_read_tokens.max(other.cache_read_tokens),
+            cache_write_tokens: self.cache_write_tokens.max(other.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.max(other.reasoning_tokens),
+            cost_usd: match (self.cost_usd, other.cost_usd) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (a, b) => a.or(b),
+            },
+        }
+    }
+}
+
+fn add<N: Copy>(total: &mut Option<N>, more: Option<N>, plus: impl Fn(N, N) -> N) {
+    if let Some(more) = more {
+        *total = Some(total.map_or(more, |total| plus(total, more)));
+    }
+}
+
+fn since(now: Option<u64>, earlier: Option<u64>) -> Option<u64> {
+    now.map(|now| now.saturating_sub(earlier.unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_totals_count_once() {
+        let mut total = TokenUsage::default();
+        let mut seen = TokenUsage::default();
+        for output in [3, 10, 10, 7, 12] {
+            let now = TokenUsage { output_tokens: Some(output), ..TokenUsage::default() };
+            total.add(&now.since(&seen));
+            seen = seen.max(&now);
+        }
+        assert_eq!(total, TokenUsage { output_tokens: Some(12), ..TokenUsage::default() });
+    }
+}

@@ -1,0 +1,89 @@
+//! What the action mappers of several agents share.
+
+use serde_json::value::RawValue;
+
+use super::wire::{Object, value};
+use crate::conversation::{
+    ActionType, Json, NormalizedEntry, NormalizedEntryType, Text, TodoItem, ToolUse,
+};
+
+/// A tool call, read by an action mapper.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MappedCall {
+    /// What the call does.
+    pub action: ActionType,
+    /// A short title: a path, a command, a query, the tool's name.
+    pub title: Text,
+    /// Parameters that the action has no place for.
+    pub extra: Vec<(String, Json)>,
+    /// Nobody knows this tool.
+    pub unknown: bool,
+}
+
+impl MappedCall {
+    /// A call that keeps its name and arguments as they are.
+    pub fn tool(name: &str, arguments: Option<&RawValue>) -> Self {
+        let arguments = arguments.map(Json::from);
+        let action = ActionType::Tool { tool_name: name.into(), arguments, result: None };
+        Self { action, title: name.into(), extra: Vec::new(), unknown: false }
+    }
+
+    /// The entry of the call, as it stands before its result.
+    pub fn into_entry(self, tool_name: &str) -> NormalizedEntry {
+        let tool = ToolUse::new(tool_name, self.action);
+        let mut entry = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), self.title);
+        if !self.extra.is_empty() {
+            entry.metadata_mut().extra.extend(self.extra);
+        }
+        entry
+    }
+}
+
+/// Whether a tool comes from an MCP server, by the ways agents spell such names: `server___tool`
+/// (Droid) and `mcp__server__tool` (Claude Code and others).
+pub fn is_mcp_tool(name: &str) -> bool {
+    name.contains("___") || name.starts_with("mcp__")
+}
+
+/// Reads a list of things to do from objects with `content` (or `text`), `status`, `priority`.
+pub fn todo_items(items: &[&RawValue]) -> Vec<TodoItem> {
+    let items = items.iter().filter_map(|raw| {
+        let mut item: Object<'_> = value::parse(raw)?;
+        Some(TodoItem {
+            content: item.text("content").or_else(|| item.text("text")).unwrap_or_default(),
+            status: item.text("status").unwrap_or_else(|| "pending".into()),
+            priority: item.text("priority"),
+        })
+    });
+    items.collect()
+}
+
+/// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`.
+pub fn numbered_todos(text: &str) -> Vec<TodoItem> {
+    let items = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+        let marked = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let (status, content) = marked.unwrap_or(("pending", line));
+        TodoItem { content: content.trim().into(), status: status.into(), priority: None }
+    });
+    items.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbered_lists() {
+        let todos = numbered_todos("1. [completed] Read it\n 2. [in_progress] Do [it]\n\nbare");
+        let read: Vec<_> = todos.iter().map(|todo| (&todo.status, &todo.content)).collect();
+        assert_eq!(
+            read,
+            [
+                (&"completed".into(), &"Read it".into()),
+                (&"in_progress".into(), &"Do [it]".into()),
+                (&"pending".into(), &"bare".into())
+            ]
+        );
+    }
+}

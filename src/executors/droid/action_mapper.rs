@@ -1,0 +1,160 @@
+//! From Droid's tools to [`ActionType`]s.
+//!
+//! The tools of the captured streams and of the documentation are known, with the spellings of older
+//! builds. Parameters that an action has no place for are kept in the entry's metadata.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{ActionType, FileChange, Text, TodoItem},
+    executors::{
+        action::{MappedCall, is_mcp_tool, numbered_todos, todo_items},
+        files,
+        wire::{Object, value},
+    },
+};
+
+/// Tools that are known and have no action of their own.
+const PLAIN_TOOLS: [&str; 8] = [
+    "Skill",
+    "ToolSearch",
+    "GenerateDroid",
+    "ProposeMission",
+    "StartMissionRun",
+    "EndFeatureRun",
+    "DismissHandoffItems",
+    "slack_post_message",
+];
+
+/// Reads a call of the tool `name`.
+pub fn map(name: &str, parameters: Option<&RawValue>, cwd: Option<&str>) -> MappedCall {
+    let mut given: Object<'_> = parameters.and_then(value::parse).unwrap_or_default();
+    let (action, title) = match name {
+        "Read" => {
+            let path = take_path(&mut given, cwd);
+            (ActionType::FileRead { path: path.clone(), result: None }, path)
+        }
+        "LS" => {
+            let path = given.str("directory_path").or_else(|| given.str("path"));
+            let path = files::relative_path(&path.unwrap_or(Cow::Borrowed(".")), cwd);
+            (ActionType::FileRead { path: path.clone(), result: None }, path)
+        }
+        "Create" | "Write" => {
+            let path = take_path(&mut given, cwd);
+            let content = given.text("content").unwrap_or_default();
+            edit(path.clone(), vec![FileChange::Write { path, content }])
+        }
+        "Edit" => {
+            let path = take_path(&mut given, cwd);
+            let change = take_replacement(&mut given, &path);
+            edit(path, change.into_iter().collect())
+        }
+        "MultiEdit" => {
+            let path = take_path(&mut given, cwd);
+            let changes = given.array("changes").or_else(|| given.array("edits"));
+            let changes = changes
+                .unwrap_or_default()
+                .into_iter()
+                .filter_map(|raw| take_replacement(&mut value::parse::<Object<'_>>(raw)?, &path));
+            let changes = changes.collect();
+            edit(path, changes)
+        }
+        "ApplyPatch" => {
+            let patch = given.str("input").or_else(|| given.str("patch")).unwrap_or_default();
+            let changes = files::read_patch(&patch, cwd);
+            let path = changes.first().map(|change| change.path().clone());
+            match path {
+                Some(path) => edit(path, changes),
+                None => return MappedCall::tool(name, parameters),
+            }
+        }
+        "Execute" => {
+            let command = given.text("command").unwrap_or_default();
+            (ActionType::CommandRun { command: command.clone(), result: None }, command)
+        }
+        "Grep" => search(given.text("pattern").or_else(|| given.text("query"))),
+        "Glob" => {
+            let patterns = given.texts("patterns").map(|patterns| {
+                let patterns: Vec<_> = patterns.iter().map(Text::decode).collect();
+                Text::from(patterns.join(", "))
+            });
+            search(patterns.or_else(|| given.text("patterns")).or_else(|| given.text("pattern")))
+        }
+        "WebSearch" => search(given.text("query")),
+        "FetchUrl" => {
+            let url = given.text("url").unwrap_or_default();
+            (ActionType::WebFetch { url: url.clone(), result: None }, url)
+        }
+        "TodoWrite" => {
+            let todos = take_todos(&mut given);
+            let operation = Text::from("write");
+            (ActionType::TodoManagement { todos, operation, result: None }, "todo list".into())
+        }
+        "Task" => {
+            let prompt = given.text("prompt");
+            let description = given.text("description").or_else(|| prompt.clone());
+            let description = description.unwrap_or_default();
+            let title = description.clone();
+            let subagent_type = given.text("subagent_type");
+            (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
+        }
+        "ExitSpecMode" => {
+            let plan = given.text("plan").or_else(|| given.text("spec")).unwrap_or_default();
+            let title = given.text("title").unwrap_or_else(|| "plan".into());
+            (ActionType::PlanPresentation { plan, result: None }, title)
+        }
+        "AskUser" => {
+            let questions = take_questions(&mut given);
+            let title = questions.first().cloned().unwrap_or_default();
+            (ActionType::Question { questions, result: None }, title)
+        }
+        _ => {
+            let mut call = MappedCall::tool(name, parameters);
+            call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
+            return call;
+        }
+    };
+    MappedCall { action, title, extra: given.into_extra().collect(), unknown: false }
+}
+
+fn edit(path: Text, changes: Vec<FileChange>) -> (ActionType, Text) {
+    (ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
+}
+
+fn search(query: Option<Text>) -> (ActionType, Text) {
+    let query = query.unwrap_or_default();
+    (ActionType::Search { query: query.clone(), result: None }, query)
+}
+
+fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
+    let path = given.str("file_path").or_else(|| given.str("path")).unwrap_or_default();
+    files::relative_path(&path, cwd)
+}
+
+fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
+    let old = given.str("old_str").or_else(|| given.str("old_string"))?;
+    let new = given.str("new_str").or_else(|| given.str("new_string"))?;
+    Some(files::replacement(path, &old, &new))
+}
+
+/// The list is an array of objects (2025) or one numbered text (2026).
+fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
+    match given.array("todos") {
+        Some(items) => todo_items(&items),
+        None => given.str("todos").map(|text| numbered_todos(&text)).unwrap_or_default(),
+    }
+}
+
+fn take_questions(given: &mut Object<'_>) -> Vec<Text> {
+    if let Some(question) = given.text("question").or_else(|| given.text("questionnaire")) {
+        return vec![question];
+    }
+    let questions = given.array("questions").unwrap_or_default().into_iter().map(|raw| {
+        let object = value::parse::<Object<'_>>(raw);
+        let question = object.and_then(|mut object| object.text("question"));
+        question.unwrap_or_else(|| value::into_text(raw))
+    });
+    questions.collect()
+}

@@ -1,0 +1,106 @@
+//! What a Droid tool gave back, and how it ends the call.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::types;
+use crate::{
+    conversation::{
+        ActionType, CommandExitStatus, Json, NormalizedEntry, Text, Timestamp, ToolResult,
+        ToolStatus, tool_calls::CallResult,
+    },
+    executors::wire::value,
+};
+
+/// The result of a call, as far as the reducer keeps it while it waits for its call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DroidResult {
+    is_error: bool,
+    body: Text,
+    timestamp: Option<Timestamp>,
+    /// Fields that no release is known to have.
+    extra: Vec<(String, Json)>,
+}
+
+impl DroidResult {
+    pub(super) fn new(
+        line: types::ToolResult<'_>,
+        timestamp: Option<Timestamp>,
+        extra: Vec<(String, Json)>,
+    ) -> Self {
+        let value = line.value.map(value::into_text);
+        let message = line.error.and_then(|error| error.message.or(error.r#type));
+        let body = match (value, message) {
+            (Some(value), Some(message)) if value != message => {
+                Text::from(format!("{value}\n{message}"))
+            }
+            (value, message) => value.or(message).unwrap_or_default(),
+        };
+        Self { is_error: line.is_error, body, timestamp, extra }
+    }
+}
+
+impl CallResult for DroidResult {
+    fn complete(self, call: &mut NormalizedEntry) {
+        if !self.extra.is_empty() {
+            call.metadata_mut().extra.extend(self.extra);
+        }
+        let Some(tool) = call.tool_mut() else { return };
+        tool.status = if self.is_error { ToolStatus::Failed } else { ToolStatus::Success };
+        if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
+            let result = result.get_or_insert_default();
+            let (output, code) = split_exit_line(self.body);
+            result.output = Some(output);
+            result.exit_status = Some(match code {
+                Some(code) => CommandExitStatus::ExitCode { code },
+                None => CommandExitStatus::Success { success: !self.is_error },
+            });
+            if code.is_some_and(|code| code != 0) {
+                tool.status = ToolStatus::Failed;
+            }
+        } else {
+            tool.action_type.set_result(ToolResult::Text(self.body));
+        }
+    }
+
+    fn timestamp(&self) -> Option<Timestamp> {
+        self.timestamp
+    }
+
+    fn content(&self) -> Text {
+        self.body.clone()
+    }
+}
+
+/// The output of `Execute` ends with a line of its own: `\n\n\n[Process exited with code 0]`.
+fn split_exit_line(body: Text) -> (Text, Option<i32>) {
+    if !body.as_literal().ends_with("]\"") {
+        return (body, None);
+    }
+    let output = body.decode();
+    let split = output.trim_end_matches(']').rsplit_once("[Process exited with code ");
+    let Some((before, Ok(code))) = split.map(|(before, code)| (before, code.parse())) else {
+        return (body, None);
+    };
+    let before = before.strip_suffix("\n\n\n").unwrap_or(before);
+    (Text::from(Cow::Borrowed(before)), Some(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_line_is_no_output() {
+        let split = |text: &str| {
+            let (output, code) = split_exit_line(text.into());
+            (output.decode().into_owned(), code)
+        };
+        assert_eq!(split("hi\n\n\n\n[Process exited with code 0]"), ("hi\n".into(), Some(0)));
+        assert_eq!(split("\n\n\n[Process exited with code -1]"), (String::new(), Some(-1)));
+        assert_eq!(split("[Process exited with code 3]"), (String::new(), Some(3)));
+        assert_eq!(split("[a list]"), ("[a list]".into(), None));
+        assert_eq!(split("bare"), ("bare".into(), None));
+    }
+}

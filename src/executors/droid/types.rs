@@ -1,0 +1,280 @@
+//! The wire types of `droid exec --output-format stream-json` and `-o json`.
+//!
+//! Releases from 0.2 (October 2025) to 0.232 are covered. A field that a release lacks is `None`; one
+//! that a type does not have stands in [`DroidLine::unknown`].
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{CorrId, Text, Timestamp, TokenUsage},
+    executors::wire::{Fields, Irregular, Object, Record},
+};
+
+/// One record of the stream, with what nobody knows of it.
+#[derive(Clone, Debug)]
+pub struct DroidLine<'a> {
+    /// The record.
+    pub json: DroidJson<'a>,
+    /// Fields that its type does not have, or not with that type.
+    pub unknown: Fields<'a>,
+    /// The session that it belongs to: stated on nearly every line.
+    pub session_id: Option<Cow<'a, str>>,
+    /// When it was written.
+    pub timestamp: Option<Timestamp>,
+}
+
+/// One record of the stream.
+#[derive(Clone, Debug)]
+pub enum DroidJson<'a> {
+    /// `system`: the session begins.
+    System(System),
+    /// `message`: what the person or the agent said.
+    Message(Message<'a>),
+    /// `reasoning`: what the agent thought. Real streams print it twice.
+    Reasoning(Reasoning),
+    /// `tool_call`.
+    ToolCall(ToolCall<'a>),
+    /// `tool_result`.
+    ToolResult(ToolResult<'a>),
+    /// `completion`: usually the last line, but a message may come after it.
+    Completion(Completion),
+    /// `error`.
+    Error(Error),
+    /// `result`: the only record of `-o json`.
+    Result(Completion),
+    /// A type that this version does not know. All its fields are in [`DroidLine::unknown`].
+    Unknown(Cow<'a, str>),
+    /// No object, or one without a type.
+    Irregular(Irregular<'a>),
+}
+
+/// The session's facts.
+#[derive(Clone, Debug, Default)]
+pub struct System {
+    /// `init`.
+    pub subtype: Option<Text>,
+    /// The directory that the agent works in.
+    pub cwd: Option<Text>,
+    /// Names of the tools.
+    pub tools: Option<Vec<Text>>,
+    /// The model.
+    pub model: Option<Text>,
+    /// How hard the model is told to think.
+    pub reasoning_effort: Option<Text>,
+}
+
+/// What somebody said.
+#[derive(Clone, Debug, Default)]
+pub struct Message<'a> {
+    /// `user` or `assistant`.
+    pub role: Cow<'a, str>,
+    /// The message's id.
+    pub id: Option<Text>,
+    /// What was said.
+    pub text: Text,
+}
+
+/// What the agent thought.
+#[derive(Clone, Debug, Default)]
+pub struct Reasoning {
+    /// The id of the model's message.
+    pub id: Option<Text>,
+    /// The thought.
+    pub text: Text,
+}
+
+/// A tool is called.
+#[derive(Clone, Debug, Default)]
+pub struct ToolCall<'a> {
+    /// The provider's id of the call.
+    pub id: Option<CorrId>,
+    /// The model's message that made the call. Parallel calls share it.
+    pub message_id: Option<Text>,
+    /// The tool's name (`toolName`, else `toolId`).
+    pub tool_name: Cow<'a, str>,
+    /// What the tool is given.
+    pub parameters: Option<&'a RawValue>,
+}
+
+/// A tool answered.
+#[derive(Clone, Debug, Default)]
+pub struct ToolResult<'a> {
+    /// The id of the call. Some releases of October 2025 left it out.
+    pub id: Option<CorrId>,
+    /// The id of the *result's* message, which is another than the call's.
+    pub message_id: Option<Text>,
+    /// The tool's name; releases of 2025 write the empty string, which counts as absent.
+    pub tool_id: Option<Text>,
+    /// Whether the tool failed.
+    pub is_error: bool,
+    /// What it gave back.
+    pub value: Option<&'a RawValue>,
+    /// What went wrong: `{type, message}`.
+    pub error: Option<ToolError>,
+}
+
+/// What went wrong in a tool.
+#[derive(Clone, Debug, Default)]
+pub struct ToolError {
+    /// `tool_error`.
+    pub r#type: Option<Text>,
+    /// For people.
+    pub message: Option<Text>,
+}
+
+/// The run is over.
+#[derive(Clone, Debug, Default)]
+pub struct Completion {
+    /// Usually repeats the last message of the agent.
+    pub final_text: Option<Text>,
+    /// Turns taken.
+    pub turns: Option<u64>,
+    /// Time taken, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// Tokens used by the whole run, in the meaning of [`TokenUsage`].
+    pub usage: Option<TokenUsage>,
+    /// Whether it failed; only `-o json` says so.
+    pub is_error: bool,
+}
+
+/// Something went wrong outside of any tool.
+#[derive(Clone, Debug, Default)]
+pub struct Error {
+    /// `cli` or `agent_loop`.
+    pub source: Option<Text>,
+    /// For people. For `cli` it may be any text that was in flight.
+    pub message: Text,
+}
+
+impl<'a> From<Record<'a>> for DroidLine<'a> {
+    fn from(record: Record<'a>) -> Self {
+        let mut object = match record {
+            Record::Object(object) => object,
+            Record::Irregular(irregular) => return Self::from(DroidJson::Irregular(irregular)),
+        };
+        let session_id = object.str("session_id");
+        let timestamp = object.timestamp("timestamp");
+        let kind = object.str("type").unwrap_or_default();
+        let json = match &*kind {
+            "system" => DroidJson::System(System::take(&mut object)),
+            "message" => DroidJson::Message(Message::take(&mut object)),
+            "reasoning" => DroidJson::Reasoning(Reasoning::take(&mut object)),
+            "tool_call" => DroidJson::ToolCall(ToolCall::take(&mut object)),
+            "tool_result" => DroidJson::ToolResult(ToolResult::take(&mut object)),
+            "completion" => DroidJson::Completion(Completion::take(&mut object)),
+            "error" => DroidJson::Error(Error::take(&mut object)),
+            "result" => DroidJson::Result(Completion::take_result(&mut object)),
+            _ => DroidJson::Unknown(kind),
+        };
+        Self { json, unknown: object.rest(), session_id, timestamp }
+    }
+}
+
+impl<'a> From<DroidJson<'a>> for DroidLine<'a> {
+    fn from(json: DroidJson<'a>) -> Self {
+        Self { json, unknown: Fields::new(), session_id: None, timestamp: None }
+    }
+}
+
+impl System {
+    fn take(object: &mut Object<'_>) -> Self {
+        Self {
+            subtype: object.text("subtype"),
+            cwd: object.text("cwd"),
+            tools: object.texts("tools"),
+            model: object.text("model"),
+            reasoning_effort: object.text("reasoning_effort"),
+        }
+    }
+}
+
+impl<'a> Message<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        Self {
+            role: object.str("role").unwrap_or_default(),
+            id: object.text("id"),
+            text: object.text("text").unwrap_or_default(),
+        }
+    }
+}
+
+impl Reasoning {
+    fn take(object: &mut Object<'_>) -> Self {
+        Self { id: object.text("id"), text: object.text("text").unwrap_or_default() }
+    }
+}
+
+impl<'a> ToolCall<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        let id = object.corr_id("id");
+        let message_id = object.text("messageId");
+        let tool_id = object.str("toolId").filter(|name| !name.is_empty());
+        let tool_name = object.str("toolName").filter(|name| !name.is_empty()).or(tool_id);
+        let parameters = object.raw("parameters");
+        Self { id, message_id, tool_name: tool_name.unwrap_or_default(), parameters }
+    }
+}
+
+impl<'a> ToolResult<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        Self {
+            id: object.corr_id("id"),
+            message_id: object.text("messageId"),
+            tool_id: object.text("toolId").filter(|name| !name.is_empty()),
+            is_error: object.bool("isError").unwrap_or(false),
+            value: object.raw("value"),
+            error: object.object("error").map(|mut error| ToolError {
+                r#type: error.text("type"),
+                message: error.text("message"),
+            }),
+        }
+    }
+}
+
+impl Completion {
+    fn take(object: &mut Object<'_>) -> Self {
+        Self {
+            final_text: object.text("finalText"),
+            turns: object.u64("numTurns"),
+            duration_ms: object.u64("durationMs"),
+            usage: object.object("usage").map(take_usage),
+            is_error: false,
+        }
+    }
+
+    fn take_result(object: &mut Object<'_>) -> Self {
+        let failure = object.str("subtype").is_some_and(|subtype| subtype != "success");
+        Self {
+            final_text: object.text("result"),
+            turns: object.u64("num_turns"),
+            duration_ms: object.u64("duration_ms"),
+            usage: object.object("usage").map(take_usage),
+            is_error: object.bool("is_error").unwrap_or(failure),
+        }
+    }
+}
+
+/// Droid counts cached input apart from `input_tokens` (a session of 6,743 input tokens had read
+/// 42,496 from the cache), so it is added here.
+fn take_usage(mut usage: Object<'_>) -> TokenUsage {
+    let cache_read = usage.u64("cache_read_input_tokens");
+    let cache_write = usage.u64("cache_creation_input_tokens");
+    TokenUsage {
+        input_tokens: usage.u64("input_tokens").map(|input| {
+            input.saturating_add(cache_read.unwrap_or(0)).saturating_add(cache_write.unwrap_or(0))
+        }),
+        output_tokens: usage.u64("output_tokens"),
+        cache_read_tokens: cache_read,
+        cache_write_tokens: cache_write,
+        reasoning_tokens: usage.u64("thinking_tokens"),
+        cost_usd: None,
+    }
+}
+
+impl Error {
+    fn take(object: &mut Object<'_>) -> Self {
+        Self { source: object.text("source"), message: object.text("message").unwrap_or_default() }
+    }
+}

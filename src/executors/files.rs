@@ -1,0 +1,152 @@
+//! What executors say about files: paths below the session's directory, and diffs.
+
+use similar::TextDiff;
+
+use crate::conversation::{FileChange, Text};
+
+/// The path relative to `cwd` where it lies below it; otherwise as it is.
+///
+/// Only text is compared: nothing from a log is ever looked up on a disk.
+pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
+    let below = cwd.filter(|cwd| !cwd.is_empty()).and_then(|cwd| {
+        let rest = path.strip_prefix(cwd)?;
+        let rest = if cwd.ends_with(['/', '\\']) { rest } else { rest.strip_prefix(['/', '\\'])? };
+        (!rest.is_empty()).then_some(rest)
+    });
+    Text::from(below.unwrap_or(path))
+}
+
+/// The change from `old` to `new` in unified format, without file headers: it begins with its first
+/// `@@` line. The line numbers are those of the two texts.
+pub fn unified_diff(old: &str, new: &str) -> Text {
+    let diff = TextDiff::from_lines(old, new);
+    Text::from(diff.unified_diff().context_radius(3).missing_newline_hint(false).to_string())
+}
+
+/// A replacement of one part of a file by another, as edit tools are given it.
+pub fn replacement(path: &Text, old: &str, new: &str) -> FileChange {
+    let unified_diff = unified_diff(old, new);
+    FileChange::Edit { path: path.clone(), unified_diff, has_line_numbers: false }
+}
+
+/// Reads the patch text of `apply_patch` tools (`*** Begin Patch`, `*** Update File: ..`, ..).
+///
+/// Lines outside any file section are skipped; a text without a section has no changes.
+pub fn read_patch(patch: &str, cwd: Option<&str>) -> Vec<FileChange> {
+    let mut changes = Vec::new();
+    let mut section: Option<Section> = None;
+    for line in patch.lines() {
+        if let Some(begun) = Section::begin(line, cwd) {
+            changes.extend(section.replace(begun).map(Section::into_changes).unwrap_or_default());
+        } else if line.starts_with("*** End Patch") {
+            changes.extend(section.take().map(Section::into_changes).unwrap_or_default());
+        } else if let (Some(new_path), Some(section)) =
+            (line.strip_prefix("*** Move to: "), &mut section)
+        {
+            section.moved_to = Some(relative_path(new_path.trim(), cwd));
+        } else if let Some(section) = &mut section {
+            section.push(line);
+        }
+    }
+    changes.extend(section.map(Section::into_changes).unwrap_or_default());
+    changes
+}
+
+/// One file of a patch text.
+struct Section {
+    kind: SectionKind,
+    path: Text,
+    moved_to: Option<Text>,
+    body: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum SectionKind {
+    Add,
+    Update,
+    Delete,
+}
+
+impl Section {
+    fn begin(line: &str, cwd: Option<&str>) -> Option<Self> {
+        let headers = [
+            ("*** Add File: ", SectionKind::Add),
+            ("*** Update File: ", SectionKind::Update),
+            ("*** Delete File: ", SectionKind::Delete),
+        ];
+        headers.into_iter().find_map(|(header, kind)| {
+            let path = relative_path(line.strip_prefix(header)?.trim(), cwd);
+            Some(Self { kind, path, moved_to: None, body: String::new() })
+        })
+    }
+
+    fn push(&mut self, line: &str) {
+        let line = match self.kind {
+            SectionKind::Add => line.strip_prefix('+').unwrap_or(line),
+            _ if line.starts_with("*** End of File") => return,
+            _ => line,
+        };
+        self.body.push_str(line);
+        self.body.push('\n');
+    }
+
+    fn into_changes(self) -> Vec<FileChange> {
+        let Self { kind, path, moved_to, body } = self;
+        match kind {
+            SectionKind::Add => vec![FileChange::Write { path, content: body.into() }],
+            SectionKind::Delete => vec![FileChange::Delete { path }],
+            SectionKind::Update => {
+                let rename =
+                    moved_to.map(|new_path| FileChange::Rename { path: path.clone(), new_path });
+                let unified_diff = Text::from(body);
+                let edit = (!unified_diff.is_empty()).then_some(FileChange::Edit {
+                    path,
+                    unified_diff,
+                    has_line_numbers: false,
+                });
+                rename.into_iter().chain(edit).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_below_the_directory_are_relative() {
+        let cwd = Some("/home/me/project");
+        assert_eq!(relative_path("/home/me/project/src/a.rs", cwd), "src/a.rs");
+        assert_eq!(relative_path("/home/me/project2/a.rs", cwd), "/home/me/project2/a.rs");
+        assert_eq!(relative_path("/home/me/project", cwd), "/home/me/project");
+        assert_eq!(relative_path("C:\\work\\a.rs", Some("C:\\work\\")), "a.rs");
+        assert_eq!(relative_path("a.rs", None), "a.rs");
+    }
+
+    #[test]
+    fn a_diff_begins_with_its_hunk() {
+        assert_eq!(unified_diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+        assert_eq!(unified_diff("x", "y"), "@@ -1 +1 @@\n-x\n+y\n");
+        assert_eq!(unified_diff("same", "same"), "");
+    }
+
+    #[test]
+    fn patch_texts_may_change_several_files() {
+        let patch = "*** Begin Patch\n*** Add File: /w/new.txt\n+one\n+two\n*** Update File: /w/a.rs\n*** Move to: /w/b.rs\n@@\n-x\n+y\n*** Delete File: /w/c.rs\n*** End Patch";
+        assert_eq!(
+            read_patch(patch, Some("/w")),
+            [
+                FileChange::Write { path: "new.txt".into(), content: "one\ntwo\n".into() },
+                FileChange::Rename { path: "a.rs".into(), new_path: "b.rs".into() },
+                FileChange::Edit {
+                    path: "a.rs".into(),
+                    unified_diff: "@@\n-x\n+y\n".into(),
+                    has_line_numbers: false
+                },
+                FileChange::Delete { path: "c.rs".into() },
+            ]
+        );
+        assert_eq!(read_patch("not a patch", None), []);
+    }
+}

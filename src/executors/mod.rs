@@ -1,0 +1,14 @@
+//! The agents: one folder each, wire types in, domain events out.
+
+pub mod action;
+pub mod droid;
+pub mod files;
+mod format;
+mod registry;
+pub mod report;
+pub mod wire;
+
+pub use self::{
+    format::Format,
+    registry::{Executor, ExecutorState},
+};

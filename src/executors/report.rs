@@ -1,0 +1,106 @@
+//! How an executor says that it did not understand something. Shared by all of them, so that the
+//! same oddity is the same warning for every agent.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::wire::{Fields, Irregular};
+use crate::{
+    conversation::{
+        DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, Warning,
+        WarningKind,
+    },
+    transduce::Batch,
+};
+
+/// Keeps a record that is no object.
+pub fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>) {
+    let warning = |kind| Warning::new(kind, record.to_string());
+    match record {
+        Irregular::Value(raw) => {
+            let warning = warning(WarningKind::UnexpectedValue).sample(*raw);
+            events.extend(warning.keeping(raw.get(), None));
+        }
+        Irregular::Text(text) => {
+            events.push(warning(WarningKind::PlainText).into());
+            events.push(said(NormalizedEntryType::SystemMessage, *text, None));
+        }
+        Irregular::Malformed { text, .. } => {
+            events.extend(warning(WarningKind::Malformed).keeping(*text, None));
+        }
+        Irregular::InvalidUtf8 { .. } => events.push(warning(WarningKind::InvalidUtf8).into()),
+        Irregular::TooLong(line) => {
+            events.extend(warning(WarningKind::TooLong).keeping(line.head, None));
+        }
+    }
+}
+
+/// Keeps a record whose type the executor does not know.
+pub fn unknown_event(
+    name: &str,
+    fields: &Fields<'_>,
+    timestamp: Option<Timestamp>,
+    events: &mut Batch<DomainEvent>,
+) {
+    let sample = object_of(fields);
+    let warning =
+        Warning::new(WarningKind::UnknownEvent, format!("unknown type of record: {name}"))
+            .about(name)
+            .sample(sample.clone());
+    events.extend(warning.keeping(sample.get(), timestamp));
+}
+
+/// Keeps a content block whose type the executor does not know; its message goes on without it.
+pub fn unknown_block(
+    name: &str,
+    block: &Json,
+    timestamp: Option<Timestamp>,
+    events: &mut Batch<DomainEvent>,
+) {
+    let message = format!("unknown type of content block: {name}");
+    let warning =
+        Warning::new(WarningKind::UnknownBlock, message).about(name).sample(block.clone());
+    events.extend(warning.keeping(block.get(), timestamp));
+}
+
+/// Reports the fields of a known record that nobody took, and gives them back to be kept in the
+/// metadata of what the record says.
+pub fn unknown_fields(
+    of: &str,
+    fields: &Fields<'_>,
+    events: &mut Batch<DomainEvent>,
+) -> Vec<(String, Json)> {
+    let kept = fields.iter().map(|(name, raw)| {
+        let subject = format!("{of}.{name}");
+        let message = format!("unknown field, or a field of an unexpected type: {subject}");
+        let warning = Warning::new(WarningKind::UnknownField, message).about(subject).sample(*raw);
+        events.push(warning.into());
+        (name.clone().into_owned(), Json::from(*raw))
+    });
+    kept.collect()
+}
+
+/// Reports a tool that the executor does not know; the call itself keeps its name and arguments.
+pub fn unknown_tool(name: &str, arguments: Option<&RawValue>, events: &mut Batch<DomainEvent>) {
+    let mut warning =
+        Warning::new(WarningKind::UnknownTool, format!("unknown tool: {name}")).about(name);
+    warning.sample = arguments.map(Json::from);
+    events.push(warning.into());
+}
+
+/// The fields as one object again, sorted by name.
+pub fn object_of(fields: &Fields<'_>) -> Json {
+    let object: BTreeMap<_, _> = fields.iter().map(|(name, raw)| (name, raw)).collect();
+    // Names and raw values always have a JSON form, so the fallback is never taken.
+    serde_json::value::to_raw_value(&object).map(|raw| Json::from(&*raw)).unwrap_or_default()
+}
+
+/// An ordinary entry, as an event.
+pub fn said(
+    entry_type: NormalizedEntryType,
+    content: impl Into<Text>,
+    timestamp: Option<Timestamp>,
+) -> DomainEvent {
+    DomainEvent::entry(NormalizedEntry::new(entry_type, content).at(timestamp))
+}

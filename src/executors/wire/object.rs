@@ -1,0 +1,231 @@
+//! [`Object`]: a JSON object whose values are read only by those who ask.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::value::RawValue;
+
+use super::value;
+use crate::conversation::{CorrId, Json, Text, Timestamp};
+
+/// A JSON object whose fields are taken out one by one; what nobody takes is left over, and that is
+/// how an executor notices a field it does not know.
+///
+/// Parsing scans the text once and copies nothing. A field taken with a type that it does not have
+/// stays; `null` counts as absent.
+#[derive(Clone, Default)]
+pub struct Object<'a> {
+    fields: Vec<(Cow<'a, str>, Option<&'a RawValue>)>,
+    /// Where the next field is likely to be: logs keep the order of their keys.
+    next: usize,
+}
+
+/// Fields that nobody took, by name.
+pub type Fields<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+
+impl<'a> Object<'a> {
+    /// Parses the text of one object.
+    ///
+    /// # Errors
+    /// The text is not JSON, or no object.
+    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The value of a field, which stays.
+    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.fields.iter().find(|(name, _)| name == key)?.1
+    }
+
+    /// The value of a field, if it is a string; the field stays.
+    pub fn get_str(&self, key: &str) -> Option<Cow<'a, str>> {
+        value::as_str(self.get(key)?)
+    }
+
+    /// Whether there is such a field, taken or not.
+    pub fn has(&self, key: &str) -> bool {
+        self.fields.iter().any(|(name, _)| name == key)
+    }
+
+    /// Takes a field if `read` can read it.
+    pub fn take<T>(&mut self, key: &str, read: impl Fn(&'a RawValue) -> Option<T>) -> Option<T> {
+        let (ahead, behind) = (self.next..self.fields.len(), 0..self.next);
+        for index in ahead.chain(behind) {
+            let (name, slot) = &mut self.fields[index];
+            if name != key {
+                continue;
+            }
+            let Some(raw) = *slot else { continue };
+            self.next = index + 1;
+            if raw.get() == "null" {
+                *slot = None;
+                return None;
+            }
+            let taken = read(raw);
+            if taken.is_some() {
+                *slot = None;
+            }
+            return taken;
+        }
+        None
+    }
+
+    /// Takes a field as it is.
+    pub fn raw(&mut self, key: &str) -> Option<&'a RawValue> {
+        self.take(key, Some)
+    }
+
+    /// Takes a field as a JSON value that nobody looks into.
+    pub fn json(&mut self, key: &str) -> Option<Json> {
+        self.take(key, |raw| Some(raw.into()))
+    }
+
+    /// Takes a string that the executor looks at.
+    pub fn str(&mut self, key: &str) -> Option<Cow<'a, str>> {
+        self.take(key, value::as_str)
+    }
+
+    /// Takes a string that is passed on.
+    pub fn text(&mut self, key: &str) -> Option<Text> {
+        self.take(key, Text::from_raw)
+    }
+
+    /// Takes a string that is a correlation id; the empty string is none.
+    pub fn corr_id(&mut self, key: &str) -> Option<CorrId> {
+        self.str(key).filter(|id| !id.is_empty()).map(CorrId::from)
+    }
+
+    /// Takes a boolean.
+    pub fn bool(&mut self, key: &str) -> Option<bool> {
+        self.take(key, value::parse)
+    }
+
+    /// Takes a whole number that is not negative; also one spelt as a string.
+    pub fn u64(&mut self, key: &str) -> Option<u64> {
+        self.take(key, value::as_u64)
+    }
+
+    /// Takes a number.
+    pub fn f64(&mut self, key: &str) -> Option<f64> {
+        self.take(key, value::parse)
+    }
+
+    /// Takes a moment: milliseconds since 1970 as a number, or an RFC 3339 string.
+    pub fn timestamp(&mut self, key: &str) -> Option<Timestamp> {
+        self.take(key, value::as_timestamp)
+    }
+
+    /// Takes an object.
+    pub fn object(&mut self, key: &str) -> Option<Object<'a>> {
+        self.take(key, value::parse)
+    }
+
+    /// Takes an array.
+    pub fn array(&mut self, key: &str) -> Option<Vec<&'a RawValue>> {
+        self.take(key, value::parse)
+    }
+
+    /// Takes an array of strings; an array that holds anything else stays.
+    pub fn texts(&mut self, key: &str) -> Option<Vec<Text>> {
+        self.take(key, |raw| {
+            value::parse::<Vec<&RawValue>>(raw)?.into_iter().map(Text::from_raw).collect()
+        })
+    }
+
+    /// Takes fields that the executor knows and has no use for.
+    pub fn ignore(&mut self, keys: &[&str]) {
+        for (name, slot) in &mut self.fields {
+            if slot.is_some() && keys.contains(&&**name) {
+                *slot = None;
+            }
+        }
+    }
+
+    /// What nobody took.
+    pub fn rest(self) -> Fields<'a> {
+        let rest = self.fields.into_iter().filter_map(|(name, slot)| Some((name, slot?)));
+        rest.filter(|(_, raw)| raw.get() != "null").collect()
+    }
+
+    /// What nobody took, as further fields of an entry.
+    pub fn into_extra(self) -> impl Iterator<Item = (String, Json)> {
+        self.rest().into_iter().map(|(name, raw)| (name.into_owned(), raw.into()))
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.fields.iter().map(|(name, raw)| (name, raw))).finish()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Object<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::with_capacity(12);
+                while let Some((Key(name), raw)) = map.next_entry()? {
+                    fields.push((name, Some(raw)));
+                }
+                Ok(Object { fields, next: 0 })
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+/// A key, borrowed where it has no escape.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(key)))
+            }
+
+            fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(key.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_taken_once_and_the_rest_is_left() {
+        let mut object =
+            Object::parse(r#"{"b":1,"a":"x","gone":null,"n":"7","odd":{},"a":"second"}"#).unwrap();
+        assert_eq!(object.str("a").as_deref(), Some("x"));
+        assert_eq!(object.u64("n"), Some(7));
+        assert_eq!(object.u64("odd"), None);
+        assert_eq!(object.str("gone"), None);
+        object.ignore(&["b"]);
+        let rest: Vec<_> = object.rest().into_iter().map(|(name, raw)| (name, raw.get())).collect();
+        assert_eq!(rest, [("odd".into(), "{}"), ("a".into(), "\"second\"")]);
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = format!("{{\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(Object::parse(&deep).unwrap().has("a"));
+    }
+}

@@ -1,0 +1,65 @@
+//! Readings of a single raw value.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::conversation::{Text, Timestamp, decode_literal};
+
+/// The value as `T`, if it is one.
+pub fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// A string, borrowed where it has no escape.
+pub fn as_str(raw: &RawValue) -> Option<Cow<'_, str>> {
+    raw.get().starts_with('"').then(|| decode_literal(raw.get()))
+}
+
+/// A whole number that is not negative; also one spelt as a string.
+pub fn as_u64(raw: &RawValue) -> Option<u64> {
+    raw.get().trim_matches('"').parse().ok()
+}
+
+/// A moment: milliseconds since 1970 as a number (or a string of digits), or an RFC 3339 string.
+pub fn as_timestamp(raw: &RawValue) -> Option<Timestamp> {
+    let text = raw.get().trim_matches('"');
+    if let Ok(millis) = text.parse() {
+        return Some(Timestamp::from_millis(millis));
+    }
+    if raw.get().starts_with('"') {
+        let moment: jiff::Timestamp = text.parse().ok()?;
+        return Some(Timestamp::from_millis(moment.as_millisecond()));
+    }
+    // 1760806536533.0 is a whole number too. A float beyond i64 ends at its bounds.
+    let millis: f64 = parse(raw)?;
+    Some(Timestamp::from_millis(millis as i64))
+}
+
+/// Any value as text: a string as it is, anything else in its JSON form.
+pub fn into_text(raw: &RawValue) -> Text {
+    Text::from_raw(raw).unwrap_or_else(|| Text::from(raw.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_in_every_spelling() {
+        let expected = Some(Timestamp::from_millis(1_772_640_336_330));
+        for spelling in [
+            "1772640336330",
+            "1772640336330.0",
+            "\"1772640336330\"",
+            "\"2026-03-04T16:05:36.330Z\"",
+            "\"2026-03-04T17:05:36.330+01:00\"",
+        ] {
+            let raw = RawValue::from_string(spelling.to_owned()).unwrap();
+            assert_eq!(as_timestamp(&raw), expected, "{spelling}");
+        }
+        let raw = RawValue::from_string("\"yesterday\"".to_owned()).unwrap();
+        assert_eq!(as_timestamp(&raw), None);
+    }
+}

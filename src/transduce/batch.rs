@@ -1,0 +1,298 @@
+//! [`Batch`]: what one step yields, without an allocation in the usual case.
+
+use std::{fmt, iter::FusedIterator, mem, option, slice, vec};
+
+/// Zero, one or many, in order.
+///
+/// Most inputs yield nothing or one thing, so only a batch of two or more allocates. How the items
+/// came in does not show: batches are equal when their items are.
+///
+/// An item, an `Option`, a `Vec` and an array all convert `into()` a batch. Where the type of the
+/// items is not known from elsewhere, use [`one`](Self::one) or `collect`: a `Vec` may be an item too.
+///
+/// ```
+/// use foldline::transduce::Batch;
+///
+/// let mut batch = Batch::EMPTY;
+/// batch.push(1);
+/// batch.append(Batch::from([2, 3]));
+/// assert_eq!(batch.as_slice(), [1, 2, 3]);
+/// assert_eq!(batch, (1..=3).collect());
+/// ```
+#[must_use = "events that nobody receives are lost"]
+#[derive(Clone)]
+pub struct Batch<T>(Repr<T>);
+
+#[derive(Clone)]
+enum Repr<T> {
+    Zero,
+    One(T),
+    /// May hold fewer than two items, if the vector came from outside: its allocation is paid for.
+    Many(Vec<T>),
+}
+
+impl<T> Batch<T> {
+    /// Nothing.
+    pub const EMPTY: Self = Batch(Repr::Zero);
+
+    /// A batch of one item; does not allocate.
+    #[inline]
+    pub const fn one(item: T) -> Self {
+        Batch(Repr::One(item))
+    }
+
+    /// Adds an item at the end. The second one allocates, the first does not.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        match &mut self.0 {
+            Repr::Zero => self.0 = Repr::One(item),
+            Repr::One(_) => self.spill(Batch::one(item)),
+            Repr::Many(items) => items.push(item),
+        }
+    }
+
+    /// Adds all items of another batch at the end.
+    #[inline]
+    pub fn append(&mut self, other: Self) {
+        match (&mut self.0, other.0) {
+            (_, Repr::Zero) => {}
+            (Repr::Zero, other) => self.0 = other,
+            (Repr::Many(items), Repr::One(item)) => items.push(item),
+            (Repr::Many(items), Repr::Many(mut others)) => items.append(&mut others),
+            (Repr::One(_), other) => self.spill(Batch(other)),
+        }
+    }
+
+    /// From one item to many. Out of line, so that the callers stay small.
+    #[cold]
+    fn spill(&mut self, others: Self) {
+        let items = mem::take(self).into_iter().chain(others).collect();
+        self.0 = Repr::Many(items);
+    }
+
+    /// The items, in order.
+    #[inline]
+    pub const fn as_slice(&self) -> &[T] {
+        match &self.0 {
+            Repr::Zero => &[],
+            Repr::One(item) => slice::from_ref(item),
+            Repr::Many(items) => items.as_slice(),
+        }
+    }
+
+    /// How many items there are.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    /// Whether there is no item.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.as_slice().is_empty()
+    }
+
+    /// The items by reference, in order.
+    #[inline]
+    pub fn iter(&self) -> slice::Iter<'_, T> {
+        self.as_slice().iter()
+    }
+
+    /// A batch of the results of `f`, in the same order.
+    #[inline]
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Batch<U> {
+        Batch(match self.0 {
+            Repr::Zero => Repr::Zero,
+            Repr::One(item) => Repr::One(f(item)),
+            Repr::Many(items) => Repr::Many(items.into_iter().map(f).collect()),
+        })
+    }
+
+    /// Hands every item to `f`, in order. Compiles to less than a `for` loop does.
+    #[inline]
+    pub fn drain_with(self, mut f: impl FnMut(T)) {
+        match self.0 {
+            Repr::Zero => {}
+            Repr::One(item) => f(item),
+            Repr::Many(items) => items.into_iter().for_each(f),
+        }
+    }
+}
+
+impl<T> Default for Batch<T> {
+    #[inline]
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl<T: PartialEq> PartialEq for Batch<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl<T: Eq> Eq for Batch<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Batch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl<T> From<T> for Batch<T> {
+    #[inline]
+    fn from(item: T) -> Self {
+        Batch::one(item)
+    }
+}
+
+impl<T> From<Option<T>> for Batch<T> {
+    #[inline]
+    fn from(item: Option<T>) -> Self {
+        item.map_or(Batch::EMPTY, Batch::one)
+    }
+}
+
+impl<T> From<Vec<T>> for Batch<T> {
+    #[inline]
+    fn from(items: Vec<T>) -> Self {
+        Batch(Repr::Many(items))
+    }
+}
+
+impl<T, const N: usize> From<[T; N]> for Batch<T> {
+    #[inline]
+    fn from(items: [T; N]) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+impl<T> Extend<T> for Batch<T> {
+    #[inline]
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.push(item);
+        }
+    }
+}
+
+impl<T> FromIterator<T> for Batch<T> {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut items = items.into_iter();
+        let Some(first) = items.next() else { return Batch::EMPTY };
+        let Some(second) = items.next() else { return Batch::one(first) };
+        // Now that there are many, one allocation of the right size serves them all.
+        let mut many = Vec::with_capacity(items.size_hint().0.saturating_add(2));
+        many.extend([first, second]);
+        many.extend(items);
+        Batch(Repr::Many(many))
+    }
+}
+
+impl<T> IntoIterator for Batch<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    #[inline]
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter(match self.0 {
+            Repr::Zero => Iter::Few(None.into_iter()),
+            Repr::One(item) => Iter::Few(Some(item).into_iter()),
+            Repr::Many(items) => Iter::Many(items.into_iter()),
+        })
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Batch<T> {
+    type Item = &'a T;
+    type IntoIter = slice::Iter<'a, T>;
+
+    #[inline]
+    fn into_iter(self) -> slice::Iter<'a, T> {
+        self.iter()
+    }
+}
+
+/// The items of a [`Batch`], by value and in order.
+#[derive(Clone, Debug)]
+pub struct IntoIter<T>(Iter<T>);
+
+#[derive(Clone, Debug)]
+enum Iter<T> {
+    Few(option::IntoIter<T>),
+    Many(vec::IntoIter<T>),
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        match &mut self.0 {
+            Iter::Few(items) => items.next(),
+            Iter::Many(items) => items.next(),
+        }
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            Iter::Few(items) => items.size_hint(),
+            Iter::Many(items) => items.size_hint(),
+        }
+    }
+}
+
+impl<T> DoubleEndedIterator for IntoIter<T> {
+    #[inline]
+    fn next_back(&mut self) -> Option<T> {
+        match &mut self.0 {
+            Iter::Few(items) => items.next_back(),
+            Iter::Many(items) => items.next_back(),
+        }
+    }
+}
+
+impl<T> ExactSizeIterator for IntoIter<T> {}
+impl<T> FusedIterator for IntoIter<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_in_does_not_show() {
+        assert_eq!(Batch::one(1), Batch::from(vec![1]));
+        assert_eq!(Batch::<u8>::EMPTY, Batch::from(vec![]));
+        assert_eq!(Batch::<u8>::from(Some(1)), Batch::from([1]));
+        assert_eq!(Batch::<u8>::from(None), Batch::default());
+        assert_ne!(Batch::one(1), Batch::from([1, 1]));
+        assert!(Batch::<u8>::from(vec![]).is_empty());
+    }
+
+    #[test]
+    fn a_container_is_an_item_when_the_type_says_so() {
+        let one: Batch<Vec<u8>> = vec![1, 2].into();
+        let two: Batch<u8> = vec![1, 2].into();
+        assert_eq!((one.len(), two.len()), (1, 2));
+    }
+
+    #[test]
+    fn append_to_a_vector_that_came_from_outside() {
+        let mut batch = Batch::from(Vec::with_capacity(8));
+        batch.append(Batch::one(1));
+        batch.append(Batch::from(vec![]));
+        batch.append(Batch::from([2, 3]));
+        assert_eq!(batch.as_slice(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn reads_as_a_list() {
+        assert_eq!(format!("{:?}", Batch::one('a')), "['a']");
+        assert_eq!(format!("{:?}", Batch::<char>::EMPTY), "[]");
+    }
+}

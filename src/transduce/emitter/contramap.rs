@@ -1,0 +1,91 @@
+//! [`contramap`]: an emitter for a part of the event.
+
+use std::fmt;
+
+use super::Emitter;
+use crate::transduce::Batch;
+
+/// Makes an emitter for `B` into one for `A`, where an `A` has a `B` in it.
+///
+/// ```
+/// use foldline::transduce::{Batch, Emitter, contramap};
+///
+/// struct Text;
+/// impl Emitter<str, usize> for Text {
+///     fn emit(&mut self, text: &str) -> Batch<usize> {
+///         Batch::one(text.len())
+///     }
+/// }
+///
+/// struct Message {
+///     text: String,
+/// }
+///
+/// let mut lengths = contramap(Text, |message: &Message| &message.text);
+/// assert_eq!(lengths.emit(&Message { text: "four".into() }).as_slice(), [4]);
+/// ```
+#[inline]
+pub fn contramap<A, B, Out, M, F>(emitter: M, f: F) -> Contramap<M, F>
+where
+    A: ?Sized,
+    B: ?Sized,
+    M: Emitter<B, Out>,
+    F: for<'e> Fn(&'e A) -> &'e B,
+{
+    Contramap { emitter, f }
+}
+
+/// The emitter that [`contramap`] makes.
+#[derive(Clone, Copy)]
+pub struct Contramap<M, F> {
+    emitter: M,
+    f: F,
+}
+
+impl<A, B, Out, M, F> Emitter<A, Out> for Contramap<M, F>
+where
+    A: ?Sized,
+    B: ?Sized,
+    M: Emitter<B, Out>,
+    F: for<'e> Fn(&'e A) -> &'e B,
+{
+    #[inline]
+    fn emit(&mut self, event: &A) -> Batch<Out> {
+        self.emitter.emit((self.f)(event))
+    }
+
+    #[inline]
+    fn finish(&mut self) -> Batch<Out> {
+        self.emitter.finish()
+    }
+}
+
+impl<M: fmt::Debug, F> fmt::Debug for Contramap<M, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contramap").field("emitter", &self.emitter).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Last(u32);
+
+    impl Emitter<u32, u32> for Last {
+        fn emit(&mut self, n: &u32) -> Batch<u32> {
+            self.0 = *n;
+            Batch::EMPTY
+        }
+        fn finish(&mut self) -> Batch<u32> {
+            Batch::one(self.0)
+        }
+    }
+
+    #[test]
+    fn a_key_is_left_out_and_the_end_passes_through() {
+        let mut last = contramap(Last(0), |(_, n): &(String, u32)| n);
+        assert!(last.emit(&("key".into(), 7)).is_empty());
+        assert_eq!(last.finish().as_slice(), [7]);
+    }
+}

@@ -1,0 +1,66 @@
+//! [`Emitter`], and the ways to make one from others.
+
+mod contramap;
+mod fan_out;
+mod filter;
+mod from_fn;
+mod tee;
+
+pub use contramap::{Contramap, contramap};
+pub use filter::{Filter, filter};
+pub use from_fn::{EmitFn, emit_fn};
+pub use tee::Tee;
+
+use super::Batch;
+
+/// The presentation side: reads events by reference, in order, and makes something of them.
+///
+/// An emitter may keep what it needs for that (indices, counters, a connection). What it emits must
+/// depend only on the events it has seen, never on which other emitters see them too.
+///
+/// A sink that can fail says so in its output, `Emitter<Event, Result<T, E>>`, so that no two sinks
+/// must share an error type. A sink with nothing to say has the output
+/// [`Infallible`](std::convert::Infallible) and can be the side of a [`Tee`].
+///
+/// Several emitters read the same events in one pass when they are together in
+/// - a tuple, of up to eight: each has its own type of output, and one event yields
+///   `(Batch<OutA>, Batch<OutB>, ..)`, or nothing at all when all of them are empty;
+/// - a `Vec`: outputs of one type, in the order of the emitters; with `Box<dyn Emitter<..>>` inside,
+///   the set can be chosen at run time.
+///
+/// An `Option` is an emitter that can be switched off; `()` one that is always off.
+///
+/// ```
+/// use foldline::transduce::{Batch, Emitter};
+///
+/// struct Longest(usize);
+///
+/// impl Emitter<str, usize> for Longest {
+///     fn emit(&mut self, line: &str) -> Batch<usize> {
+///         Batch::from((line.len() > self.0).then(|| {
+///             self.0 = line.len();
+///             self.0
+///         }))
+///     }
+/// }
+///
+/// let mut longest = Longest(0);
+/// assert_eq!(longest.emit("ab").as_slice(), [2]);
+/// assert_eq!(longest.emit("c").as_slice(), []);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an emitter for events of type `{Event}`",
+    label = "cannot receive `{Event}`",
+    note = "implement `Emitter<{Event}, {Out}>` for it, or wrap a closure with `emit_fn`",
+    note = "an emitter for a part of the event can be adapted with `contramap`"
+)]
+pub trait Emitter<Event: ?Sized, Out> {
+    /// What this event gives.
+    fn emit(&mut self, event: &Event) -> Batch<Out>;
+
+    /// What is still to be said at the end. Comes once, after the last event.
+    #[inline]
+    fn finish(&mut self) -> Batch<Out> {
+        Batch::EMPTY
+    }
+}

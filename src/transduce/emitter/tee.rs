@@ -1,0 +1,98 @@
+//! [`Tee`]: an emitter with a listener.
+
+use std::convert::Infallible;
+
+use super::Emitter;
+use crate::transduce::Batch;
+
+/// An emitter, and beside it a listener that has no output of its own.
+///
+/// The output is that of `main`, unchanged, as if `side` were not there; that `side` cannot emit is
+/// in its type. For each event `main` comes first.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use foldline::transduce::{Batch, Emitter, Tee, emit_fn};
+///
+/// let mut seen = 0;
+/// let mut tee = Tee {
+///     main: emit_fn(|n: &u32| Batch::one(n * 2)),
+///     side: emit_fn(|_: &u32| -> Batch<Infallible> {
+///         seen += 1;
+///         Batch::EMPTY
+///     }),
+/// };
+/// assert_eq!(tee.emit(&21).as_slice(), [42]);
+/// assert_eq!(seen, 1);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tee<M, S> {
+    /// The emitter whose output this is.
+    pub main: M,
+    /// The listener.
+    pub side: S,
+}
+
+impl<Event: ?Sized, Out, M, S> Emitter<Event, Out> for Tee<M, S>
+where
+    M: Emitter<Event, Out>,
+    S: Emitter<Event, Infallible>,
+{
+    #[inline]
+    fn emit(&mut self, event: &Event) -> Batch<Out> {
+        let out = self.main.emit(event);
+        self.side.emit(event).drain_with(|never| match never {});
+        out
+    }
+
+    #[inline]
+    fn finish(&mut self) -> Batch<Out> {
+        let out = self.main.finish();
+        self.side.finish().drain_with(|never| match never {});
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Listener {
+        events: Vec<char>,
+        finished: bool,
+    }
+
+    impl Emitter<char, Infallible> for Listener {
+        fn emit(&mut self, event: &char) -> Batch<Infallible> {
+            self.events.push(*event);
+            Batch::EMPTY
+        }
+        fn finish(&mut self) -> Batch<Infallible> {
+            self.finished = true;
+            Batch::EMPTY
+        }
+    }
+
+    struct Upper;
+
+    impl Emitter<char, char> for Upper {
+        fn emit(&mut self, event: &char) -> Batch<char> {
+            event.to_uppercase().collect()
+        }
+        fn finish(&mut self) -> Batch<char> {
+            Batch::one('.')
+        }
+    }
+
+    #[test]
+    fn the_listener_hears_all_and_changes_nothing() {
+        let mut side = Listener::default();
+        let mut tee = Tee { main: Upper, side: &mut side };
+        assert_eq!(tee.emit(&'a'), Upper.emit(&'a'));
+        assert_eq!(tee.emit(&'ß').as_slice(), ['S', 'S']);
+        assert_eq!(tee.finish(), Upper.finish());
+        assert_eq!(side.events, ['a', 'ß']);
+        assert!(side.finished);
+    }
+}

@@ -1,0 +1,73 @@
+//! [`reduce_fn`]: a reducer from two closures.
+
+use std::fmt;
+
+use super::Reducer;
+use crate::transduce::Batch;
+
+/// A reducer made of a first state and a step.
+///
+/// Give the types of the closure's parameters. Where the input is a reference, the closure then
+/// holds for every lifetime, and a buffer can be used again for the next input. A reducer that
+/// releases something at the end, or can be done early, needs an `impl` of its own.
+///
+/// ```
+/// use foldline::transduce::{Batch, Reducer, reduce_fn};
+///
+/// let total = reduce_fn(|| 0, |sum: usize, line: &str| {
+///     let sum = sum + line.len();
+///     (sum, Batch::one(sum))
+/// });
+/// let (state, events) = total.reduce(total.init(), "four");
+/// assert_eq!((state, events.as_slice()), (4, &[4][..]));
+/// ```
+#[inline]
+pub const fn reduce_fn<I, F>(init: I, step: F) -> ReduceFn<I, F> {
+    // No bounds here: with them, the closure would be taken for one that knows a single lifetime.
+    ReduceFn { init, step }
+}
+
+/// The reducer that [`reduce_fn`] makes.
+#[derive(Clone, Copy)]
+pub struct ReduceFn<I, F> {
+    init: I,
+    step: F,
+}
+
+impl<I, F, In, State, Event> Reducer<In, State, Event> for ReduceFn<I, F>
+where
+    I: Fn() -> State,
+    F: Fn(State, In) -> (State, Batch<Event>),
+{
+    #[inline]
+    fn init(&self) -> State {
+        (self.init)()
+    }
+
+    #[inline]
+    fn reduce(&self, state: State, input: In) -> (State, Batch<Event>) {
+        (self.step)(state, input)
+    }
+}
+
+impl<I, F> fmt::Debug for ReduceFn<I, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReduceFn").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn any_lifetime<S, E>(reducer: impl for<'a> Reducer<&'a str, S, E>) -> S {
+        let line = String::from("short-lived");
+        reducer.reduce(reducer.init(), &line).0
+    }
+
+    #[test]
+    fn a_closure_takes_input_of_any_lifetime() {
+        let len = reduce_fn(|| 0, |sum: usize, line: &str| (sum + line.len(), Batch::<()>::EMPTY));
+        assert_eq!(any_lifetime(len), 11);
+    }
+}

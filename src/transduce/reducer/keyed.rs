@@ -1,0 +1,139 @@
+//! [`Keyed`]: several sessions in one stream.
+
+use std::{collections::BTreeMap, fmt};
+
+use super::Reducer;
+use crate::transduce::Batch;
+
+/// A reducer for each key, where one stream carries several sessions.
+///
+/// A session begins with the first input of its key, and its events come out with the key, so that
+/// a consumer can tell the sessions apart (one that need not can
+/// [`contramap`](crate::transduce::contramap) the key away). A key is cloned for each event: prefer
+/// one that is cheap to clone, such as a number or an `Arc<str>`.
+///
+/// A session that is done is finished at once and forgotten, so the state holds only what is open;
+/// the same key coming again begins a new session. At the end the others finish, in the order of
+/// their keys (the map is an ordered one, so that the same input gives the same events), and
+/// their last states stay in the map.
+///
+/// ```
+/// use foldline::transduce::{Batch, Keyed, Reducer, Transducer, emit_fn, reduce_fn};
+///
+/// let count = reduce_fn(|| 0, |n: u32, _line: &str| (n + 1, Batch::one(n + 1)));
+/// let by_first_letter = Keyed::new(count, |line: &&str| line.chars().next());
+/// let mut shell = Transducer::new(by_first_letter, emit_fn(|event: &(Option<char>, u32)| Batch::one(*event)));
+///
+/// assert_eq!(shell.step("apple").as_slice(), [(Some('a'), 1)]);
+/// assert_eq!(shell.step("beet").as_slice(), [(Some('b'), 1)]);
+/// assert_eq!(shell.step("avocado").as_slice(), [(Some('a'), 2)]);
+/// assert_eq!(shell.state().len(), 2);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Keyed<R, F> {
+    reducer: R,
+    key: F,
+}
+
+impl<R, F> Keyed<R, F> {
+    /// Sessions told apart by the key that `key` finds in an input.
+    ///
+    /// In a closure, give the input's type: `|line: &&str| ..` then holds for lines of any lifetime.
+    #[inline]
+    pub const fn new(reducer: R, key: F) -> Self {
+        Keyed { reducer, key }
+    }
+}
+
+impl<R, F, In, K, State, Event> Reducer<In, BTreeMap<K, State>, (K, Event)> for Keyed<R, F>
+where
+    R: Reducer<In, State, Event>,
+    F: Fn(&In) -> K,
+    K: Ord + Clone,
+{
+    #[inline]
+    fn init(&self) -> BTreeMap<K, State> {
+        BTreeMap::new()
+    }
+
+    fn reduce(
+        &self,
+        mut sessions: BTreeMap<K, State>,
+        input: In,
+    ) -> (BTreeMap<K, State>, Batch<(K, Event)>) {
+        let key = (self.key)(&input);
+        // Out of the map and in again: the state has to move, and the map has no place for a gap.
+        let state = sessions.remove(&key).unwrap_or_else(|| self.reducer.init());
+        let (state, mut events) = self.reducer.reduce(state, input);
+        let done = self.reducer.is_done(&state);
+        if done {
+            events.append(self.reducer.finish(state).1);
+            return (sessions, events.map(|event| (key.clone(), event)));
+        }
+        let events = events.map(|event| (key.clone(), event));
+        sessions.insert(key, state);
+        (sessions, events)
+    }
+
+    fn finish(&self, sessions: BTreeMap<K, State>) -> (BTreeMap<K, State>, Batch<(K, Event)>) {
+        let mut all = Batch::EMPTY;
+        let finished = sessions
+            .into_iter()
+            .map(|(key, state)| {
+                let (state, events) = self.reducer.finish(state);
+                all.append(events.map(|event| (key.clone(), event)));
+                (key, state)
+            })
+            .collect();
+        (finished, all)
+    }
+}
+
+impl<R: fmt::Debug, F> fmt::Debug for Keyed<R, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keyed").field("reducer", &self.reducer).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds up what it gets; an amount of zero ends the session.
+    struct Account;
+
+    type Entry = (&'static str, u32);
+
+    impl Reducer<Entry, (u32, bool), String> for Account {
+        fn init(&self) -> (u32, bool) {
+            (0, false)
+        }
+        fn reduce(&self, (sum, _): (u32, bool), (_, n): Entry) -> ((u32, bool), Batch<String>) {
+            ((sum + n, n == 0), Batch::EMPTY)
+        }
+        fn finish(&self, (sum, _): (u32, bool)) -> ((u32, bool), Batch<String>) {
+            ((sum, true), Batch::one(format!("sum {sum}")))
+        }
+        fn is_done(&self, (_, closed): &(u32, bool)) -> bool {
+            *closed
+        }
+    }
+
+    #[test]
+    fn a_session_that_is_done_is_finished_and_forgotten() {
+        let accounts = Keyed::new(Account, |(who, _): &Entry| *who);
+        let mut state = accounts.init();
+        let mut events = Vec::new();
+        for input in [("eve", 1), ("ada", 2), ("eve", 3), ("ada", 0), ("ada", 7)] {
+            let (next, more) = accounts.reduce(state, input);
+            state = next;
+            events.extend(more);
+        }
+        assert_eq!(events, [("ada", "sum 2".to_owned())]);
+        assert_eq!(state, BTreeMap::from([("ada", (7, false)), ("eve", (4, false))]));
+
+        let (state, events) = accounts.finish(state);
+        assert_eq!(events.as_slice(), [("ada", "sum 7".to_owned()), ("eve", "sum 4".to_owned())]);
+        assert_eq!(state["eve"], (4, true));
+    }
+}

@@ -1,0 +1,183 @@
+//! [`Reducer`], and the ways to make one from others.
+
+mod both;
+mod from_fn;
+mod keyed;
+mod then;
+
+pub use both::Both;
+pub use from_fn::{ReduceFn, reduce_fn};
+pub use keyed::Keyed;
+pub use then::Then;
+
+use super::Batch;
+
+/// The functional core: a pure function from state and input to state and events.
+///
+/// A reducer is total and deterministic: the same inputs give the same states and events, no input
+/// panics, and input that makes no sense is reported as an event. It reads no clock and does no
+/// I/O. What it must remember is in `State`; the reducer itself holds only configuration.
+///
+/// The state moves in and out, so that no stale one can be used by mistake. Keep it small or boxed.
+///
+/// `In` is a value. It may be a reference, or hold references: `impl<'a> Reducer<&'a str, ..>` reads
+/// lines from a buffer that is used again for the next line. Implement the trait once for a type;
+/// with two inputs the compiler cannot know which one is meant until it is told.
+///
+/// ```
+/// use foldline::transduce::{Batch, Reducer};
+///
+/// /// Reports each line that is the same as the line before.
+/// struct Repeats;
+///
+/// impl<'a> Reducer<&'a str, String, String> for Repeats {
+///     fn init(&self) -> String {
+///         String::new()
+///     }
+///     fn reduce(&self, last: String, line: &'a str) -> (String, Batch<String>) {
+///         if last == line { (last.clone(), Batch::one(last)) } else { (line.into(), Batch::EMPTY) }
+///     }
+/// }
+///
+/// let (state, events) = Repeats.reduce("b".into(), "b");
+/// assert_eq!(state, "b");
+/// assert_eq!(events.as_slice(), ["b"]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a reducer for inputs of type `{In}`",
+    label = "not a `Reducer` with input `{In}`, state `{State}` and event `{Event}`",
+    note = "implement `Reducer<{In}, {State}, {Event}>` for it, or wrap a closure with `reduce_fn`",
+    note = "for an input that borrows, implement it for every lifetime: `impl<'a> Reducer<&'a str, ..>`"
+)]
+pub trait Reducer<In, State, Event> {
+    /// The state before the first input.
+    fn init(&self) -> State;
+
+    /// One step.
+    fn reduce(&self, state: State, input: In) -> (State, Batch<Event>);
+
+    /// The end of input: releases what was held back. Comes once, after the last step.
+    #[inline]
+    fn finish(&self, state: State) -> (State, Batch<Event>) {
+        (state, Batch::EMPTY)
+    }
+
+    /// Whether no further input can matter. Who drives the reducer may then stop reading; it still
+    /// finishes. The combinators here, and [`Transducer::over`](super::Transducer::over), do so.
+    #[inline]
+    fn is_done(&self, state: &State) -> bool {
+        let _ = state;
+        false
+    }
+
+    /// This reducer, its events being the input of the `next`.
+    #[inline]
+    fn then<S2, E2, B>(self, next: B) -> Then<Self, B, Event>
+    where
+        Self: Sized,
+        B: Reducer<Event, S2, E2>,
+    {
+        Then::new(self, next)
+    }
+}
+
+/// Both forward everything. A macro, since a missed method would silently fall back to its default.
+macro_rules! forward_to_inner {
+    ($($pointer:ty),+) => {$(
+        impl<In, State, Event, R> Reducer<In, State, Event> for $pointer
+        where
+            R: Reducer<In, State, Event> + ?Sized,
+        {
+            #[inline]
+            fn init(&self) -> State {
+                (**self).init()
+            }
+
+            #[inline]
+            fn reduce(&self, state: State, input: In) -> (State, Batch<Event>) {
+                (**self).reduce(state, input)
+            }
+
+            #[inline]
+            fn finish(&self, state: State) -> (State, Batch<Event>) {
+                (**self).finish(state)
+            }
+
+            #[inline]
+            fn is_done(&self, state: &State) -> bool {
+                (**self).is_done(state)
+            }
+        }
+    )+};
+}
+
+forward_to_inner!(&R, Box<R>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transduce::Transducer;
+
+    /// Holds back one line, and is done at a full stop.
+    struct Lag;
+
+    impl<'a> Reducer<&'a str, Option<String>, String> for Lag {
+        fn init(&self) -> Option<String> {
+            None
+        }
+        fn reduce(&self, held: Option<String>, line: &'a str) -> (Option<String>, Batch<String>) {
+            (Some(line.to_owned()), held.into())
+        }
+        fn finish(&self, held: Option<String>) -> (Option<String>, Batch<String>) {
+            (None, held.into())
+        }
+        fn is_done(&self, held: &Option<String>) -> bool {
+            held.as_deref() == Some(".")
+        }
+    }
+
+    type DynLag = dyn for<'a> Reducer<&'a str, Option<String>, String>;
+
+    /// The buffer is used again between two steps: the input borrows for one call only.
+    fn drive<R>(reducer: R) -> Vec<String>
+    where
+        R: for<'a> Reducer<&'a str, Option<String>, String>,
+    {
+        let mut buffer = String::new();
+        let mut state = reducer.init();
+        let mut all = Vec::new();
+        for line in ["a", "b", "."] {
+            buffer.clear();
+            buffer.push_str(line);
+            let (next, events) = reducer.reduce(state, &buffer);
+            state = next;
+            all.extend(events);
+        }
+        assert!(reducer.is_done(&state));
+        all.extend(reducer.finish(state).1);
+        all
+    }
+
+    #[test]
+    fn pointers_forward_every_method() {
+        let expected = ["a", "b", "."];
+        assert_eq!(drive(Lag), expected);
+        assert_eq!(drive(&Lag), expected);
+        assert_eq!(drive(Box::new(Lag)), expected);
+    }
+
+    #[test]
+    fn a_trait_object_takes_borrowed_input() {
+        let by_ref: &DynLag = &Lag;
+        let boxed: Box<DynLag> = Box::new(Lag);
+        assert_eq!(drive(by_ref), drive(boxed));
+
+        let by_ref: &DynLag = &Lag;
+        let mut shell = Transducer::new(by_ref, ());
+        for n in 0..3 {
+            let line = n.to_string();
+            shell.step_with(line.as_str(), |never| match never {});
+        }
+        assert_eq!(shell.state().as_deref(), Some("2"));
+    }
+}

@@ -1,0 +1,157 @@
+//! [`Then`]: one reducer after another.
+
+use std::{fmt, marker::PhantomData};
+
+use super::Reducer;
+use crate::transduce::Batch;
+
+/// Two reducers in a row: the events of the first are the input of the second.
+///
+/// Made by [`Reducer::then`]. The state is both states, side by side. At the end, what the first one
+/// releases still goes through the second, and then the second releases its own. The whole is
+/// done as soon as either is; once the second is done it gets no more events.
+///
+/// ```
+/// use foldline::transduce::{Batch, Reducer, Transducer, emit_fn, reduce_fn};
+///
+/// let words = reduce_fn(|| (), |(), line: &str| {
+///     ((), line.split_whitespace().map(str::to_owned).collect())
+/// });
+/// let long = reduce_fn(|| 0, |seen: u32, word: String| {
+///     (seen + 1, Batch::from((word.len() > 4).then_some(word)))
+/// });
+/// let print = emit_fn(|word: &String| Batch::one(word.clone()));
+///
+/// let mut shell = Transducer::new(words.then(long), print);
+/// assert_eq!(shell.step("to be or not, that").as_slice(), [] as [&str; 0]);
+/// assert_eq!(shell.step("is the question").as_slice(), ["question"]);
+/// assert_eq!(shell.state(), &((), 8));
+/// ```
+pub struct Then<A, B, Event> {
+    first: A,
+    second: B,
+    /// The events between the two, which neither type names by itself.
+    between: PhantomData<fn() -> Event>,
+}
+
+impl<A, B, Event> Then<A, B, Event> {
+    #[inline]
+    pub(super) const fn new(first: A, second: B) -> Self {
+        Then { first, second, between: PhantomData }
+    }
+
+    #[inline]
+    fn feed<S, Out>(
+        &self,
+        mut state: S,
+        mut out: Batch<Out>,
+        events: Batch<Event>,
+    ) -> (S, Batch<Out>)
+    where
+        B: Reducer<Event, S, Out>,
+    {
+        for event in events {
+            if self.second.is_done(&state) {
+                break;
+            }
+            let (next, more) = self.second.reduce(state, event);
+            state = next;
+            out.append(more);
+        }
+        (state, out)
+    }
+}
+
+impl<A, B, In, S1, S2, E1, E2> Reducer<In, (S1, S2), E2> for Then<A, B, E1>
+where
+    A: Reducer<In, S1, E1>,
+    B: Reducer<E1, S2, E2>,
+{
+    #[inline]
+    fn init(&self) -> (S1, S2) {
+        (self.first.init(), self.second.init())
+    }
+
+    #[inline]
+    fn reduce(&self, (s1, s2): (S1, S2), input: In) -> ((S1, S2), Batch<E2>) {
+        let (s1, events) = self.first.reduce(s1, input);
+        let (s2, out) = self.feed(s2, Batch::EMPTY, events);
+        ((s1, s2), out)
+    }
+
+    fn finish(&self, (s1, s2): (S1, S2)) -> ((S1, S2), Batch<E2>) {
+        let (s1, events) = self.first.finish(s1);
+        let (s2, mut out) = self.feed(s2, Batch::EMPTY, events);
+        let (s2, last) = self.second.finish(s2);
+        out.append(last);
+        ((s1, s2), out)
+    }
+
+    #[inline]
+    fn is_done(&self, (s1, s2): &(S1, S2)) -> bool {
+        self.first.is_done(s1) || self.second.is_done(s2)
+    }
+}
+
+// By hand: derived, they would ask the same of the events between, which are not stored.
+impl<A: Clone, B: Clone, Event> Clone for Then<A, B, Event> {
+    fn clone(&self) -> Self {
+        Then::new(self.first.clone(), self.second.clone())
+    }
+}
+
+impl<A: fmt::Debug, B: fmt::Debug, Event> fmt::Debug for Then<A, B, Event> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Then").field("first", &self.first).field("second", &self.second).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives `n` and `n` again; holds a 0 for the end; done after 9.
+    #[derive(Clone, Debug)]
+    struct Twice;
+
+    impl Reducer<u32, u32, u32> for Twice {
+        fn init(&self) -> u32 {
+            0
+        }
+        fn reduce(&self, _: u32, n: u32) -> (u32, Batch<u32>) {
+            (n, [n, n].into())
+        }
+        fn finish(&self, last: u32) -> (u32, Batch<u32>) {
+            (last, Batch::one(0))
+        }
+        fn is_done(&self, last: &u32) -> bool {
+            *last == 9
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_first_flows_through_the_second() {
+        let four = Twice.then(Twice);
+        let (state, out) = four.reduce(four.init(), 3);
+        assert_eq!((state, out.as_slice()), ((3, 3), &[3; 4][..]));
+        let (_, out) = four.finish(state);
+        assert_eq!(out.as_slice(), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_second_that_is_done_gets_no_more() {
+        let four = Twice.then(Twice);
+        let (state, out) = four.reduce(four.init(), 9);
+        assert_eq!(out.as_slice(), [9, 9]);
+        assert!(four.is_done(&state));
+        assert_eq!(four.finish(state).1.as_slice(), [0]);
+    }
+
+    #[test]
+    fn clone_and_debug_ask_nothing_of_the_events() {
+        assert_eq!(
+            format!("{:?}", Twice.then(Twice).clone()),
+            "Then { first: Twice, second: Twice }"
+        );
+    }
+}
