@@ -4,6 +4,7 @@ pub mod action;
 pub mod droid;
 pub mod files;
 mod format;
+pub mod recognise;
 mod registry;
 pub mod report;
 pub mod wire;
