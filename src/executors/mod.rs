@@ -4,11 +4,13 @@ pub mod action;
 pub mod droid;
 pub mod files;
 mod format;
+pub mod recognise;
 mod registry;
 pub mod report;
 pub mod wire;
 
 pub use self::{
     format::Format,
+    recognise::{Recogniser, Verdict, recognise},
     registry::{Executor, ExecutorState},
 };
