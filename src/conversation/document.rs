@@ -37,8 +37,7 @@ impl Conversation {
             }
             DomainEvent::GrowEntry { corr_id, text } => {
                 if let Some(entry) = self.entry_mut(corr_id) {
-                    let grown = entry.content.decode().into_owned() + &text.decode();
-                    entry.content = grown.into();
+                    entry.content.push(text);
                 }
             }
             DomainEvent::CloseEntry { corr_id, entry } => {
@@ -112,6 +111,11 @@ impl<E> EntrySlot<E> {
     /// Wraps an entry.
     pub fn new(entry: E) -> Self {
         Self { r#type: SlotType::NormalizedEntry, content: entry }
+    }
+
+    /// The entry within.
+    pub fn entry(&self) -> &E {
+        &self.content
     }
 
     /// The entry within.

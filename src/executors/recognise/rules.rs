@@ -103,7 +103,7 @@ fn system(object: &Object<'_>) -> Candidates {
 
 fn init(object: &Object<'_>) -> Candidates {
     const CLAUDE: &[&str] = &["claude_code_version", "output_style", "fast_mode_state"];
-    // What every other agent says of itself here, and Droid and Cursor do not.
+    // Neither Droid nor Cursor prints these.
     const OTHERS: &[&str] = &["uuid", "mcp_servers", "slash_commands", "agents"];
     if any(object, &["qwen_code_version", "permission_mode"]) {
         Qwen.into()
