@@ -1,5 +1,5 @@
 //! Bytes to serialised patches, beside what it costs to merely parse the same lines.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
