@@ -51,6 +51,21 @@ pub fn unknown_event(
     events.extend(warning.keeping(sample.get(), timestamp));
 }
 
+/// Keeps a record that belongs to another format than the one being read.
+pub fn foreign_record(
+    name: &str,
+    fields: &Fields<'_>,
+    timestamp: Option<Timestamp>,
+    events: &mut Batch<DomainEvent>,
+) {
+    let sample = object_of(fields);
+    let warning =
+        Warning::new(WarningKind::ForeignRecord, format!("a record of another format: {name}"))
+            .about(name)
+            .sample(sample.clone());
+    events.extend(warning.keeping(sample.get(), timestamp));
+}
+
 /// Keeps a content block whose type the executor does not know; its message goes on without it.
 pub fn unknown_block(
     name: &str,
