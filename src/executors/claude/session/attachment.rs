@@ -8,7 +8,7 @@ use crate::{
     conversation::Text,
     executors::{
         claude::notice::Hook,
-        wire::{Object, value},
+        wire::{Fields, Object, value},
     },
 };
 
@@ -44,41 +44,70 @@ pub enum Attachment<'a> {
 }
 
 impl<'a> Attachment<'a> {
-    pub(super) fn read(raw: &'a RawValue) -> Self {
+    /// Reads an attachment; what nobody knows of it is added to `unknown`.
+    pub(super) fn read(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Self {
         let mut object = value::parse::<Object<'a>>(raw).unwrap_or_default();
         let name = object.str("type").unwrap_or_default();
-        match &*name {
-            "hook_success" | "hook_non_blocking_error" | "hook_additional_context" => Self::Hook {
-                context: take_context(&mut object),
-                failure: Hook::take(&mut object).describe_failure(),
-            },
-            "file" => {
-                let path = object.str("displayPath").or_else(|| object.str("filename"));
-                Self::Pointed(Text::from(format!("[file: {}]", path.unwrap_or_default())))
-            }
-            "selected_lines_in_ide" => Self::Pointed(describe_selection(&mut object)),
-            "queued_command" => {
-                let mode = object.str("commandMode");
-                let kind = object.object("origin").and_then(|mut origin| origin.str("kind"));
-                let by_person = mode.is_none_or(|mode| mode == "prompt")
-                    && kind.is_none_or(|kind| kind == "human");
-                match object.text("prompt") {
-                    Some(prompt) => Self::Queued { prompt, by_person },
-                    None => Self::Unknown { name, raw },
+        let attachment = match &*name {
+            "hook_success" | "hook_non_blocking_error" | "hook_additional_context" => {
+                object.ignore(&["command", "durationMs", "hookEvent", "toolUseID"]);
+                Self::Hook {
+                    context: take_context(&mut object),
+                    failure: Hook::take(&mut object).describe_failure(),
                 }
             }
-            "task_reminder"
-            | "todo_reminder"
-            | "deferred_tools_delta"
-            | "skill_listing"
-            | "agent_listing_delta"
-            | "invoked_skills"
-            | "command_permissions"
-            | "date_change"
-            | "mcp_instructions_delta" => Self::Quiet,
-            _ => Self::Unknown { name, raw },
-        }
+            "file" => {
+                object.ignore(&["content"]);
+                Self::Pointed(Text::from(format!("[file: {}]", take_path(&mut object))))
+            }
+            "selected_lines_in_ide" => Self::Pointed(describe_selection(&mut object)),
+            "queued_command" => match object.text("prompt") {
+                Some(prompt) => {
+                    object.ignore(&["timestamp"]);
+                    Self::Queued { prompt, by_person: take_by_person(&mut object) }
+                }
+                None => return Self::Unknown { name, raw },
+            },
+            _ => {
+                let Some(fields) = quiet_fields(&name) else { return Self::Unknown { name, raw } };
+                object.ignore(fields);
+                Self::Quiet
+            }
+        };
+        unknown.extend(object.rest());
+        attachment
     }
+}
+
+/// The fields of attachments that nothing is made of: lists for the model, and reminders.
+fn quiet_fields(name: &str) -> Option<&'static [&'static str]> {
+    Some(match name {
+        "agent_listing_delta" => {
+            &["addedTypes", "addedLines", "removedTypes", "isInitial", "showConcurrencyNote"]
+        }
+        "command_permissions" => &["allowedTools"],
+        "date_change" => &["newDate"],
+        "deferred_tools_delta" => {
+            &["addedNames", "addedLines", "removedNames", "readdedNames", "pendingMcpServers"]
+        }
+        "invoked_skills" => &["skills"],
+        "mcp_instructions_delta" => &["addedNames", "addedBlocks", "removedNames"],
+        "skill_listing" => &["content", "skillCount", "isInitial", "names"],
+        "task_reminder" => &["content", "itemCount"],
+        _ => return None,
+    })
+}
+
+/// Notices of the program stand in the same queue as what the person says.
+fn take_by_person(object: &mut Object<'_>) -> bool {
+    let mode = object.str("commandMode");
+    let kind = object.object("origin").and_then(|mut origin| origin.str("kind"));
+    mode.is_none_or(|mode| mode == "prompt") && kind.is_none_or(|kind| kind == "human")
+}
+
+fn take_path<'a>(object: &mut Object<'a>) -> Cow<'a, str> {
+    let full = object.str("filename");
+    object.str("displayPath").or(full).unwrap_or_default()
 }
 
 /// `content` is one text or several.
@@ -89,7 +118,8 @@ fn take_context(object: &mut Object<'_>) -> Vec<Text> {
 }
 
 fn describe_selection(object: &mut Object<'_>) -> Text {
-    let path = object.str("displayPath").or_else(|| object.str("filename")).unwrap_or_default();
+    object.ignore(&["ideName"]);
+    let path = take_path(object);
     let content = object.str("content").unwrap_or_default();
     let lines = match (object.u64("lineStart"), object.u64("lineEnd")) {
         (Some(first), Some(last)) => format!(", lines {first}-{last}"),

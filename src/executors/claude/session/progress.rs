@@ -1,5 +1,7 @@
 //! `progress`: what open calls are doing.
 
+use serde_json::value::RawValue;
+
 use crate::{
     conversation::{CorrId, Text, Timestamp},
     executors::{
@@ -28,6 +30,8 @@ pub struct AgentMessage<'a> {
     pub by_model: bool,
     /// The message.
     pub message: Message<'a>,
+    /// The result in its tool's own shape.
+    pub detail: Option<&'a RawValue>,
     /// The record's own id.
     pub uuid: Option<Text>,
     /// When it was written.
@@ -82,10 +86,11 @@ impl<'a> AgentMessage<'a> {
             _ => return None,
         };
         let message = Message::take(record.object("message")?);
-        record.ignore(&["isMeta", "requestId", "toolUseResult"]);
+        record.ignore(&["isMeta", "requestId"]);
         Some(Self {
             by_model,
             message,
+            detail: record.raw("toolUseResult"),
             uuid: record.text("uuid"),
             timestamp: record.timestamp("timestamp"),
             unknown: record.rest(),

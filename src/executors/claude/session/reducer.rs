@@ -288,7 +288,7 @@ impl Step<'_> {
     }
 
     fn agent_message(&mut self, message: AgentMessage<'_>) {
-        let AgentMessage { by_model, message, uuid, timestamp, unknown } = message;
+        let AgentMessage { by_model, message, detail, uuid, timestamp, unknown } = message;
         if self.memory.knows(uuid) {
             return;
         }
@@ -300,7 +300,7 @@ impl Step<'_> {
         if by_model {
             self.assistant(message, false, false, extra);
         } else {
-            self.turn.user(message, Speaker::Person, extra, Beside::default());
+            self.turn.user(message, Speaker::Person, extra, Beside { detail, meta: None });
         }
     }
 

@@ -165,7 +165,7 @@ impl<'a> From<Record<'a>> for ClaudeSessionLine<'a> {
             "progress" => take_progress(&mut object, &mut unknown),
             "attachment" => object.raw("attachment").map(|raw| {
                 object.ignore(&["rendered"]);
-                ClaudeSessionJson::Attachment(Attachment::read(raw))
+                ClaudeSessionJson::Attachment(Attachment::read(raw, &mut unknown))
             }),
             _ => take_bookkeeping(&kind, &mut object),
         };

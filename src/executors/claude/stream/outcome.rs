@@ -19,8 +19,10 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunUsage {
     messages: MessageUsage,
-    /// What the messages since the last `result` add up to.
+    /// What the messages since the last `init` or `result` add up to.
     snapshots: TokenUsage,
+    /// What those before the last `init` add up to, if no `result` stood between.
+    before_init: TokenUsage,
     /// What the last `result` said.
     last: Option<LastResult>,
 }
@@ -39,9 +41,16 @@ impl RunUsage {
         self.snapshots.add(&self.messages.news(message_id, usage));
     }
 
-    /// A run ended without a `result`.
+    /// The session begins anew. Whether the next `result` includes what was before, it will show.
+    pub(super) fn restart(&mut self) {
+        let snapshots = std::mem::take(&mut self.snapshots);
+        self.before_init.add(&snapshots);
+    }
+
+    /// The session ended without a `result`.
     pub(super) fn cut(&mut self) -> TokenUsage {
-        std::mem::take(&mut self.snapshots)
+        self.restart();
+        std::mem::take(&mut self.before_init)
     }
 
     /// A run ended with a `result`: what it cost on top of earlier ones.
@@ -50,16 +59,33 @@ impl RunUsage {
         result: &RunResult<'_>,
         session_id: Option<&SessionId>,
     ) -> TokenUsage {
-        let snapshots = self.cut();
+        let before_init = std::mem::take(&mut self.before_init);
+        let mut snapshots = std::mem::take(&mut self.snapshots);
         let total = result.usage.unwrap_or(snapshots);
+        if goes_on(input_of(&total), input_of(&before_init), input_of(&snapshots)) {
+            snapshots.add(&before_init);
+            return self.settle_run(result, total, &snapshots, session_id);
+        }
+        let mut usage = self.settle_run(result, total, &snapshots, session_id);
+        usage.add(&before_init);
+        usage
+    }
+
+    fn settle_run(
+        &mut self,
+        result: &RunResult<'_>,
+        total: TokenUsage,
+        snapshots: &TokenUsage,
+        session_id: Option<&SessionId>,
+    ) -> TokenUsage {
         let (model_input, cost_usd) = (result.model_input, result.cost_usd);
         let now =
             LastResult { session_id: session_id.cloned(), usage: total, model_input, cost_usd };
         let last = self.last.replace(now).filter(|last| last.session_id.as_ref() == session_id);
         let Some(last) = last else { return TokenUsage { cost_usd, ..total } };
-        let run = snapshots.input_tokens.unwrap_or(0);
-        let tokens_go_on = result.usage.is_some()
-            && goes_on(total.input_tokens.unwrap_or(0), last.usage.input_tokens.unwrap_or(0), run);
+        let run = input_of(snapshots);
+        let tokens_go_on =
+            result.usage.is_some() && goes_on(input_of(&total), input_of(&last.usage), run);
         let cost_goes_on = match (model_input, last.model_input) {
             (Some(now), Some(last)) => goes_on(now, last, run),
             _ => tokens_go_on,
@@ -71,6 +97,10 @@ impl RunUsage {
         };
         TokenUsage { cost_usd: spent, ..usage }
     }
+}
+
+fn input_of(usage: &TokenUsage) -> u64 {
+    usage.input_tokens.unwrap_or(0)
 }
 
 /// Whether a counter of a second `result` includes that of the first: then it is nearer to the sum of
@@ -136,6 +166,19 @@ mod tests {
         run.note(Some(&"a".into()), input(100));
         assert_eq!(run.cut(), input(110));
         assert!(run.cut().is_empty());
+    }
+
+    #[test]
+    fn a_session_may_begin_anew_within_a_run_or_between_two() {
+        let before_and_after = |total: u64| {
+            let mut run = RunUsage::default();
+            run.note(Some(&"a".into()), input(100));
+            run.restart();
+            run.note(Some(&"b".into()), input(30));
+            run.settle(&result(total, total, 1.0), None).input_tokens
+        };
+        assert_eq!(before_and_after(130), Some(130));
+        assert_eq!(before_and_after(30), Some(130));
     }
 
     #[test]

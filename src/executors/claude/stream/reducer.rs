@@ -109,7 +109,7 @@ impl Step<'_> {
                 report::foreign_record(&name, &unknown, self.turn.at, self.turn.events);
                 return;
             }
-            _ => self.turn.enter(session_id.map(SessionId::from)),
+            _ => self.enter(session_id.map(SessionId::from)),
         }
         let is_known = !matches!(
             json,
@@ -142,6 +142,15 @@ impl Step<'_> {
         }
     }
 
+    /// The line belongs to a session; what another one had left open ends.
+    fn enter(&mut self, session_id: Option<SessionId>) {
+        let known = &self.turn.talk.session.session_id;
+        if session_id.is_some() && known.is_some() && *known != session_id {
+            self.cut();
+        }
+        self.turn.enter(session_id);
+    }
+
     fn system(&mut self, system: System) {
         let notice = |turn: &mut Turn<'_>, text| turn.say(NormalizedEntryType::SystemMessage, text);
         match system {
@@ -169,17 +178,23 @@ impl Step<'_> {
     }
 
     fn init(&mut self, init: Init) {
-        self.cut();
+        self.stop_writing();
+        self.usage.restart();
         let Init { cwd, tools, model, version } = init;
         let started_at = self.turn.at;
         self.turn.learn(Session { cwd, tools, version, started_at, ..Session::default() });
         self.turn.learn_model(model);
     }
 
-    /// A run ended without a `result`, as far as it had come.
-    fn cut(&mut self) {
+    /// No complete line will come for what is being written.
+    fn stop_writing(&mut self) {
         self.streamed.abandon(&mut self.turn);
         *self.writing = None;
+    }
+
+    /// A run ended without a `result`, as far as it had come.
+    fn cut(&mut self) {
+        self.stop_writing();
         let usage = self.usage.cut();
         self.spend(usage);
     }
@@ -307,8 +322,7 @@ impl Step<'_> {
     }
 
     fn result(&mut self, mut result: RunResult<'_>) {
-        self.streamed.abandon(&mut self.turn);
-        *self.writing = None;
+        self.stop_writing();
         for denial in std::mem::take(&mut result.denials) {
             self.denied(denial);
         }
