@@ -73,6 +73,36 @@ fn a_log_may_be_cut_anywhere() {
     }
 }
 
+#[test]
+fn lines_may_be_doubled_missing_or_in_any_order() {
+    for format in FORMATS {
+        for log in fixtures(format) {
+            let lines = lines(&log);
+            let doubled: Vec<_> =
+                lines.iter().flat_map(|line| [line.clone(), line.clone()]).collect();
+            assert_balanced(&replay_lines(format, &doubled), &log);
+            let twice = [lines.clone(), lines.clone()].concat();
+            assert_balanced(&replay_lines(format, &twice), &log);
+            let backwards: Vec<_> = lines.iter().rev().cloned().collect();
+            assert_balanced(&replay_lines(format, &backwards), &log);
+            for left_out in 0..lines.len() {
+                let mut holed = lines.clone();
+                holed.remove(left_out);
+                assert_balanced(&replay_lines(format, &holed), &log);
+            }
+        }
+    }
+}
+
+#[test]
+fn another_formats_log_is_read_without_harm() {
+    for (format, other) in [(FORMATS[0], FORMATS[1]), (FORMATS[1], FORMATS[0])] {
+        for log in fixtures(other) {
+            assert_balanced(&replay(format, &log), &log);
+        }
+    }
+}
+
 fn assert_balanced(events: &[DomainEvent], log: &Path) {
     let log = log.display();
     let (mut open, mut ended, mut texts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());

@@ -159,3 +159,84 @@ fn take_questions(given: &mut Object<'_>) -> Vec<Text> {
     });
     questions.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::ToolKind;
+
+    fn mapped(name: &str, input: &str) -> MappedCall {
+        let raw = RawValue::from_string(input.to_owned()).unwrap();
+        map(name, Some(&raw), Some("/w"))
+    }
+
+    #[test]
+    fn every_tool_has_its_kind_and_title() {
+        for (name, input, kind, title) in [
+            ("Read", r#"{"file_path":"/w/a.rs","limit":3}"#, ToolKind::Read, "a.rs"),
+            ("LS", r#"{"path":"/w/src"}"#, ToolKind::Read, "src"),
+            ("Write", r#"{"file_path":"/w/a","content":"x"}"#, ToolKind::Edit, "a"),
+            (
+                "NotebookEdit",
+                r#"{"notebook_path":"/w/n.ipynb","new_source":"1"}"#,
+                ToolKind::Edit,
+                "n.ipynb",
+            ),
+            ("Bash", r#"{"command":"ls","description":"List"}"#, ToolKind::Execute, "ls"),
+            ("Glob", r#"{"pattern":"*.rs"}"#, ToolKind::Search, "*.rs"),
+            ("Grep", r#"{"pattern":"fn","-n":true}"#, ToolKind::Search, "fn"),
+            ("WebSearch", r#"{"query":"shops"}"#, ToolKind::Search, "shops"),
+            ("WebFetch", r#"{"url":"https://x","prompt":"p"}"#, ToolKind::Fetch, "https://x"),
+            ("TodoWrite", r#"{"todos":[]}"#, ToolKind::Think, "todo list"),
+            (
+                "TaskCreate",
+                r#"{"subject":"Mend it","description":"d"}"#,
+                ToolKind::Think,
+                "Mend it",
+            ),
+            ("TaskUpdate", r#"{"taskId":"7","status":"completed"}"#, ToolKind::Think, "task 7"),
+            ("Agent", r#"{"description":"Look","prompt":"p"}"#, ToolKind::Other, "Look"),
+            ("ExitPlanMode", r##"{"plan":"# Plan"}"##, ToolKind::Think, "plan"),
+            (
+                "AskUserQuestion",
+                r#"{"questions":[{"question":"Which?"}]}"#,
+                ToolKind::Other,
+                "Which?",
+            ),
+            ("KillShell", r#"{"shell_id":"1"}"#, ToolKind::Other, "KillShell"),
+            ("mcp__desk__open", "{}", ToolKind::Other, "mcp__desk__open"),
+        ] {
+            let call = mapped(name, input);
+            assert_eq!((call.action.kind(), &call.title), (kind, &title.into()), "{name}");
+            assert!(!call.unknown, "{name}");
+        }
+        assert!(mapped("Frobnicate", "{}").unknown);
+    }
+
+    #[test]
+    fn what_an_action_has_no_place_for_is_kept() {
+        let extra = mapped("Bash", r#"{"command":"ls","timeout":600000}"#).extra;
+        let extra: Vec<_> = extra.iter().map(|(name, json)| (name.as_str(), json.get())).collect();
+        assert_eq!(extra, [("timeout", "600000")]);
+    }
+
+    #[test]
+    fn several_edits_are_several_changes() {
+        let input = r#"{"file_path":"/w/a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"1","new_string":"2"}]}"#;
+        let ActionType::FileEdit { path, changes, .. } = mapped("MultiEdit", input).action else {
+            panic!()
+        };
+        assert_eq!((path, changes.len()), ("a".into(), 2));
+        assert_eq!(changes[1], files::replacement(&"a".into(), "1", "2"));
+    }
+
+    #[test]
+    fn anything_may_stand_where_the_input_should() {
+        for name in ["Read", "Edit", "Bash", "TodoWrite", "TaskGet", "AskUserQuestion", "Task"] {
+            for input in ["null", "7", "[]", r#"{"todos":7,"questions":"x","edits":{}}"#] {
+                assert!(!mapped(name, input).unknown);
+            }
+            assert!(!map(name, None, None).unknown);
+        }
+    }
+}

@@ -77,9 +77,10 @@ impl Turn<'_> {
     }
 
     /// The session that a line belongs to.
-    pub(super) fn enter(&mut self, session_id: Option<SessionId>) {
-        let known = &self.talk.session.session_id;
-        if session_id.is_some() && *known != session_id {
+    pub(super) fn enter(&mut self, session_id: Option<&str>) {
+        let known = self.talk.session.session_id.as_ref().map(SessionId::as_str);
+        if session_id.is_some() && known != session_id {
+            let session_id = session_id.map(SessionId::from);
             self.learn(Session { session_id, ..Session::default() });
         } else if !self.talk.introduced {
             self.learn(Session::default());

@@ -174,29 +174,31 @@ impl Step<'_> {
     /// it change the field too.
     fn enter(&mut self, author: Author) {
         let Author { session_id, cwd, version, agent_id, is_sidechain, .. } = author;
-        let session_id = session_id.map(|id| SessionId::from(id.decode()));
         let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
         let known = &self.turn.talk.session;
         if known.session_id.is_none() && agent.is_some() {
             self.memory.is_agent_file = true;
         }
-        let (session_id, parent_session_id) = match (&agent, self.memory.is_agent_file) {
-            (Some(agent), true) => (Some(SessionId::from(&**agent)), session_id),
-            _ => (session_id, None),
+        let session_id = session_id.as_ref().map(Text::decode);
+        let (session_id, parent) = match (&agent, self.memory.is_agent_file) {
+            (Some(agent), true) => (Some(&**agent), session_id.as_deref()),
+            (None, true) => (None, None),
+            _ => (session_id.as_deref(), None),
         };
-        let is_other = session_id.is_some() && known.session_id != session_id;
+        let is_other =
+            session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;
         let version = version.filter(|version| known.version.as_ref() != Some(version));
         let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
         let started_at = self.turn.at.filter(|_| known.started_at.is_none());
-        self.turn.parent = match agent {
-            Some(agent) => Some(CorrId::from(agent)),
+        self.turn.parent = match &agent {
+            Some(agent) => Some(CorrId::from(&**agent)),
             None if is_sidechain => self.open_agent(),
             None => None,
         };
         if is_other || version.is_some() || cwd.is_some() || started_at.is_some() {
             self.turn.learn(Session {
-                session_id,
-                parent_session_id,
+                session_id: session_id.map(SessionId::from),
+                parent_session_id: parent.map(SessionId::from),
                 version,
                 cwd,
                 started_at,

@@ -109,7 +109,7 @@ impl Step<'_> {
                 report::foreign_record(&name, &unknown, self.turn.at, self.turn.events);
                 return;
             }
-            _ => self.enter(session_id.map(SessionId::from)),
+            _ => self.enter(session_id.as_deref()),
         }
         let is_known = !matches!(
             json,
@@ -143,9 +143,9 @@ impl Step<'_> {
     }
 
     /// The line belongs to a session; what another one had left open ends.
-    fn enter(&mut self, session_id: Option<SessionId>) {
-        let known = &self.turn.talk.session.session_id;
-        if session_id.is_some() && known.is_some() && *known != session_id {
+    fn enter(&mut self, session_id: Option<&str>) {
+        let known = self.turn.talk.session.session_id.as_ref().map(SessionId::as_str);
+        if session_id.is_some() && known.is_some() && known != session_id {
             self.cut();
         }
         self.turn.enter(session_id);
