@@ -5,11 +5,13 @@ pub mod claude;
 pub mod droid;
 pub mod files;
 mod format;
+pub mod recognise;
 mod registry;
 pub mod report;
 pub mod wire;
 
 pub use self::{
     format::Format,
+    recognise::{Recogniser, Verdict, recognise},
     registry::{Executor, ExecutorState},
 };

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use foldline::{
@@ -89,7 +90,7 @@ impl Replay {
 
     /// Everything that was said, as `type: content`; calls as `tool status: title`.
     pub(crate) fn told(&self) -> Vec<String> {
-        let tell = |entry: &NormalizedEntry| match entry.tool() {
+        let tell = |entry: &Arc<NormalizedEntry>| match entry.tool() {
             Some(tool) => format!("{} {}: {}", tool.tool_name, tool.status.name(), entry.content),
             None => format!("{}: {}", entry.entry_type.name(), entry.content),
         };
@@ -99,7 +100,7 @@ impl Replay {
     pub(crate) fn entry(&self, corr_id: &str) -> &NormalizedEntry {
         let id = CorrId::from(corr_id);
         let of_call =
-            |entry: &&NormalizedEntry| entry.tool().is_some() && entry.corr_id() == Some(&id);
+            |entry: &&Arc<NormalizedEntry>| entry.tool().is_some() && entry.corr_id() == Some(&id);
         self.conversation.entries.iter().find(of_call).unwrap()
     }
 
@@ -118,7 +119,7 @@ impl Replay {
     /// The entries of the sub-agent that a call started.
     pub(crate) fn children(&self, corr_id: &str) -> Vec<String> {
         let id = CorrId::from(corr_id);
-        let is_child = |entry: &&NormalizedEntry| {
+        let is_child = |entry: &&Arc<NormalizedEntry>| {
             entry.metadata.as_ref().is_some_and(|meta| meta.parent_corr_id.as_ref() == Some(&id))
         };
         let children = self.conversation.entries.iter().filter(is_child);

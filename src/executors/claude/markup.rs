@@ -7,13 +7,6 @@ use crate::conversation::{NormalizedEntryType, Text};
 
 /// Who said a text really, and what it says without its wrapping.
 pub(super) fn read(text: Text) -> (NormalizedEntryType, Text) {
-    let literal = text.as_literal();
-    if !literal.starts_with("\"<")
-        && !literal.starts_with("\"[")
-        && !literal.starts_with("\"Caveat")
-    {
-        return (NormalizedEntryType::UserMessage, text);
-    }
     let decoded = text.decode();
     if let Some(command) = read_command(&decoded) {
         return (NormalizedEntryType::UserMessage, command);

@@ -34,7 +34,7 @@ impl ClaudeResult {
     ) -> Self {
         let ToolResult { id: _, is_error, body } = result;
         let body = if body.is_empty() { detail.text.clone().unwrap_or_default() } else { body };
-        let body = without_error_tag(body);
+        let body = if is_error { without_error_tag(body) } else { body };
         let status = status_of(is_error, &body, &detail);
         let ResultDetail { in_background, exit_code, patch, duration_ms, .. } = detail;
         Self { status, body, exit_code, in_background, patch, duration_ms, timestamp, extra }
@@ -152,24 +152,18 @@ fn is_denial(text: &str) -> bool {
 
 /// `<tool_use_error>…</tool_use_error>` says only that the text is an error.
 fn without_error_tag(body: Text) -> Text {
-    if !body.as_literal().starts_with("\"<tool_use_error>") {
-        return body;
-    }
     let text = body.decode();
-    let inner = text.trim_start_matches("<tool_use_error>").trim_end();
+    let Some(inner) = text.strip_prefix("<tool_use_error>").map(str::trim_end) else { return body };
     Text::from(inner.strip_suffix("</tool_use_error>").unwrap_or(inner))
 }
 
 /// What a failed command printed begins with a line of its own: `Exit code 2`.
 fn split_exit_line(body: Text) -> (Text, Option<i32>) {
-    if !body.as_literal().starts_with("\"Exit code ") {
-        return (body, None);
-    }
     let text = body.decode();
     let (line, output) = text.split_once('\n').unwrap_or((&text, ""));
-    match line.trim_start_matches("Exit code ").trim().parse() {
-        Ok(code) => (Text::from(output), Some(code)),
-        Err(_) => (body, None),
+    match line.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
+        Some(Ok(code)) => (Text::from(output), Some(code)),
+        _ => (body, None),
     }
 }
 

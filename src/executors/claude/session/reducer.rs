@@ -311,9 +311,9 @@ impl Step<'_> {
     fn output(&mut self, call: &CorrId, output: Text) {
         let shown = self.turn.talk.calls.get(call).and_then(NormalizedEntry::tool).map(|tool| {
             let shown = tool.action_type.result_text();
-            shown.map_or(0, |shown| shown.as_literal().len())
+            shown.map_or(0, |shown| shown.decode().len())
         });
-        if shown.is_none_or(|shown| output.is_empty() || output.as_literal().len() < 2 * shown) {
+        if shown.is_none_or(|shown| output.is_empty() || output.decode().len() < 2 * shown) {
             return self.turn.running(call);
         }
         let show = |entry: &mut NormalizedEntry| {

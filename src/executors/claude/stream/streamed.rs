@@ -141,7 +141,7 @@ impl Streamed {
         let base = block.message_id.as_ref().map(Text::to_string);
         let id = next_id(&mut self.opened, &mut self.count, base, index);
         *corr_id = Some(id.clone());
-        turn.events.push(DomainEvent::OpenEntry { corr_id: id, entry });
+        turn.events.push(DomainEvent::OpenEntry { corr_id: id, entry: entry.into() });
     }
 
     /// `input_json_delta`.
@@ -193,7 +193,7 @@ impl Streamed {
         let Kind::Said { corr_id: Some(corr_id), text, .. } = block.kind else {
             return Some(entry);
         };
-        let entry = (entry.content != text.as_str()).then_some(entry);
+        let entry = (entry.content != text.as_str()).then(|| entry.into());
         events.push(DomainEvent::CloseEntry { corr_id, entry });
         None
     }
