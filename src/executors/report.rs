@@ -79,6 +79,14 @@ pub fn unknown_block(
     events.extend(warning.keeping(block.get(), timestamp));
 }
 
+/// Reports a part of a tool's result whose type the executor does not know; the result keeps it.
+pub fn unknown_part(name: &str, part: &RawValue, events: &mut Batch<DomainEvent>) {
+    let message = format!("unknown type of part in a tool's result: {name}");
+    let warning =
+        Warning::new(WarningKind::UnknownBlock, message).about(format!("tool_result/{name}"));
+    events.push(warning.sample(part).into());
+}
+
 /// Reports the fields of a known record that nobody took, and gives them back to be kept in the
 /// metadata of what the record says.
 pub fn unknown_fields(

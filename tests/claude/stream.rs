@@ -253,6 +253,7 @@ fn what_is_strange_is_kept_and_counted() {
             (WarningKind::UnknownField, "tool_use.colour"),
             (WarningKind::UnknownTool, "Frobnicate"),
             (WarningKind::DuplicateResult, ""),
+            (WarningKind::UnknownBlock, "tool_result/hologram"),
             (WarningKind::ForeignRecord, "user"),
             (WarningKind::Malformed, ""),
             (WarningKind::UnclaimedResult, ""),
@@ -275,7 +276,7 @@ fn what_is_strange_is_kept_and_counted() {
     // The result came before its call.
     assert_eq!(odd.result("toolu_1"), "early\n[image: image/jpeg, 3 bytes]");
     assert_eq!(odd.result("srv_1"), "Shop https://shop.example");
-    assert_eq!(odd.result("toolu_4"), "ticket 7");
+    assert_eq!(odd.result("toolu_4"), "ticket 7\n{\"type\":\"hologram\"}");
     let extra = &odd.entry("toolu_1").metadata.as_ref().unwrap().extra;
     assert_eq!(extra.get("colour").unwrap().get(), "\"red\"");
 }

@@ -21,7 +21,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Serialize};
 use tracing::trace;
 
-use self::{held::HeldResults, recent::RecentIds};
+use self::held::HeldResults;
+pub(crate) use self::recent::RecentIds;
 use super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},

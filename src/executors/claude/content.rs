@@ -49,7 +49,7 @@ pub enum BlockKind<'a> {
     /// `tool_use`, `server_tool_use` and `mcp_tool_use`.
     ToolUse(ToolUse<'a>),
     /// `tool_result` and what the provider's own tools call theirs (`web_search_tool_result`, ...).
-    ToolResult(ToolResult),
+    ToolResult(ToolResult<'a>),
     /// `image` or `document`, as a text that says what was there.
     Media(Text),
     /// A type that this version does not know.
@@ -74,13 +74,15 @@ pub struct ToolUse<'a> {
 
 /// A tool answered.
 #[derive(Clone, Debug, Default)]
-pub struct ToolResult {
+pub struct ToolResult<'a> {
     /// The id of the call.
     pub id: Option<CorrId>,
     /// Whether the tool failed; most tools leave it out when they did not.
     pub is_error: bool,
     /// What it gave back, as text.
     pub body: Text,
+    /// Parts of it that this version does not know, by their type; in `body` they stand as they are.
+    pub unknown_parts: Fields<'a>,
 }
 
 impl<'a> Message<'a> {
@@ -172,15 +174,18 @@ impl<'a> ToolUse<'a> {
     }
 }
 
-impl ToolResult {
-    fn take(object: &mut Object<'_>) -> Self {
+impl<'a> ToolResult<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
         object.ignore(&["caller"]);
         let content = object.raw("content");
         let failed = content.is_some_and(is_error_object);
+        let mut unknown_parts = Fields::new();
+        let body = content.map(|content| read_body(content, &mut unknown_parts));
         Self {
             id: object.corr_id("tool_use_id"),
             is_error: object.bool("is_error").unwrap_or(failed),
-            body: content.map(read_body).unwrap_or_default(),
+            body: body.unwrap_or_default(),
+            unknown_parts,
         }
     }
 }
@@ -193,9 +198,9 @@ fn is_error_object(content: &RawValue) -> bool {
 }
 
 /// The body is a string, or an array of parts that are joined line by line.
-fn read_body(raw: &RawValue) -> Text {
+fn read_body<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
     let Some(parts) = value::parse::<Vec<&RawValue>>(raw) else { return value::into_text(raw) };
-    let mut texts = parts.into_iter().map(read_part);
+    let mut texts = parts.into_iter().map(|part| read_part(part, unknown));
     let Some(first) = texts.next() else { return Text::default() };
     let mut rest = texts.peekable();
     if rest.peek().is_none() {
@@ -210,7 +215,7 @@ fn read_body(raw: &RawValue) -> Text {
 }
 
 /// A part of a result. What is not known stays as it is.
-fn read_part(raw: &RawValue) -> Text {
+fn read_part<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
     let Some(mut object) = value::parse::<Object<'_>>(raw) else { return value::into_text(raw) };
     let name = object.str("type").unwrap_or_default();
     let part = match &*name {
@@ -222,7 +227,10 @@ fn read_part(raw: &RawValue) -> Text {
             .and_then(|title| Some(Text::from(format!("{title} {}", object.str("url")?)))),
         _ => None,
     };
-    part.unwrap_or_else(|| Text::from(raw.get()))
+    part.unwrap_or_else(|| {
+        unknown.push((name, raw));
+        Text::from(raw.get())
+    })
 }
 
 /// What stands for bytes that no entry should carry: `[image: image/png, 12345 bytes]`.
@@ -255,7 +263,7 @@ mod tests {
 
     fn body(content: &str) -> String {
         let raw = RawValue::from_string(content.to_owned()).unwrap();
-        read_body(&raw).decode().into_owned()
+        read_body(&raw, &mut Fields::new()).decode().into_owned()
     }
 
     #[test]

@@ -27,12 +27,12 @@ pub struct ClaudeResult {
 
 impl ClaudeResult {
     pub(super) fn new(
-        result: ToolResult,
+        result: ToolResult<'_>,
         detail: ResultDetail,
         timestamp: Option<Timestamp>,
         extra: Vec<(String, Json)>,
     ) -> Self {
-        let ToolResult { id: _, is_error, body } = result;
+        let ToolResult { is_error, body, .. } = result;
         let body = if body.is_empty() { detail.text.clone().unwrap_or_default() } else { body };
         let body = if is_error { without_error_tag(body) } else { body };
         let status = status_of(is_error, &body, &detail);

@@ -268,8 +268,11 @@ impl Turn<'_> {
         entry
     }
 
-    fn result(&mut self, result: ToolResult, unknown: Fields<'_>, detail: ResultDetail) {
+    fn result(&mut self, result: ToolResult<'_>, unknown: Fields<'_>, detail: ResultDetail) {
         self.unknown("tool_result", &unknown);
+        for (name, raw) in &result.unknown_parts {
+            report::unknown_part(name, raw, self.events);
+        }
         let extra = result::kept(unknown);
         let key = ResultKey { id: result.id.clone(), ..ResultKey::default() };
         let result = ClaudeResult::new(result, detail, self.at, extra);

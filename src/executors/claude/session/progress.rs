@@ -33,7 +33,7 @@ pub struct AgentMessage<'a> {
     /// The result in its tool's own shape.
     pub detail: Option<&'a RawValue>,
     /// The record's own id.
-    pub uuid: Option<Text>,
+    pub uuid: Option<CorrId>,
     /// When it was written.
     pub timestamp: Option<Timestamp>,
     /// Fields that the record is not known to have.
@@ -91,7 +91,7 @@ impl<'a> AgentMessage<'a> {
             by_model,
             message,
             detail: record.raw("toolUseResult"),
-            uuid: record.text("uuid"),
+            uuid: record.corr_id("uuid"),
             timestamp: record.timestamp("timestamp"),
             unknown: record.rest(),
         })

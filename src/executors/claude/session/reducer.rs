@@ -13,7 +13,8 @@ use super::{
 use crate::{
     conversation::{
         ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session,
-        SessionId, Text, ToolStatus, tool_calls::Limits,
+        SessionId, Text, ToolStatus,
+        tool_calls::{Limits, RecentIds},
     },
     executors::{
         claude::{
@@ -29,8 +30,9 @@ use crate::{
 
 /// Reduces the records of Claude Code's session files.
 ///
-/// Usage counts once a message, by the largest numbers that its lines state. What sub-agents cost
-/// stands in files of their own; the copies of their messages in `agent_progress` are not counted.
+/// Usage counts once a message, by the largest numbers that its lines state, as soon as they do. What
+/// sub-agents cost stands in files of their own; the copies of their messages in `agent_progress` are
+/// not counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeSessionReducer {
     limits: Limits,
@@ -56,7 +58,7 @@ struct Memory {
     /// The file is a sub-agent's own.
     is_agent_file: bool,
     /// The records read last: some are written twice.
-    records: VecDeque<Text>,
+    records: RecentIds,
     /// The calls of sub-agents that may still be open, oldest first.
     agents: VecDeque<CorrId>,
     /// The pull request that was shown last; the file repeats it.
@@ -94,16 +96,13 @@ impl<'a> Reducer<ClaudeSessionLine<'a>, ClaudeSessionState, DomainEvent> for Cla
 
 impl Memory {
     /// Whether a record was read before.
-    fn knows(&mut self, uuid: Option<Text>) -> bool {
+    fn knows(&mut self, uuid: Option<CorrId>) -> bool {
         let Some(uuid) = uuid else { return false };
-        if self.records.contains(&uuid) {
-            return true;
+        let knows = self.records.contains(&uuid);
+        if !knows {
+            self.records.insert(uuid, REMEMBERED);
         }
-        self.records.push_back(uuid);
-        if self.records.len() > REMEMBERED {
-            self.records.pop_front();
-        }
-        false
+        knows
     }
 }
 

@@ -36,7 +36,7 @@ pub struct ClaudeSessionLine<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Author {
     /// The record's own id.
-    pub uuid: Option<Text>,
+    pub uuid: Option<CorrId>,
     /// The session. In the file of a sub-agent it is the session that started it.
     pub session_id: Option<Text>,
     /// The directory at that moment.
@@ -201,7 +201,7 @@ impl Author {
             cwd: object.text("cwd"),
             session_id: object.text("sessionId"),
             version: object.text("version"),
-            uuid: object.text("uuid"),
+            uuid: object.corr_id("uuid"),
             timestamp: object.timestamp("timestamp"),
             agent_id: object.text("agentId"),
         }

@@ -30,6 +30,12 @@ use crate::{
 
 /// Reduces the lines of `claude -p --output-format stream-json --verbose`, with or without
 /// `--include-partial-messages`.
+///
+/// The tokens of a run are those of its `result`, which is about the main conversation; they are
+/// reported when it comes, because the lines before it carry early snapshots only. A run that ends
+/// without a `result` counts by these snapshots, once a message. Sub-agents and the program's helper
+/// models (`modelUsage`) are in the cost, as the log states it, and not in the tokens. A second
+/// `result` counts what it adds to the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeStreamReducer {
     limits: Limits,

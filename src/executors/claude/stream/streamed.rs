@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text},
+    conversation::{
+        CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds,
+    },
     executors::claude::{content::Message, talk::Turn},
     transduce::Batch,
 };
@@ -24,7 +26,7 @@ pub(super) struct Streamed {
     messages: VecDeque<Writing>,
     blocks: VecDeque<Block>,
     /// The ids of the entries opened last; a message that is written twice needs new ones.
-    opened: VecDeque<CorrId>,
+    opened: RecentIds,
     count: u64,
 }
 
@@ -233,7 +235,7 @@ impl Block {
 
 /// An id for an entry: `msg_1/0`, which a message that is written a second time cannot use again.
 fn next_id(
-    opened: &mut VecDeque<CorrId>,
+    opened: &mut RecentIds,
     count: &mut u64,
     message_id: Option<String>,
     index: u64,
@@ -245,9 +247,6 @@ fn next_id(
         Some(id) => id,
         None => CorrId::from(format!("streamed-{number}/{index}")),
     };
-    opened.push_back(id.clone());
-    if opened.len() > REMEMBERED {
-        opened.pop_front();
-    }
+    opened.insert(id.clone(), REMEMBERED);
     id
 }
