@@ -69,3 +69,33 @@ pub(super) fn executor_names() -> PossibleValuesParser {
     let names = Executor::FORMATS.iter().map(|format| Format::name(*format));
     PossibleValuesParser::new(std::iter::once("auto").chain(names))
 }
+
+/// Reads a number of bytes such as `4096`, `64K` or `16MiB`.
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return Err("give a number of bytes, or of K, M or G (1024 each)".to_owned()),
+    };
+    let size = digits.parse::<usize>().map_err(|error| error.to_string())?;
+    let size = size.checked_mul(1 << shift).filter(|size| *size >= 256);
+    size.ok_or_else(|| "give at least 256 bytes, and not more than fit into memory".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("300"), Ok(300));
+        assert_eq!(parse_size("64k"), Ok(64 << 10));
+        assert_eq!(parse_size("16MiB"), Ok(16 << 20));
+        for wrong in ["", "M", "-1", "1T", "10", "99999999999G"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{
-    args::{Color, EXIT_CODES, executor_names, width},
+    args::{Color, EXIT_CODES, executor_names, parse_size, width},
     error::Error,
     exit,
     input::Input,
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     conversation::{DomainEvent, Sourced, WarningKind, with_source},
     emitters::transcript::{Transcript, TranscriptStyle},
-    processor::Processor,
+    processor::{LineFramer, Processor},
     transduce::{Batch, Emitter, Transducer},
 };
 
@@ -51,6 +51,11 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(super) width: Option<u16>,
 
+    /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
+    /// are kept
+    #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
+    pub(super) max_line: usize,
+
     /// Exit with 3 if a line was malformed
     #[arg(long)]
     pub(super) strict: bool,
@@ -73,12 +78,13 @@ pub(super) enum OutputFormat {
 const LONG_INPUT: u64 = 32 << 20;
 
 pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
-    let mut input = Input::open(&args.file)?;
+    let mut input = Input::open(&args.file, args.max_line)?;
     let executor = input.executor(&args.executor)?;
     let writer = io::stdout().lock();
     let replay =
         Replay { sink: Sink::new(writer, shape(args)), pace: Pace::new(args.speed), malformed: 0 };
-    let mut processor = Processor::new(Transducer::new(with_source(executor), replay));
+    let transducer = Transducer::new(with_source(executor), replay);
+    let mut processor = Processor::with_framer(transducer, LineFramer::new(args.max_line));
     let progress = progress(input.length);
     input.read_all(|bytes| {
         let mut failure = None;

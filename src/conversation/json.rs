@@ -5,12 +5,17 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
-use super::text::Text;
+use super::{portable::made_portable, text::Text};
 
 /// Any JSON value, kept as the text it arrived in: the arguments of a tool that no executor knows,
 /// a field that a release added. Numbers keep every digit.
 ///
-/// Compares by meaning: white space, key order and escapes do not count.
+/// Compares by meaning: white space, key order and escapes do not count. A value of more than 64 KiB
+/// compares by its text, as a tree of it would take many times its memory.
+///
+/// What is written out is valid for every reader: in a value taken from a log, a lone surrogate is
+/// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
+/// readers, becomes its own text.
 ///
 /// ```
 /// use foldline::conversation::Json;
@@ -37,7 +42,8 @@ impl Json {
 
 impl From<&RawValue> for Json {
     fn from(raw: &RawValue) -> Self {
-        Self(raw.to_owned())
+        let portable = made_portable(raw.get()).map(RawValue::from_string);
+        Self(portable.and_then(Result::ok).unwrap_or_else(|| raw.to_owned()))
     }
 }
 
@@ -56,7 +62,9 @@ impl From<Text> for Json {
 
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get() || self.to_value() == other.to_value()
+        const SMALL: usize = 64 << 10;
+        let (a, b) = (self.get(), other.get());
+        a == b || (a.len().max(b.len()) <= SMALL && self.to_value() == other.to_value())
     }
 }
 

@@ -4,13 +4,20 @@
 //! It reads nothing and writes nothing itself: who has a file, a pipe or a socket pushes what has
 //! come. Bytes may be cut anywhere.
 
+mod encoding;
 mod framer;
+mod joiner;
+mod overlong;
 
+use serde::{Deserialize, Serialize};
 use tracing::{debug, trace};
 
-pub use self::framer::{DEFAULT_MAX_LINE, Frame, LineFramer};
+pub use self::{
+    encoding::Encoding,
+    framer::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer},
+};
 use crate::{
-    conversation::{DomainEvent, Source, Sourced},
+    conversation::{Digest, DomainEvent, Source, Sourced},
     executors::wire::{Irregular, Record, TooLong},
     transduce::{Emitter, Reducer, Transducer},
 };
@@ -46,7 +53,7 @@ pub struct Processor<R, S, M> {
 }
 
 /// What a [`Processor`] has read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Lines, blank ones included.
     pub lines: u64,
@@ -56,7 +63,36 @@ pub struct Counts {
     pub records: u64,
 }
 
+/// From where a [`Processor`] can go on: a plain value that can be stored with serde. What an emitter
+/// remembers is for whoever made it to store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot<S> {
+    /// Where the next line begins.
+    pub framer: FramerState,
+    /// What was read before it.
+    pub counts: Counts,
+    /// The state of the reducer there.
+    pub state: S,
+}
+
 impl<R, S, M> Processor<R, S, M> {
+    /// Goes on from a snapshot; the bytes that follow are those behind its position. An emitter with a
+    /// memory of its own has to be restored to the same point.
+    pub fn restore(reducer: R, snapshot: Snapshot<S>, emitter: M, max_line: usize) -> Self {
+        let Snapshot { framer, counts, state } = snapshot;
+        let framer = LineFramer::restore(framer, max_line);
+        Self { framer, transducer: Transducer::restore(reducer, state, emitter), counts }
+    }
+
+    /// From where to go on later: everything before it has been reduced, and nothing after it.
+    ///
+    /// # Panics
+    /// If the reducer panicked in an earlier step, see [`Transducer`].
+    pub fn snapshot(&self) -> Snapshot<&S> {
+        let (framer, counts) = (self.framer.state(), self.counts);
+        Snapshot { framer, counts, state: self.transducer.state() }
+    }
+
     /// Drives `transducer` from the beginning of a log.
     pub fn new(transducer: Transducer<R, S, M>) -> Self {
         Self::with_framer(transducer, LineFramer::default())
@@ -120,25 +156,39 @@ impl<R, S, M> Processor<R, S, M> {
 
 /// Reads the records of a line.
 pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>)) {
-    let Frame { source, bytes, skipped } = frame;
+    let Frame { source, bytes, skipped, sha256, lines: _ } = frame;
     let mut irregular = |record| each(Sourced::new(source, Record::Irregular(record)));
     let lossy;
     let text = match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
             irregular(Irregular::InvalidUtf8 { at: error.valid_up_to() });
+            if is_binary(bytes) {
+                let head = String::from_utf8_lossy(&bytes[..bytes.len().min(framer::HEAD)]);
+                let (bytes, sha256) = (bytes.len() as u64, Some(Digest::of(bytes)));
+                irregular(Irregular::TooLong(TooLong { head: &head, bytes, sha256 }));
+                return;
+            }
             lossy = String::from_utf8_lossy(bytes);
             &lossy
         }
     };
     if skipped > 0 {
-        irregular(Irregular::TooLong(TooLong { head: text, bytes: bytes.len() as u64 + skipped }));
+        let bytes = bytes.len() as u64 + skipped;
+        irregular(Irregular::TooLong(TooLong { head: text, bytes, sha256 }));
         return;
     }
     Record::read(text, |at, record| {
         let offset = source.offset + at as u64;
         each(Sourced::new(Source { offset, ..source }, record));
     });
+}
+
+/// Whether so much of a long line is no text that there is no use in replacing it all.
+fn is_binary(bytes: &[u8]) -> bool {
+    const REPAIRED: usize = 1000;
+    bytes.len() > 64 << 10
+        && bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).nth(REPAIRED).is_some()
 }
 
 fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Sourced<Record<'_>>)) {
@@ -151,6 +201,6 @@ fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Source
         counts.records += 1;
         each(record);
     });
-    counts.lines += 1;
+    counts.lines += frame.lines;
     counts.blank += u64::from(counts.records == before);
 }
