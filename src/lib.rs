@@ -28,6 +28,7 @@
     feature = "processor",
     doc = "- [`processor`]: the imperative shell: bytes, lines, positions."
 )]
+//! - [`store`]: what outlives a process or a reader.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "cli")]
@@ -42,6 +43,7 @@ pub mod json;
 pub mod performance;
 #[cfg(feature = "processor")]
 pub mod processor;
+pub mod store;
 pub mod transduce;
 
 /// The README's snippets are tests.

@@ -259,7 +259,10 @@ fn state_with_any_string_can_be_stored() {
                     r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","id":"{case}","name":"{case}","input":{case}}}]}}}}"#
                 ),
             ] {
-                processor.push(format!("{line}\n").as_bytes(), |never: std::convert::Infallible| match never {});
+                processor
+                    .push(format!("{line}\n").as_bytes(), |never: std::convert::Infallible| {
+                        match never {}
+                    });
                 let stored = serde_json::to_string(&processor.snapshot()).unwrap();
                 let state = serde_json::from_str(&stored);
                 let state: foldline::processor::Snapshot<

@@ -16,7 +16,7 @@ use tracing::{debug, trace, warn};
 
 use self::growing::Growing;
 pub use self::{
-    conversation_patch::ConversationPatch,
+    conversation_patch::{ConversationPatch, DoesNotFit},
     index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver},
     stream::{PatchRecord, PatchStream},
 };
