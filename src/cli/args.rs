@@ -1,6 +1,9 @@
 //! The command line.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    time::Duration,
+};
 
 use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
@@ -10,7 +13,7 @@ use crate::executors::{Executor, Format};
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0  fine
-  1  failed: something could not be read or written
+  1  failed: something could not be read or written, or a checkpoint does not fit
   2  wrong use, or the log's format was not recognised
   3  read to the end, but not everything was as it should be (only with --strict)
 
@@ -83,6 +86,12 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     let size = digits.parse::<usize>().map_err(|error| error.to_string())?;
     let size = size.checked_mul(1 << shift).filter(|size| *size >= 256);
     size.ok_or_else(|| "give at least 256 bytes, and not more than fit into memory".to_owned())
+}
+
+/// Reads a time in seconds, such as `10` or `0.5`.
+pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

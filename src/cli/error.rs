@@ -11,6 +11,15 @@ pub(super) enum Error {
     #[error("cannot read {}: {error}", .path.display())]
     Input { path: PathBuf, error: io::Error },
 
+    #[error(
+        "cannot go on from the checkpoint {}: {reason}; --restart begins anew",
+        .path.display()
+    )]
+    Checkpoint { path: PathBuf, reason: String },
+
+    #[error("{0}")]
+    Usage(&'static str),
+
     #[error("cannot write the output: {0}")]
     Output(io::Error),
 
@@ -30,8 +39,10 @@ pub(super) enum Error {
 impl Error {
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Input { .. } | Self::Output(_) => exit::FAILED,
-            Self::Unrecognised { .. } | Self::Unsupported { .. } => exit::WRONG_USE,
+            Self::Input { .. } | Self::Output(_) | Self::Checkpoint { .. } => exit::FAILED,
+            Self::Usage(_) | Self::Unrecognised { .. } | Self::Unsupported { .. } => {
+                exit::WRONG_USE
+            }
         }
     }
 }

@@ -65,11 +65,7 @@ impl<'p> Input<'p> {
             Some(format) => format,
             None => self.recognise()?,
         };
-        Executor::of(format).ok_or_else(|| Error::Unsupported {
-            path: self.path.to_owned(),
-            format,
-            supported: names(Executor::FORMATS),
-        })
+        executor_of(format, self.path)
     }
 
     fn recognise(&mut self) -> Result<Format, Error> {
@@ -172,6 +168,15 @@ impl Recognition {
         let known = names(&Format::ALL);
         Error::Unrecognised { path: path.to_owned(), records: self.records, known }
     }
+}
+
+/// The executor for a format.
+pub(super) fn executor_of(format: Format, path: &Path) -> Result<Executor, Error> {
+    Executor::of(format).ok_or_else(|| Error::Unsupported {
+        path: path.to_owned(),
+        format,
+        supported: names(Executor::FORMATS),
+    })
 }
 
 fn names(formats: &[Format]) -> String {

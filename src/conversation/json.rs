@@ -34,6 +34,11 @@ impl Json {
         self.0.get()
     }
 
+    /// The JSON text.
+    pub fn into_string(self) -> String {
+        Box::<str>::from(self.0).into_string()
+    }
+
     /// The value as a tree; `Null` where it is nested deeper than `serde_json` follows.
     pub fn to_value(&self) -> Value {
         serde_json::from_str(self.get()).unwrap_or_default()

@@ -52,12 +52,14 @@ pub fn unknown_event(
     timestamp: Option<Timestamp>,
     events: &mut Batch<DomainEvent>,
 ) {
-    let sample = object_of(fields);
-    let warning =
-        Warning::new(WarningKind::UnknownEvent, format!("unknown type of record: {name}"))
-            .about(name)
-            .sample(sample.clone());
-    events.extend(warning.keeping(sample.get(), timestamp));
+    let message = format!("unknown type of record: {name}");
+    let mut warning = Warning::new(WarningKind::UnknownEvent, message).about(name);
+    let object = object_of(fields);
+    // A large one is kept once only.
+    if object.get().len() <= Warning::MAX_SAMPLE {
+        warning = warning.sample(object.clone());
+    }
+    events.extend(warning.keeping(object.into_string(), timestamp));
 }
 
 /// Keeps a record that belongs to another format than the one being read.

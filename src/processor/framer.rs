@@ -49,12 +49,19 @@ pub struct Frame<'b> {
 }
 
 /// From where a [`LineFramer`] can go on: a plain value that can be stored with serde.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FramerState {
     /// Where the next line begins.
     pub source: Source,
     /// How the input spells its characters.
     pub encoding: Encoding,
+}
+
+impl Default for FramerState {
+    /// The beginning of a log.
+    fn default() -> Self {
+        Self { source: Source { line: 1, offset: 0 }, encoding: Encoding::Unknown }
+    }
 }
 
 /// The longest line that is kept, unless another limit is given: 16 MiB.
@@ -76,6 +83,7 @@ impl LineFramer {
     }
 
     /// Goes on at the beginning of the line at `source`.
+    /// A line in UTF-16 can be begun at with [`restore`](Self::restore) only.
     pub fn starting_at(source: Source, max_line: usize) -> Self {
         let encoding = if source.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
         Self::restore(FramerState { source, encoding }, max_line)
@@ -173,6 +181,11 @@ impl LineFramer {
             self.complete(0, each);
         }
         self.joiner.finish(each);
+    }
+
+    /// Begins again with other input.
+    pub(super) fn begin_again(&mut self) {
+        *self = Self::new(self.max_line);
     }
 
     fn keep(&mut self, bytes: &[u8], taken: u64) {

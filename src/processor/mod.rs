@@ -4,6 +4,7 @@
 //! It reads nothing and writes nothing itself: who has a file, a pipe or a socket pushes what has
 //! come. Bytes may be cut anywhere.
 
+mod checkpoint;
 mod encoding;
 mod framer;
 mod joiner;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use tracing::{debug, trace};
 
 pub use self::{
+    checkpoint::{Checkpoint, Extent, NotACheckpoint, SourceIdentity},
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer},
 };
@@ -65,7 +67,7 @@ pub struct Counts {
 
 /// From where a [`Processor`] can go on: a plain value that can be stored with serde. What an emitter
 /// remembers is for whoever made it to store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot<S> {
     /// Where the next line begins.
     pub framer: FramerState,
@@ -136,16 +138,35 @@ impl<R, S, M> Processor<R, S, M> {
         trace!(bytes = bytes.len(), lines = counts.lines, "bytes processed");
     }
 
+    /// The file ends and the log goes on in another one: reduces the last line, if it has no line end,
+    /// and counts lines and bytes from the beginning again. The state stays.
+    pub fn next_file<Out>(&mut self, each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
+        M: Emitter<Sourced<DomainEvent>, Out>,
+    {
+        self.finish_lines(each);
+        self.framer.begin_again();
+    }
+
+    fn finish_lines<Out>(&mut self, mut each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
+        M: Emitter<Sourced<DomainEvent>, Out>,
+    {
+        let Self { framer, transducer, counts } = self;
+        framer.finish(|frame| {
+            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
+        });
+    }
+
     /// The input ends: reduces what remains, and releases what was held back.
     pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> (Counts, M)
     where
         R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
         M: Emitter<Sourced<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts } = &mut self;
-        framer.finish(|frame| {
-            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
-        });
+        self.finish_lines(&mut each);
         let (_state, emitter, rest) = self.transducer.finish();
         rest.drain_with(&mut each);
         let Counts { lines, blank, records } = self.counts;
