@@ -3,4 +3,6 @@
 #[cfg(feature = "patch")]
 pub mod patch;
 #[cfg(feature = "transcript")]
+pub mod terminal;
+#[cfg(feature = "transcript")]
 pub mod transcript;
