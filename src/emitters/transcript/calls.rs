@@ -1,6 +1,6 @@
 //! The calls that are open: what is remembered of each, and which of them a sub-agent works for.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem};
 
 use super::{page::Row, style::Ink, tool};
 use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
@@ -20,13 +20,13 @@ pub(super) struct OpenCall {
     /// The call whose sub-agent made this one.
     pub(super) lane: Option<CorrId>,
     /// How many calls it stands under.
-    pub(super) depth: usize,
+    depth: usize,
     /// What its header says, in short.
     pub(super) label: String,
     /// Whether what the call brings with it (a plan, questions) has been shown.
     pub(super) briefed: bool,
     /// Whether it was said that the call waits for permission.
-    pub(super) waiting: bool,
+    waits: bool,
 }
 
 impl Calls {
@@ -41,14 +41,19 @@ impl Calls {
             lane,
             label: tool::label(entry),
             briefed,
-            waiting: false,
+            waits: false,
         };
         self.begun += 1;
         self.open.insert(id.clone(), call);
     }
 
-    pub(super) fn get_mut(&mut self, id: &CorrId) -> Option<&mut OpenCall> {
-        self.open.get_mut(id)
+    pub(super) fn get(&self, id: &CorrId) -> Option<&OpenCall> {
+        self.open.get(id)
+    }
+
+    /// An open call waits for permission; says whether that is news.
+    pub(super) fn begins_to_wait(&mut self, id: &CorrId) -> bool {
+        self.open.get_mut(id).is_some_and(|call| !mem::replace(&mut call.waits, true))
     }
 
     pub(super) fn end(&mut self, id: &CorrId, status: &ToolStatus) {

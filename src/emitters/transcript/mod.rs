@@ -9,6 +9,7 @@
 
 mod calls;
 mod diff;
+mod flow;
 mod human;
 mod page;
 mod result;
@@ -18,17 +19,19 @@ mod style;
 mod tool;
 mod wrap;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 pub use self::style::TranscriptStyle;
 use self::{
     calls::{Calls, OpenCall, lane},
+    flow::{Flow, Spacing},
     page::{Page, Row},
     style::Ink,
 };
 use crate::{
     conversation::{
-        CorrId, DomainEvent, NormalizedEntry, Session, Summary, ToolStatus, Warning, WarningKind,
+        CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Summary, ToolStatus,
+        ToolUse, Warning, WarningKind,
     },
     transduce::{Batch, Emitter},
 };
@@ -57,25 +60,13 @@ pub struct Transcript {
     calls: Calls,
     growing: BTreeMap<CorrId, Growing>,
     grown: u64,
-    last: Option<Block>,
+    flow: Flow,
 }
 
 #[derive(Clone, Debug)]
 struct Growing {
     age: u64,
-    entry: NormalizedEntry,
-}
-
-/// What stands at the end of the transcript.
-#[derive(Clone, Debug, Default)]
-struct Block {
-    /// The call whose sub-agent it comes from.
-    lane: Option<CorrId>,
-    depth: usize,
-    /// A row or two, that need no blank line to others of that kind.
-    tight: bool,
-    /// The call that its last row is the header of.
-    call: Option<CorrId>,
+    entry: Arc<NormalizedEntry>,
 }
 
 impl Transcript {
@@ -88,7 +79,7 @@ impl Transcript {
             calls: Calls::default(),
             growing: BTreeMap::new(),
             grown: 0,
-            last: None,
+            flow: Flow::default(),
         }
     }
 
@@ -109,7 +100,7 @@ impl Transcript {
                 }
             }
             DomainEvent::GrowEntry { corr_id, text } => match self.growing.get_mut(corr_id) {
-                Some(growing) => growing.entry.content.push(text),
+                Some(growing) => Arc::make_mut(&mut growing.entry).content.push(text),
                 None => self.unknown(page, corr_id),
             },
             DomainEvent::CloseEntry { corr_id, entry } => {
@@ -127,7 +118,13 @@ impl Transcript {
     }
 
     fn entry(&mut self, page: &mut Page, entry: &NormalizedEntry) {
-        self.begin(page, lane(entry), None);
+        if entry.entry_type == NormalizedEntryType::SystemMessage
+            && let Some(session) = &self.summary.session
+            && session::is_told(session, &entry.content.decode())
+        {
+            return;
+        }
+        self.begin(page, lane(entry));
         let Some(tool) = entry.tool() else {
             return speech::say(page, &entry.entry_type, &entry.content.decode());
         };
@@ -146,43 +143,46 @@ impl Transcript {
         tool::header(page, entry, tool);
         let briefed = tool::brief(page, &tool.action_type);
         self.calls.begin(id, entry, briefed);
-        self.end(!briefed, Some(id));
+        let spacing = if briefed { Spacing::Loose } else { Spacing::Tight };
+        self.flow.end(spacing, Some(id));
     }
 
     fn update(&mut self, page: &mut Page, id: &CorrId, entry: &NormalizedEntry) {
         let Some(tool) = entry.tool() else { return self.entry(page, entry) };
-        let call = self.calls.get_mut(id);
         if !tool.status.is_final() {
-            // That a call runs goes without saying; that it waits is said once.
-            let waits = tool.status == ToolStatus::PendingApproval;
-            if !call.is_some_and(|call| waits && !std::mem::replace(&mut call.waiting, true)) {
-                return;
-            }
-            let under_header = self.answer(
-                page,
-                id,
-                lane(entry),
-                &tool::label(entry),
-                result::status(entry, tool),
-            );
-            return self.end(true, under_header.then_some(id));
+            return self.progress(page, id, entry, tool);
         }
-        let briefed = call.is_some_and(|call| call.briefed);
-        if self.calls.get_mut(id).is_none() {
+        let briefed = self.calls.get(id).map(|call| call.briefed);
+        if briefed.is_none() {
             self.unknown(page, id);
         }
         self.answer(page, id, lane(entry), &tool::label(entry), result::status(entry, tool));
         let before = page.len();
-        if !briefed {
+        if briefed != Some(true) {
             tool::brief(page, &tool.action_type);
         }
         result::body(page, tool);
         self.calls.end(id, &tool.status);
-        self.end(page.len() == before, None);
+        let spacing = if page.len() == before { Spacing::Tight } else { Spacing::Loose };
+        self.flow.end(spacing, None);
     }
 
-    /// Says how a call stands: under its header where that is the last row, which is told, else with a
-    /// reference to it.
+    /// That a call runs goes without saying; that it waits for somebody is said once.
+    fn progress(&mut self, page: &mut Page, id: &CorrId, entry: &NormalizedEntry, tool: &ToolUse) {
+        if self.calls.get(id).is_none() {
+            self.unknown(page, id);
+            return self.call(page, id, entry);
+        }
+        if tool.status != ToolStatus::PendingApproval || !self.calls.begins_to_wait(id) {
+            return;
+        }
+        let status = result::status(entry, tool);
+        let beneath = self.answer(page, id, lane(entry), &tool::label(entry), status);
+        self.flow.end(Spacing::Tight, beneath.then_some(id));
+    }
+
+    /// Says how a call stands: beneath its header, if that is the last thing printed (then the answer
+    /// is true), else with a reference to it.
     fn answer(
         &mut self,
         page: &mut Page,
@@ -191,27 +191,23 @@ impl Transcript {
         label: &str,
         status: Row,
     ) -> bool {
-        let same = self.calls.get_mut(id).is_some_and(|call| call.label == label);
-        match &self.last {
-            Some(last) if same && last.call.as_ref() == Some(id) => {
-                page.set_depth(last.depth);
-                page.row(Row::indent(2).join(status));
-                true
-            }
-            _ => {
-                self.begin_tight(page, lane, Some(id));
-                refer(page, label, status);
-                false
-            }
+        let same = self.calls.get(id).is_some_and(|call| call.label == label);
+        if same && let Some(depth) = self.flow.depth_of_header(id) {
+            page.set_depth(depth);
+            page.row(Row::indent(2).join(status));
+            return true;
         }
+        self.begin_tight(page, lane, Some(id));
+        flow::refer(page, label, status);
+        false
     }
 
     /// An open call of which nothing more will come.
     fn abandon(&mut self, page: &mut Page, id: &CorrId) {
-        let Some(OpenCall { lane, label, .. }) = self.calls.get_mut(id).cloned() else { return };
+        let Some(OpenCall { lane, label, .. }) = self.calls.get(id).cloned() else { return };
         self.answer(page, id, lane, &label, result::unfinished());
         self.calls.end(id, &ToolStatus::Unfinished);
-        self.end(true, None);
+        self.flow.end(Spacing::Tight, None);
     }
 
     fn unknown(&mut self, page: &mut Page, id: &CorrId) {
@@ -225,8 +221,7 @@ impl Transcript {
         self.summary.warn(warning.kind);
         // That a call has no result is said of the call itself.
         if !known && warning.kind != WarningKind::UnfinishedCall {
-            let lane = self.last.as_ref().and_then(|last| last.lane.clone());
-            self.begin_tight(page, lane, None);
+            self.begin_tight(page, self.flow.lane().cloned(), None);
             page.row(Row::new(Ink::Caution, "! ").then(Ink::Quiet, &warning.message));
         }
     }
@@ -245,68 +240,22 @@ impl Transcript {
         if self.told.is_none()
             && let Some(session) = &self.summary.session
         {
-            page.set_depth(0);
-            if self.last.is_some() {
-                page.blank();
-            }
+            self.flow.enter(page, &self.calls, None, Spacing::Loose, None);
             session::header(page, session);
             self.told = Some(session.clone());
-            self.last = Some(Block::default());
         }
     }
 
     /// Begins a block of rows of its own.
-    fn begin(&mut self, page: &mut Page, lane: Option<CorrId>, ends: Option<&CorrId>) {
-        self.place(page, lane, false, ends);
-    }
-
-    /// Begins a block that needs no blank line to others of its kind.
-    fn begin_tight(&mut self, page: &mut Page, lane: Option<CorrId>, ends: Option<&CorrId>) {
-        self.place(page, lane, true, ends);
-    }
-
-    /// Goes to where the work of `lane` stands, `ends` being the call that the block is the end of.
-    fn place(&mut self, page: &mut Page, lane: Option<CorrId>, tight: bool, ends: Option<&CorrId>) {
+    fn begin(&mut self, page: &mut Page, lane: Option<CorrId>) {
         self.tell_session(page);
-        if let Some(outer) = &lane
-            && !self.is_at(outer)
-        {
-            // Somebody else spoke last: whose work this is must be said again.
-            let (label, lane) = self.calls.name(outer);
-            self.step(page, lane, true, None);
-            refer(page, &label, Row::default());
-            self.end(true, Some(outer));
-        }
-        self.step(page, lane, tight, ends);
+        self.flow.enter(page, &self.calls, lane, Spacing::Loose, None);
     }
 
-    fn step(&mut self, page: &mut Page, lane: Option<CorrId>, tight: bool, ends: Option<&CorrId>) {
-        let depth = self.calls.depth(lane.as_ref());
-        if let Some(last) = &self.last {
-            let enters = lane.is_some() && last.call == lane;
-            let leaves = ends.is_some_and(|id| self.calls.is_within(last.lane.as_ref(), id));
-            if !(enters || leaves || (tight && last.tight)) {
-                page.set_depth(depth.min(last.depth));
-                page.blank();
-            }
-        }
-        page.set_depth(depth);
-        self.last = Some(Block { lane, depth, tight, call: None });
-    }
-
-    /// Whether the transcript ends with the header of a call or with the work of its sub-agent.
-    fn is_at(&self, call: &CorrId) -> bool {
-        self.last.as_ref().is_some_and(|last| {
-            last.call.as_ref() == Some(call) || self.calls.is_within(last.lane.as_ref(), call)
-        })
-    }
-
-    /// Says of the last block how it turned out.
-    fn end(&mut self, tight: bool, call: Option<&CorrId>) {
-        if let Some(last) = &mut self.last {
-            last.tight = tight;
-            last.call = call.cloned();
-        }
+    /// Begins a block of a row or two about a call, or about nothing in particular.
+    fn begin_tight(&mut self, page: &mut Page, lane: Option<CorrId>, ends: Option<&CorrId>) {
+        self.tell_session(page);
+        self.flow.enter(page, &self.calls, lane, Spacing::Tight, ends);
     }
 
     fn print_rest(&mut self, page: &mut Page) {
@@ -315,23 +264,11 @@ impl Transcript {
         growing.iter().for_each(|growing| self.entry(page, &growing.entry));
         self.calls.open().iter().for_each(|id| self.abandon(page, id));
         self.tell_session(page);
-        if self.last.is_some() {
-            page.set_depth(0);
-            page.blank();
+        if self.flow.has_begun() || self.summary != Summary::default() {
+            self.flow.enter(page, &self.calls, None, Spacing::Loose, None);
             session::footer(page, &self.summary, &self.calls);
         }
     }
-}
-
-/// A short reference to something that was printed earlier.
-fn refer(page: &mut Page, label: &str, status: Row) {
-    let mark = Row::new(Ink::Quiet, "↳ ");
-    if status.width() == 0 {
-        return page.row(mark.then(Ink::Quiet, label));
-    }
-    let room = page.width().saturating_sub(mark.width() + status.width() + 3);
-    let label = wrap::clip(label, room.max(12)).into_owned();
-    page.row(mark.then(Ink::Plain, label).then(Ink::Quiet, " · ").join(status));
 }
 
 impl Emitter<DomainEvent, String> for Transcript {
@@ -347,3 +284,6 @@ impl Emitter<DomainEvent, String> for Transcript {
         page.into_text()
     }
 }
+
+#[cfg(test)]
+mod tests;

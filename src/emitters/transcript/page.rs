@@ -178,24 +178,35 @@ impl Page {
         ink: impl Fn(&str) -> Ink,
     ) {
         let lines: Vec<&str> = lines(text).collect();
-        let Extent { head, tail } = extent;
-        let omitted = lines.len().saturating_sub(head + tail);
-        let (head, tail) = if omitted <= 1 { (lines.len(), 0) } else { (head, tail) };
+        let (head, tail) = match lines.len().saturating_sub(extent.head + extent.tail) {
+            // A note that one line is left out would be as long as the line.
+            0 | 1 => (&*lines, &[][..]),
+            _ => {
+                let (head, rest) = lines.split_at(extent.head);
+                let (_, tail) = rest.split_at(rest.len() - extent.tail);
+                (trim(head), trim(tail))
+            }
+        };
+        let omitted = lines.len() - head.len() - tail.len();
         let room = self.width().saturating_sub(indent);
         let row = |line: &str| Row::indent(indent).then(ink(line), clip(&clean(line), room));
-        lines.iter().take(head).for_each(|line| self.row(row(line)));
-        self.more(indent, lines.len() - head - tail, "line");
-        lines.iter().skip(lines.len() - tail).for_each(|line| self.row(row(line)));
+        head.iter().for_each(|line| self.row(row(line)));
+        self.more(indent, omitted, "line");
+        tail.iter().for_each(|line| self.row(row(line)));
     }
 
     /// The first rows of a text that has no lines to speak of: JSON, raw records.
     pub(super) fn beginning(&mut self, first: Row, ink: Ink, text: &str, most: usize) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
         let room = self.width().saturating_sub(first.width());
         // No character that takes no column is worth reading on for.
-        let enough: String = text.trim().chars().take(room * most + 1).collect();
+        let enough: String = text.chars().take(room * most + 1).collect();
         let line = neutralise_line(&enough);
         let mut rows: Vec<String> = hard_wrap(&line, room).take(most + 1).collect();
-        if rows.len() > most || enough.len() < text.trim().len() {
+        if rows.len() > most || enough.len() < text.len() {
             rows.truncate(most);
             if let Some(last) = rows.last_mut() {
                 *last = clip(&format!("{last}…"), room).into_owned();
@@ -226,4 +237,12 @@ impl Page {
     pub(super) fn into_text(self) -> Batch<String> {
         Batch::from((!self.rows.is_empty()).then(|| self.rows.join("\n")))
     }
+}
+
+/// Without empty lines at the beginning and the end.
+fn trim<'s, 't>(mut lines: &'s [&'t str]) -> &'s [&'t str] {
+    while let [rest @ .., ""] | ["", rest @ ..] = lines {
+        lines = rest;
+    }
+    lines
 }

@@ -14,9 +14,10 @@ use crate::conversation::{
 const OUTPUT: Extent = Extent { head: 6, tail: 6 };
 const FAILED_OUTPUT: Extent = Extent { head: 8, tail: 16 };
 const MOST_ANSWER: usize = 40;
-const MOST_JSON: usize = 4;
+/// Rows of what has no lines: JSON, or a text in one line.
+const MOST_RAW: usize = 4;
 /// Columns of a result that is as short as its count.
-const SHORT: usize = 60;
+const SHORT: usize = 40;
 const INDENT: usize = 4;
 
 /// How a call stands, in one line: `✓ ok · 41 lines · 340 ms`.
@@ -125,8 +126,8 @@ fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
     match result {
         Some(ToolResult::Text(text)) => output(page, text, succeeded),
         Some(ToolResult::Json(json)) => {
-            let text = compact(json, page.width() * MOST_JSON);
-            page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_JSON);
+            let text = compact(json, page.width() * MOST_RAW);
+            page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
         }
         None => {}
     }
@@ -135,7 +136,12 @@ fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
 fn output(page: &mut Page, text: &Text, succeeded: bool) {
     let extent = if succeeded { OUTPUT } else { FAILED_OUTPUT };
     let text = text.decode();
-    page.excerpt(INDENT, &without_colors(&text), extent, |_| Ink::Quiet);
+    let text = without_colors(&text);
+    if lines(&text).nth(1).is_none() {
+        page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
+    } else {
+        page.excerpt(INDENT, &text, extent, |_| Ink::Quiet);
+    }
 }
 
 fn prose(page: &mut Page, text: &Text, ink: Ink) {

@@ -7,7 +7,7 @@ use super::{
     style::Ink,
     wrap::{clean, wrap_line},
 };
-use crate::conversation::{Outcome, Session, Summary, Text, TokenUsage};
+use crate::conversation::{Outcome, Session, SessionId, Summary, Text, TokenUsage};
 
 /// Prints the session's facts.
 pub(super) fn header(page: &mut Page, session: &Session) {
@@ -23,14 +23,14 @@ pub(super) fn header(page: &mut Page, session: &Session) {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
     fact(page, "title", text(&session.title));
     fact(page, "cwd", text(&session.cwd));
-    fact(page, "session", session.session_id.as_ref().map(|id| id.to_string()));
-    fact(page, "from", session.parent_session_id.as_ref().map(|id| id.to_string()));
+    fact(page, "session", session.session_id.as_ref().map(SessionId::to_string));
+    fact(page, "from", session.parent_session_id.as_ref().map(SessionId::to_string));
 }
 
 /// What a change of facts looks like; empty where nothing changed that is told.
 pub(super) fn news(old: &Session, new: &Session) -> Row {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
-    let id = |session: &Session| session.session_id.as_ref().map(|id| id.to_string());
+    let id = |session: &Session| session.session_id.as_ref().map(SessionId::to_string);
     let facts = [
         ("model", model(old), model(new)),
         ("title", text(&old.title), text(&new.title)),
@@ -46,6 +46,12 @@ pub(super) fn news(old: &Session, new: &Session) -> Row {
         }
         _ => row,
     })
+}
+
+/// Whether a message of the system says no more than the header does.
+pub(super) fn is_told(session: &Session, message: &str) -> bool {
+    let model = session.model.as_ref().map(Text::decode);
+    model.is_some_and(|model| message.strip_prefix("model: ") == Some(&*model))
 }
 
 /// Prints what the session came to.

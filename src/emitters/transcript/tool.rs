@@ -16,16 +16,18 @@ use crate::{
 const MOST_TITLE: usize = 8;
 const MOST_PLAN: usize = 80;
 const MOST_PROMPT: usize = 6;
+/// What belongs to a header stands as far right as a result's body, past the status between them.
+const INDENT: usize = 4;
 /// Columns of a name, and of a whole label.
-const NAME: usize = 32;
+const NAME: usize = 48;
 const LABEL: usize = 160;
 
 /// Prints the header of a call.
 pub(super) fn header(page: &mut Page, entry: &NormalizedEntry, tool: &ToolUse) {
     let glyph = Row::new(Ink::Tool, glyph(&tool.action_type)).then(Ink::Plain, " ");
-    let name = name(tool);
+    let room = page.width() - INDENT;
+    let name = name(tool, room / 2);
     let text = format!("{name}  {}", title(entry, tool));
-    let room = page.width() - glyph.width();
     let mut rows = Vec::new();
     lines(&text).for_each(|line| wrap_line(&clean(line), room, &mut rows));
     let Some(first) = rows.first() else { return };
@@ -33,16 +35,16 @@ pub(super) fn header(page: &mut Page, entry: &NormalizedEntry, tool: &ToolUse) {
     let (name, rest) = first.strip_prefix(&*name).map_or(("", &**first), |rest| (&*name, rest));
     page.row(glyph.then(Ink::Strong, name).then(Ink::Plain, rest));
     rows.remove(0);
-    page.hang_beginning(Row::indent(2), Ink::Plain, &rows, MOST_TITLE);
+    page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_TITLE);
 }
 
 /// Prints what a call brings with it beyond a title. Says whether there was anything.
 pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
-    let room = page.width() - 4;
+    let room = page.width() - INDENT;
     match action {
         ActionType::PlanPresentation { plan, .. } if !plan.is_empty() => {
             let rows = wrap(&plan.decode(), room);
-            page.hang_beginning(Row::indent(4), Ink::Plain, &rows, MOST_PLAN);
+            page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_PLAN);
         }
         ActionType::Question { questions, .. } if !questions.is_empty() => {
             for question in questions {
@@ -54,7 +56,7 @@ pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
             if prompt != description =>
         {
             let rows = wrap(&prompt.decode(), room);
-            page.hang_beginning(Row::indent(4), Ink::Quiet, &rows, MOST_PROMPT);
+            page.hang_beginning(Row::indent(INDENT), Ink::Quiet, &rows, MOST_PROMPT);
         }
         _ => return false,
     }
@@ -64,15 +66,15 @@ pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
 /// A call in a few words, to refer to it later.
 pub(super) fn label(entry: &NormalizedEntry) -> String {
     let Some(tool) = entry.tool() else { return entry.content.decode().into_owned() };
-    let label = format!("{}  {}", name(tool), title(entry, tool));
+    let label = format!("{}  {}", name(tool, NAME), title(entry, tool));
     let label = neutralise_line(label.trim_end());
     clip(&label, LABEL).into_owned()
 }
 
-fn name(tool: &ToolUse) -> String {
+fn name(tool: &ToolUse, room: usize) -> String {
     let name = tool.tool_name.decode();
     let name = if name.trim().is_empty() { tool.action_type.name() } else { name.trim() };
-    clip(&neutralise_line(name), NAME).into_owned()
+    clip(&neutralise_line(name), room.min(NAME)).into_owned()
 }
 
 fn title<'e>(entry: &'e NormalizedEntry, tool: &'e ToolUse) -> Cow<'e, str> {
