@@ -1,7 +1,10 @@
 //! The agents: one folder each, wire types in, domain events out.
 
 pub mod action;
+pub mod codex;
+pub mod content;
 pub mod droid;
+pub mod facts;
 pub mod files;
 mod format;
 mod registry;

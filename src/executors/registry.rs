@@ -98,4 +98,7 @@ fn foreign_state() -> DomainEvent {
 
 registry! {
     Droid => droid::{DroidReducer, DroidState};
+    DroidSession => droid::{DroidSessionReducer, DroidSessionState};
+    CodexExec => codex::{CodexExecReducer, CodexExecState};
+    CodexRollout => codex::{CodexRolloutReducer, CodexRolloutState};
 }

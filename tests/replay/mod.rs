@@ -1,0 +1,229 @@
+//! Replays logs through an executor, and what every replay has to satisfy.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use foldline::{
+    conversation::{
+        Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, TokenUsage,
+        ToolUse, WarningKind,
+    },
+    executors::{Executor, ExecutorState, Format, wire::Record},
+    transduce::Reducer,
+};
+
+/// The fixtures of a format: small, synthetic, one oddity each.
+pub fn fixture(folder: &str, name: &str) -> Vec<u8> {
+    let path = root().join("tests/fixtures").join(folder).join(format!("{name}.jsonl"));
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every log of a format: the fixtures, and captures where they lie beside the repository.
+pub fn all_logs(folder: &str) -> Vec<PathBuf> {
+    let folders = [
+        root().join("tests/fixtures"),
+        root().join("../shared/captures"),
+        root().join("../../shared/captures"),
+    ];
+    let mut logs = Vec::new();
+    for folder in folders.map(|parent| parent.join(folder)) {
+        let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        logs.extend(files.filter(|path| path.extension().is_some_and(|ext| ext == "jsonl")));
+    }
+    logs.sort();
+    logs
+}
+
+/// Whether a log is a capture, and not a fixture of this repository.
+pub fn is_capture(log: &Path) -> bool {
+    !log.starts_with(root().join("tests"))
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The events of a log.
+pub fn replay(format: Format, log: &[u8]) -> Vec<DomainEvent> {
+    run(format, log, |state| state).0
+}
+
+/// The events of a log whose reader stopped after every line, and stored and restored its state.
+pub fn replay_with_stops(format: Format, log: &[u8]) -> (Vec<DomainEvent>, ExecutorState) {
+    run(format, log, |state| {
+        let stored = serde_json::to_string(&state).unwrap();
+        serde_json::from_str(&stored).unwrap()
+    })
+}
+
+fn run(
+    format: Format,
+    log: &[u8],
+    between: impl Fn(ExecutorState) -> ExecutorState,
+) -> (Vec<DomainEvent>, ExecutorState) {
+    let executor = Executor::of(format).unwrap();
+    let mut state = executor.init();
+    let mut events = Vec::new();
+    for line in log.split(|&byte| byte == b'\n') {
+        let line = String::from_utf8_lossy(line);
+        let mut records = Vec::new();
+        Record::read(&line, |_, record| records.push(record));
+        for record in records {
+            let (next, more) = executor.reduce(state, record);
+            state = next;
+            events.extend(more);
+        }
+        state = between(state);
+    }
+    let (state, more) = executor.finish(state);
+    events.extend(more);
+    (events, state)
+}
+
+/// A log, replayed: its events, and the conversation that they make.
+pub struct Replay {
+    pub events: Vec<DomainEvent>,
+    pub conversation: Conversation,
+}
+
+impl Replay {
+    pub fn of(format: Format, log: &[u8]) -> Self {
+        let events = replay(format, log);
+        let conversation = events.iter().collect();
+        Self { events, conversation }
+    }
+
+    pub fn session(&self) -> Session {
+        self.conversation.summary.session.as_deref().cloned().unwrap_or_default()
+    }
+
+    pub fn usage(&self) -> TokenUsage {
+        self.conversation.summary.usage.unwrap_or_default()
+    }
+
+    pub fn warnings(&self, kind: WarningKind) -> u64 {
+        self.conversation.summary.warnings.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// What was said, as `name: text`, tool calls as `tool_use(name, status): title`.
+    pub fn lines(&self) -> Vec<String> {
+        self.conversation.entries.iter().map(line).collect()
+    }
+
+    pub fn tools(&self) -> Vec<&ToolUse> {
+        self.conversation.entries.iter().filter_map(NormalizedEntry::tool).collect()
+    }
+
+    pub fn tool(&self, corr_id: &str) -> &ToolUse {
+        let entry = self.entry(corr_id);
+        entry.tool().unwrap_or_else(|| panic!("{corr_id} is a call"))
+    }
+
+    pub fn entry(&self, corr_id: &str) -> &NormalizedEntry {
+        let mut entries = self.conversation.entries.iter();
+        entries
+            .find(|entry| entry.corr_id().is_some_and(|id| id.as_str() == corr_id))
+            .unwrap_or_else(|| panic!("there is no call {corr_id}: {:#?}", self.lines()))
+    }
+
+    pub fn result_of(&self, corr_id: &str) -> String {
+        let text = self.tool(corr_id).action_type.result_text();
+        text.map(|text| text.decode().into_owned()).unwrap_or_default()
+    }
+}
+
+fn line(entry: &NormalizedEntry) -> String {
+    let content = entry.content.decode();
+    match &entry.entry_type {
+        NormalizedEntryType::ToolUse(tool) => {
+            format!("{}({}): {content}", tool.tool_name, tool.status.name())
+        }
+        other => format!("{}: {content}", other.name()),
+    }
+}
+
+/// What holds for every log, whatever is in it.
+pub fn check_laws(format: Format, log: &Path) {
+    let name = log.display();
+    let bytes = fs::read(log).unwrap();
+    let events = replay(format, &bytes);
+    assert_eq!(events, replay(format, &bytes), "{name}: the same log gives the same events");
+    let (stopped, state) = replay_with_stops(format, &bytes);
+    assert_eq!(events, stopped, "{name}: stopping after every line changes nothing");
+    let (_, unstopped) = run(format, &bytes, |state| state);
+    assert_eq!(state, unstopped, "{name}: stopping after every line leaves the same state");
+    check_balance(&events, &name.to_string());
+}
+
+fn check_balance(events: &[DomainEvent], name: &str) {
+    let (mut opened, mut open) = (BTreeSet::new(), BTreeSet::new());
+    for event in events {
+        match event {
+            DomainEvent::NewToolCall { corr_id, .. } | DomainEvent::OpenEntry { corr_id, .. } => {
+                assert!(opened.insert(corr_id), "{name}: {corr_id} is opened twice");
+                open.insert(corr_id);
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                assert!(open.contains(corr_id), "{name}: {corr_id} is updated and not open");
+                if entry.tool().unwrap().status.is_final() {
+                    open.remove(corr_id);
+                }
+            }
+            DomainEvent::GrowEntry { corr_id, .. } => assert!(open.contains(corr_id), "{name}"),
+            DomainEvent::CloseEntry { corr_id, .. } => assert!(open.remove(corr_id), "{name}"),
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "{name}: left open: {open:?}");
+}
+
+/// Nothing in a log may be strange to the executor.
+pub fn check_all_known(format: Format, log: &Path) {
+    let strange = [WarningKind::UnknownEvent, WarningKind::UnknownBlock, WarningKind::UnknownField];
+    for event in replay(format, &fs::read(log).unwrap()) {
+        if let DomainEvent::Warning(warning) = event {
+            assert!(!strange.contains(&warning.kind), "{}: {warning:?}", log.display());
+        }
+    }
+}
+
+/// The counts of a conversation, in the shape that the independent readers print.
+pub fn counts(conversation: &Conversation) -> serde_json::Value {
+    let count = |name: &str| {
+        conversation.entries.iter().filter(|entry| entry.entry_type.name() == name).count()
+    };
+    let mut by_status = BTreeMap::<_, u64>::new();
+    for tool in conversation.entries.iter().filter_map(NormalizedEntry::tool) {
+        *by_status.entry(tool.status.name()).or_default() += 1;
+    }
+    serde_json::json!({
+        "calls": count("tool_use"),
+        "by_status": by_status,
+        "assistant_texts": count("assistant_message"),
+        "user_texts": count("user_message"),
+        "thinking": count("thinking"),
+        "usage": conversation.summary.usage.unwrap_or_default(),
+    })
+}
+
+/// What an independent reader, `tests/independent/<script>`, counts in a log; `None` without Python.
+pub fn independent_counts(
+    script: &str,
+    arguments: &[&str],
+    log: &Path,
+) -> Option<serde_json::Value> {
+    let script = root().join("tests/independent").join(script);
+    let output = Command::new("python3").arg(script).args(arguments).arg(log).output();
+    let Ok(output) = output else {
+        println!("skipped: there is no python3");
+        return None;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", log.display());
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
