@@ -85,6 +85,12 @@ impl Blocks {
     }
 }
 
+impl From<Text> for Blocks {
+    fn from(text: Text) -> Self {
+        Self { parts: vec![Part::Text(text)], unknown: Vec::new() }
+    }
+}
+
 fn join<'p>(parts: impl Iterator<Item = &'p Part>) -> Text {
     let mut parts = parts.peekable();
     let Some(first) = parts.next() else { return Text::default() };

@@ -31,6 +31,9 @@ impl Facts {
 
     /// States facts about the session, if they are news. The first time, `agent` is one of them.
     pub fn learn(&mut self, agent: &str, news: Session, events: &mut Batch<DomainEvent>) {
+        if self.introduced && news == Session::default() {
+            return;
+        }
         let mut known = self.session.clone();
         known.merge(&news);
         if known != self.session || !self.introduced {

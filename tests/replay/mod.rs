@@ -1,5 +1,6 @@
 //! Replays logs through an executor, and what every replay has to satisfy.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "it is all test code")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,13 +19,13 @@ use foldline::{
 };
 
 /// The fixtures of a format: small, synthetic, one oddity each.
-pub fn fixture(folder: &str, name: &str) -> Vec<u8> {
+pub(crate) fn fixture(folder: &str, name: &str) -> Vec<u8> {
     let path = root().join("tests/fixtures").join(folder).join(format!("{name}.jsonl"));
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Every log of a format: the fixtures, and captures where they lie beside the repository.
-pub fn all_logs(folder: &str) -> Vec<PathBuf> {
+pub(crate) fn all_logs(folder: &str) -> Vec<PathBuf> {
     let folders = [
         root().join("tests/fixtures"),
         root().join("../shared/captures"),
@@ -40,7 +41,7 @@ pub fn all_logs(folder: &str) -> Vec<PathBuf> {
 }
 
 /// Whether a log is a capture, and not a fixture of this repository.
-pub fn is_capture(log: &Path) -> bool {
+pub(crate) fn is_capture(log: &Path) -> bool {
     !log.starts_with(root().join("tests"))
 }
 
@@ -49,12 +50,12 @@ fn root() -> PathBuf {
 }
 
 /// The events of a log.
-pub fn replay(format: Format, log: &[u8]) -> Vec<DomainEvent> {
+pub(crate) fn replay(format: Format, log: &[u8]) -> Vec<DomainEvent> {
     run(format, log, |state| state).0
 }
 
 /// The events of a log whose reader stopped after every line, and stored and restored its state.
-pub fn replay_with_stops(format: Format, log: &[u8]) -> (Vec<DomainEvent>, ExecutorState) {
+pub(crate) fn replay_with_stops(format: Format, log: &[u8]) -> (Vec<DomainEvent>, ExecutorState) {
     run(format, log, |state| {
         let stored = serde_json::to_string(&state).unwrap();
         serde_json::from_str(&stored).unwrap()
@@ -86,52 +87,52 @@ fn run(
 }
 
 /// A log, replayed: its events, and the conversation that they make.
-pub struct Replay {
-    pub events: Vec<DomainEvent>,
-    pub conversation: Conversation,
+pub(crate) struct Replay {
+    pub(crate) events: Vec<DomainEvent>,
+    pub(crate) conversation: Conversation,
 }
 
 impl Replay {
-    pub fn of(format: Format, log: &[u8]) -> Self {
+    pub(crate) fn of(format: Format, log: &[u8]) -> Self {
         let events = replay(format, log);
         let conversation = events.iter().collect();
         Self { events, conversation }
     }
 
-    pub fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         self.conversation.summary.session.as_deref().cloned().unwrap_or_default()
     }
 
-    pub fn usage(&self) -> TokenUsage {
+    pub(crate) fn usage(&self) -> TokenUsage {
         self.conversation.summary.usage.unwrap_or_default()
     }
 
-    pub fn warnings(&self, kind: WarningKind) -> u64 {
+    pub(crate) fn warnings(&self, kind: WarningKind) -> u64 {
         self.conversation.summary.warnings.get(&kind).copied().unwrap_or(0)
     }
 
     /// What was said, as `name: text`, tool calls as `tool_use(name, status): title`.
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         self.conversation.entries.iter().map(line).collect()
     }
 
-    pub fn tools(&self) -> Vec<&ToolUse> {
+    pub(crate) fn tools(&self) -> Vec<&ToolUse> {
         self.conversation.entries.iter().filter_map(NormalizedEntry::tool).collect()
     }
 
-    pub fn tool(&self, corr_id: &str) -> &ToolUse {
+    pub(crate) fn tool(&self, corr_id: &str) -> &ToolUse {
         let entry = self.entry(corr_id);
         entry.tool().unwrap_or_else(|| panic!("{corr_id} is a call"))
     }
 
-    pub fn entry(&self, corr_id: &str) -> &NormalizedEntry {
+    pub(crate) fn entry(&self, corr_id: &str) -> &NormalizedEntry {
         let mut entries = self.conversation.entries.iter();
         entries
             .find(|entry| entry.corr_id().is_some_and(|id| id.as_str() == corr_id))
             .unwrap_or_else(|| panic!("there is no call {corr_id}: {:#?}", self.lines()))
     }
 
-    pub fn result_of(&self, corr_id: &str) -> String {
+    pub(crate) fn result_of(&self, corr_id: &str) -> String {
         let text = self.tool(corr_id).action_type.result_text();
         text.map(|text| text.decode().into_owned()).unwrap_or_default()
     }
@@ -148,7 +149,7 @@ fn line(entry: &NormalizedEntry) -> String {
 }
 
 /// What holds for every log, whatever is in it.
-pub fn check_laws(format: Format, log: &Path) {
+pub(crate) fn check_laws(format: Format, log: &Path) {
     let name = log.display();
     let bytes = fs::read(log).unwrap();
     let events = replay(format, &bytes);
@@ -183,7 +184,7 @@ fn check_balance(events: &[DomainEvent], name: &str) {
 }
 
 /// Nothing in a log may be strange to the executor.
-pub fn check_all_known(format: Format, log: &Path) {
+pub(crate) fn check_all_known(format: Format, log: &Path) {
     let strange = [WarningKind::UnknownEvent, WarningKind::UnknownBlock, WarningKind::UnknownField];
     for event in replay(format, &fs::read(log).unwrap()) {
         if let DomainEvent::Warning(warning) = event {
@@ -193,7 +194,7 @@ pub fn check_all_known(format: Format, log: &Path) {
 }
 
 /// The counts of a conversation, in the shape that the independent readers print.
-pub fn counts(conversation: &Conversation) -> serde_json::Value {
+pub(crate) fn counts(conversation: &Conversation) -> serde_json::Value {
     let count = |name: &str| {
         conversation.entries.iter().filter(|entry| entry.entry_type.name() == name).count()
     };
@@ -212,7 +213,7 @@ pub fn counts(conversation: &Conversation) -> serde_json::Value {
 }
 
 /// What an independent reader, `tests/independent/<script>`, counts in a log; `None` without Python.
-pub fn independent_counts(
+pub(crate) fn independent_counts(
     script: &str,
     arguments: &[&str],
     log: &Path,

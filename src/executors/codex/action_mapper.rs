@@ -19,13 +19,13 @@ use crate::{
 
 /// Tools that are known and have no action of their own.
 const PLAIN_TOOLS: [&str; 8] = [
-    "exec_wait",
     "image_generation",
     "js_repl",
     "list_mcp_resource_templates",
     "list_mcp_resources",
     "read_mcp_resource",
     "request_permissions",
+    "wait",
     "write_stdin",
 ];
 

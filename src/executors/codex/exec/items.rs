@@ -87,7 +87,6 @@ impl Step<'_> {
         let entry = self.of_thread(entry, Vec::new());
         let mut result = tool.result();
         result.call = Some(Box::new(now));
-        result.timestamp = self.at;
         result.extra.extend(extra);
         for (name, block) in tool.unknown_blocks() {
             report::unknown_block(name, block, self.at, self.events);
@@ -107,7 +106,9 @@ impl Step<'_> {
                 calls.update(&id, |call| result.progress(call), self.events);
             }
             (Phase::Completed, Some(id)) => {
-                if !calls.knows(&id) {
+                if calls.knows(&id) {
+                    result.timestamp = self.at;
+                } else {
                     calls.call(Some(id.clone()), entry, self.limits, self.events);
                 }
                 calls.result(ResultKey::from(id), result, self.limits, self.events);

@@ -151,6 +151,9 @@ impl Step<'_> {
                 let entry_type = NormalizedEntryType::SystemMessage;
                 self.say(entry_type, "sub-agent completed".into(), fields);
             }
+            ExecJson::Unknown(name) if name.is_empty() => {
+                report::untyped(unknown, self.at, self.events);
+            }
             ExecJson::Unknown(name) => {
                 report::unknown_event(&name, unknown, self.at, self.events);
             }
@@ -221,7 +224,9 @@ impl Step<'_> {
 
     fn failed(&mut self, message: Text) {
         self.introduce();
-        self.turn_ended(Outcome::Failed, Some(message.clone()));
+        // What went wrong first is the reason of what went wrong after it.
+        let reason = self.state.last_error.is_none().then(|| message.clone());
+        self.turn_ended(Outcome::Failed, reason);
         if self.state.last_error.as_ref() != Some(&message) {
             self.state.last_error = Some(message.clone());
             self.say(NormalizedEntryType::ErrorMessage, message, Vec::new());

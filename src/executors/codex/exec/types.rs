@@ -11,8 +11,7 @@ use crate::{
     conversation::{Json, Text, Timestamp, TokenUsage},
     executors::{
         codex::{case::snake, take_usage, tools::Tool},
-        report,
-        wire::{Fields, Irregular, Object, Record},
+        wire::{Fields, Irregular, Object, Record, value},
     },
 };
 
@@ -156,7 +155,7 @@ fn item<'a>(phase: Phase, line: &mut Object<'a>, kind: &str) -> ExecJson<'a> {
 
 impl<'a> Item<'a> {
     fn read(raw: &'a RawValue) -> Option<Self> {
-        let mut object: Object<'a> = crate::executors::wire::value::parse(raw)?;
+        let mut object: Object<'a> = value::parse(raw)?;
         let id = object.str("id").filter(|id| !id.is_empty());
         // Web searches are written with two ids: the item's, and the provider's.
         object.ignore(&["id"]);
@@ -169,13 +168,8 @@ impl<'a> Item<'a> {
             name => match Tool::take_item(name, &mut object) {
                 Some(tool) => ItemKind::Tool(tool),
                 None => {
-                    let item = ItemKind::Unknown(report::object_of(&object.rest()));
-                    return Some(Self {
-                        id,
-                        name: name.to_owned().into(),
-                        kind: item,
-                        unknown: Fields::new(),
-                    });
+                    object = Object::default();
+                    ItemKind::Unknown(raw.into())
                 }
             },
         };

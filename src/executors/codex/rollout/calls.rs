@@ -50,6 +50,7 @@ impl Step<'_> {
         self.blocks(&content);
         let mut result = CodexResult::of_output(content.text(), success);
         result.extra.extend(extra);
+        result.timestamp = self.at;
         let key = ResultKey { id, ..ResultKey::default() };
         self.result(key, result);
     }
@@ -86,7 +87,7 @@ impl Step<'_> {
                     if !self.is_echo(Saying::Result, open.as_str(), channel) {
                         let tool_name = Some(tool.name().into());
                         let key = ResultKey { tool_name, ..ResultKey::default() };
-                        self.result(key, tool.result());
+                        self.result(key, CodexResult { timestamp: self.at, ..tool.result() });
                     }
                     return;
                 }
@@ -104,7 +105,8 @@ impl Step<'_> {
             return;
         }
         let id = id.unwrap_or_else(|| self.new_id());
-        if !self.state.calls.knows(&id) {
+        let is_new = !self.state.calls.knows(&id);
+        if is_new {
             // The line that made the call may still come, or lie before the beginning of the file.
             self.is_echo(Saying::Call, id.as_str(), channel);
             let entry = self.entry(tool, extra);
@@ -114,12 +116,13 @@ impl Step<'_> {
             for (name, block) in tool.unknown_blocks() {
                 report::unknown_block(name, block, self.at, self.events);
             }
-            self.result(ResultKey::from(id), tool.result());
+            // Of a call that was told only by its end, the log does not say when it began.
+            let ended_at = self.at.filter(|_| !is_new);
+            self.result(ResultKey::from(id), CodexResult { timestamp: ended_at, ..tool.result() });
         }
     }
 
-    fn result(&mut self, key: ResultKey, mut result: CodexResult) {
-        result.timestamp = self.at;
+    fn result(&mut self, key: ResultKey, result: CodexResult) {
         self.state.calls.result(key, result, self.limits, self.events);
     }
 

@@ -16,7 +16,6 @@ use crate::{
             },
         },
         content::{self, Blocks, Part},
-        report,
         wire::{Fields, Object, value},
     },
 };
@@ -255,7 +254,7 @@ impl TurnEnd {
 
 fn take_user_message<'a>(payload: &mut Object<'_>) -> Event<'a> {
     let text = payload.text("message").unwrap_or_default();
-    let mut content = Blocks { parts: vec![Part::Text(text)], unknown: Vec::new() };
+    let mut content = Blocks::from(text);
     for key in ["images", "local_images"] {
         for image in payload.array(key).unwrap_or_default() {
             let shown = value::as_str(image).map(|url| content::image_of_url(&url));
@@ -301,10 +300,7 @@ impl<'a> CompletedItem<'a> {
             }
             kind => match Tool::take_item(kind, &mut item) {
                 Some(tool) => Self::Tool(id, tool),
-                None => {
-                    let json = report::object_of(&item.rest());
-                    return (Self::Unknown(name.into_owned(), json), Fields::new());
-                }
+                None => return (Self::Unknown(name.into_owned(), raw.into()), Fields::new()),
             },
         };
         (read, item.rest())

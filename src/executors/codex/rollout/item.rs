@@ -8,7 +8,7 @@ use crate::{
     conversation::{CorrId, Text},
     executors::{
         codex::tools::{MakeImage, Status, Tool, WebSearch},
-        content::{Blocks, Part},
+        content::Blocks,
         wire::{Object, value},
     },
 };
@@ -106,8 +106,7 @@ impl<'a> ResponseItem<'a> {
             "tool_search_output" => {
                 payload.ignore(&["execution", "status"]);
                 let id = payload.corr_id("call_id");
-                let names = Text::from(tool_names(payload).join("\n"));
-                let content = Blocks { parts: vec![Part::Text(names)], unknown: Vec::new() };
+                let content = Blocks::from(Text::from(tool_names(payload).join("\n")));
                 Self::Output(Output { id, content, success: None })
             }
             "web_search_call" => {

@@ -87,6 +87,7 @@ impl<'a> From<Record<'a>> for RolloutLine<'a> {
         let (Some(mut payload), true) = (payload, is_known(&name)) else {
             return Self { json: RolloutJson::Unknown, name, unknown: line.rest(), timestamp };
         };
+        let whole = line.get("payload");
         line.ignore(&["timestamp", "ordinal", "payload"]);
         let (json, name) = match &*name {
             "session_meta" => {
@@ -115,7 +116,10 @@ impl<'a> From<Record<'a>> for RolloutLine<'a> {
                 (RolloutJson::Nothing, name)
             }
         };
-        let mut unknown = payload.rest();
+        let mut unknown = match json {
+            RolloutJson::Unknown => whole.map(|raw| ("payload".into(), raw)).into_iter().collect(),
+            _ => payload.rest(),
+        };
         unknown.extend(line.rest());
         Self { json, name, unknown, timestamp }
     }

@@ -44,10 +44,7 @@ impl Step<'_> {
         let Message { role, id, content } = message;
         match &*role {
             "user" => self.user_message(Channel::Item, &content, false, id, extra),
-            "assistant" => {
-                self.blocks(&content);
-                self.agent_message(Channel::Item, content.text(), id, extra);
-            }
+            "assistant" => self.agent_message(Channel::Item, &content, id, extra),
             // What the program tells the model.
             _ => {
                 self.blocks(&content);
@@ -67,7 +64,7 @@ impl Step<'_> {
     ) {
         self.blocks(content);
         let content = without_image_tags(content);
-        let words = content.words();
+        let (text, words) = (content.text(), content.words());
         let decoded = words.decode();
         let context = if channel == Channel::Event { None } else { injected_context(&decoded) };
         if injected || context.is_some() {
@@ -78,20 +75,22 @@ impl Step<'_> {
                 return;
             }
             extra.push(("role".to_owned(), Json::from(Text::from("user"))));
-            self.say(NormalizedEntryType::SystemMessage, content.text(), id, extra);
-        } else if !content.parts.is_empty() && !self.is_echo(Saying::User, &decoded, channel) {
-            self.say(NormalizedEntryType::UserMessage, content.text(), id, extra);
+            self.say(NormalizedEntryType::SystemMessage, text, id, extra);
+        } else if !text.is_empty() && !self.is_echo(Saying::User, &decoded, channel) {
+            self.say(NormalizedEntryType::UserMessage, text, id, extra);
         }
     }
 
     pub(super) fn agent_message(
         &mut self,
         channel: Channel,
-        text: Text,
+        content: &Blocks,
         id: Option<Text>,
         extra: Vec<(String, Json)>,
     ) {
-        if !text.is_empty() && !self.is_echo(Saying::Agent, &text.decode(), channel) {
+        self.blocks(content);
+        let text = content.text();
+        if !text.is_empty() && !self.is_echo(Saying::Agent, &content.words().decode(), channel) {
             self.say(NormalizedEntryType::AssistantMessage, text, id, extra);
         }
     }
@@ -149,7 +148,7 @@ fn injected_context(text: &str) -> Option<&str> {
     let (name, _) = text.strip_prefix('<')?.split_once(['>', ' ', '\n'])?;
     let is_name =
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-    let closed = text.strip_suffix('>')?.ends_with(name);
+    let closed = text.strip_suffix('>')?.strip_suffix(name)?.ends_with("</");
     let known = name.contains('_') || INJECTED.contains(&name);
     (is_name && closed && known).then_some(name)
 }

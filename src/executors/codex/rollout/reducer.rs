@@ -94,6 +94,10 @@ impl Step<'_> {
     fn reduce(&mut self, line: RolloutLine<'_>) {
         let RolloutLine { json, name, unknown, timestamp: _ } = line;
         match json {
+            RolloutJson::Unknown if name.is_empty() => {
+                report::untyped(&unknown, self.at, self.events);
+                return;
+            }
             RolloutJson::Unknown => {
                 report::unknown_event(&name, &unknown, self.at, self.events);
                 return;
@@ -145,7 +149,9 @@ impl Step<'_> {
             Event::UserMessage { content, injected } => {
                 self.user_message(Channel::Event, &content, injected, None, extra);
             }
-            Event::AgentMessage(text) => self.agent_message(Channel::Event, text, None, extra),
+            Event::AgentMessage(text) => {
+                self.agent_message(Channel::Event, &text.into(), None, extra);
+            }
             Event::Thought(text) => self.thoughts(Channel::Event, vec![text]),
             Event::TokenCount { total, last } => self.token_count(total, last),
             Event::Began(id, tool) => self.began(id, &tool, extra),
@@ -172,10 +178,7 @@ impl Step<'_> {
             CompletedItem::User(content) => {
                 self.user_message(channel, &content, false, None, extra);
             }
-            CompletedItem::Agent(content) => {
-                self.blocks(&content);
-                self.agent_message(channel, content.text(), None, extra);
-            }
+            CompletedItem::Agent(content) => self.agent_message(channel, &content, None, extra),
             CompletedItem::Thoughts(thoughts) => self.thoughts(channel, thoughts),
             CompletedItem::Tool(id, tool) => self.ended(channel, id, &tool, extra),
             CompletedItem::Unknown(name, item) => {

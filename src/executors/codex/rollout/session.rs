@@ -95,7 +95,7 @@ impl Step<'_> {
     pub(super) fn turn_ended(&mut self, end: TurnEnd) {
         let TurnEnd { outcome, reason, last_words, error, duration_ms } = end;
         if let Some(words) = last_words {
-            self.agent_message(Channel::TurnEnd, words, None, Vec::new());
+            self.agent_message(Channel::TurnEnd, &words.into(), None, Vec::new());
         }
         if let Some(error) = error.clone() {
             self.error(Channel::TurnEnd, error, Vec::new());

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{Status, mapped};
 use crate::{
-    conversation::{ActionType, FileChange, Text, ToolResult},
+    conversation::{ActionType, FileChange, Json, Text, ToolResult},
     executors::{
         action::MappedCall,
         codex::{case::snake, result::CodexResult},
@@ -24,24 +24,29 @@ pub struct FileChanges<'a> {
     pub status: Status,
     /// What the patch program printed.
     pub output: Option<Text>,
+    /// The list as it stands in the log, where it says no more of a change than its kind.
+    pub kinds: Option<Json>,
 }
 
 /// What happens to one file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// It is added, with this content where the log gives it.
+    /// It is added, with this content.
     Add(Text),
-    /// It is changed, by this diff where the log gives it, and perhaps moved.
+    /// It is changed by this diff, and perhaps moved.
     Update(Text, Option<String>),
     /// It is deleted.
     Delete,
+    /// It is added or changed, and the log does not say how.
+    Unstated,
 }
 
 impl<'a> FileChanges<'a> {
     /// Reads the fields of either form: an array of `{path, kind}`, or an object by path.
     pub fn take(object: &mut Object<'a>) -> Self {
+        let kinds = object.get("changes").map(Json::from);
         let by_path = object.take("changes", value::parse::<Object<'a>>);
-        let changes = match by_path {
+        let changes: Vec<_> = match by_path {
             Some(by_path) => {
                 by_path.rest().into_iter().map(|(path, raw)| (path, change(raw))).collect()
             }
@@ -49,6 +54,8 @@ impl<'a> FileChanges<'a> {
                 object.array("changes").unwrap_or_default().into_iter().filter_map(listed).collect()
             }
         };
+        let unstated = changes.iter().any(|(_, change)| *change == Change::Unstated);
+        let kinds = kinds.filter(|_| unstated);
         let success = object.bool("success");
         let stdout = object.text("stdout").filter(|text| !text.is_empty());
         let stderr = object.text("stderr").filter(|text| !text.is_empty());
@@ -63,14 +70,17 @@ impl<'a> FileChanges<'a> {
             (status, _) => status,
         };
         object.ignore(&["turn_id", "auto_approved"]);
-        Self { changes, status, output }
+        Self { changes, status, output, kinds }
     }
 
     pub(super) fn call(&self, cwd: Option<&str>) -> MappedCall {
         let changes: Vec<_> =
             self.changes.iter().flat_map(|(path, change)| file_change(path, change, cwd)).collect();
         let path = changes.first().map(|change| change.path().clone()).unwrap_or_default();
-        mapped(ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
+        let mut call =
+            mapped(ActionType::FileEdit { path: path.clone(), changes, result: None }, path);
+        call.extra.extend(self.kinds.clone().map(|kinds| ("changes".to_owned(), kinds)));
+        call
     }
 
     pub(super) fn result(&self) -> CodexResult {
@@ -84,6 +94,10 @@ pub fn file_change(path: &str, change: &Change, cwd: Option<&str>) -> Vec<FileCh
     match change {
         Change::Add(content) => vec![FileChange::Write { path, content: content.clone() }],
         Change::Delete => vec![FileChange::Delete { path }],
+        Change::Unstated => {
+            let unified_diff = Text::default();
+            vec![FileChange::Edit { path, unified_diff, has_line_numbers: false }]
+        }
         Change::Update(diff, moved_to) => {
             let renamed = moved_to.as_ref().map(|new_path| FileChange::Rename {
                 path: path.clone(),
@@ -105,7 +119,7 @@ pub fn file_change(path: &str, change: &Change, cwd: Option<&str>) -> Vec<FileCh
 fn listed<'a>(raw: &'a RawValue) -> Option<(Cow<'a, str>, Change)> {
     let mut item: Object<'a> = value::parse(raw)?;
     let path = item.str("path")?;
-    let diff = item.text("diff").unwrap_or_default();
+    let diff = item.text("diff");
     let mut nested = item.object("kind").unwrap_or_default();
     let kind = item.str("kind").or_else(|| nested.str("type")).unwrap_or_default();
     Some((path, change_of(&kind, diff, take_move(&mut nested))))
@@ -122,17 +136,18 @@ fn change(raw: &RawValue) -> Change {
         }
     }
     let text = change.text("unified_diff").or_else(|| change.text("content"));
-    change_of(&kind, text.unwrap_or_default(), take_move(&mut change))
+    change_of(&kind, text, take_move(&mut change))
 }
 
 fn take_move(object: &mut Object<'_>) -> Option<String> {
     object.str("move_path").or_else(|| object.str("movePath")).map(Cow::into_owned)
 }
 
-fn change_of(kind: &str, text: Text, moved_to: Option<String>) -> Change {
-    match &*snake(kind) {
-        "add" | "create" => Change::Add(text),
-        "delete" | "remove" => Change::Delete,
-        _ => Change::Update(text, moved_to),
+fn change_of(kind: &str, text: Option<Text>, moved_to: Option<String>) -> Change {
+    match (&*snake(kind), text) {
+        ("delete", _) => Change::Delete,
+        ("add", Some(content)) => Change::Add(content),
+        (_, None) if moved_to.is_none() => Change::Unstated,
+        (_, diff) => Change::Update(diff.unwrap_or_default(), moved_to),
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     conversation::{Json, Text, ToolResult, ToolStatus},
     executors::{
         action::MappedCall,
-        codex::{case::either, result::CodexResult},
+        codex::{action_mapper, case::either, result::CodexResult},
         content::Blocks,
         wire::{Object, value},
     },
@@ -20,6 +20,8 @@ use crate::{
 pub struct McpCall<'a> {
     /// The MCP server; absent for a tool of the client.
     pub server: Option<Cow<'a, str>>,
+    /// The group that a tool of the client belongs to.
+    pub namespace: Option<Cow<'a, str>>,
     /// The tool.
     pub tool: Cow<'a, str>,
     /// What it is given.
@@ -64,7 +66,7 @@ impl<'a> McpCall<'a> {
     pub fn take_dynamic(object: &mut Object<'a>) -> Self {
         let mut call = Self::default();
         call.take_invocation(object);
-        call.server = object.str("namespace");
+        call.namespace = object.str("namespace");
         call.content = either(object, "content_items", Object::raw).map(Blocks::read);
         call.error = object.raw("error").map(message_of);
         call.status = Status::take(object).or(Status::of_success(object.bool("success")));
@@ -97,7 +99,7 @@ impl<'a> McpCall<'a> {
     pub(super) fn name(&self) -> Cow<'_, str> {
         match &self.server {
             Some(server) => format!("mcp__{server}__{}", self.tool).into(),
-            None => self.tool.as_ref().into(),
+            None => action_mapper::full_name(self.namespace.as_deref(), &self.tool),
         }
     }
 

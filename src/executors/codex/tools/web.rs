@@ -37,13 +37,16 @@ impl<'a> WebSearch<'a> {
             let queries: Vec<_> = queries.iter().map(Text::decode).collect();
             Text::from(queries.join(", "))
         });
-        let stated = object.text("query").filter(|query| !query.is_empty());
+        let url = action.text("url");
+        // Of a page that is opened, the event's own `query` is the address.
+        let stated =
+            object.text("query").filter(|query| !query.is_empty() && url.as_ref() != Some(query));
         // The list of questions is the fullest; the event's own `query` may be an abridgement.
         let query = action.text("pattern").or(queries).or_else(|| action.text("query")).or(stated);
         Self {
             kind: kind.unwrap_or(Cow::Borrowed("search")),
             query: query.unwrap_or_default(),
-            url: action.text("url"),
+            url,
             results: object.json("results").filter(|results| results.get() != "[]"),
             status: Status::take(object),
         }

@@ -91,7 +91,7 @@ impl Step<'_> {
             }
             SessionJson::Message(message) => {
                 let extra = self.unknown("message", &unknown);
-                self.message(message, extra);
+                self.message(message, &extra);
             }
             SessionJson::TodoState => {
                 self.unknown("todo_state", &unknown);
@@ -146,12 +146,12 @@ impl Step<'_> {
         });
     }
 
-    fn message(&mut self, message: SessionMessage<'_>, extra: Vec<(String, Json)>) {
+    fn message(&mut self, message: SessionMessage<'_>, extra: &[(String, Json)]) {
         let SessionMessage { id, role, hidden, model, reasoning_effort, blocks } = message;
         let news = Session { model, reasoning_effort, ..Session::default() };
         self.state.facts.learn_model(AGENT, news, self.at, self.events);
         for block in blocks {
-            let (id, extra) = (id.clone(), extra.clone());
+            let (id, extra) = (id.clone(), extra.to_vec());
             match block {
                 SessionBlock::Text(text) => {
                     let kind = match &*role {
