@@ -13,6 +13,7 @@ use foldline::{
 };
 use replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_capture,
+    survives_any_value,
 };
 
 fn exec(name: &str) -> Replay {
@@ -72,6 +73,13 @@ fn an_independent_reader_counts_the_same() {
             let replay = Replay::of(format, &std::fs::read(&log).unwrap());
             assert_eq!(counts(&replay.conversation), theirs, "{}", log.display());
         }
+    }
+}
+
+#[test]
+fn any_value_in_any_place_is_survived() {
+    for (format, folder) in FORMATS {
+        survives_any_value(format, folder);
     }
 }
 

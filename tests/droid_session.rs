@@ -9,6 +9,7 @@ use foldline::{
 };
 use replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_capture,
+    survives_any_value,
 };
 
 const FORMAT: Format = Format::DroidSession;
@@ -39,6 +40,11 @@ fn an_independent_reader_counts_the_same() {
         let replay = Replay::of(FORMAT, &std::fs::read(&log).unwrap());
         assert_eq!(counts(&replay.conversation), theirs, "{}", log.display());
     }
+}
+
+#[test]
+fn any_value_in_any_place_is_survived() {
+    survives_any_value(FORMAT, FOLDER);
 }
 
 #[test]

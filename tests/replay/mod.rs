@@ -17,6 +17,7 @@ use foldline::{
     executors::{Executor, ExecutorState, Format, wire::Record},
     transduce::Reducer,
 };
+use serde_json::{Value, json};
 
 /// The fixtures of a format: small, synthetic, one oddity each.
 pub(crate) fn fixture(folder: &str, name: &str) -> Vec<u8> {
@@ -227,4 +228,48 @@ pub(crate) fn independent_counts(
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {errors}", log.display());
     Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// Puts every kind of value into every place of every line of the fixtures, one at a time: a reducer
+/// ends all the same, and says nothing that does not hold together.
+pub(crate) fn survives_any_value(format: Format, folder: &str) {
+    for log in all_logs(folder).iter().filter(|log| !is_capture(log)) {
+        let text = fs::read_to_string(log).unwrap();
+        for line in text.lines() {
+            let Ok(whole) = serde_json::from_str::<Value>(line) else { continue };
+            for place in places(&whole) {
+                for value in
+                    [json!(null), json!(-1.5), json!("\u{1F600}"), json!([[]]), json!({"type": {}})]
+                {
+                    let mut changed = whole.clone();
+                    *changed.pointer_mut(&place).unwrap() = value;
+                    let changed = changed.to_string();
+                    // Before the line as it was, and after it.
+                    let twice = format!("{changed}\n{line}\n{changed}");
+                    check_balance(&replay(format, twice.as_bytes()), &changed);
+                }
+            }
+        }
+    }
+}
+
+/// Every place within a value, as JSON pointers.
+fn places(value: &Value) -> Vec<String> {
+    let mut places = vec![String::new()];
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(n, value)| (n.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (name, value) in inner {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        places.extend(places_within(&name, value));
+    }
+    places
+}
+
+fn places_within(name: &str, value: &Value) -> Vec<String> {
+    places(value).into_iter().map(|place| format!("/{name}{place}")).collect()
 }

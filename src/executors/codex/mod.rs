@@ -2,21 +2,18 @@
 
 pub mod action_mapper;
 mod case;
-mod exec;
+pub mod exec;
 mod output;
 mod result;
-mod rollout;
+pub mod rollout;
 pub mod tools;
 mod usage;
 
+use self::usage::{Counter, take_usage};
 pub use self::{
-    exec::{CodexExecReducer, CodexExecState, ExecJson, ExecLine, Item, ItemKind, Phase},
+    exec::{CodexExecReducer, CodexExecState, ExecLine},
     result::CodexResult,
-    rollout::{
-        CodexRolloutReducer, CodexRolloutState, Event, Message, ResponseItem, RolloutJson,
-        RolloutLine, SessionMeta, TurnContext,
-    },
-    usage::{Counter, take_usage},
+    rollout::{CodexRolloutReducer, CodexRolloutState, RolloutLine},
 };
 
 /// How the session's facts name the agent.

@@ -13,7 +13,7 @@ use super::case::either;
 use crate::{conversation::TokenUsage, executors::wire::Object};
 
 /// Reads a usage object of either format.
-pub fn take_usage(mut usage: Object<'_>) -> TokenUsage {
+pub(super) fn take_usage(mut usage: Object<'_>) -> TokenUsage {
     TokenUsage {
         input_tokens: either(&mut usage, "input_tokens", Object::u64),
         output_tokens: either(&mut usage, "output_tokens", Object::u64),
@@ -26,7 +26,7 @@ pub fn take_usage(mut usage: Object<'_>) -> TokenUsage {
 
 /// A running total, and how much of it was passed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counter {
+pub(super) struct Counter {
     total: TokenUsage,
 }
 
@@ -34,7 +34,7 @@ impl Counter {
     /// Takes the total as it stands now; what is new in it, if anything.
     ///
     /// A total that went back has begun anew, and all of it is new.
-    pub fn advance(&mut self, now: TokenUsage) -> Option<TokenUsage> {
+    pub(super) fn advance(&mut self, now: TokenUsage) -> Option<TokenUsage> {
         if went_back(now.input_tokens, self.total.input_tokens)
             || went_back(now.output_tokens, self.total.output_tokens)
         {

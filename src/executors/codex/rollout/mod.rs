@@ -15,8 +15,8 @@ mod reducer;
 mod session;
 
 pub use self::{
-    event::Event,
-    item::{Message, ResponseItem},
+    event::{CompletedItem, Event, TurnEnd},
+    item::{Call, Message, Output, ResponseItem},
     line::{RolloutJson, RolloutLine, SessionMeta, TurnContext},
     reducer::{CodexRolloutReducer, CodexRolloutState},
 };

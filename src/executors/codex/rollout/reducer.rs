@@ -94,38 +94,44 @@ impl Step<'_> {
     fn reduce(&mut self, line: RolloutLine<'_>) {
         let RolloutLine { json, name, unknown, timestamp: _ } = line;
         match json {
+            RolloutJson::Irregular(irregular) => report::irregular(&irregular, self.events),
             RolloutJson::Unknown if name.is_empty() => {
                 report::untyped(&unknown, self.at, self.events);
-                return;
             }
             RolloutJson::Unknown => {
                 report::unknown_event(&name, &unknown, self.at, self.events);
-                return;
-            }
-            RolloutJson::Irregular(irregular) => {
-                report::irregular(&irregular, self.events);
-                return;
             }
             RolloutJson::SessionMeta(meta) => {
                 self.report(&name, &unknown);
                 self.session_meta(*meta);
-                return;
             }
-            _ => {}
+            RolloutJson::TurnContext(context) => {
+                self.begin(&name, &unknown);
+                self.settings(context);
+            }
+            RolloutJson::ResponseItem(item) => {
+                let extra = self.begin(&name, &unknown);
+                self.response_item(item, extra);
+            }
+            RolloutJson::Event(event) => {
+                let extra = self.begin(&name, &unknown);
+                self.event(event, extra);
+            }
+            RolloutJson::Compacted(summary) => {
+                self.begin(&name, &unknown);
+                self.compacted(Channel::Item, summary);
+            }
+            RolloutJson::Nothing => {
+                self.begin(&name, &unknown);
+            }
         }
+    }
+
+    /// Every line but the first: a file may be cut at its beginning.
+    fn begin(&mut self, name: &str, unknown: &Fields<'_>) -> Vec<(String, Json)> {
         self.learn(Session::default());
         self.follow_replay();
-        let extra = self.report(&name, &unknown);
-        match json {
-            RolloutJson::TurnContext(context) => self.settings(context),
-            RolloutJson::ResponseItem(item) => self.response_item(item, extra),
-            RolloutJson::Event(event) => self.event(event, extra),
-            RolloutJson::Compacted(summary) => self.compacted(Channel::Item, summary),
-            RolloutJson::SessionMeta(_)
-            | RolloutJson::Nothing
-            | RolloutJson::Unknown
-            | RolloutJson::Irregular(_) => {}
-        }
+        self.report(name, unknown)
     }
 
     fn response_item(&mut self, item: ResponseItem<'_>, extra: Vec<(String, Json)>) {
