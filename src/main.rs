@@ -1,2 +1,8 @@
 //! The program `foldline`.
-fn main() {}
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    foldline::cli::main()
+}

@@ -26,36 +26,81 @@ use serde_json::value::RawValue;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Text(Box<RawValue>);
+pub struct Text(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    /// A string literal that decodes, as it stood in the log.
+    Literal(Box<RawValue>),
+    /// A string that was made or changed here.
+    String(String),
+}
 
 impl Text {
     /// Takes a JSON value's text as it is, if it is a string.
     pub fn from_raw(raw: &RawValue) -> Option<Self> {
         let body = string_body(raw.get())?;
         if may_hold_lone_surrogate(body) && serde_json::from_str::<String>(raw.get()).is_err() {
-            return Some(Self::from(unescape_lossy(body).as_str()));
+            return Some(Self::from(unescape_lossy(body)));
         }
-        Some(Self(raw.to_owned()))
+        Some(Self(Repr::Literal(raw.to_owned())))
     }
 
-    /// The string itself; borrowed when the literal has no escape.
+    /// The string itself; borrowed when there is nothing to unescape.
     pub fn decode(&self) -> Cow<'_, str> {
-        decode_literal(self.as_literal())
+        match &self.0 {
+            Repr::Literal(raw) => decode_literal(raw.get()),
+            Repr::String(string) => Cow::Borrowed(string),
+        }
     }
 
-    /// The JSON literal, quotes and escapes included.
-    pub fn as_literal(&self) -> &str {
-        self.0.get()
+    /// The string itself.
+    pub fn into_string(self) -> String {
+        match self.0 {
+            Repr::Literal(raw) => decode_literal(raw.get()).into_owned(),
+            Repr::String(string) => string,
+        }
     }
 
-    /// The JSON literal as a value.
+    /// Adds to the end, in time proportional to what is added.
+    pub fn push(&mut self, more: &Self) {
+        let mut string = std::mem::take(self).into_string();
+        string.push_str(&more.decode());
+        self.0 = Repr::String(string);
+    }
+
+    /// The string as a JSON value.
     pub fn into_raw(self) -> Box<RawValue> {
-        self.0
+        match self.0 {
+            Repr::Literal(raw) => raw,
+            // A string always has a JSON form, so the fallback is never taken.
+            Repr::String(string) => serde_json::value::to_raw_value(&string).unwrap_or_default(),
+        }
     }
 
     /// Whether the string is empty.
     pub fn is_empty(&self) -> bool {
-        self.as_literal().len() == 2
+        match &self.0 {
+            Repr::Literal(raw) => raw.get().len() == 2,
+            Repr::String(string) => string.is_empty(),
+        }
+    }
+
+    /// How many bytes it takes in memory, which is near its length.
+    pub fn size(&self) -> usize {
+        match &self.0 {
+            Repr::Literal(raw) => raw.get().len(),
+            Repr::String(string) => string.len(),
+        }
+    }
+
+    /// Whether it may end with `suffix`: cheap, for those who would decode only to look at the end.
+    /// `suffix` must need no escape.
+    pub(crate) fn may_end_with(&self, suffix: &str) -> bool {
+        match &self.0 {
+            Repr::Literal(raw) => string_body(raw.get()).is_some_and(|body| body.ends_with(suffix)),
+            Repr::String(string) => string.ends_with(suffix),
+        }
     }
 }
 
@@ -109,32 +154,34 @@ fn unescape_lossy(body: &str) -> String {
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        // A string always has a JSON form, so the fallback is never taken.
-        Self(serde_json::value::to_raw_value(text).unwrap_or_default())
+        Self::from(text.to_owned())
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self::from(text.as_str())
+        Self(Repr::String(text))
     }
 }
 
 impl From<Cow<'_, str>> for Text {
     fn from(text: Cow<'_, str>) -> Self {
-        Self::from(&*text)
+        Self::from(text.into_owned())
     }
 }
 
 impl Default for Text {
     fn default() -> Self {
-        Self::from("")
+        Self(Repr::String(String::new()))
     }
 }
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        self.as_literal() == other.as_literal() || self.decode() == other.decode()
+        match (&self.0, &other.0) {
+            (Repr::Literal(a), Repr::Literal(b)) if a.get() == b.get() => true,
+            _ => self.decode() == other.decode(),
+        }
     }
 }
 
@@ -172,11 +219,10 @@ impl fmt::Debug for Text {
 
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // The raw form is a JSON spelling; other formats get the string.
-        if serializer.is_human_readable() {
-            self.0.serialize(serializer)
-        } else {
-            serializer.serialize_str(&self.decode())
+        match &self.0 {
+            // A literal is a JSON spelling; other formats get the string.
+            Repr::Literal(raw) if serializer.is_human_readable() => raw.serialize(serializer),
+            _ => serializer.serialize_str(&self.decode()),
         }
     }
 }
@@ -229,7 +275,7 @@ mod tests {
         for literal in [r#""a\ud800b""#, r#""a\uDC00b""#, r#""a\ud800\ud800\udc00""#] {
             let text = Text::from_raw(&raw(literal)).unwrap();
             assert!(text.decode().starts_with("a\u{FFFD}"), "{literal}: {text:?}");
-            assert!(serde_json::from_str::<String>(text.as_literal()).is_ok());
+            assert!(serde_json::from_str::<String>(text.into_raw().get()).is_ok());
         }
         let escaped_backslash = Text::from_raw(&raw(r#""\\ud800""#)).unwrap();
         assert_eq!(escaped_backslash.decode(), r"\ud800");
@@ -250,7 +296,7 @@ mod tests {
             let literal: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
             let text = Text::from_raw(&raw(&format!("\"{literal}\""))).unwrap();
             prop_assert_eq!(&*text.decode(), String::from_utf16_lossy(&units));
-            let written: String = serde_json::from_str(text.as_literal()).unwrap();
+            let written: String = serde_json::from_str(text.into_raw().get()).unwrap();
             prop_assert_eq!(written, String::from_utf16_lossy(&units));
         }
     }

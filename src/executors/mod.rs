@@ -7,11 +7,13 @@ pub mod droid;
 pub mod facts;
 pub mod files;
 mod format;
+pub mod recognise;
 mod registry;
 pub mod report;
 pub mod wire;
 
 pub use self::{
     format::Format,
+    recognise::{Recogniser, Verdict, recognise},
     registry::{Executor, ExecutorState},
 };

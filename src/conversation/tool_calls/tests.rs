@@ -175,7 +175,7 @@ fn what_is_held_is_bounded() {
     for id in ["a", "b", "c"] {
         machine.result(id, "1");
     }
-    machine.result("long", "12345678901234567890");
+    machine.result("long", "a result of more than 20 bytes");
     for id in ["p", "q", "r"] {
         machine.call(id, "Read", "m");
     }

@@ -82,7 +82,7 @@ impl CallResult for DroidResult {
 
 /// The output of `Execute` ends with a line of its own: `\n\n\n[Process exited with code 0]`.
 fn split_exit_line(body: Text) -> (Text, Option<i32>) {
-    if !body.as_literal().ends_with("]\"") {
+    if !body.may_end_with("]") {
         return (body, None);
     }
     let output = body.decode();

@@ -1,0 +1,79 @@
+//! A reducer without its shell: state and events by hand, no I/O, nothing to set up.
+//!
+//! A turnstile is locked until it has a coin, and lets one person through for each.
+//!
+//! ```sh
+//! cargo run --example pure_reducer
+//! ```
+
+use foldline::transduce::{Batch, Reducer};
+
+#[derive(Clone, Copy)]
+enum Input {
+    Coin,
+    Push,
+}
+
+#[derive(Debug, PartialEq)]
+enum Event {
+    Unlocked,
+    Passed,
+    /// Input that makes no sense is an event too: a reducer neither panics nor keeps silent.
+    Bumped {
+        times: u32,
+    },
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct State {
+    coins: u32,
+    bumps: u32,
+}
+
+/// Configuration would be here; what is remembered from step to step is in the state.
+struct Turnstile;
+
+impl Reducer<Input, State, Event> for Turnstile {
+    fn init(&self) -> State {
+        State::default()
+    }
+
+    fn reduce(&self, mut state: State, input: Input) -> (State, Batch<Event>) {
+        let event = match input {
+            Input::Coin => {
+                state.coins += 1;
+                (state.coins == 1).then_some(Event::Unlocked)
+            }
+            Input::Push if state.coins > 0 => {
+                state.coins -= 1;
+                Some(Event::Passed)
+            }
+            Input::Push => {
+                state.bumps += 1;
+                Some(Event::Bumped { times: state.bumps })
+            }
+        };
+        (state, event.into())
+    }
+}
+
+fn main() {
+    let state = Turnstile.init();
+
+    let (state, events) = Turnstile.reduce(state, Input::Push);
+    assert_eq!(events.as_slice(), [Event::Bumped { times: 1 }]);
+
+    let (state, events) = Turnstile.reduce(state, Input::Coin);
+    assert_eq!(events.as_slice(), [Event::Unlocked]);
+
+    let (state, events) = Turnstile.reduce(state, Input::Coin);
+    assert!(events.is_empty());
+    assert_eq!(state, State { coins: 2, bumps: 1 });
+
+    // The old state has moved: it cannot be used again by mistake.
+    let (state, events) = Turnstile.reduce(state, Input::Push);
+    assert_eq!(events.as_slice(), [Event::Passed]);
+    assert_eq!(state, State { coins: 1, bumps: 1 });
+
+    println!("one person passed; {} coin is left", state.coins);
+}

@@ -1,0 +1,152 @@
+//! [`ConversationPatch`]: a JSON Patch, as a typed value.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use serde::{Serialize, Serializer};
+
+use crate::conversation::{EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUsage, WarningKind};
+
+/// One change of a conversation: a JSON Patch (RFC 6902) with one operation, to be applied to the
+/// document that begins as `{"entries":[]}`.
+///
+/// It serialises straight to RFC 6902 and converts into [`json_patch::Patch`]. It shares the entry with
+/// the event that caused it: cloning a patch copies nothing.
+///
+/// ```
+/// use foldline::{
+///     conversation::{EntryIdx, NormalizedEntry, NormalizedEntryType},
+///     emitters::patch::ConversationPatch,
+/// };
+///
+/// let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hello");
+/// let patch = ConversationPatch::add_entry(EntryIdx::new(0), entry);
+/// assert_eq!(
+///     serde_json::to_string(&patch)?,
+///     r#"[{"op":"add","path":"/entries/0","value":{"type":"NORMALIZED_ENTRY","content":{"timestamp":null,"entry_type":{"type":"user_message"},"content":"hello","metadata":null}}}]"#
+/// );
+/// let mut document = serde_json::json!({"entries": []});
+/// json_patch::patch(&mut document, &json_patch::Patch::from(patch))?;
+/// assert_eq!(document["entries"][0]["content"]["content"], "hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct ConversationPatch([Operation; 1]);
+
+/// One operation of RFC 6902.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Operation {
+    op: Op,
+    path: Path,
+    value: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Op {
+    Add,
+    Replace,
+}
+
+/// A JSON Pointer (RFC 6901) into a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    Entry(EntryIdx),
+    Session,
+    Usage,
+    Warnings,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry(index) => write!(f, "/entries/{index}"),
+            Self::Session => f.write_str("/session"),
+            Self::Usage => f.write_str("/usage"),
+            Self::Warnings => f.write_str("/warnings"),
+        }
+    }
+}
+
+impl Serialize for Path {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Value {
+    Entry(EntrySlot<Arc<NormalizedEntry>>),
+    Session(Box<Session>),
+    Usage(TokenUsage),
+    Warnings(BTreeMap<WarningKind, u64>),
+}
+
+impl ConversationPatch {
+    /// A new entry.
+    pub fn add_entry(index: EntryIdx, entry: impl Into<Arc<NormalizedEntry>>) -> Self {
+        let slot = EntrySlot::new(entry.into());
+        Self::one(Op::Add, Path::Entry(index), Value::Entry(slot))
+    }
+
+    /// An entry as it is now.
+    pub fn replace_entry(index: EntryIdx, entry: impl Into<Arc<NormalizedEntry>>) -> Self {
+        let slot = EntrySlot::new(entry.into());
+        Self::one(Op::Replace, Path::Entry(index), Value::Entry(slot))
+    }
+
+    /// The session's facts as they are now.
+    pub fn session(session: Session) -> Self {
+        Self::one(Op::Add, Path::Session, Value::Session(Box::new(session)))
+    }
+
+    /// The tokens used until now.
+    pub fn usage(usage: TokenUsage) -> Self {
+        Self::one(Op::Add, Path::Usage, Value::Usage(usage))
+    }
+
+    /// The warnings counted until now.
+    pub fn warnings(warnings: BTreeMap<WarningKind, u64>) -> Self {
+        Self::one(Op::Add, Path::Warnings, Value::Warnings(warnings))
+    }
+
+    fn one(op: Op, path: Path, value: Value) -> Self {
+        Self([Operation { op, path, value }])
+    }
+
+    /// The entry that the patch adds or replaces.
+    pub fn entry(&self) -> Option<(EntryIdx, &Arc<NormalizedEntry>)> {
+        match &self.0 {
+            [Operation { path: Path::Entry(index), value: Value::Entry(slot), .. }] => {
+                Some((*index, slot.entry()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the patch adds an entry, and does not only replace one.
+    pub fn adds_entry(&self) -> bool {
+        matches!(self.0, [Operation { op: Op::Add, path: Path::Entry(_), .. }])
+    }
+}
+
+impl From<ConversationPatch> for json_patch::Patch {
+    fn from(patch: ConversationPatch) -> Self {
+        let operations = patch.0.map(|Operation { op, path, value }| {
+            // Every value here has string keys and a JSON form; every path is a valid pointer.
+            let value = serde_json::to_value(value).unwrap_or_default();
+            let path = json_patch::jsonptr::PointerBuf::parse(path.to_string()).unwrap_or_default();
+            match op {
+                Op::Add => {
+                    json_patch::PatchOperation::Add(json_patch::AddOperation { path, value })
+                }
+                Op::Replace => json_patch::PatchOperation::Replace(json_patch::ReplaceOperation {
+                    path,
+                    value,
+                }),
+            }
+        });
+        Self(operations.into())
+    }
+}

@@ -1,0 +1,217 @@
+//! JSON Patches for user interfaces.
+//!
+//! [`PatchEmitter`] is the presentation side: it knows at which index an entry stands, which no
+//! reducer knows. It asks an [`EntryIndexProvider`] for new indices, and for a correlation it has not
+//! seen a [`CorrIdResolver`].
+
+mod conversation_patch;
+mod growing;
+mod index;
+mod stream;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use tracing::{debug, trace, warn};
+
+use self::growing::Growing;
+pub use self::{
+    conversation_patch::ConversationPatch,
+    index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver},
+    stream::{PatchRecord, PatchStream},
+};
+use crate::{
+    conversation::{
+        CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart, WarningKind,
+        entry_of_call,
+    },
+    transduce::{Batch, Emitter},
+};
+
+/// Translates domain events into [`ConversationPatch`]es, at most one for each event.
+///
+/// JSON Patch cannot append to a string, so an entry that grows is replaced as a whole, but only when
+/// what came since is a third of what was sent: all bytes sent stay within a constant of the final
+/// text, the reader is never further behind than that, and closing the entry brings the rest.
+///
+/// ```
+/// use foldline::{
+///     emitters::patch::PatchEmitter,
+///     executors::{droid::{DroidLine, DroidReducer}, wire::Record},
+///     transduce::Transducer,
+/// };
+///
+/// // The `&mut` shell round the pure core: `step` takes the state out, reduces, puts it back.
+/// let mut transducer = Transducer::new(DroidReducer::default(), PatchEmitter::default());
+/// let mut patches = Vec::new();
+/// let line = r#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
+/// Record::read(line, |_, record| patches.extend(transducer.step(DroidLine::from(record))));
+/// assert_eq!(patches.len(), 2); // the session's facts, and the entry
+/// ```
+#[derive(Clone, Debug)]
+pub struct PatchEmitter<P = EntryIndices, C = NoResolver> {
+    state: PatchState,
+    indices: P,
+    resolver: C,
+}
+
+/// What a [`PatchEmitter`] remembers: a plain value that can be stored with serde.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PatchState {
+    /// Where the entries are that still grow or wait for a result.
+    open: BTreeMap<CorrId, Open>,
+    summary: Summary,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Open {
+    index: EntryIdx,
+    growing: Option<Box<Growing>>,
+}
+
+impl Default for PatchEmitter {
+    /// An emitter for a conversation that begins with it.
+    fn default() -> Self {
+        Self::new(EntryIndices::default())
+    }
+}
+
+impl<P: EntryIndexProvider> PatchEmitter<P> {
+    /// An emitter for a conversation whose next entries stand where `indices` says.
+    pub fn new(indices: P) -> Self {
+        Self { state: PatchState::default(), indices, resolver: NoResolver }
+    }
+}
+
+impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
+    /// The same emitter, which asks `resolver` for correlations that it has not seen.
+    pub fn with_resolver<D: CorrIdResolver>(self, resolver: D) -> PatchEmitter<P, D> {
+        PatchEmitter { state: self.state, indices: self.indices, resolver }
+    }
+
+    /// The same emitter, which goes on from a stored state.
+    #[must_use]
+    pub fn with_state(mut self, state: PatchState) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// What the emitter remembers, to be stored.
+    pub fn state(&self) -> &PatchState {
+        &self.state
+    }
+
+    /// The patch for an event.
+    pub fn patch(&mut self, event: &DomainEvent) -> Option<ConversationPatch> {
+        match event {
+            DomainEvent::NewEntry { entry } => {
+                Some(ConversationPatch::add_entry(self.indices.next_index(), Arc::clone(entry)))
+            }
+            DomainEvent::OpenEntry { corr_id, entry } => {
+                let growing = Some(Box::new(Growing::new(entry)));
+                let index = self.open(corr_id, growing);
+                Some(ConversationPatch::add_entry(index, Arc::clone(entry)))
+            }
+            DomainEvent::GrowEntry { corr_id, text } => {
+                let Some(Open { index, growing: Some(growing) }) = self.state.open.get_mut(corr_id)
+                else {
+                    return Some(self.missing(corr_id));
+                };
+                growing.push(text);
+                let entry = growing.flush_if_worth_it()?;
+                Some(ConversationPatch::replace_entry(*index, entry))
+            }
+            DomainEvent::CloseEntry { corr_id, entry } => self.close(corr_id, entry.as_ref()),
+            DomainEvent::NewToolCall { corr_id, entry } => {
+                let index = self.open(corr_id, None);
+                Some(ConversationPatch::add_entry(index, entry_of_call(corr_id, entry)))
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                let Some(index) = self.index_of(corr_id) else {
+                    return Some(self.missing(corr_id));
+                };
+                if entry.tool().is_none_or(|tool| tool.status.is_final()) {
+                    self.state.open.remove(corr_id);
+                }
+                Some(ConversationPatch::replace_entry(index, entry_of_call(corr_id, entry)))
+            }
+            DomainEvent::Session(_) | DomainEvent::Usage { .. } | DomainEvent::Warning(_) => {
+                let part = self.state.summary.apply(event)?;
+                self.summary_patch(part)
+            }
+        }
+    }
+
+    /// The patches that remain: text that grew and was not sent, in entries that nobody closed.
+    pub fn remaining(&mut self) -> impl Iterator<Item = ConversationPatch> {
+        self.state.open.values_mut().filter_map(|open| {
+            let entry = open.growing.as_mut()?.flush()?;
+            Some(ConversationPatch::replace_entry(open.index, entry))
+        })
+    }
+
+    fn open(&mut self, corr_id: &CorrId, growing: Option<Box<Growing>>) -> EntryIdx {
+        let index = self.indices.next_index();
+        trace!(%corr_id, %index, "entry opened");
+        self.state.open.insert(corr_id.clone(), Open { index, growing });
+        index
+    }
+
+    fn close(
+        &mut self,
+        corr_id: &CorrId,
+        entry: Option<&Arc<NormalizedEntry>>,
+    ) -> Option<ConversationPatch> {
+        let Some(open) = self.state.open.remove(corr_id) else {
+            return Some(self.missing(corr_id));
+        };
+        if let Some(entry) = entry {
+            return Some(ConversationPatch::replace_entry(open.index, Arc::clone(entry)));
+        }
+        let entry = open.growing?.flush()?;
+        Some(ConversationPatch::replace_entry(open.index, entry))
+    }
+
+    fn index_of(&self, corr_id: &CorrId) -> Option<EntryIdx> {
+        if let Some(open) = self.state.open.get(corr_id) {
+            return Some(open.index);
+        }
+        let index = self.resolver.resolve_corr_id(corr_id)?;
+        debug!(%corr_id, %index, "correlation resolved from the stored conversation");
+        Some(index)
+    }
+
+    fn missing(&mut self, corr_id: &CorrId) -> ConversationPatch {
+        warn!(%corr_id, "an update for an entry that nobody knows");
+        self.state.summary.warn(WarningKind::UnknownCorrelation);
+        ConversationPatch::warnings(self.state.summary.warnings.clone())
+    }
+
+    fn summary_patch(&self, part: SummaryPart) -> Option<ConversationPatch> {
+        let summary = &self.state.summary;
+        Some(match part {
+            SummaryPart::Session => {
+                ConversationPatch::session((**summary.session.as_ref()?).clone())
+            }
+            SummaryPart::Usage => ConversationPatch::usage(summary.usage?),
+            SummaryPart::Warning(_) => ConversationPatch::warnings(summary.warnings.clone()),
+        })
+    }
+}
+
+impl<P, C> Emitter<DomainEvent, ConversationPatch> for PatchEmitter<P, C>
+where
+    P: EntryIndexProvider,
+    C: CorrIdResolver,
+{
+    fn emit(&mut self, event: &DomainEvent) -> Batch<ConversationPatch> {
+        Batch::from(self.patch(event))
+    }
+
+    fn finish(&mut self) -> Batch<ConversationPatch> {
+        self.remaining().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

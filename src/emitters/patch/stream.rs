@@ -1,0 +1,54 @@
+//! [`PatchStream`]: numbered patches with their positions, as other programs read them.
+
+use serde::Serialize;
+
+use super::{ConversationPatch, CorrIdResolver, EntryIndexProvider, PatchEmitter};
+use crate::conversation::{DomainEvent, Source, Sourced};
+
+/// One patch of the stream: a JSON object `{"seq":1,"source":{"line":1,"offset":0},"patch":[..]}`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PatchRecord {
+    /// 1, 2, 3, ... without gaps.
+    pub seq: u64,
+    /// The record of the log that caused the patch.
+    pub source: Source,
+    /// The patch, in the form of RFC 6902.
+    pub patch: ConversationPatch,
+}
+
+/// Numbers the patches of a [`PatchEmitter`] and gives them the position of what caused them.
+#[derive(Clone, Debug, Default)]
+pub struct PatchStream<E = PatchEmitter> {
+    emitter: E,
+    seq: u64,
+    last: Source,
+}
+
+impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
+    /// Numbers the patches of `emitter` from `seq + 1` on.
+    pub fn new(emitter: PatchEmitter<P, C>, seq: u64) -> Self {
+        Self { emitter, seq, last: Source::default() }
+    }
+
+    /// The number of the last patch.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The patch for an event, if it changes anything.
+    pub fn record(&mut self, event: &Sourced<DomainEvent>) -> Option<PatchRecord> {
+        self.last = event.source;
+        let patch = self.emitter.patch(&event.item)?;
+        self.seq += 1;
+        Some(PatchRecord { seq: self.seq, source: event.source, patch })
+    }
+
+    /// The patches that remain at the end, at the position of the last record.
+    pub fn remaining(&mut self) -> impl Iterator<Item = PatchRecord> {
+        let Self { emitter, seq, last } = self;
+        emitter.remaining().map(|patch| {
+            *seq += 1;
+            PatchRecord { seq: *seq, source: *last, patch }
+        })
+    }
+}

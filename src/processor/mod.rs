@@ -1,0 +1,156 @@
+//! The imperative shell: bytes in; lines, records and events within; whatever the emitter makes of
+//! them out.
+//!
+//! It reads nothing and writes nothing itself: who has a file, a pipe or a socket pushes what has
+//! come. Bytes may be cut anywhere.
+
+mod framer;
+
+use tracing::{debug, trace};
+
+pub use self::framer::{DEFAULT_MAX_LINE, Frame, LineFramer};
+use crate::{
+    conversation::{DomainEvent, Source, Sourced},
+    executors::wire::{Irregular, Record, TooLong},
+    transduce::{Emitter, Reducer, Transducer},
+};
+
+/// Drives a [`Transducer`] with bytes.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, Sourced, with_source},
+///     executors::{Executor, Format},
+///     processor::Processor,
+///     transduce::{Batch, Transducer, emit_fn},
+/// };
+///
+/// let executor = Executor::of(Format::Droid).ok_or("no executor")?;
+/// let names = emit_fn(|event: &Sourced<DomainEvent>| {
+///     Batch::one(format!("{} {}", event.source.line, event.item.name()))
+/// });
+/// let mut processor = Processor::new(Transducer::new(with_source(executor), names));
+///
+/// let mut out = Vec::new();
+/// processor.push(b"{\"type\":\"message\",\"role\":\"us", |name| out.push(name));
+/// processor.push(b"er\",\"text\":\"hi\"}\n", |name| out.push(name));
+/// processor.finish(|name| out.push(name));
+/// assert_eq!(out, ["1 session", "1 new_entry"]);
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Debug)]
+pub struct Processor<R, S, M> {
+    framer: LineFramer,
+    transducer: Transducer<R, S, M>,
+    counts: Counts,
+}
+
+/// What a [`Processor`] has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Lines, blank ones included.
+    pub lines: u64,
+    /// Lines with nothing on them.
+    pub blank: u64,
+    /// Records that were reduced; several may stand on one line.
+    pub records: u64,
+}
+
+impl<R, S, M> Processor<R, S, M> {
+    /// Drives `transducer` from the beginning of a log.
+    pub fn new(transducer: Transducer<R, S, M>) -> Self {
+        Self::with_framer(transducer, LineFramer::default())
+    }
+
+    /// Drives `transducer` with the lines that `framer` gives out.
+    pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
+        Self { framer, transducer, counts: Counts::default() }
+    }
+
+    /// What was read so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Where the next line begins: everything before it has been reduced.
+    pub fn position(&self) -> Source {
+        self.framer.position()
+    }
+
+    /// The transducer within.
+    pub fn transducer(&self) -> &Transducer<R, S, M> {
+        &self.transducer
+    }
+
+    /// The emitter within, for what does not depend on events, such as flushing it.
+    pub fn emitter_mut(&mut self) -> &mut M {
+        self.transducer.emitter_mut()
+    }
+
+    /// Takes more bytes, and reduces every line that they complete.
+    pub fn push<Out>(&mut self, bytes: &[u8], mut each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
+        M: Emitter<Sourced<DomainEvent>, Out>,
+    {
+        let Self { framer, transducer, counts } = self;
+        framer.push(bytes, |frame| {
+            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
+        });
+        trace!(bytes = bytes.len(), lines = counts.lines, "bytes processed");
+    }
+
+    /// The input ends: reduces what remains, and releases what was held back.
+    pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> (Counts, M)
+    where
+        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
+        M: Emitter<Sourced<DomainEvent>, Out>,
+    {
+        let Self { framer, transducer, counts } = &mut self;
+        framer.finish(|frame| {
+            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
+        });
+        let (_state, emitter, rest) = self.transducer.finish();
+        rest.drain_with(&mut each);
+        let Counts { lines, blank, records } = self.counts;
+        debug!(lines, blank, records, "log processed");
+        (self.counts, emitter)
+    }
+}
+
+/// Reads the records of a line.
+pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>)) {
+    let Frame { source, bytes, skipped } = frame;
+    let mut irregular = |record| each(Sourced::new(source, Record::Irregular(record)));
+    let lossy;
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            irregular(Irregular::InvalidUtf8 { at: error.valid_up_to() });
+            lossy = String::from_utf8_lossy(bytes);
+            &lossy
+        }
+    };
+    if skipped > 0 {
+        irregular(Irregular::TooLong(TooLong { head: text, bytes: bytes.len() as u64 + skipped }));
+        return;
+    }
+    Record::read(text, |at, record| {
+        let offset = source.offset + at as u64;
+        each(Sourced::new(Source { offset, ..source }, record));
+    });
+}
+
+fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Sourced<Record<'_>>)) {
+    let before = counts.records;
+    read_records(frame, |record| {
+        if let Record::Irregular(irregular) = &record.item {
+            let Source { line, offset } = record.source;
+            debug!(line, offset, %irregular, "not a record");
+        }
+        counts.records += 1;
+        each(record);
+    });
+    counts.lines += 1;
+    counts.blank += u64::from(counts.records == before);
+}
