@@ -102,6 +102,18 @@ impl Text {
             Repr::String(string) => string.ends_with(suffix),
         }
     }
+
+    /// Whether it may begin with `prefix`: cheap, for those who would decode only to look at the
+    /// beginning. `prefix` must need no escape.
+    #[cfg(feature = "executors")]
+    pub(crate) fn may_begin_with(&self, prefix: &str) -> bool {
+        match &self.0 {
+            Repr::Literal(raw) => {
+                string_body(raw.get()).is_some_and(|body| body.starts_with(prefix))
+            }
+            Repr::String(string) => string.starts_with(prefix),
+        }
+    }
 }
 
 /// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.

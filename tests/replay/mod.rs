@@ -114,11 +114,11 @@ impl Replay {
 
     /// What was said, as `name: text`, tool calls as `tool_use(name, status): title`.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.conversation.entries.iter().map(line).collect()
+        self.conversation.entries.iter().map(|entry| line(entry)).collect()
     }
 
     pub(crate) fn tools(&self) -> Vec<&ToolUse> {
-        self.conversation.entries.iter().filter_map(NormalizedEntry::tool).collect()
+        self.conversation.entries.iter().filter_map(|entry| entry.tool()).collect()
     }
 
     pub(crate) fn tool(&self, corr_id: &str) -> &ToolUse {
@@ -200,7 +200,7 @@ pub(crate) fn counts(conversation: &Conversation) -> serde_json::Value {
         conversation.entries.iter().filter(|entry| entry.entry_type.name() == name).count()
     };
     let mut by_status = BTreeMap::<_, u64>::new();
-    for tool in conversation.entries.iter().filter_map(NormalizedEntry::tool) {
+    for tool in conversation.entries.iter().filter_map(|entry| entry.tool()) {
         *by_status.entry(tool.status.name()).or_default() += 1;
     }
     serde_json::json!({

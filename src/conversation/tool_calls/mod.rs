@@ -137,7 +137,7 @@ impl<R: CallResult> ToolCalls<R> {
         Some(&self.open.get(id)?.entry)
     }
 
-    /// Whether a call with this id is open, or ended lately.
+    /// Whether a call with this id is open, or ended not long ago.
     pub fn knows(&self, id: &CorrId) -> bool {
         self.open.contains_key(id) || self.ended.contains(id)
     }
@@ -167,7 +167,7 @@ impl<R: CallResult> ToolCalls<R> {
         let age = self.count;
         self.count += 1;
         let id = id.unwrap_or_else(|| CorrId::from(format!("call-{age}")));
-        if self.open.contains_key(&id) || self.ended.contains(&id) {
+        if self.knows(&id) {
             reject_duplicate_call(id, &entry, events);
             return;
         }

@@ -43,16 +43,15 @@ const FURTHER_FACTS: [&str; 6] = [
 /// - `{"output": text, "metadata": {"exit_code": 0, "duration_seconds": 0.1}}` (2025).
 pub(super) fn read(text: Text) -> Output {
     // Long outputs begin in one of these ways, or need not be decoded.
-    let literal = text.as_literal().get(1..).unwrap_or_default();
-    let begins = |prefix: &&str| literal.starts_with(*prefix);
+    let begins = |prefix: &&str| text.may_begin_with(prefix);
     if ["{", "Chunk ID:", "Wall time", "Exit code:", "Process ", "Script "].iter().any(begins) {
         let decoded = text.decode();
         if let Some(output) = read_json(&decoded).or_else(|| read_header(&decoded)) {
             return output;
         }
     }
-    let short = literal.len() <= LONGEST_CLOSING;
-    let status = if short { closing_status(&text.decode()) } else { None };
+    let status =
+        if text.size() > 2 * LONGEST_CLOSING { None } else { closing_status(&text.decode()) };
     Output { body: text, status, ..Output::default() }
 }
 

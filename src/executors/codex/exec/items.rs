@@ -1,6 +1,6 @@
 //! Items of `codex exec --json`: what is said, and tools at work.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Step<'_> {
             return;
         }
         let entry = NormalizedEntry::new(entry_type, text.clone()).at(self.at);
-        let entry = self.of_thread(entry, extra);
+        let entry = Arc::new(self.of_thread(entry, extra));
         match (phase, id) {
             (Phase::Started | Phase::Updated, Some(id)) if grows => {
                 self.state.growing.grow(&id, &text, self.events);
@@ -69,7 +69,7 @@ impl Step<'_> {
                 self.state.growing.texts.remove(&corr_id);
                 self.events.push(DomainEvent::CloseEntry { corr_id, entry: Some(entry) });
             }
-            (Phase::Completed, _) => self.events.push(DomainEvent::entry(entry)),
+            (Phase::Completed, _) => self.events.push(DomainEvent::NewEntry { entry }),
             (Phase::Started | Phase::Updated, None) => {}
         }
     }

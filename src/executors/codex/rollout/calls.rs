@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     conversation::{
-        CorrId, Json, NormalizedEntry, NormalizedEntryType, Text, tool_calls::ResultKey,
+        CorrId, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey,
     },
     executors::{
         codex::{
@@ -52,7 +52,7 @@ impl Step<'_> {
         result.extra.extend(extra);
         result.timestamp = self.at;
         let key = ResultKey { id, ..ResultKey::default() };
-        self.result(key, result);
+        self.state.calls.result(key, result, self.limits, self.events);
     }
 
     /// A call that another line may tell of, too.
@@ -87,7 +87,7 @@ impl Step<'_> {
                     if !self.is_echo(Saying::Result, open.as_str(), channel) {
                         let tool_name = Some(tool.name().into());
                         let key = ResultKey { tool_name, ..ResultKey::default() };
-                        self.result(key, CodexResult { timestamp: self.at, ..tool.result() });
+                        self.end(key, self.at, tool, extra);
                     }
                     return;
                 }
@@ -109,20 +109,28 @@ impl Step<'_> {
         if is_new {
             // The line that made the call may still come, or lie before the beginning of the file.
             self.is_echo(Saying::Call, id.as_str(), channel);
-            let entry = self.entry(tool, extra);
+            let entry = self.entry(tool, Vec::new());
             self.state.calls.call(Some(id.clone()), entry, self.limits, self.events);
         }
         if !told {
-            for (name, block) in tool.unknown_blocks() {
-                report::unknown_block(name, block, self.at, self.events);
-            }
             // Of a call that was told only by its end, the log does not say when it began.
             let ended_at = self.at.filter(|_| !is_new);
-            self.result(ResultKey::from(id), CodexResult { timestamp: ended_at, ..tool.result() });
+            self.end(ResultKey::from(id), ended_at, tool, extra);
         }
     }
 
-    fn result(&mut self, key: ResultKey, result: CodexResult) {
+    fn end(
+        &mut self,
+        key: ResultKey,
+        ended_at: Option<Timestamp>,
+        tool: &Tool<'_>,
+        extra: Vec<(String, Json)>,
+    ) {
+        for (name, block) in tool.unknown_blocks() {
+            report::unknown_block(name, block, self.at, self.events);
+        }
+        let mut result = CodexResult { timestamp: ended_at, ..tool.result() };
+        result.extra.extend(extra);
         self.state.calls.result(key, result, self.limits, self.events);
     }
 
