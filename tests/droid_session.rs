@@ -155,7 +155,8 @@ fn the_settings_beside_a_session_are_no_session() {
 fn other_formats_are_not_guessed_at() {
     let log = session("oddities");
     assert_eq!(log.lines().iter().filter(|line| line.starts_with("diagnostic")).count(), 3);
-    assert_eq!(log.warnings(WarningKind::UnknownEvent), 3);
+    assert_eq!(log.warnings(WarningKind::UnknownEvent), 2);
+    assert_eq!(log.warnings(WarningKind::ForeignRecord), 1);
     assert!(log.lines().contains(&"assistant_message: ok".to_owned()));
     assert!(log.tools().is_empty());
 }

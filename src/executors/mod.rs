@@ -1,6 +1,7 @@
 //! The agents: one folder each, wire types in, domain events out.
 
 pub mod action;
+pub mod claude;
 pub mod codex;
 pub mod content;
 pub mod droid;
@@ -10,6 +11,7 @@ mod format;
 pub mod recognise;
 mod registry;
 pub mod report;
+pub mod tutorial;
 pub mod wire;
 
 pub use self::{

@@ -97,6 +97,8 @@ fn foreign_state() -> DomainEvent {
 }
 
 registry! {
+    ClaudeStream => claude::{ClaudeStreamReducer, ClaudeStreamState};
+    ClaudeSession => claude::{ClaudeSessionReducer, ClaudeSessionState};
     Droid => droid::{DroidReducer, DroidState};
     DroidSession => droid::{DroidSessionReducer, DroidSessionState};
     CodexExec => codex::{CodexExecReducer, CodexExecState};

@@ -21,7 +21,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Serialize};
 use tracing::trace;
 
-use self::{held::HeldResults, recent::RecentIds};
+use self::held::HeldResults;
+pub(crate) use self::recent::RecentIds;
 use super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},
@@ -80,7 +81,7 @@ impl Limits {
         open_calls: 1 << 16,
         held_results: 1 << 12,
         held_bytes: 16 << 20,
-        ended_calls: 1 << 12,
+        ended_calls: 1 << 10,
     };
 }
 

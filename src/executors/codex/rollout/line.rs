@@ -41,6 +41,9 @@ pub enum RolloutJson<'a> {
     Compacted(Text),
     /// `world_state`, `inter_agent_communication_metadata`: nothing of the conversation.
     Nothing,
+    /// Of another type and without a payload, which every record of these files has. All its fields
+    /// are in [`RolloutLine::unknown`].
+    Foreign,
     /// A type that this version does not know. All its fields are in [`RolloutLine::unknown`].
     Unknown,
     /// No object.
@@ -85,7 +88,9 @@ impl<'a> From<Record<'a>> for RolloutLine<'a> {
         let name = line.str("type").unwrap_or_default();
         let payload = line.get("payload").and_then(value::parse::<Object<'a>>);
         let (Some(mut payload), true) = (payload, is_known(&name)) else {
-            return Self { json: RolloutJson::Unknown, name, unknown: line.rest(), timestamp };
+            let is_foreign = !is_known(&name) && !line.has("payload");
+            let json = if is_foreign { RolloutJson::Foreign } else { RolloutJson::Unknown };
+            return Self { json, name, unknown: line.rest(), timestamp };
         };
         let whole = line.get("payload");
         line.ignore(&["timestamp", "ordinal", "payload"]);

@@ -95,8 +95,11 @@ impl Step<'_> {
         let RolloutLine { json, name, unknown, timestamp: _ } = line;
         match json {
             RolloutJson::Irregular(irregular) => report::irregular(&irregular, self.events),
-            RolloutJson::Unknown if name.is_empty() => {
+            RolloutJson::Foreign if name.is_empty() => {
                 report::untyped(&unknown, self.at, self.events);
+            }
+            RolloutJson::Foreign => {
+                report::foreign_record(&name, &unknown, self.at, self.events);
             }
             RolloutJson::Unknown => {
                 report::unknown_event(&name, &unknown, self.at, self.events);

@@ -104,6 +104,9 @@ impl Step<'_> {
             }
             SessionJson::TurnOutcome(word, fields) => self.ended("turn", word, fields),
             SessionJson::End(word, fields) => self.ended("session", word, fields),
+            SessionJson::Foreign(name) => {
+                report::foreign_record(&name, &unknown, self.at, self.events);
+            }
             SessionJson::Unknown(name) if name.is_empty() => {
                 report::untyped(&unknown, self.at, self.events);
             }

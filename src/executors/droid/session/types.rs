@@ -38,6 +38,9 @@ pub enum SessionJson<'a> {
     TurnOutcome(Option<Text>, Vec<(String, Json)>),
     /// `session_end`: the same of the session.
     End(Option<Text>, Vec<(String, Json)>),
+    /// A type that another format of Droid has too, and spelt as it is there. All its fields are in
+    /// [`SessionLine::unknown`].
+    Foreign(Cow<'a, str>),
     /// A type that this version does not know. All its fields are in [`SessionLine::unknown`].
     Unknown(Cow<'a, str>),
     /// No object.
@@ -123,7 +126,7 @@ impl<'a> From<Record<'a>> for SessionLine<'a> {
                     unknown.extend(rest);
                     return Self { json: SessionJson::Message(message), unknown, timestamp };
                 }
-                None => SessionJson::Unknown(kind),
+                None => SessionJson::Foreign(kind),
             },
             "todo_state" => {
                 object.ignore(&["id", "parentId", "todos", "messageIndex"]);
