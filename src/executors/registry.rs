@@ -98,4 +98,7 @@ registry! {
     ClaudeStream => claude::{ClaudeStreamReducer, ClaudeStreamState};
     ClaudeSession => claude::{ClaudeSessionReducer, ClaudeSessionState};
     Droid => droid::{DroidReducer, DroidState};
+    DroidSession => droid::{DroidSessionReducer, DroidSessionState};
+    CodexExec => codex::{CodexExecReducer, CodexExecState};
+    CodexRollout => codex::{CodexRolloutReducer, CodexRolloutState};
 }
