@@ -58,7 +58,7 @@ impl CodexExecReducer {
     }
 }
 
-/// What the reducer remembers from one line to the next.
+/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CodexExecState {
     pub(super) calls: ToolCalls<CodexResult>,
@@ -77,16 +77,16 @@ impl CodexExecState {
     }
 }
 
-impl<'a> Reducer<ExecLine<'a>, CodexExecState, DomainEvent> for CodexExecReducer {
-    fn init(&self) -> CodexExecState {
-        CodexExecState::default()
+impl<'a> Reducer<ExecLine<'a>, Box<CodexExecState>, DomainEvent> for CodexExecReducer {
+    fn init(&self) -> Box<CodexExecState> {
+        Box::default()
     }
 
     fn reduce(
         &self,
-        mut state: CodexExecState,
+        mut state: Box<CodexExecState>,
         line: ExecLine<'a>,
-    ) -> (CodexExecState, Batch<DomainEvent>) {
+    ) -> (Box<CodexExecState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         let ExecLine { json, unknown, thread_id, timestamp: at } = line;
         let thread = thread_id.as_deref();
@@ -96,7 +96,7 @@ impl<'a> Reducer<ExecLine<'a>, CodexExecState, DomainEvent> for CodexExecReducer
         (state, events)
     }
 
-    fn finish(&self, mut state: CodexExecState) -> (CodexExecState, Batch<DomainEvent>) {
+    fn finish(&self, mut state: Box<CodexExecState>) -> (Box<CodexExecState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         state.growing.finish(&mut events);
         state.calls.finish(&mut events);

@@ -41,7 +41,7 @@ impl CodexRolloutReducer {
     }
 }
 
-/// What the reducer remembers from one line to the next.
+/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CodexRolloutState {
     pub(super) calls: ToolCalls<CodexResult>,
@@ -58,16 +58,16 @@ impl CodexRolloutState {
     }
 }
 
-impl<'a> Reducer<RolloutLine<'a>, CodexRolloutState, DomainEvent> for CodexRolloutReducer {
-    fn init(&self) -> CodexRolloutState {
-        CodexRolloutState::default()
+impl<'a> Reducer<RolloutLine<'a>, Box<CodexRolloutState>, DomainEvent> for CodexRolloutReducer {
+    fn init(&self) -> Box<CodexRolloutState> {
+        Box::default()
     }
 
     fn reduce(
         &self,
-        mut state: CodexRolloutState,
+        mut state: Box<CodexRolloutState>,
         line: RolloutLine<'a>,
-    ) -> (CodexRolloutState, Batch<DomainEvent>) {
+    ) -> (Box<CodexRolloutState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         let at = line.timestamp;
         Step { limits: &self.limits, state: &mut state, events: &mut events, at }.reduce(line);
@@ -75,7 +75,10 @@ impl<'a> Reducer<RolloutLine<'a>, CodexRolloutState, DomainEvent> for CodexRollo
         (state, events)
     }
 
-    fn finish(&self, mut state: CodexRolloutState) -> (CodexRolloutState, Batch<DomainEvent>) {
+    fn finish(
+        &self,
+        mut state: Box<CodexRolloutState>,
+    ) -> (Box<CodexRolloutState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         state.calls.finish(&mut events);
         (state, events)

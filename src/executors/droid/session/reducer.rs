@@ -35,7 +35,7 @@ impl DroidSessionReducer {
     }
 }
 
-/// What the reducer remembers from one line to the next.
+/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidSessionState {
     calls: ToolCalls<DroidResult>,
@@ -49,16 +49,16 @@ impl DroidSessionState {
     }
 }
 
-impl<'a> Reducer<SessionLine<'a>, DroidSessionState, DomainEvent> for DroidSessionReducer {
-    fn init(&self) -> DroidSessionState {
-        DroidSessionState::default()
+impl<'a> Reducer<SessionLine<'a>, Box<DroidSessionState>, DomainEvent> for DroidSessionReducer {
+    fn init(&self) -> Box<DroidSessionState> {
+        Box::default()
     }
 
     fn reduce(
         &self,
-        mut state: DroidSessionState,
+        mut state: Box<DroidSessionState>,
         line: SessionLine<'a>,
-    ) -> (DroidSessionState, Batch<DomainEvent>) {
+    ) -> (Box<DroidSessionState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         let at = line.timestamp;
         Step { limits: &self.limits, state: &mut state, events: &mut events, at }.reduce(line);
@@ -66,7 +66,10 @@ impl<'a> Reducer<SessionLine<'a>, DroidSessionState, DomainEvent> for DroidSessi
         (state, events)
     }
 
-    fn finish(&self, mut state: DroidSessionState) -> (DroidSessionState, Batch<DomainEvent>) {
+    fn finish(
+        &self,
+        mut state: Box<DroidSessionState>,
+    ) -> (Box<DroidSessionState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         state.calls.finish(&mut events);
         (state, events)
