@@ -20,6 +20,7 @@ use self::{
     args::{Args, Command},
     error::Error,
 };
+use crate::emitters::terminal::neutralise;
 
 /// Exit codes of the program.
 mod exit {
@@ -45,7 +46,8 @@ pub fn main() -> ExitCode {
         }
         Err(error) => {
             // There is nowhere left to report a failure to report.
-            let _ = writeln!(io::stderr(), "foldline: {error}");
+            let message = error.to_string();
+            let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
             ExitCode::from(error.exit_code())
         }
     }
