@@ -10,4 +10,6 @@ pub mod emitters;
 pub mod executors;
 #[cfg(feature = "processor")]
 pub mod processor;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 pub mod transduce;

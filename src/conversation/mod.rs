@@ -11,6 +11,7 @@ mod entry;
 mod event;
 mod id;
 mod json;
+mod portable;
 mod session;
 mod source;
 mod summary;
