@@ -175,7 +175,7 @@ impl Step<'_> {
     }
 
     fn system(&mut self, line: System, unknown: &Fields<'_>) {
-        let System { subtype, cwd, tools, model, reasoning_effort } = line;
+        let System { cwd, tools, model, reasoning_effort } = line;
         self.unknown("system", unknown);
         let new_model =
             model.clone().filter(|model| self.state.session.model.as_ref() != Some(model));
@@ -191,10 +191,6 @@ impl Step<'_> {
         if let Some(model) = new_model {
             let content = Text::from(format!("model: {model}"));
             self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
-        }
-        if let Some(subtype) = subtype.filter(|subtype| *subtype != "init") {
-            let name = format!("system/{subtype}");
-            report::unknown_event(&name, unknown, self.at, self.events);
         }
     }
 

@@ -1,0 +1,3 @@
+//! Droid's stream: each oddity of real logs, from the log to the conversation.
+
+use std::fs;
