@@ -195,11 +195,14 @@ impl Step<'_> {
     }
 
     fn message(&mut self, line: Message<'_>, unknown: &Fields<'_>) {
-        let extra = self.unknown("message", unknown);
+        let mut extra = self.unknown("message", unknown);
         let entry_type = match &*line.role {
             "user" => NormalizedEntryType::UserMessage,
             "assistant" => NormalizedEntryType::AssistantMessage,
-            _ => NormalizedEntryType::SystemMessage,
+            other => {
+                extra.push(("role".to_owned(), Json::from(Text::from(other))));
+                NormalizedEntryType::SystemMessage
+            }
         };
         if entry_type == NormalizedEntryType::AssistantMessage {
             let repeated = self.state.final_words.take();

@@ -1,5 +1,7 @@
 //! Events as executors give them, for those who write emitters.
 
+use std::sync::Arc;
+
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
 use super::literal;
@@ -77,7 +79,7 @@ impl Log {
             Step::Open => {
                 let corr_id = id();
                 self.growing.push(corr_id.clone());
-                DomainEvent::OpenEntry { corr_id, entry: said(text) }
+                DomainEvent::OpenEntry { corr_id, entry: said(text).into() }
             }
             Step::Grow => {
                 let Some(corr_id) = pick(&self.growing, which) else { return };
@@ -86,7 +88,7 @@ impl Log {
             Step::Close { whole } => {
                 let Some(corr_id) = pick(&self.growing, which) else { return };
                 self.growing.retain(|open| *open != corr_id);
-                DomainEvent::CloseEntry { corr_id, entry: whole.then(|| said(text)) }
+                DomainEvent::CloseEntry { corr_id, entry: whole.then(|| said(text).into()) }
             }
             Step::Call => {
                 let corr_id = id();
@@ -136,9 +138,9 @@ fn pick(open: &[CorrId], which: usize) -> Option<CorrId> {
     open.get(which.checked_rem(open.len())?).cloned()
 }
 
-fn call(text: Text, status: ToolStatus) -> NormalizedEntry {
+fn call(text: Text, status: ToolStatus) -> Arc<NormalizedEntry> {
     let action = ActionType::CommandRun { command: text.clone(), result: None };
     let mut tool = ToolUse::new("Execute", action);
     tool.status = status;
-    NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), text)
+    NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), text).into()
 }

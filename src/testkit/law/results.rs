@@ -1,6 +1,6 @@
 //! Law 5.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use super::{Law, Place, Violation};
 use crate::{
@@ -97,7 +97,7 @@ fn reorder<In: Clone>(
     reordered
 }
 
-fn final_calls(events: &[DomainEvent]) -> Vec<NormalizedEntry> {
+fn final_calls(events: &[DomainEvent]) -> Vec<Arc<NormalizedEntry>> {
     let conversation: Conversation = events.iter().collect();
     conversation.entries.into_iter().filter(|entry| entry.tool().is_some()).collect()
 }

@@ -2,7 +2,10 @@
 
 use std::{
     cell::Cell,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use serde::{Deserialize, Serialize};
@@ -27,11 +30,11 @@ fn entry(content: &str) -> NormalizedEntry {
     NormalizedEntry::new(NormalizedEntryType::UserMessage, content)
 }
 
-fn call(status: ToolStatus, result: Option<&str>) -> NormalizedEntry {
+fn call(status: ToolStatus, result: Option<&str>) -> Arc<NormalizedEntry> {
     let result = result.map(|text| ToolResult::Text(text.into()));
     let action = ActionType::Tool { tool_name: "T".into(), arguments: None, result };
     let tool = ToolUse { status, ..ToolUse::new("T", action) };
-    NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "T")
+    NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "T").into()
 }
 
 fn new_call(id: &str) -> DomainEvent {
@@ -77,7 +80,7 @@ fn a_state_that_is_not_stored_whole_cannot_be_split() {
 fn events_out_of_balance() {
     let end = |id| update(id, ToolStatus::Success);
     let grow = |id: &str| DomainEvent::GrowEntry { corr_id: id.into(), text: "x".into() };
-    let open = |id: &str| DomainEvent::OpenEntry { corr_id: id.into(), entry: entry("x") };
+    let open = |id: &str| DomainEvent::OpenEntry { corr_id: id.into(), entry: entry("x").into() };
     let close = |id: &str| DomainEvent::CloseEntry { corr_id: id.into(), entry: None };
     balance(&[new_call("a"), open("b"), update("a", ToolStatus::InProgress), grow("b")])
         .unwrap_err();
@@ -180,7 +183,7 @@ fn text_that_grows_may_lag_behind_but_not_differ() {
     let grow = |text: &str| DomainEvent::GrowEntry { corr_id: corr_id.clone(), text: text.into() };
     let mut events = vec![DomainEvent::OpenEntry {
         corr_id: corr_id.clone(),
-        entry: entry("a long beginning, and then little by little"),
+        entry: entry("a long beginning, and then little by little").into(),
     }];
     events.extend("the rest".chars().map(|c| grow(&c.to_string())));
     commuting_diagram(PatchEmitter::default(), &events).unwrap();
@@ -204,7 +207,7 @@ fn emitters_that_share_something_are_not_independent() {
 fn indices_that_are_not_dense() {
     let add = |index| ConversationPatch::add_entry(EntryIdx::new(index), entry("x"));
     let replace = |index| ConversationPatch::replace_entry(EntryIdx::new(index), entry("x"));
-    let check = |patches: Vec<ConversationPatch<'static>>| {
+    let check = |patches: Vec<ConversationPatch>| {
         let events = vec![DomainEvent::entry(entry("x")); patches.len()];
         let mut patches = patches.into_iter();
         let next = move |_: &DomainEvent| patches.next().map_or(Batch::EMPTY, Batch::one);
