@@ -1,13 +1,14 @@
 //! Droid's stream: each oddity of real logs, from a log of its own to the conversation.
 //!
 //! The whole conversation is a snapshot; what matters about it is asserted besides.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::{fs, path::Path};
 
 use foldline::{
     conversation::{
-        ActionType, CommandExitStatus, Conversation, DomainEvent, FileChange, NormalizedEntry,
-        Outcome, Session, Source, Sourced, ToolStatus, ToolUse, WarningKind,
+        ActionType, CommandExitStatus, Conversation, DomainEvent, FileChange, Json,
+        NormalizedEntry, Outcome, Session, Source, Sourced, ToolStatus, ToolUse, WarningKind,
     },
     executors::{Executor, Format},
     testkit::run,
@@ -63,7 +64,7 @@ fn durations(conversation: &Conversation) -> Vec<Option<u64>> {
 }
 
 fn extra<'c>(entry: &'c NormalizedEntry, name: &str) -> Option<&'c str> {
-    entry.metadata.as_ref()?.extra.get(name).map(|json| json.get())
+    entry.metadata.as_ref()?.extra.get(name).map(Json::get)
 }
 
 #[test]
@@ -201,7 +202,7 @@ fn a_thought_that_is_printed_twice_stands_once() {
     );
 }
 
-fn changes<'c>(conversation: &'c Conversation, call: usize) -> &'c [FileChange] {
+fn changes(conversation: &Conversation, call: usize) -> &[FileChange] {
     match &calls(conversation)[call].1.action_type {
         ActionType::FileEdit { changes, .. } => changes,
         other => panic!("no edit: {other:?}"),
@@ -235,7 +236,7 @@ fn edits_become_diffs() {
 #[test]
 fn a_patch_text_becomes_its_changes() {
     let conversation = conversation("apply_patch");
-    let paths: Vec<_> = changes(&conversation, 0).iter().map(|change| change.path()).collect();
+    let paths: Vec<_> = changes(&conversation, 0).iter().map(FileChange::path).collect();
     assert_eq!(paths, ["sort.py", "new.py", "old.py"]);
     let results = results(&conversation);
     let json = results[0].strip_prefix("call_1=success:").unwrap();

@@ -2,6 +2,7 @@
 //!
 //! A format of the registry needs nothing here but its folder `tests/fixtures/<format>/`; generators
 //! of its own (`testkit::<agent>`) add a `laws_of!` at the end.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::{
     fs,
