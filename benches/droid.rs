@@ -55,7 +55,7 @@ fn patches(log: &str) {
     let mut out = Vec::with_capacity(1 << 20);
     let write = emit_fn(|event: &Sourced<DomainEvent>| -> Batch<()> {
         if let Some(record) = stream.record(event) {
-            serde_json::to_writer(&mut out, &record).unwrap();
+            foldline::json::append(&mut out, &record).unwrap();
             out.write_all(b"\n").unwrap();
         }
         if out.len() > 1 << 19 {

@@ -37,6 +37,7 @@ pub mod conversation;
 pub mod emitters;
 #[cfg(feature = "executors")]
 pub mod executors;
+pub mod json;
 #[cfg(feature = "processor")]
 pub mod processor;
 #[cfg(feature = "testkit")]
