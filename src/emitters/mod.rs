@@ -4,4 +4,6 @@ pub mod drift;
 #[cfg(feature = "patch")]
 pub mod patch;
 #[cfg(feature = "transcript")]
+pub mod terminal;
+#[cfg(feature = "transcript")]
 pub mod transcript;

@@ -8,6 +8,7 @@ mod format;
 pub mod recognise;
 mod registry;
 pub mod report;
+pub mod tutorial;
 pub mod wire;
 
 pub use self::{

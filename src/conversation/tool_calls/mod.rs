@@ -81,7 +81,7 @@ impl Limits {
         open_calls: 1 << 16,
         held_results: 1 << 12,
         held_bytes: 16 << 20,
-        ended_calls: 1 << 12,
+        ended_calls: 1 << 10,
     };
 }
 
