@@ -277,7 +277,6 @@ mod color {
     }
 
     #[test]
-    #[ignore = "the transcript is a stub, without colours yet"]
     fn always_is_always() {
         let path = fixture("execute");
         assert!(has_ansi(&run(&["replay", "--color", "always", &path])));
@@ -330,7 +329,6 @@ mod on_a_terminal {
     }
 
     #[test]
-    #[ignore = "the transcript is a stub, without colours yet"]
     fn no_color_switches_colours_off() {
         let Some(coloured) = shown(&[]) else { return };
         assert!(coloured.contains("\u{1b}["), "{coloured:?}");
