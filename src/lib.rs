@@ -42,6 +42,8 @@ pub mod json;
 pub mod performance;
 #[cfg(feature = "processor")]
 pub mod processor;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 pub mod transduce;
 
 /// The README's snippets are tests.

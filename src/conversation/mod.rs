@@ -12,6 +12,7 @@ mod event;
 mod extra;
 mod id;
 mod json;
+mod portable;
 mod session;
 mod source;
 mod summary;

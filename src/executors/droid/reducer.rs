@@ -175,7 +175,7 @@ impl Step<'_> {
     }
 
     fn system(&mut self, line: System, unknown: &Fields<'_>) {
-        let System { subtype, cwd, tools, model, reasoning_effort } = line;
+        let System { cwd, tools, model, reasoning_effort } = line;
         self.unknown("system", unknown);
         let new_model =
             model.clone().filter(|model| self.state.session.model.as_ref() != Some(model));
@@ -192,18 +192,17 @@ impl Step<'_> {
             let content = Text::from(format!("model: {model}"));
             self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
         }
-        if let Some(subtype) = subtype.filter(|subtype| *subtype != "init") {
-            let name = format!("system/{subtype}");
-            report::unknown_event(&name, unknown, self.at, self.events);
-        }
     }
 
     fn message(&mut self, line: Message<'_>, unknown: &Fields<'_>) {
-        let extra = self.unknown("message", unknown);
+        let mut extra = self.unknown("message", unknown);
         let entry_type = match &*line.role {
             "user" => NormalizedEntryType::UserMessage,
             "assistant" => NormalizedEntryType::AssistantMessage,
-            _ => NormalizedEntryType::SystemMessage,
+            other => {
+                extra.push(("role".to_owned(), Json::from(Text::from(other))));
+                NormalizedEntryType::SystemMessage
+            }
         };
         if entry_type == NormalizedEntryType::AssistantMessage {
             let repeated = self.state.final_words.take();
