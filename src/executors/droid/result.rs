@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What a tool answers that was not permitted to run; why not, the next message says.
-const REFUSED: &str = "Error: tool execution cancelled";
+const CANCELLED: &str = "Error: tool execution cancelled";
 
 /// The result of a call, as far as the reducer keeps it while it waits for its call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,19 +55,16 @@ impl CallResult for DroidResult {
             call.metadata_mut().extra.extend(self.extra);
         }
         let Some(tool) = call.tool_mut() else { return };
-        tool.status = match self.is_error {
-            true if self.body == REFUSED => ToolStatus::Denied { reason: None },
-            true => ToolStatus::Failed,
-            false => ToolStatus::Success,
-        };
+        tool.status = if self.is_error { ToolStatus::Failed } else { ToolStatus::Success };
         if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
             let result = result.get_or_insert_default();
+            let is_cancelled = self.body == CANCELLED;
             let (output, code) = split_exit_line(self.body);
             result.output = Some(output);
             result.exit_status = match code {
                 Some(code) => Some(CommandExitStatus::ExitCode { code }),
-                // It never ran.
-                None if matches!(tool.status, ToolStatus::Denied { .. }) => None,
+                // A cancelled command never ran.
+                None if self.is_error && is_cancelled => None,
                 None => Some(CommandExitStatus::Success { success: !self.is_error }),
             };
             if code.is_some_and(|code| code != 0) {

@@ -46,6 +46,9 @@ where
 }
 
 /// Which inputs do nothing but end one tool call: results, in any format, for [`order_of_results`].
+///
+/// A record that, alone, opens a call is no result, even where the call was open already: it reports a
+/// call as a whole (`exec_command_end` of Codex).
 pub fn only_end_a_call<R, In, S>(reducer: &R, inputs: &[In]) -> Vec<bool>
 where
     R: Reducer<In, S, DomainEvent>,
@@ -56,14 +59,24 @@ where
     for input in inputs {
         let (next, events) = reducer.reduce(state, input.clone());
         state = next;
-        ends.push(match events.as_slice() {
+        let ends_one = match events.as_slice() {
             [DomainEvent::UpdateToolCall { entry, .. }] => {
                 entry.tool().is_some_and(|tool| tool.status.is_final())
             }
             _ => false,
-        });
+        };
+        ends.push(ends_one && !opens_a_call(reducer, input.clone()));
     }
     ends
+}
+
+/// Whether an input alone opens a call.
+fn opens_a_call<R, In, S>(reducer: &R, input: In) -> bool
+where
+    R: Reducer<In, S, DomainEvent>,
+{
+    let (_, events) = reducer.reduce(reducer.init(), input);
+    events.iter().any(|event| matches!(event, DomainEvent::NewToolCall { .. }))
 }
 
 fn reorder<In: Clone>(
