@@ -23,8 +23,22 @@ impl Random {
     /// Lines of code-like text, about `bytes` long: with the quotes, tabs and line ends of real files.
     pub fn text(&mut self, bytes: u64) -> String {
         const WORDS: [&str; 16] = [
-            "let", "value", "=", "self.items", ".iter()", ".map(|x|", "\"a string\"", "return",
-            "// why", "{", "}", "\t", "Result<(), Error>", "path/to/file.rs", "café", "for each",
+            "let",
+            "value",
+            "=",
+            "self.items",
+            ".iter()",
+            ".map(|x|",
+            "\"a string\"",
+            "return",
+            "// why",
+            "{",
+            "}",
+            "\t",
+            "Result<(), Error>",
+            "path/to/file.rs",
+            "café",
+            "for each",
         ];
         let mut text = String::new();
         while (text.len() as u64) < bytes {

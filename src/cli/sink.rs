@@ -4,7 +4,11 @@ use std::io::{self, Write};
 
 use crate::{
     conversation::{Conversation, DomainEvent, Sourced},
-    emitters::{patch::PatchStream, transcript::Transcript},
+    emitters::{
+        metrics::{LinesRead, Metrics},
+        patch::PatchStream,
+        transcript::Transcript,
+    },
     transduce::{Batch, Emitter},
 };
 
@@ -19,11 +23,20 @@ pub(super) enum Shape {
     Patches(Box<PatchStream>),
     Events,
     Conversation(Box<Conversation>),
+    Metrics(Box<Metrics>),
 }
 
 impl<W: Write> Sink<W> {
     pub(super) fn new(writer: W, shape: Shape) -> Self {
         Self { writer, shape }
+    }
+
+    /// The log has been read to its end, and this was read of it.
+    pub(super) fn conclude(&mut self, read: LinesRead) -> io::Result<()> {
+        let Shape::Metrics(metrics) = &mut self.shape else { return Ok(()) };
+        metrics.add_read(read);
+        self.writer.write_all(metrics.render().as_bytes())?;
+        self.writer.flush()
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
@@ -43,6 +56,10 @@ impl<W: Write> Sink<W> {
                 conversation.apply(&event.item);
                 Ok(())
             }
+            Shape::Metrics(metrics) => {
+                metrics.count(&event.item);
+                Ok(())
+            }
         }
     }
 
@@ -60,6 +77,7 @@ impl<W: Write> Sink<W> {
                 serde_json::to_writer_pretty(&mut *writer, conversation)?;
                 writer.write_all(b"\n")?;
             }
+            Shape::Metrics(metrics) => metrics.end_log(),
         }
         writer.flush()
     }

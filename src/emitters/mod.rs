@@ -1,5 +1,7 @@
 //! The consumers: one file or folder each, domain events in, output out. None knows an agent.
 
+#[cfg(feature = "metrics")]
+pub mod metrics;
 #[cfg(feature = "patch")]
 pub mod patch;
 #[cfg(feature = "transcript")]

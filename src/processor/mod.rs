@@ -56,6 +56,13 @@ pub struct Counts {
     pub records: u64,
 }
 
+#[cfg(feature = "metrics")]
+impl From<Counts> for crate::emitters::metrics::LinesRead {
+    fn from(Counts { lines, blank, records }: Counts) -> Self {
+        Self { lines, blank, records }
+    }
+}
+
 impl<R, S, M> Processor<R, S, M> {
     /// Drives `transducer` from the beginning of a log.
     pub fn new(transducer: Transducer<R, S, M>) -> Self {
