@@ -37,7 +37,7 @@ fn metrics_of(log: &str) -> Metrics {
 }
 
 fn read(log: &str, metrics: &mut Metrics) {
-    let executor = Executor::of(Format::Droid).unwrap();
+    let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
     let mut processor = Processor::new(Transducer::new(with_source(executor), metrics));
     processor.push(log.as_bytes(), |never| match never {});
     let (counts, metrics) = processor.finish(|never| match never {});

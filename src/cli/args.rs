@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
-use super::replay::ReplayArgs;
+use super::{replay::ReplayArgs, verify::VerifyArgs};
 use crate::executors::{Executor, Format};
 
 pub(super) const EXIT_CODES: &str = "\
@@ -30,6 +30,8 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Reads a log from its beginning and shows the session, or converts it
     Replay(ReplayArgs),
+    /// Checks an audit trail, and the logs that it was made from
+    Verify(VerifyArgs),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

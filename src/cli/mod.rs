@@ -6,6 +6,7 @@ mod input;
 mod pace;
 mod replay;
 mod sink;
+mod verify;
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -33,6 +34,7 @@ pub fn main() -> ExitCode {
     // clap itself exits with 2 on wrong use, and with 0 after --help.
     let result = match Args::parse().command {
         Command::Replay(args) => replay::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -1,5 +1,7 @@
 //! The consumers: one file or folder each, domain events in, output out. None knows an agent.
 
+#[cfg(feature = "audit")]
+pub mod audit;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(feature = "patch")]
