@@ -149,7 +149,7 @@ fn labels_stay_bounded_whatever_the_log_says() {
         let mut tool = ToolUse::new(format!("tool-{number}"), action);
         tool.status = ToolStatus::Success;
         let entry = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "a");
-        metrics.count(&DomainEvent::NewToolCall { corr_id, entry });
+        metrics.count(&DomainEvent::NewToolCall { corr_id, entry: entry.into() });
     }
     let text = metrics.render();
     let count = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();

@@ -1,5 +1,5 @@
 //! What the benches share: generated logs with a fixed seed, the parse floor, and paired timing.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code, missing_docs, unreachable_pub)]
 
 pub mod droid;
 pub mod timing;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::{
     conversation::{Conversation, DomainEvent, Sourced},
     emitters::{
@@ -9,6 +11,7 @@ use crate::{
         patch::PatchStream,
         transcript::Transcript,
     },
+    json,
     transduce::{Batch, Emitter},
 };
 
@@ -16,6 +19,8 @@ use crate::{
 pub(super) struct Sink<W> {
     writer: W,
     shape: Shape,
+    /// The line that is being written.
+    line: Vec<u8>,
 }
 
 pub(super) enum Shape {
@@ -28,7 +33,7 @@ pub(super) enum Shape {
 
 impl<W: Write> Sink<W> {
     pub(super) fn new(writer: W, shape: Shape) -> Self {
-        Self { writer, shape }
+        Self { writer, shape, line: Vec::new() }
     }
 
     /// The log has been read to its end, and this was read of it.
@@ -44,14 +49,14 @@ impl<W: Write> Sink<W> {
     }
 
     fn write(&mut self, event: &Sourced<DomainEvent>) -> io::Result<()> {
-        let Self { writer, shape } = self;
+        let Self { writer, shape, line } = self;
         match shape {
             Shape::Transcript(transcript) => write_lines(writer, transcript.emit(&event.item)),
             Shape::Patches(stream) => match stream.record(event) {
-                Some(record) => write_json_line(writer, &record),
+                Some(record) => write_json_line(writer, line, &record),
                 None => Ok(()),
             },
-            Shape::Events => write_json_line(writer, event),
+            Shape::Events => write_json_line(writer, line, event),
             Shape::Conversation(conversation) => {
                 conversation.apply(&event.item);
                 Ok(())
@@ -64,12 +69,12 @@ impl<W: Write> Sink<W> {
     }
 
     fn write_rest(&mut self) -> io::Result<()> {
-        let Self { writer, shape } = self;
+        let Self { writer, shape, line } = self;
         match shape {
             Shape::Transcript(transcript) => write_lines(writer, transcript.finish())?,
             Shape::Patches(stream) => {
                 for record in stream.remaining() {
-                    write_json_line(writer, &record)?;
+                    write_json_line(writer, line, &record)?;
                 }
             }
             Shape::Events => {}
@@ -93,9 +98,15 @@ impl<W: Write> Emitter<Sourced<DomainEvent>, io::Error> for Sink<W> {
     }
 }
 
-fn write_json_line<W: Write>(writer: &mut W, value: &impl serde::Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *writer, value)?;
-    writer.write_all(b"\n")
+fn write_json_line<W: Write>(
+    writer: &mut W,
+    line: &mut Vec<u8>,
+    value: &impl Serialize,
+) -> io::Result<()> {
+    line.clear();
+    json::append(line, value)?;
+    line.push(b'\n');
+    writer.write_all(line)
 }
 
 fn write_lines<W: Write>(writer: &mut W, lines: Batch<String>) -> io::Result<()> {

@@ -10,6 +10,7 @@ mod digest;
 mod document;
 mod entry;
 mod event;
+mod extra;
 mod id;
 mod json;
 mod session;
@@ -20,6 +21,8 @@ mod time;
 pub mod tool_calls;
 mod usage;
 
+#[cfg(feature = "patch")]
+pub(crate) use self::document::entry_of_call;
 #[cfg(feature = "executors")]
 pub(crate) use self::text::decode_literal;
 pub use self::{
@@ -30,6 +33,7 @@ pub use self::{
     document::{Conversation, EntrySlot},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},
+    extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     json::Json,
     session::{Outcome, Session},

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::record::Record;
 use crate::{
     conversation::{Digest, DomainEvent, SessionId, Sourced, TaskId},
+    json,
     transduce::{Batch, Emitter},
 };
 
@@ -93,7 +94,7 @@ impl AuditChain {
         out.extend_from_slice(&[b'0'; 64]);
         out.extend_from_slice(BETWEEN);
         // Strings and integers always have a JSON form, and a vector takes all of it.
-        let _ = serde_json::to_writer(&mut *out, &Record::next(self, event));
+        let _ = json::append(out, &Record::next(self, event));
         let digest = Digest::of(out.get(record..).unwrap_or_default());
         if let Some(place) = out.get_mut(hash..hash + 64) {
             place.copy_from_slice(digest.to_hex().as_str().as_bytes());
@@ -157,7 +158,7 @@ mod tests {
         let action = ActionType::CommandRun { command: command.clone(), result: None };
         let tool = NormalizedEntryType::ToolUse(ToolUse::new("Execute", action));
         let entry = NormalizedEntry::new(tool, command).at(Some(Timestamp::from_millis(1 << 53)));
-        let call = DomainEvent::NewToolCall { corr_id: "c1".into(), entry };
+        let call = DomainEvent::NewToolCall { corr_id: "c1".into(), entry: entry.into() };
         let line = Arc::new(Digest::of(b"the line"));
         let event = Sourced::new(Source { line: 2, offset: 90 }, call);
         let mut out = Vec::new();
@@ -199,7 +200,7 @@ mod tests {
                 let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text.as_str())
                     .at(Some(Timestamp::from_millis(at)));
                 let corr_id = text.as_str().into();
-                let event = DomainEvent::OpenEntry { corr_id, entry };
+                let event = DomainEvent::OpenEntry { corr_id, entry: entry.into() };
                 chain.begin_log(Some(text));
                 let mut out = Vec::new();
                 chain.append(&Sourced::new(Source { line, offset }, event), &mut out);
