@@ -85,7 +85,8 @@ fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, In
     processor.finish(|never| match never {});
 }
 
-const WAYS: [(&str, fn(&str)); 6] = [
+type Way = fn(&str);
+const WAYS: [(&str, Way); 6] = [
     ("patches", |log| run(log, false, ())),
     ("metrics", |log| run(log, false, Metrics::default())),
     ("line hashes", |log| run(log, true, ())),
@@ -107,7 +108,8 @@ fn main() {
     group.finish();
     criterion.final_summary();
 
-    let mut ways = WAYS.map(|(_, way)| || way(&log));
+    let log = log.as_str();
+    let mut ways = WAYS.map(|(_, way)| move || way(log));
     let mut ways: Vec<&mut dyn FnMut()> =
         ways.iter_mut().map(|way| way as &mut dyn FnMut()).collect();
     let times = timing::in_turns(9, &mut ways);

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
-use super::{replay::ReplayArgs, verify::VerifyArgs};
+use super::{doctor::DoctorArgs, replay::ReplayArgs, verify::VerifyArgs};
 use crate::executors::{Executor, Format};
 
 pub(super) const EXIT_CODES: &str = "\
@@ -12,7 +12,7 @@ Exit codes:
   0  fine
   1  failed: something could not be read or written
   2  wrong use, or the log's format was not recognised
-  3  read to the end, but with malformed lines (only with --strict)
+  3  read to the end, but not everything was as it should be (only with --strict)
 
 Environment:
   NO_COLOR  no colours, unless --color always
@@ -30,6 +30,10 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Reads a log from its beginning and shows the session, or converts it
     Replay(ReplayArgs),
+
+    /// Tells for each log its format, and what of it was not fully understood
+    Doctor(DoctorArgs),
+
     /// Checks an audit trail, and the logs that it was made from
     Verify(VerifyArgs),
 }

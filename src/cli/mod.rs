@@ -1,7 +1,9 @@
 //! The program `foldline`: everything below it, at the terminal.
 
 mod args;
+mod doctor;
 mod error;
+mod files;
 mod input;
 mod pace;
 mod replay;
@@ -34,6 +36,7 @@ pub fn main() -> ExitCode {
     // clap itself exits with 2 on wrong use, and with 0 after --help.
     let result = match Args::parse().command {
         Command::Replay(args) => replay::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Verify(args) => verify::run(&args),
     };
     match result {

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "audit")]
 pub mod audit;
+pub mod drift;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(feature = "patch")]

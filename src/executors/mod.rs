@@ -1,6 +1,7 @@
 //! The agents: one folder each, wire types in, domain events out.
 
 pub mod action;
+pub mod claude;
 pub mod droid;
 pub mod files;
 mod format;

@@ -220,6 +220,8 @@ impl AuditFile {
 impl Drop for AuditFile {
     fn drop(&mut self) {
         let _ = self.flush();
+        // Closing the file would leave the lock with a child process that is just being started.
+        let _ = self.file.unlock();
     }
 }
 
