@@ -1,4 +1,7 @@
 //! What each further consumer costs beside the patches: all of them in one run, on the same log.
+//!
+//! An audit trail hashes every byte of the log, and every byte of its own records. "line hashes" is the
+//! first of the two alone.
 #![allow(missing_docs)]
 
 mod common;
@@ -8,16 +11,11 @@ use std::{convert::Infallible, hint::black_box};
 use criterion::{Criterion, Throughput};
 use foldline::{
     conversation::{DomainEvent, Sourced, with_source},
-    emitters::{
-        audit::AuditChain,
-        metrics::Metrics,
-        patch::PatchStream,
-        transcript::{Transcript, TranscriptStyle},
-    },
+    emitters::{audit::AuditChain, metrics::Metrics, patch::PatchStream},
     executors::{Executor, Format},
     json,
     processor::Processor,
-    transduce::{Batch, Emitter, Tee, Transducer, contramap, emit_fn},
+    transduce::{Batch, Emitter, Tee, Transducer, emit_fn},
 };
 
 use self::common::{droid, timing};
@@ -59,18 +57,6 @@ fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible
     })
 }
 
-fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
-    let style = TranscriptStyle { color: false, width: 100 };
-    let mut transcript =
-        contramap(Transcript::new(style), |event: &Sourced<DomainEvent>| &event.item);
-    let mut sink = Sink::default();
-    emit_fn(move |event: &Sourced<DomainEvent>| {
-        let lines: Batch<String> = transcript.emit(event);
-        lines.drain_with(|line| sink.out().extend_from_slice(line.as_bytes()));
-        Batch::EMPTY
-    })
-}
-
 /// The patches, and beside them one more consumer.
 fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, Infallible>) {
     let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
@@ -86,7 +72,7 @@ fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, In
 }
 
 type Way = fn(&str);
-const WAYS: [(&str, Way); 6] = [
+const WAYS: [(&str, Way); 5] = [
     ("patches", |log| run(log, false, ())),
     ("metrics", |log| run(log, false, Metrics::default())),
     ("line hashes", |log| run(log, true, ())),
@@ -94,7 +80,6 @@ const WAYS: [(&str, Way); 6] = [
     ("audit with event digests", |log| {
         run(log, true, audit(AuditChain::default().with_event_digests()));
     }),
-    ("transcript", |log| run(log, false, transcript())),
 ];
 
 fn main() {

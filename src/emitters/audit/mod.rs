@@ -27,7 +27,7 @@
 //! | `event` | What kind of event it is: `new_entry`, `new_tool_call`, `usage`, ... |
 //! | `entry`, `corr_id`, `tool`, `action`, `status` | The type of the entry; of a tool call its id, the tool, what it does and where it stands |
 //! | `warning` | The kind of a warning |
-//! | `summary` | The first [`MAX_SUMMARY`] characters of what was said, of the command, of the path, ... |
+//! | `summary` | The first [`MAX_SUMMARY`] bytes of what was said, of the command, of the path, ... |
 //!
 //! An integer beyond ±(2^53 - 1) is written as a string of its digits: numbers of RFC 8785 are IEEE
 //! doubles, which do not hold it.
@@ -36,7 +36,7 @@
 //!
 //! Whoever audits asks what the agent did, in which order, and whether this is what the log said. The
 //! first two stand in the record. For the third, `line_sha256` binds the record to its line, contents
-//! and all: with the log at hand, [the program](index.html#what-it-shows-and-what-not) compares. The
+//! and all: with the log at hand, `foldline verify --source` compares. The
 //! contents themselves stay where they are, so that a log can be deleted, as it may have to be, and
 //! its trail still holds.
 //!
@@ -44,7 +44,7 @@
 //! one of its own, `event_sha256`: over the canonical form of `{"event":..,"data":..}`, as `foldline
 //! replay --format events` prints it without `source`, numbers that no double holds as strings.
 //! [`AuditChain::with_event_digests`] asks for it always, to pin what this version of the program made
-//! of the log; it costs several times what everything else here does.
+//! of the log; that costs several times what everything else here does.
 //!
 //! # What it shows, and what not
 //!

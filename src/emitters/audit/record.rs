@@ -10,7 +10,7 @@ use crate::conversation::{
     TokenUsage,
 };
 
-/// How many characters of what was said stand in a record.
+/// How many bytes of what was said stand in a record, at the most; what is cut off ends with `…`.
 pub const MAX_SUMMARY: usize = 120;
 
 /// The version of the format.
@@ -43,8 +43,8 @@ pub(super) struct Record<'e> {
     pub(super) session: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<&'static str>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) summary: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(super) summary: Cow<'e, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) task: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ impl<'e> Record<'e> {
             seq: Exact(chain.head.count.saturating_add(1)),
             session: chain.session.as_ref().map(SessionId::as_str),
             status: None,
-            summary: String::new(),
+            summary: Cow::Borrowed(""),
             task: chain.task.as_ref().map(TaskId::as_str),
             tool: None,
             v: VERSION,
@@ -102,7 +102,7 @@ impl<'e> Record<'e> {
             }
             DomainEvent::GrowEntry { corr_id, text } => {
                 self.corr_id = Some(corr_id);
-                self.summary = beginning(&text.decode());
+                self.summary = beginning(text.decode());
             }
             DomainEvent::Usage { usage, model } => {
                 self.summary = of_usage(usage, model.as_ref());
@@ -110,7 +110,7 @@ impl<'e> Record<'e> {
             DomainEvent::Warning(warning) => {
                 self.warning = Some(warning.kind.as_str());
                 self.corr_id = warning.corr_id.as_ref();
-                self.summary = beginning(&warning.message);
+                self.summary = beginning(Cow::Borrowed(&warning.message));
             }
         }
         self
@@ -119,7 +119,7 @@ impl<'e> Record<'e> {
     fn take_entry(&mut self, entry: &'e NormalizedEntry) {
         self.entry = Some(entry.entry_type.name());
         self.corr_id = entry.corr_id();
-        self.summary = beginning(&entry.content.decode());
+        self.summary = beginning(entry.content.decode());
         if let Some(tool) = entry.tool() {
             self.tool = Some(tool.tool_name.decode());
             self.action = Some(tool.action_type.name());
@@ -128,14 +128,15 @@ impl<'e> Record<'e> {
     }
 }
 
-fn beginning(text: &str) -> String {
-    match text.char_indices().nth(MAX_SUMMARY) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+fn beginning(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.len() <= MAX_SUMMARY {
+        return text;
     }
+    let end = text.floor_char_boundary(MAX_SUMMARY);
+    Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default()))
 }
 
-fn of_session(session: &Session) -> String {
+fn of_session(session: &Session) -> Cow<'static, str> {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
     let facts = [
         ("agent", text(&session.agent)),
@@ -145,10 +146,10 @@ fn of_session(session: &Session) -> String {
         ("outcome", session.outcome.map(|outcome| outcome.as_str().to_owned())),
         ("reason", text(&session.outcome_reason)),
     ];
-    beginning(&stated(facts))
+    beginning(Cow::Owned(stated(facts)))
 }
 
-fn of_usage(usage: &TokenUsage, model: Option<&Text>) -> String {
+fn of_usage(usage: &TokenUsage, model: Option<&Text>) -> Cow<'static, str> {
     let number = |tokens: Option<u64>| tokens.map(|tokens| tokens.to_string());
     let facts = [
         ("model", model.map(|model| model.decode().into_owned())),
@@ -159,7 +160,7 @@ fn of_usage(usage: &TokenUsage, model: Option<&Text>) -> String {
         ("reasoning", number(usage.reasoning_tokens)),
         ("cost_usd", usage.cost_usd.map(|cost| cost.to_string())),
     ];
-    beginning(&stated(facts))
+    beginning(Cow::Owned(stated(facts)))
 }
 
 fn stated<const N: usize>(facts: [(&str, Option<String>); N]) -> String {
