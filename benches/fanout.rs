@@ -11,11 +11,16 @@ use std::{convert::Infallible, hint::black_box};
 use criterion::{Criterion, Throughput};
 use foldline::{
     conversation::{DomainEvent, Sourced, with_source},
-    emitters::{audit::AuditChain, metrics::Metrics, patch::PatchStream},
+    emitters::{
+        audit::AuditChain,
+        metrics::Metrics,
+        patch::PatchStream,
+        transcript::{Transcript, TranscriptStyle},
+    },
     executors::{Executor, Format},
     json,
     processor::Processor,
-    transduce::{Batch, Emitter, Tee, Transducer, emit_fn},
+    transduce::{Batch, Emitter, Tee, Transducer, contramap, emit_fn},
 };
 
 use self::common::{droid, timing};
@@ -57,6 +62,17 @@ fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible
     })
 }
 
+fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+    let style = TranscriptStyle { color: false, width: 100 };
+    let event = |event: &Sourced<DomainEvent>| &event.item;
+    let (mut transcript, mut sink) = (contramap(Transcript::new(style), event), Sink::default());
+    emit_fn(move |event: &Sourced<DomainEvent>| {
+        let lines: Batch<String> = transcript.emit(event);
+        lines.drain_with(|line| sink.out().extend_from_slice(line.as_bytes()));
+        Batch::EMPTY
+    })
+}
+
 /// The patches, and beside them one more consumer.
 fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, Infallible>) {
     let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
@@ -72,7 +88,7 @@ fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, In
 }
 
 type Way = fn(&str);
-const WAYS: [(&str, Way); 5] = [
+const WAYS: [(&str, Way); 6] = [
     ("patches", |log| run(log, false, ())),
     ("metrics", |log| run(log, false, Metrics::default())),
     ("line hashes", |log| run(log, true, ())),
@@ -80,6 +96,7 @@ const WAYS: [(&str, Way); 5] = [
     ("audit with event digests", |log| {
         run(log, true, audit(AuditChain::default().with_event_digests()));
     }),
+    ("transcript", |log| run(log, false, transcript())),
 ];
 
 fn main() {

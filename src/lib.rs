@@ -38,6 +38,8 @@ pub mod emitters;
 #[cfg(feature = "executors")]
 pub mod executors;
 pub mod json;
+#[cfg(all(doc, feature = "processor"))]
+pub mod performance;
 #[cfg(feature = "processor")]
 pub mod processor;
 pub mod transduce;

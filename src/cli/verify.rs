@@ -13,7 +13,10 @@ use clap::Args;
 use super::{error::Error, exit};
 use crate::{
     conversation::Digest,
-    emitters::audit::{Head, Verified, verify},
+    emitters::{
+        audit::{Head, Verified, verify},
+        terminal::neutralise,
+    },
     processor::LineFramer,
 };
 
@@ -45,9 +48,10 @@ pub(super) struct VerifyArgs {
 pub(super) fn run(args: &VerifyArgs) -> Result<u8, Error> {
     let (code, report) = examine(args)?;
     let path = args.audit.display();
+    // A trail that somebody tampered with may hold anything.
     let written = match code {
-        exit::FINE => io::stdout().write_all(report.as_bytes()),
-        _ => writeln!(io::stderr(), "foldline: {path}: {report}"),
+        exit::FINE => io::stdout().write_all(neutralise(&report).as_bytes()),
+        _ => writeln!(io::stderr(), "foldline: {}", neutralise(&format!("{path}: {report}"))),
     };
     written.map_err(Error::Output)?;
     Ok(code)

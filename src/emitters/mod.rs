@@ -8,4 +8,6 @@ pub mod metrics;
 #[cfg(feature = "patch")]
 pub mod patch;
 #[cfg(feature = "transcript")]
+pub mod terminal;
+#[cfg(feature = "transcript")]
 pub mod transcript;

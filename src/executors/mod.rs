@@ -2,12 +2,16 @@
 
 pub mod action;
 pub mod claude;
+pub mod codex;
+pub mod content;
 pub mod droid;
+pub mod facts;
 pub mod files;
 mod format;
 pub mod recognise;
 mod registry;
 pub mod report;
+pub mod tutorial;
 pub mod wire;
 
 pub use self::{

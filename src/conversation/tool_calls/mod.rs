@@ -81,7 +81,7 @@ impl Limits {
         open_calls: 1 << 16,
         held_results: 1 << 12,
         held_bytes: 16 << 20,
-        ended_calls: 1 << 12,
+        ended_calls: 1 << 10,
     };
 }
 
@@ -141,6 +141,14 @@ impl<R: CallResult> ToolCalls<R> {
     /// Whether a call with this id is open, or ended not long ago.
     pub fn knows(&self, id: &CorrId) -> bool {
         self.open.contains_key(id) || self.ended.contains(id)
+    }
+
+    /// The oldest open call of a tool.
+    pub fn oldest_of(&self, tool_name: &str) -> Option<&CorrId> {
+        self.by_age.values().find(|id| {
+            let tool = self.open.get(id.as_str()).and_then(|call| call.entry.tool());
+            tool.is_some_and(|tool| tool.tool_name == *tool_name)
+        })
     }
 
     /// A tool was called. A call to which the log gives no id gets one of its own (`call-0`, ...).

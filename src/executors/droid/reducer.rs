@@ -44,7 +44,7 @@ impl DroidReducer {
     }
 }
 
-/// What the reducer remembers from one line to the next.
+/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidState {
     calls: ToolCalls<DroidResult>,
@@ -66,16 +66,16 @@ impl DroidState {
     }
 }
 
-impl<'a> Reducer<DroidLine<'a>, DroidState, DomainEvent> for DroidReducer {
-    fn init(&self) -> DroidState {
-        DroidState::default()
+impl<'a> Reducer<DroidLine<'a>, Box<DroidState>, DomainEvent> for DroidReducer {
+    fn init(&self) -> Box<DroidState> {
+        Box::default()
     }
 
     fn reduce(
         &self,
-        mut state: DroidState,
+        mut state: Box<DroidState>,
         line: DroidLine<'a>,
-    ) -> (DroidState, Batch<DomainEvent>) {
+    ) -> (Box<DroidState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         let mut step = Step {
             limits: &self.limits,
@@ -88,7 +88,7 @@ impl<'a> Reducer<DroidLine<'a>, DroidState, DomainEvent> for DroidReducer {
         (state, events)
     }
 
-    fn finish(&self, mut state: DroidState) -> (DroidState, Batch<DomainEvent>) {
+    fn finish(&self, mut state: Box<DroidState>) -> (Box<DroidState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         state.calls.finish(&mut events);
         (state, events)
@@ -116,12 +116,12 @@ impl Step<'_> {
             DroidJson::Message(line) => self.message(line, &unknown),
             DroidJson::Reasoning(line) => self.reasoning(line, &unknown),
             DroidJson::ToolCall(line) => self.tool_call(line, &unknown),
-            DroidJson::ToolResult(line) => {
+            DroidJson::ToolResult(mut line) => {
                 let extra = self.unknown("tool_result", &unknown);
                 let key = ResultKey {
-                    id: line.id.clone(),
-                    message_id: line.message_id.clone(),
-                    tool_name: line.tool_id.clone(),
+                    id: line.id.take(),
+                    message_id: line.message_id.take(),
+                    tool_name: line.tool_id.take(),
                 };
                 let result = DroidResult::new(line, self.at, extra);
                 self.state.calls.result(key, result, self.limits, self.events);

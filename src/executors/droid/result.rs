@@ -39,6 +39,13 @@ impl DroidResult {
     }
 }
 
+impl DroidResult {
+    /// A result that is all text.
+    pub(super) fn of_text(is_error: bool, body: Text, timestamp: Option<Timestamp>) -> Self {
+        Self { is_error, body, timestamp, extra: Vec::new() }
+    }
+}
+
 impl CallResult for DroidResult {
     fn complete(self, call: &mut NormalizedEntry) {
         if !self.extra.is_empty() {
