@@ -20,7 +20,7 @@ use foldline::{
     executors::{Executor, Format},
     json,
     processor::Processor,
-    transduce::{Batch, Emitter, Tee, Transducer, contramap, emit_fn},
+    transduce::{Batch, Emitter, Tee, Transducer, emit_fn},
 };
 
 use self::common::{droid, timing};
@@ -64,10 +64,9 @@ fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible
 
 fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
     let style = TranscriptStyle { color: false, width: 100 };
-    let event = |event: &Sourced<DomainEvent>| &event.item;
-    let (mut transcript, mut sink) = (contramap(Transcript::new(style), event), Sink::default());
+    let (mut transcript, mut sink) = (Transcript::new(style), Sink::default());
     emit_fn(move |event: &Sourced<DomainEvent>| {
-        let lines: Batch<String> = transcript.emit(event);
+        let lines: Batch<String> = transcript.emit(&event.item);
         lines.drain_with(|line| sink.out().extend_from_slice(line.as_bytes()));
         Batch::EMPTY
     })
