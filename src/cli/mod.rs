@@ -8,6 +8,7 @@ mod input;
 mod pace;
 mod replay;
 mod sink;
+mod verify;
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -37,6 +38,7 @@ pub fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Replay(args) => replay::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -6,6 +6,7 @@
 //! executor shares, and [`Conversation`] the fold of all events into one document.
 
 mod action;
+mod digest;
 mod document;
 mod entry;
 mod event;
@@ -29,6 +30,7 @@ pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
     },
+    digest::{Digest, HexDigits, NotADigest},
     document::{Conversation, EntrySlot},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},
