@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
-use super::{doctor::DoctorArgs, replay::ReplayArgs};
+use super::{doctor::DoctorArgs, replay::ReplayArgs, verify::VerifyArgs};
 use crate::executors::{Executor, Format};
 
 pub(super) const EXIT_CODES: &str = "\
@@ -36,6 +36,9 @@ pub(super) enum Command {
 
     /// Tells for each log its format, and what of it was not fully understood
     Doctor(DoctorArgs),
+
+    /// Checks an audit trail, and the logs that it was made from
+    Verify(VerifyArgs),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -10,6 +10,7 @@ mod input;
 mod pace;
 mod replay;
 mod sink;
+mod verify;
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -22,6 +23,7 @@ use self::{
     args::{Args, Command},
     error::Error,
 };
+use crate::emitters::terminal::neutralise;
 
 /// Exit codes of the program.
 mod exit {
@@ -38,6 +40,7 @@ pub fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Replay(args) => replay::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),
@@ -47,7 +50,8 @@ pub fn main() -> ExitCode {
         }
         Err(error) => {
             // There is nowhere left to report a failure to report.
-            let _ = writeln!(io::stderr(), "foldline: {error}");
+            let message = error.to_string();
+            let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
             ExitCode::from(error.exit_code())
         }
     }

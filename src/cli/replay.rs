@@ -104,6 +104,8 @@ pub(super) enum OutputFormat {
     Events,
     /// The conversation as one JSON document
     Conversation,
+    /// Counters in the text format of Prometheus, at the end
+    Metrics,
 }
 
 /// Files that take longer than a glance to read.
@@ -158,7 +160,8 @@ impl<W: Write> Run<W> {
     fn finish(self, args: &ReplayArgs) -> Result<u8, Error> {
         let mut failure = None;
         let keep_first = |error| failure = failure.take().or(Some(error));
-        let (_counts, replay) = self.processor.finish(keep_first);
+        let (counts, mut replay) = self.processor.finish(keep_first);
+        let failure = failure.or(replay.sink.conclude(counts.into()).err());
         match failure {
             Some(error) => Err(Error::Output(error)),
             None if args.strict && replay.malformed > 0 => {
@@ -224,6 +227,7 @@ fn shape(args: &ReplayArgs) -> Shape {
         OutputFormat::Patches => Shape::Patches(Box::default()),
         OutputFormat::Events => Shape::Events,
         OutputFormat::Conversation => Shape::Conversation(Box::default()),
+        OutputFormat::Metrics => Shape::Metrics(Box::default()),
     }
 }
 

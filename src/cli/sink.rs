@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     conversation::{Conversation, DomainEvent, Sourced},
     emitters::{
+        metrics::{LinesRead, Metrics},
         patch::{PatchStream, PatchStreamState},
         transcript::Transcript,
     },
@@ -30,6 +31,7 @@ pub(super) enum Shape {
     Patches(Box<PatchStream>),
     Events,
     Conversation(Box<Conversation>),
+    Metrics(Box<Metrics>),
 }
 
 /// What a replay remembers of its output.
@@ -67,6 +69,14 @@ impl<W: Write> Sink<W> {
         }
     }
 
+    /// The log has been read to its end, and this was read of it.
+    pub(super) fn conclude(&mut self, read: LinesRead) -> io::Result<()> {
+        let Shape::Metrics(metrics) = &mut self.shape else { return Ok(()) };
+        metrics.add_read(read);
+        self.pending.extend_from_slice(metrics.render().as_bytes());
+        self.flush()
+    }
+
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.write_out()?;
         self.writer.flush()
@@ -98,6 +108,7 @@ impl<W: Write> Sink<W> {
                 push_json_line(pending, event)?;
             }
             Shape::Conversation(conversation) => conversation.apply(&event.item),
+            Shape::Metrics(metrics) => metrics.count(&event.item),
         }
         if self.pending.len() < FULL { Ok(()) } else { self.write_out() }
     }
@@ -125,6 +136,7 @@ impl<W: Write> Sink<W> {
                 serde_json::to_writer_pretty(&mut *pending, conversation)?;
                 pending.push(b'\n');
             }
+            Shape::Metrics(metrics) => metrics.end_log(),
         }
         self.flush()
     }

@@ -10,7 +10,7 @@ pub struct Digest([u8; 32]);
 
 impl Digest {
     /// The digest of some bytes.
-    #[cfg(feature = "processor")]
+    #[cfg(any(feature = "audit", feature = "processor"))]
     pub fn of(bytes: &[u8]) -> Self {
         use sha2::Digest as _;
         Self(sha2::Sha256::digest(bytes).into())
@@ -43,8 +43,9 @@ impl HexDigits {
     }
 }
 
+/// Without a branch: what follows 9 is 39 places before `a`.
 fn hex_digit(nibble: u8) -> u8 {
-    if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }
+    b'0' + nibble + 39 * u8::from(nibble > 9)
 }
 
 impl From<[u8; 32]> for Digest {
@@ -122,7 +123,7 @@ mod tests {
             assert_eq!(wrong.parse::<Digest>(), Err(NotADigest), "{wrong}");
         }
         // The value of nothing, from FIPS 180-4's examples.
-        #[cfg(feature = "processor")]
+        #[cfg(any(feature = "audit", feature = "processor"))]
         assert_eq!(Digest::of(b""), digest);
     }
 }

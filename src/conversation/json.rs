@@ -17,6 +17,10 @@ use super::{portable::made_portable, text::Text};
 /// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
 /// readers, becomes its own text.
 ///
+/// What is written out is valid for every reader: in a value taken from a log, a lone surrogate is
+/// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
+/// readers, becomes its own text.
+///
 /// ```
 /// use foldline::conversation::Json;
 ///

@@ -10,6 +10,8 @@ mod framer;
 mod joiner;
 mod overlong;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tracing::{debug, trace};
 
@@ -52,6 +54,7 @@ pub struct Processor<R, S, M> {
     framer: LineFramer,
     transducer: Transducer<R, S, M>,
     counts: Counts,
+    digest_line: Option<fn(&[u8]) -> Digest>,
 }
 
 /// What a [`Processor`] has read.
@@ -63,6 +66,13 @@ pub struct Counts {
     pub blank: u64,
     /// Records that were reduced; several may stand on one line.
     pub records: u64,
+}
+
+#[cfg(feature = "metrics")]
+impl From<Counts> for crate::emitters::metrics::LinesRead {
+    fn from(Counts { lines, blank, records }: Counts) -> Self {
+        Self { lines, blank, records }
+    }
 }
 
 /// From where a [`Processor`] can go on: a plain value that can be stored with serde. What an emitter
@@ -83,7 +93,8 @@ impl<R, S, M> Processor<R, S, M> {
     pub fn restore(reducer: R, snapshot: Snapshot<S>, emitter: M, max_line: usize) -> Self {
         let Snapshot { framer, counts, state } = snapshot;
         let framer = LineFramer::restore(framer, max_line);
-        Self { framer, transducer: Transducer::restore(reducer, state, emitter), counts }
+        let transducer = Transducer::restore(reducer, state, emitter);
+        Self { framer, transducer, counts, digest_line: None }
     }
 
     /// From where to go on later: everything before it has been reduced, and nothing after it.
@@ -102,7 +113,17 @@ impl<R, S, M> Processor<R, S, M> {
 
     /// Drives `transducer` with the lines that `framer` gives out.
     pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
-        Self { framer, transducer, counts: Counts::default() }
+        Self { framer, transducer, counts: Counts::default(), digest_line: None }
+    }
+
+    /// The same processor, which gives every event the SHA-256 value of the line that caused it
+    /// ([`Sourced::line_sha256`]): of its bytes as they stand in the log, without the line end and
+    /// without the byte order mark at the start of the log.
+    #[cfg(feature = "audit")]
+    #[must_use]
+    pub fn with_line_hashes(mut self) -> Self {
+        self.digest_line = Some(Digest::of);
+        self
     }
 
     /// What was read so far.
@@ -131,9 +152,12 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
         M: Emitter<Sourced<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts } = self;
+        let Self { framer, transducer, counts, digest_line } = self;
         framer.push(bytes, |frame| {
-            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
+            let digest = digest_of(frame, *digest_line);
+            read_frame(frame, counts, |record| {
+                transducer.step_with(record.with_line_sha256(digest.clone()), &mut each);
+            });
         });
         trace!(bytes = bytes.len(), lines = counts.lines, "bytes processed");
     }
@@ -154,9 +178,12 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
         M: Emitter<Sourced<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts } = self;
+        let Self { framer, transducer, counts, digest_line } = self;
         framer.finish(|frame| {
-            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
+            let digest = digest_of(frame, *digest_line);
+            read_frame(frame, counts, |record| {
+                transducer.step_with(record.with_line_sha256(digest.clone()), &mut each);
+            });
         });
     }
 
@@ -210,6 +237,11 @@ fn is_binary(bytes: &[u8]) -> bool {
     const REPAIRED: usize = 1000;
     bytes.len() > 64 << 10
         && bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).nth(REPAIRED).is_some()
+}
+
+fn digest_of(frame: Frame<'_>, digest: Option<fn(&[u8]) -> Digest>) -> Option<Arc<Digest>> {
+    let digest = digest.filter(|_| !frame.bytes.is_empty())?;
+    Some(Arc::new(frame.sha256.unwrap_or_else(|| digest(frame.bytes))))
 }
 
 fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Sourced<Record<'_>>)) {
