@@ -1,4 +1,5 @@
 //! `foldline replay --follow`: a log as it grows, is rotated, cut, removed and put back.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 #![cfg(all(feature = "cli", unix))]
 
 use std::{

@@ -1,5 +1,6 @@
 //! Going on after the worst: whenever a replay is killed or cut, the final output is that of an
 //! undisturbed run, or it says that it cannot go on.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 #![cfg(all(feature = "cli", unix))]
 
 use std::{

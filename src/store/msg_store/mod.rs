@@ -3,7 +3,10 @@
 mod shared;
 mod subscription;
 
-use std::sync::{Arc, MutexGuard};
+use std::{
+    borrow::Borrow,
+    sync::{Arc, MutexGuard},
+};
 
 use self::shared::{Shared, State};
 pub use self::subscription::{Snapshot, Subscription, Update};
@@ -60,12 +63,13 @@ impl MsgStore {
         Self::default()
     }
 
-    /// Changes the conversation, and tells every subscriber.
+    /// Changes the conversation, and tells every subscriber. Cloning a patch copies nothing, so it may
+    /// be lent.
     ///
     /// # Errors
     /// The patch does not fit the conversation as it is. Then nothing changes, and nobody is told.
-    pub fn push(&self, patch: ConversationPatch) -> Result<(), DoesNotFit> {
-        self.state().push(patch)?;
+    pub fn push(&self, patch: impl Borrow<ConversationPatch>) -> Result<(), DoesNotFit> {
+        self.state().push(patch.borrow())?;
         self.shared.wake();
         Ok(())
     }

@@ -81,7 +81,7 @@ impl State {
         state
     }
 
-    pub(super) fn push(&mut self, patch: ConversationPatch) -> Result<(), DoesNotFit> {
+    pub(super) fn push(&mut self, patch: &ConversationPatch) -> Result<(), DoesNotFit> {
         patch.apply_to(&mut self.conversation)?;
         if let Some((index, entry)) = patch.entry() {
             self.note(index, entry);
