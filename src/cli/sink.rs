@@ -86,6 +86,8 @@ impl<W: Write> Sink<W> {
         // Whatever becomes of it, it is not written twice.
         let written = self.writer.write_all(&self.pending);
         self.pending.clear();
+        // One long line is no reason to hold its memory for all that follow.
+        self.pending.shrink_to(2 * FULL);
         written
     }
 
