@@ -10,4 +10,5 @@ pub mod emitters;
 pub mod executors;
 #[cfg(feature = "processor")]
 pub mod processor;
+pub mod store;
 pub mod transduce;

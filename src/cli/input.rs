@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read},
+    io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
 
@@ -45,6 +45,16 @@ impl<'p> Input<'p> {
             }
             (Box::new(file), metadata.is_file().then_some(metadata.len()))
         };
+        Ok(Self { path, reader, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
+    }
+
+    /// Opens a file and skips what stands before `offset`.
+    pub(super) fn open_at(path: &'p Path, offset: u64) -> Result<Self, Error> {
+        let fail = |error| Error::Input { path: path.to_owned(), error };
+        let mut file = File::open(path).map_err(fail)?;
+        let length = file.metadata().map_err(fail)?.len();
+        file.seek(SeekFrom::Start(offset)).map_err(fail)?;
+        let (reader, length) = (Box::new(file), Some(length.saturating_sub(offset)));
         Ok(Self { path, reader, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
     }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod error;
+mod ingest;
 mod input;
 mod pace;
 mod replay;
@@ -25,6 +26,7 @@ mod exit {
     pub(super) const FAILED: u8 = 1;
     pub(super) const WRONG_USE: u8 = 2;
     pub(super) const MALFORMED: u8 = 3;
+    pub(super) const NOT_FOUND: u8 = 4;
 }
 
 /// Runs the program with the arguments of the process.
@@ -33,6 +35,7 @@ pub fn main() -> ExitCode {
     // clap itself exits with 2 on wrong use, and with 0 after --help.
     let result = match Args::parse().command {
         Command::Replay(args) => replay::run(&args),
+        Command::Ingest(args) => ingest::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -2,5 +2,7 @@
 
 #[cfg(feature = "patch")]
 pub mod patch;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 #[cfg(feature = "transcript")]
 pub mod transcript;
