@@ -35,6 +35,8 @@ pub(super) enum Piece {
 /// What there is to say at the end of a file.
 #[derive(Clone, Copy)]
 pub(super) struct End {
+    /// Something was committed.
+    pub(super) has_news: bool,
     /// It ends in the middle of a line, which was left for the next time.
     pub(super) mid_line: bool,
 }
@@ -73,6 +75,7 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
             (executor, with_source(executor).init(), Source { line: 1, offset: 0 })
         }
     };
+    let first = expected;
     let file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
     let fold = LogFold { reducer: with_source(executor), state: Some(state), events: Vec::new() };
     let framer = LineFramer::starting_at(position, DEFAULT_MAX_LINE);
@@ -97,13 +100,14 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     if plan.complete {
         reader.fold.finish();
     }
-    if reader.has_news() {
+    let has_news = reader.has_news();
+    if has_news {
         let piece = reader.commit(plan.complete)?;
         if !each(piece) {
             return Ok(None);
         }
     }
-    Ok(Some(End { mid_line }))
+    Ok(Some(End { mid_line, has_news: has_news || reader.expected != first }))
 }
 
 fn fail(plan: &Plan, error: io::Error) -> Error {
@@ -130,22 +134,21 @@ impl Reader<'_> {
     }
 
     /// Takes the last line, which has no line end, if it can be no part of a longer one; says whether
-    /// it was left.
+    /// something was left.
     fn last_line(&mut self) -> bool {
-        let (mut is_whole, mut is_there) = (true, false);
+        let (mut records, mut is_whole) = (0, true);
         self.framer.clone().finish(|frame| {
-            is_there = true;
-            read_records(frame, |record| is_whole &= matches!(record.item, Record::Object(_)));
+            read_records(frame, |record| {
+                records += 1;
+                is_whole &= matches!(record.item, Record::Object(_));
+            });
         });
-        if !is_there {
-            return false;
-        }
-        if is_whole || self.plan.complete {
+        if (records > 0 && is_whole) || self.plan.complete {
             let Self { framer, fold, .. } = self;
             framer.finish(|frame| fold.line(frame));
             return false;
         }
-        true
+        records > 0
     }
 
     fn has_news(&self) -> bool {

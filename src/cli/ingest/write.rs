@@ -48,9 +48,10 @@ impl Writer {
                     self.flush()?;
                 }
             }
-            Piece::End(End { mid_line }) => {
+            Piece::End(End { mid_line, has_news }) => {
                 self.summary.mid_line += u64::from(mid_line);
                 match plan.start {
+                    _ if !has_news => self.summary.unchanged += 1,
                     Start::New => self.summary.new += 1,
                     Start::Resume { .. } => self.summary.grown += 1,
                     Start::Again => self.summary.again += 1,

@@ -18,10 +18,11 @@ mod writer;
 
 use std::{
     path::{Path, PathBuf},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 #[cfg(feature = "patch")]
 pub use self::resolver::SessionResolver;
@@ -49,9 +50,10 @@ impl Database {
         let mut connection = Connection::open(path).map_err(fail)?;
         connection.busy_timeout(wait).map_err(fail)?;
         schema::migrate(&mut connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
+        write_ahead(&connection, wait).map_err(fail)?;
         connection
             .execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+                "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
                  PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
             )
             .map_err(fail)?;
@@ -86,5 +88,21 @@ impl Database {
 
     pub(crate) fn error(&self, error: &rusqlite::Error) -> SqliteError {
         SqliteError::new(&self.path, error)
+    }
+}
+
+/// Turns WAL mode on. SQLite does not wait by itself while somebody else does the same.
+fn write_ahead(connection: &Connection, wait: Duration) -> rusqlite::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match connection.execute_batch("PRAGMA journal_mode = WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && begun.elapsed() < wait =>
+            {
+                thread::sleep(Duration::from_millis(5));
+            }
+            result => return result,
+        }
     }
 }
