@@ -1,4 +1,33 @@
-//! Foldline folds the logs of coding agents into one stream of domain events.
+//! Foldline folds the logs of coding agents into one stream of domain events, and fans it out.
+//!
+//! `fn(State, In) -> (State, Events)`, and every consumer reads the same events:
+//!
+//! ```text
+//!  bytes ─▶ lines ─▶ records ─▶ ┌───────────┐  DomainEvent  ┌─▶ patches ─▶ a user interface
+//!                               │  Reducer  │──────────────▶├─▶ a transcript
+//!        (processor: I/O)       │  (pure)   │   by &ref,    └─▶ yours
+//!                               └───────────┘   one pass
+//!                                  State
+//! ```
+//!
+//! The floors of the house, each resting only on those before it:
+//!
+//! - [`transduce`]: the framework. [`Reducer`](transduce::Reducer), [`Emitter`](transduce::Emitter) and
+//!   the [`Transducer`](transduce::Transducer) that composes them. Knows no JSON and no agent.
+//! - [`conversation`]: the domain. [`DomainEvent`](conversation::DomainEvent) is the one boundary
+//!   between agents and consumers; [`ToolCalls`](conversation::ToolCalls) pairs results with calls.
+#![cfg_attr(
+    feature = "executors",
+    doc = "- [`executors`]: one folder an agent, wire types in, domain events out."
+)]
+#![cfg_attr(
+    feature = "patch",
+    doc = "- [`emitters`]: one file or folder a consumer, domain events in, output out."
+)]
+#![cfg_attr(
+    feature = "processor",
+    doc = "- [`processor`]: the imperative shell: bytes, lines, positions."
+)]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "cli")]
@@ -12,3 +41,8 @@ pub mod executors;
 pub mod processor;
 pub mod store;
 pub mod transduce;
+
+/// The README's snippets are tests.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -15,7 +15,7 @@ pub(super) enum Error {
     Output(io::Error),
 
     #[error(
-        "cannot tell which agent wrote {}: none of its first {records} records is typical of a known format; name the format with --executor (known: {known})",
+        "cannot tell which agent wrote {}: its first {records} records do not decide it; name the format with --executor (known: {known})",
         .path.display()
     )]
     Unrecognised { path: PathBuf, records: usize, known: String },

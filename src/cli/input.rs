@@ -94,11 +94,11 @@ impl<'p> Input<'p> {
             self.ahead.extend_from_slice(bytes);
             match recogniser.verdict() {
                 Verdict::Certain(format) => return Ok(format),
-                Verdict::Undecided if length == 0 || self.ahead.len() > RECOGNISE => {
+                Verdict::Undecided if length > 0 && self.ahead.len() <= RECOGNISE => {}
+                Verdict::Undecided | Verdict::Contradictory => {
                     let known = names(&Format::ALL);
                     return Err(Error::Unrecognised { path: self.path.to_owned(), records, known });
                 }
-                Verdict::Undecided => {}
             }
         }
     }

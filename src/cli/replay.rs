@@ -17,11 +17,8 @@ use super::{
     sink::{Shape, Sink},
 };
 use crate::{
-    conversation::{Conversation, DomainEvent, Sourced, WarningKind, with_source},
-    emitters::{
-        patch::PatchStream,
-        transcript::{Transcript, TranscriptStyle},
-    },
+    conversation::{DomainEvent, Sourced, WarningKind, with_source},
+    emitters::transcript::{Transcript, TranscriptStyle},
     processor::Processor,
     transduce::{Batch, Emitter, Transducer},
 };
@@ -144,9 +141,9 @@ fn is_malformed(kind: WarningKind) -> bool {
 fn shape(args: &ReplayArgs) -> Shape {
     match args.format {
         OutputFormat::Transcript => Shape::Transcript(Box::new(Transcript::new(style(args)))),
-        OutputFormat::Patches => Shape::Patches(Box::new(PatchStream::default())),
+        OutputFormat::Patches => Shape::Patches(Box::default()),
         OutputFormat::Events => Shape::Events,
-        OutputFormat::Conversation => Shape::Conversation(Box::new(Conversation::default())),
+        OutputFormat::Conversation => Shape::Conversation(Box::default()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Conversation`]: the whole conversation, folded straight from its events.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -17,7 +17,7 @@ use super::{
 pub struct Conversation {
     /// The entries, each wrapped as `{"type":"NORMALIZED_ENTRY","content":{..}}` when serialised.
     #[serde(serialize_with = "serialize_entries", deserialize_with = "deserialize_entries")]
-    pub entries: Vec<NormalizedEntry>,
+    pub entries: Vec<Arc<NormalizedEntry>>,
     /// What stands beside the entries, at root keys of their own.
     #[serde(flatten)]
     pub summary: Summary,
@@ -30,19 +30,19 @@ impl Conversation {
     /// Folds one event in.
     pub fn apply(&mut self, event: &DomainEvent) {
         match event {
-            DomainEvent::NewEntry { entry } => self.entries.push(entry.clone()),
-            DomainEvent::OpenEntry { corr_id, entry } => self.open(corr_id, entry.clone()),
+            DomainEvent::NewEntry { entry } => self.entries.push(Arc::clone(entry)),
+            DomainEvent::OpenEntry { corr_id, entry } => self.open(corr_id, Arc::clone(entry)),
             DomainEvent::NewToolCall { corr_id, entry } => {
                 self.open(corr_id, entry_of_call(corr_id, entry));
             }
             DomainEvent::GrowEntry { corr_id, text } => {
                 if let Some(entry) = self.entry_mut(corr_id) {
-                    entry.content.push(text);
+                    Arc::make_mut(entry).content.push(text);
                 }
             }
             DomainEvent::CloseEntry { corr_id, entry } => {
                 if let (Some(old), Some(entry)) = (self.entry_mut(corr_id), entry) {
-                    *old = entry.clone();
+                    *old = Arc::clone(entry);
                 }
                 self.open.remove(corr_id);
             }
@@ -60,13 +60,13 @@ impl Conversation {
         }
     }
 
-    fn open(&mut self, corr_id: &CorrId, entry: NormalizedEntry) {
+    fn open(&mut self, corr_id: &CorrId, entry: Arc<NormalizedEntry>) {
         self.open.insert(corr_id.clone(), self.entries.len());
         self.entries.push(entry);
     }
 
     /// The open entry with this id; that there is none is a warning.
-    fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NormalizedEntry> {
+    fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut Arc<NormalizedEntry>> {
         let Some(&index) = self.open.get(corr_id) else {
             self.summary.warn(WarningKind::UnknownCorrelation);
             return None;
@@ -85,11 +85,15 @@ impl<'e> FromIterator<&'e DomainEvent> for Conversation {
     }
 }
 
-/// The entry of a tool call always carries its correlation id.
-fn entry_of_call(corr_id: &CorrId, entry: &NormalizedEntry) -> NormalizedEntry {
-    let mut entry = entry.clone();
+/// The entry of a tool call always carries its correlation id, so that a stored conversation can say
+/// which entry a late result belongs to.
+pub(crate) fn entry_of_call(
+    corr_id: &CorrId,
+    entry: &Arc<NormalizedEntry>,
+) -> Arc<NormalizedEntry> {
+    let mut entry = Arc::clone(entry);
     if entry.corr_id().is_none() {
-        entry.metadata_mut().corr_id = Some(corr_id.clone());
+        Arc::make_mut(&mut entry).metadata_mut().corr_id = Some(corr_id.clone());
     }
     entry
 }
@@ -125,7 +129,7 @@ impl<E> EntrySlot<E> {
 }
 
 fn serialize_entries<S: Serializer>(
-    entries: &[NormalizedEntry],
+    entries: &[Arc<NormalizedEntry>],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(entries.iter().map(EntrySlot::new))
@@ -133,7 +137,7 @@ fn serialize_entries<S: Serializer>(
 
 fn deserialize_entries<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<Vec<NormalizedEntry>, D::Error> {
-    let slots = Vec::<EntrySlot<NormalizedEntry>>::deserialize(deserializer)?;
+) -> Result<Vec<Arc<NormalizedEntry>>, D::Error> {
+    let slots = Vec::<EntrySlot<Arc<NormalizedEntry>>>::deserialize(deserializer)?;
     Ok(slots.into_iter().map(EntrySlot::into_entry).collect())
 }

@@ -1,11 +1,9 @@
 //! [`NormalizedEntry`]: one entry of a conversation, the same for every agent.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
-    action::ActionType, event::WarningKind, id::CorrId, json::Json, text::Text, time::Timestamp,
+    action::ActionType, event::WarningKind, extra::Extra, id::CorrId, text::Text, time::Timestamp,
 };
 
 /// One entry of a conversation.
@@ -196,11 +194,12 @@ pub struct Metadata {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
     /// Further fields of the log, by their own names.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub extra: BTreeMap<String, Json>,
+    #[serde(default, skip_serializing_if = "Extra::is_empty")]
+    pub extra: Extra,
 }
 
-/// [`NormalizedEntryType`] as it is read: straight from the text, so that [`Json`] keeps every digit.
+/// [`NormalizedEntryType`] as it is read: straight from the text, so that JSON values
+/// keep every digit.
 #[derive(Deserialize)]
 struct FlatEntryType {
     r#type: String,

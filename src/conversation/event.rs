@@ -1,5 +1,7 @@
 //! [`DomainEvent`]: the one boundary between agents and consumers.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,7 +17,8 @@ use super::{
 /// What happened in a conversation. Executors produce these, emitters read them, and nothing else
 /// passes between the two. Serialised as `{"event": "new_entry", "data": {..}}`.
 ///
-/// An event says *what*, never *where on a screen*: entries have no index here.
+/// An event says *what*, never *where on a screen*: entries have no index here. An entry is shared,
+/// so that a consumer may keep it without copying it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -26,14 +29,14 @@ pub enum DomainEvent {
     /// Something was said.
     NewEntry {
         /// What was said.
-        entry: NormalizedEntry,
+        entry: Arc<NormalizedEntry>,
     },
     /// Something begins to be said, and will grow until it is closed under the same id.
     OpenEntry {
         /// The id that the growing text comes under.
         corr_id: CorrId,
         /// The entry as it begins.
-        entry: NormalizedEntry,
+        entry: Arc<NormalizedEntry>,
     },
     /// An open entry got more text at its end.
     GrowEntry {
@@ -47,21 +50,21 @@ pub enum DomainEvent {
         /// The id that the entry was opened under.
         corr_id: CorrId,
         /// The entry as a whole, if it is to replace what has grown.
-        entry: Option<NormalizedEntry>,
+        entry: Option<Arc<NormalizedEntry>>,
     },
     /// A tool was called.
     NewToolCall {
         /// The call's id, as the log gives it.
         corr_id: CorrId,
         /// The call; its type is always [`NormalizedEntryType::ToolUse`].
-        entry: NormalizedEntry,
+        entry: Arc<NormalizedEntry>,
     },
     /// A tool call went on or ended; its status says which.
     UpdateToolCall {
         /// The call's id.
         corr_id: CorrId,
         /// The call as it is now, whole, so that a consumer needs no memory of it.
-        entry: NormalizedEntry,
+        entry: Arc<NormalizedEntry>,
     },
     /// Tokens were used, on top of those stated before: consumers add them up.
     Usage {
@@ -76,8 +79,8 @@ pub enum DomainEvent {
 
 impl DomainEvent {
     /// An entry that is complete.
-    pub fn entry(entry: NormalizedEntry) -> Self {
-        Self::NewEntry { entry }
+    pub fn entry(entry: impl Into<Arc<NormalizedEntry>>) -> Self {
+        Self::NewEntry { entry: entry.into() }
     }
 
     /// A warning that no raw text belongs to.

@@ -9,6 +9,7 @@ mod action;
 mod document;
 mod entry;
 mod event;
+mod extra;
 mod id;
 mod json;
 mod session;
@@ -19,6 +20,8 @@ mod time;
 pub mod tool_calls;
 mod usage;
 
+#[cfg(feature = "patch")]
+pub(crate) use self::document::entry_of_call;
 #[cfg(feature = "executors")]
 pub(crate) use self::text::decode_literal;
 pub use self::{
@@ -28,6 +31,7 @@ pub use self::{
     document::{Conversation, EntrySlot},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},
+    extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     json::Json,
     session::{Outcome, Session},

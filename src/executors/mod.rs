@@ -11,5 +11,6 @@ pub mod wire;
 
 pub use self::{
     format::Format,
+    recognise::{Recogniser, Verdict, recognise},
     registry::{Executor, ExecutorState},
 };

@@ -121,17 +121,21 @@ impl<R, S, M> Processor<R, S, M> {
 /// Reads the records of a line.
 pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>)) {
     let Frame { source, bytes, skipped } = frame;
-    let text = String::from_utf8_lossy(bytes);
+    let mut irregular = |record| each(Sourced::new(source, Record::Irregular(record)));
+    let lossy;
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            irregular(Irregular::InvalidUtf8 { at: error.valid_up_to() });
+            lossy = String::from_utf8_lossy(bytes);
+            &lossy
+        }
+    };
     if skipped > 0 {
-        let too_long = TooLong { head: &text, bytes: bytes.len() as u64 + skipped };
-        each(Sourced::new(source, Record::Irregular(Irregular::TooLong(too_long))));
+        irregular(Irregular::TooLong(TooLong { head: text, bytes: bytes.len() as u64 + skipped }));
         return;
     }
-    if matches!(text, std::borrow::Cow::Owned(_)) {
-        let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
-        each(Sourced::new(source, Record::Irregular(Irregular::InvalidUtf8 { at })));
-    }
-    Record::read(&text, |at, record| {
+    Record::read(text, |at, record| {
         let offset = source.offset + at as u64;
         each(Sourced::new(Source { offset, ..source }, record));
     });

@@ -16,7 +16,7 @@
 mod held;
 mod recent;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use tracing::trace;
@@ -106,7 +106,7 @@ pub struct ToolCalls<R> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct OpenCall {
     age: u64,
-    entry: Box<NormalizedEntry>,
+    entry: Arc<NormalizedEntry>,
 }
 
 impl<R> Default for ToolCalls<R> {
@@ -134,7 +134,7 @@ impl<R: CallResult> ToolCalls<R> {
 
     /// The open call with this id.
     pub fn get(&self, id: &CorrId) -> Option<&NormalizedEntry> {
-        self.open.get(id).map(|call| &*call.entry)
+        Some(&self.open.get(id)?.entry)
     }
 
     /// A tool was called. A call to which the log gives no id gets one of its own (`call-0`, ...).
@@ -160,13 +160,14 @@ impl<R: CallResult> ToolCalls<R> {
         }
         entry.metadata_mut().corr_id = Some(id.clone());
         trace!(corr_id = %id, open = self.open.len() + 1, "tool call added");
-        events.push(DomainEvent::NewToolCall { corr_id: id.clone(), entry: entry.clone() });
+        let entry = Arc::new(entry);
+        events.push(DomainEvent::NewToolCall { corr_id: id.clone(), entry: Arc::clone(&entry) });
         if let Some(result) = self.held.take(&id) {
             self.end(id, entry, result, limits, events);
             return;
         }
         self.by_age.insert(age, id.clone());
-        self.open.insert(id, OpenCall { age, entry: Box::new(entry) });
+        self.open.insert(id, OpenCall { age, entry });
         if self.open.len() > limits.open_calls {
             self.abandon_oldest(limits, events);
         }
@@ -186,7 +187,7 @@ impl<R: CallResult> ToolCalls<R> {
         };
         if let Some(call) = self.open.remove(&id) {
             self.by_age.remove(&call.age);
-            self.end(id, *call.entry, result, limits, events);
+            self.end(id, call.entry, result, limits, events);
         } else if self.ended.contains(&id) || self.held.contains(&id) {
             let message = format!("a second result came for call {id}; the first one counts");
             let warning = Warning::new(WarningKind::DuplicateResult, message).call(id);
@@ -209,8 +210,8 @@ impl<R: CallResult> ToolCalls<R> {
         events: &mut Batch<DomainEvent>,
     ) -> bool {
         let Some(call) = self.open.get_mut(id) else { return false };
-        change(&mut call.entry);
-        let entry = (*call.entry).clone();
+        change(Arc::make_mut(&mut call.entry));
+        let entry = Arc::clone(&call.entry);
         events.push(DomainEvent::UpdateToolCall { corr_id: id.clone(), entry });
         true
     }
@@ -242,8 +243,8 @@ impl<R: CallResult> ToolCalls<R> {
         let Some(mut call) = self.open.remove(&id) else { return };
         let message = format!("a result names no call; {id} is the oldest open one that fits");
         events.push(Warning::new(WarningKind::InferredResult, message).call(id.clone()).into());
-        call.entry.metadata_mut().inferred = true;
-        self.end(id, *call.entry, result, limits, events);
+        Arc::make_mut(&mut call.entry).metadata_mut().inferred = true;
+        self.end(id, call.entry, result, limits, events);
     }
 
     /// The oldest open call of the result's message, else the oldest one of its tool.
@@ -274,32 +275,34 @@ impl<R: CallResult> ToolCalls<R> {
     fn end(
         &mut self,
         id: CorrId,
-        mut entry: NormalizedEntry,
+        mut shared: Arc<NormalizedEntry>,
         result: R,
         limits: &Limits,
         events: &mut Batch<DomainEvent>,
     ) {
         let ended_at = result.timestamp();
-        result.complete(&mut entry);
+        // Nobody else holds it any more, usually, and then nothing is copied here.
+        let entry = Arc::make_mut(&mut shared);
+        result.complete(entry);
         let begun_at = entry.timestamp;
         if let Some(tool) = entry.tool_mut() {
             complete_duration(tool, begun_at, ended_at);
         }
         trace!(corr_id = %id, open = self.open.len(), "tool call removed");
         self.ended.insert(id.clone(), limits.ended_calls);
-        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry });
+        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry: shared });
     }
 
     fn abandon_oldest(&mut self, limits: &Limits, events: &mut Batch<DomainEvent>) {
         let Some((_, id)) = self.by_age.pop_first() else { return };
         let Some(mut call) = self.open.remove(&id) else { return };
-        if let Some(tool) = call.entry.tool_mut() {
+        if let Some(tool) = Arc::make_mut(&mut call.entry).tool_mut() {
             tool.status = ToolStatus::Unfinished;
         }
         let message = format!("call {id} has no result");
         events.push(Warning::new(WarningKind::UnfinishedCall, message).call(id.clone()).into());
         self.ended.insert(id.clone(), limits.ended_calls);
-        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry: *call.entry });
+        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry: call.entry });
     }
 }
 

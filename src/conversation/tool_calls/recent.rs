@@ -1,6 +1,6 @@
 //! The ids of the calls that ended last.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,8 @@ use super::CorrId;
 #[serde(from = "VecDeque<CorrId>", into = "VecDeque<CorrId>")]
 pub(super) struct RecentIds {
     by_age: VecDeque<CorrId>,
-    ids: BTreeSet<CorrId>,
+    /// The same ids, to be asked for; nothing depends on their order.
+    ids: HashSet<CorrId>,
 }
 
 impl RecentIds {

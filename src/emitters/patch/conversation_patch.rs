@@ -1,6 +1,6 @@
 //! [`ConversationPatch`]: a JSON Patch, as a typed value.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
@@ -9,8 +9,8 @@ use crate::conversation::{EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUs
 /// One change of a conversation: a JSON Patch (RFC 6902) with one operation, to be applied to the
 /// document that begins as `{"entries":[]}`.
 ///
-/// It serialises straight to RFC 6902 and converts into [`json_patch::Patch`]. What it adds or
-/// replaces may be borrowed from the event that caused it.
+/// It serialises straight to RFC 6902 and converts into [`json_patch::Patch`]. It shares the entry with
+/// the event that caused it: cloning a patch copies nothing.
 ///
 /// ```
 /// use foldline::{
@@ -19,7 +19,7 @@ use crate::conversation::{EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUs
 /// };
 ///
 /// let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hello");
-/// let patch = ConversationPatch::add_entry(EntryIdx::new(0), &entry);
+/// let patch = ConversationPatch::add_entry(EntryIdx::new(0), entry);
 /// assert_eq!(
 ///     serde_json::to_string(&patch)?,
 ///     r#"[{"op":"add","path":"/entries/0","value":{"type":"NORMALIZED_ENTRY","content":{"timestamp":null,"entry_type":{"type":"user_message"},"content":"hello","metadata":null}}}]"#
@@ -31,14 +31,14 @@ use crate::conversation::{EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUs
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct ConversationPatch<'e>([Operation<'e>; 1]);
+pub struct ConversationPatch([Operation; 1]);
 
 /// One operation of RFC 6902.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct Operation<'e> {
+struct Operation {
     op: Op,
     path: Path,
-    value: Value<'e>,
+    value: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -76,23 +76,23 @@ impl Serialize for Path {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-enum Value<'e> {
-    Entry(EntrySlot<Cow<'e, NormalizedEntry>>),
+enum Value {
+    Entry(EntrySlot<Arc<NormalizedEntry>>),
     Session(Box<Session>),
     Usage(TokenUsage),
     Warnings(BTreeMap<WarningKind, u64>),
 }
 
-impl<'e> ConversationPatch<'e> {
+impl ConversationPatch {
     /// A new entry.
-    pub fn add_entry(index: EntryIdx, entry: impl Into<EntryCow<'e>>) -> Self {
-        let slot = EntrySlot::new(entry.into().0);
+    pub fn add_entry(index: EntryIdx, entry: impl Into<Arc<NormalizedEntry>>) -> Self {
+        let slot = EntrySlot::new(entry.into());
         Self::one(Op::Add, Path::Entry(index), Value::Entry(slot))
     }
 
     /// An entry as it is now.
-    pub fn replace_entry(index: EntryIdx, entry: impl Into<EntryCow<'e>>) -> Self {
-        let slot = EntrySlot::new(entry.into().0);
+    pub fn replace_entry(index: EntryIdx, entry: impl Into<Arc<NormalizedEntry>>) -> Self {
+        let slot = EntrySlot::new(entry.into());
         Self::one(Op::Replace, Path::Entry(index), Value::Entry(slot))
     }
 
@@ -111,12 +111,12 @@ impl<'e> ConversationPatch<'e> {
         Self::one(Op::Add, Path::Warnings, Value::Warnings(warnings))
     }
 
-    fn one(op: Op, path: Path, value: Value<'e>) -> Self {
+    fn one(op: Op, path: Path, value: Value) -> Self {
         Self([Operation { op, path, value }])
     }
 
     /// The entry that the patch adds or replaces.
-    pub fn entry(&self) -> Option<(EntryIdx, &NormalizedEntry)> {
+    pub fn entry(&self) -> Option<(EntryIdx, &Arc<NormalizedEntry>)> {
         match &self.0 {
             [Operation { path: Path::Entry(index), value: Value::Entry(slot), .. }] => {
                 Some((*index, slot.entry()))
@@ -129,46 +129,10 @@ impl<'e> ConversationPatch<'e> {
     pub fn adds_entry(&self) -> bool {
         matches!(self.0, [Operation { op: Op::Add, path: Path::Entry(_), .. }])
     }
-
-    /// The same patch without a borrow.
-    pub fn into_owned(self) -> ConversationPatch<'static> {
-        let [Operation { op, path, value }] = self.0;
-        let value = match value {
-            Value::Entry(slot) => {
-                Value::Entry(EntrySlot::new(Cow::Owned(slot.into_entry().into_owned())))
-            }
-            Value::Session(session) => Value::Session(session),
-            Value::Usage(usage) => Value::Usage(usage),
-            Value::Warnings(warnings) => Value::Warnings(warnings),
-        };
-        ConversationPatch::one(op, path, value)
-    }
 }
 
-/// An entry, borrowed or owned.
-#[derive(Debug)]
-pub struct EntryCow<'e>(Cow<'e, NormalizedEntry>);
-
-impl<'e> From<&'e NormalizedEntry> for EntryCow<'e> {
-    fn from(entry: &'e NormalizedEntry) -> Self {
-        Self(Cow::Borrowed(entry))
-    }
-}
-
-impl From<NormalizedEntry> for EntryCow<'_> {
-    fn from(entry: NormalizedEntry) -> Self {
-        Self(Cow::Owned(entry))
-    }
-}
-
-impl<'e> From<Cow<'e, NormalizedEntry>> for EntryCow<'e> {
-    fn from(entry: Cow<'e, NormalizedEntry>) -> Self {
-        Self(entry)
-    }
-}
-
-impl From<ConversationPatch<'_>> for json_patch::Patch {
-    fn from(patch: ConversationPatch<'_>) -> Self {
+impl From<ConversationPatch> for json_patch::Patch {
+    fn from(patch: ConversationPatch) -> Self {
         let operations = patch.0.map(|Operation { op, path, value }| {
             // Every value here has string keys and a JSON form; every path is a valid pointer.
             let value = serde_json::to_value(value).unwrap_or_default();

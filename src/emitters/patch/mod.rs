@@ -9,20 +9,21 @@ mod growing;
 mod index;
 mod stream;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use tracing::{debug, trace, warn};
 
 use self::growing::Growing;
 pub use self::{
-    conversation_patch::{ConversationPatch, EntryCow},
+    conversation_patch::ConversationPatch,
     index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver},
     stream::{PatchRecord, PatchStream},
 };
 use crate::{
     conversation::{
         CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart, WarningKind,
+        entry_of_call,
     },
     transduce::{Batch, Emitter},
 };
@@ -100,15 +101,16 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
         &self.state
     }
 
-    /// The patch for an event, which borrows what it can from it.
-    pub fn patch<'e>(&mut self, event: &'e DomainEvent) -> Option<ConversationPatch<'e>> {
+    /// The patch for an event.
+    pub fn patch(&mut self, event: &DomainEvent) -> Option<ConversationPatch> {
         match event {
             DomainEvent::NewEntry { entry } => {
-                Some(ConversationPatch::add_entry(self.indices.next_index(), entry))
+                Some(ConversationPatch::add_entry(self.indices.next_index(), Arc::clone(entry)))
             }
             DomainEvent::OpenEntry { corr_id, entry } => {
                 let growing = Some(Box::new(Growing::new(entry)));
-                Some(ConversationPatch::add_entry(self.open(corr_id, growing), entry))
+                let index = self.open(corr_id, growing);
+                Some(ConversationPatch::add_entry(index, Arc::clone(entry)))
             }
             DomainEvent::GrowEntry { corr_id, text } => {
                 let Some(Open { index, growing: Some(growing) }) = self.state.open.get_mut(corr_id)
@@ -141,7 +143,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
     }
 
     /// The patches that remain: text that grew and was not sent, in entries that nobody closed.
-    pub fn remaining(&mut self) -> impl Iterator<Item = ConversationPatch<'static>> {
+    pub fn remaining(&mut self) -> impl Iterator<Item = ConversationPatch> {
         self.state.open.values_mut().filter_map(|open| {
             let entry = open.growing.as_mut()?.flush()?;
             Some(ConversationPatch::replace_entry(open.index, entry))
@@ -155,16 +157,16 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
         index
     }
 
-    fn close<'e>(
+    fn close(
         &mut self,
         corr_id: &CorrId,
-        entry: Option<&'e NormalizedEntry>,
-    ) -> Option<ConversationPatch<'e>> {
+        entry: Option<&Arc<NormalizedEntry>>,
+    ) -> Option<ConversationPatch> {
         let Some(open) = self.state.open.remove(corr_id) else {
             return Some(self.missing(corr_id));
         };
         if let Some(entry) = entry {
-            return Some(ConversationPatch::replace_entry(open.index, entry));
+            return Some(ConversationPatch::replace_entry(open.index, Arc::clone(entry)));
         }
         let entry = open.growing?.flush()?;
         Some(ConversationPatch::replace_entry(open.index, entry))
@@ -179,13 +181,13 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
         Some(index)
     }
 
-    fn missing(&mut self, corr_id: &CorrId) -> ConversationPatch<'static> {
+    fn missing(&mut self, corr_id: &CorrId) -> ConversationPatch {
         warn!(%corr_id, "an update for an entry that nobody knows");
         self.state.summary.warn(WarningKind::UnknownCorrelation);
         ConversationPatch::warnings(self.state.summary.warnings.clone())
     }
 
-    fn summary_patch(&self, part: SummaryPart) -> Option<ConversationPatch<'static>> {
+    fn summary_patch(&self, part: SummaryPart) -> Option<ConversationPatch> {
         let summary = &self.state.summary;
         Some(match part {
             SummaryPart::Session => {
@@ -197,28 +199,18 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
     }
 }
 
-impl<P, C> Emitter<DomainEvent, ConversationPatch<'static>> for PatchEmitter<P, C>
+impl<P, C> Emitter<DomainEvent, ConversationPatch> for PatchEmitter<P, C>
 where
     P: EntryIndexProvider,
     C: CorrIdResolver,
 {
-    fn emit(&mut self, event: &DomainEvent) -> Batch<ConversationPatch<'static>> {
-        Batch::from(self.patch(event).map(ConversationPatch::into_owned))
+    fn emit(&mut self, event: &DomainEvent) -> Batch<ConversationPatch> {
+        Batch::from(self.patch(event))
     }
 
-    fn finish(&mut self) -> Batch<ConversationPatch<'static>> {
+    fn finish(&mut self) -> Batch<ConversationPatch> {
         self.remaining().collect()
     }
-}
-
-/// The entry of a tool call always carries its correlation id, so that a stored conversation can
-/// answer a [`CorrIdResolver`].
-fn entry_of_call<'e>(corr_id: &CorrId, entry: &'e NormalizedEntry) -> Cow<'e, NormalizedEntry> {
-    let mut entry = Cow::Borrowed(entry);
-    if entry.corr_id().is_none() {
-        entry.to_mut().metadata_mut().corr_id = Some(corr_id.clone());
-    }
-    entry
 }
 
 #[cfg(test)]

@@ -7,13 +7,13 @@ use crate::conversation::{DomainEvent, Source, Sourced};
 
 /// One patch of the stream: a JSON object `{"seq":1,"source":{"line":1,"offset":0},"patch":[..]}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PatchRecord<'e> {
+pub struct PatchRecord {
     /// 1, 2, 3, ... without gaps.
     pub seq: u64,
     /// The record of the log that caused the patch.
     pub source: Source,
     /// The patch, in the form of RFC 6902.
-    pub patch: ConversationPatch<'e>,
+    pub patch: ConversationPatch,
 }
 
 /// Numbers the patches of a [`PatchEmitter`] and gives them the position of what caused them.
@@ -36,7 +36,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
     }
 
     /// The patch for an event, if it changes anything.
-    pub fn record<'e>(&mut self, event: &'e Sourced<DomainEvent>) -> Option<PatchRecord<'e>> {
+    pub fn record(&mut self, event: &Sourced<DomainEvent>) -> Option<PatchRecord> {
         self.last = event.source;
         let patch = self.emitter.patch(&event.item)?;
         self.seq += 1;
@@ -44,7 +44,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
     }
 
     /// The patches that remain at the end, at the position of the last record.
-    pub fn remaining(&mut self) -> impl Iterator<Item = PatchRecord<'static>> {
+    pub fn remaining(&mut self) -> impl Iterator<Item = PatchRecord> {
         let Self { emitter, seq, last } = self;
         emitter.remaining().map(|patch| {
             *seq += 1;

@@ -34,20 +34,20 @@ fn call(id: &str, status: ToolStatus) -> (CorrId, NormalizedEntry) {
 
 fn new_call(id: &str) -> DomainEvent {
     let (corr_id, entry) = call(id, ToolStatus::Created);
-    DomainEvent::NewToolCall { corr_id, entry }
+    DomainEvent::NewToolCall { corr_id, entry: entry.into() }
 }
 
 fn end_call(id: &str) -> DomainEvent {
     let (corr_id, entry) = call(id, ToolStatus::Success);
-    DomainEvent::UpdateToolCall { corr_id, entry }
+    DomainEvent::UpdateToolCall { corr_id, entry: entry.into() }
 }
 
 fn said(text: &str) -> DomainEvent {
     DomainEvent::entry(NormalizedEntry::new(NormalizedEntryType::AssistantMessage, text))
 }
 
-fn paths(patches: &[ConversationPatch<'_>]) -> Vec<String> {
-    let operation = |patch: &ConversationPatch<'_>| {
+fn paths(patches: &[ConversationPatch]) -> Vec<String> {
+    let operation = |patch: &ConversationPatch| {
         let json = serde_json::to_value(patch).unwrap();
         format!("{} {}", json[0]["op"].as_str().unwrap(), json[0]["path"].as_str().unwrap())
     };
@@ -77,12 +77,12 @@ fn growing_text_is_sent_linearly_and_completely() {
     let mut emitter = PatchEmitter::default();
     let mut document = serde_json::json!({"entries": []});
     let mut bytes = 0;
-    let mut apply = |patch: ConversationPatch<'_>| {
+    let mut apply = |patch: ConversationPatch| {
         bytes += serde_json::to_string(&patch).unwrap().len();
         json_patch::patch(&mut document, &json_patch::Patch::from(patch)).unwrap();
     };
     let corr_id = CorrId::from("m/0");
-    let entry = NormalizedEntry::new(NormalizedEntryType::AssistantMessage, "");
+    let entry = NormalizedEntry::new(NormalizedEntryType::AssistantMessage, "").into();
     let mut events = vec![DomainEvent::OpenEntry { corr_id: corr_id.clone(), entry }];
     for _ in 0..10_000 {
         let text = "word ".into();
@@ -101,7 +101,7 @@ fn growing_text_is_sent_linearly_and_completely() {
 fn what_grew_and_was_never_closed_is_sent_at_the_end() {
     let mut emitter = PatchEmitter::default();
     let corr_id = CorrId::from("m/0");
-    let entry = NormalizedEntry::new(NormalizedEntryType::Thinking, "a long beginning");
+    let entry = NormalizedEntry::new(NormalizedEntryType::Thinking, "a long beginning").into();
     emitter.patch(&DomainEvent::OpenEntry { corr_id: corr_id.clone(), entry });
     let text = "!".into();
     assert!(emitter.patch(&DomainEvent::GrowEntry { corr_id, text }).is_none());

@@ -1,0 +1,290 @@
+//! The formats are told apart, whole and with their beginnings cut off.
+#![cfg(feature = "executors")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use foldline::executors::{
+    Format, Recogniser, Verdict, recognise,
+    wire::{Object, Record},
+};
+use serde_json::value::RawValue;
+
+/// The verdict on a log, and the line at which it fell.
+fn judge<'a>(lines: impl IntoIterator<Item = &'a str>) -> (Verdict, Option<usize>) {
+    let mut recogniser = Recogniser::default();
+    let mut fell = None;
+    for (number, line) in (1..).zip(lines) {
+        Record::read(line, |_, record| recogniser.observe(&record));
+        if fell.is_none() && recogniser.verdict() != Verdict::Undecided {
+            fell = Some(number);
+        }
+    }
+    (recogniser.verdict(), fell)
+}
+
+fn verdict(log: &str) -> Verdict {
+    judge(log.lines()).0
+}
+
+/// A short log of each format, whose every line tells something.
+const LOGS: &[(Format, &str)] = &[
+    (
+        Format::Droid,
+        r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"]}
+{"type":"message","role":"user","id":"m1","text":"hello","timestamp":1,"session_id":"s"}
+{"type":"reasoning","id":"m2","text":"well","timestamp":2,"session_id":"s"}
+{"type":"tool_call","id":"c","messageId":"m2","toolId":"LS","toolName":"LS","parameters":{}}
+{"type":"tool_result","id":"c","messageId":"m3","toolId":"LS","isError":false,"value":"v"}
+{"type":"completion","finalText":"done","numTurns":1,"durationMs":9,"session_id":"s"}
+{"type":"error","source":"cli","message":"Exec failed","timestamp":3}"#,
+    ),
+    (
+        Format::Droid,
+        r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":9,"num_turns":1,"result":"done","session_id":"s"}"#,
+    ),
+    (
+        Format::DroidSession,
+        r#"{"type":"session_start","id":"s","title":"t","owner":"o","version":2,"cwd":"/w"}
+{"type":"message","id":"m","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":[]}}
+{"type":"todo_state","id":"t","timestamp":"2026-01-01T00:00:00Z","todos":{"todos":""},"messageIndex":1}"#,
+    ),
+    (
+        Format::DroidJsonRpc,
+        r#"{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"1","result":{}}
+{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"notification","method":"droid.session_notification","params":{}}"#,
+    ),
+    (
+        Format::ClaudeStream,
+        r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":[],"model":"m","permissionMode":"default","slash_commands":[],"apiKeySource":"none","claude_code_version":"2.0.0","uuid":"u0"}
+{"type":"assistant","message":{"id":"msg_1","role":"assistant","content":[]},"parent_tool_use_id":null,"session_id":"s","uuid":"u1"}
+{"type":"user","message":{"role":"user","content":[]},"parent_tool_use_id":null,"session_id":"s","uuid":"u2","tool_use_result":"x"}
+{"type":"rate_limit_event","rate_limit_info":{},"session_id":"s","uuid":"u3"}
+{"type":"result","subtype":"success","is_error":false,"duration_ms":9,"duration_api_ms":8,"num_turns":1,"result":"done","total_cost_usd":0,"session_id":"s","uuid":"u4"}"#,
+    ),
+    (
+        Format::ClaudeSession,
+        r#"{"type":"summary","summary":"t","leafUuid":"u"}
+{"type":"file-history-snapshot","messageId":"m","snapshot":{},"isSnapshotUpdate":false}
+{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","isSidechain":false,"message":{"role":"user","content":"hello"}}
+{"type":"progress","uuid":"u2","parentUuid":"u1","sessionId":"s","isSidechain":false,"data":{"type":"bash_progress"}}
+{"type":"queue-operation","operation":"dequeue","timestamp":"2026-01-01T00:00:00Z","sessionId":"s"}"#,
+    ),
+    (
+        Format::CodexExec,
+        r#"{"type":"thread.started","thread_id":"t"}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"hello"}}
+{"type":"error","message":"no"}
+{"type":"turn.failed","error":{"message":"no"}}"#,
+    ),
+    (
+        Format::CodexRollout,
+        r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-01-01T00:00:00Z","type":"turn_context","payload":{"cwd":"/w"}}
+{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{"type":"token_count"}}
+{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message"}}"#,
+    ),
+    (
+        Format::Gemini,
+        r#"{"type":"init","timestamp":"2026-01-01T00:00:00Z","session_id":"s","model":"auto"}
+{"type":"message","timestamp":"2026-01-01T00:00:00Z","role":"user","content":"hello"}
+{"type":"tool_use","timestamp":"2026-01-01T00:00:00Z","tool_name":"read_file","tool_id":"t","parameters":{}}
+{"type":"tool_result","timestamp":"2026-01-01T00:00:00Z","tool_id":"t","status":"success"}
+{"type":"error","timestamp":"2026-01-01T00:00:00Z","severity":"warning","message":"no"}
+{"type":"result","timestamp":"2026-01-01T00:00:00Z","status":"success","stats":{}}"#,
+    ),
+    (
+        Format::Cursor,
+        r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"Auto","permissionMode":"default"}
+{"type":"thinking","subtype":"delta","text":"well","session_id":"s","timestamp_ms":1}
+{"type":"assistant","message":{"role":"assistant","content":[]},"session_id":"s","model_call_id":"m","timestamp_ms":2}
+{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{}},"session_id":"s","timestamp_ms":3}
+{"type":"result","subtype":"success","duration_ms":9,"duration_api_ms":8,"is_error":false,"result":"done","session_id":"s","request_id":"r"}"#,
+    ),
+    (
+        Format::Opencode,
+        r#"{"type":"step_start","timestamp":1,"sessionID":"s","part":{"type":"step-start"}}
+{"type":"reasoning","timestamp":2,"sessionID":"s","part":{"type":"reasoning","text":"well"}}
+{"type":"tool_use","timestamp":3,"sessionID":"s","part":{"type":"tool"}}
+{"type":"error","timestamp":4,"sessionID":"s","error":{"name":"n","data":{}}}"#,
+    ),
+    (
+        Format::Amp,
+        r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"T-1","tools":["Bash"],"mcp_servers":[]}
+{"type":"user","message":{"role":"user","content":[]},"parent_tool_use_id":null,"session_id":"T-1"}
+{"type":"result","subtype":"success","duration_ms":9,"is_error":false,"num_turns":1,"result":"done","session_id":"T-1"}"#,
+    ),
+    (
+        Format::Qwen,
+        r#"{"type":"system","subtype":"init","uuid":"s","session_id":"s","cwd":"/w","tools":[],"permission_mode":"plan","qwen_code_version":"0.15.0"}
+{"type":"assistant","uuid":"u1","session_id":"s","parent_tool_use_id":null,"message":{"id":"u1","role":"assistant","content":[]}}
+{"type":"result","subtype":"success","uuid":"u2","session_id":"s","is_error":false,"duration_ms":9,"duration_api_ms":8,"num_turns":1,"result":"done","permission_denials":[]}"#,
+    ),
+    (
+        Format::QwenSession,
+        r#"{"uuid":"u1","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[]}}
+{"uuid":"u2","parentUuid":"u1","sessionId":"s","type":"system","subtype":"ui_telemetry","systemPayload":{}}"#,
+    ),
+    (
+        Format::Copilot,
+        r#"{"type":"session.start","data":{},"id":"1","timestamp":"2026-01-01T00:00:00Z","parentId":null}
+{"type":"assistant.message","data":{},"id":"2","timestamp":"2026-01-01T00:00:00Z","parentId":"1"}"#,
+    ),
+    (
+        Format::Acp,
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}
+{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}
+{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}"#,
+    ),
+];
+
+#[test]
+fn each_of_these_records_decides_alone() {
+    for (format, log) in LOGS {
+        for line in log.lines() {
+            assert_eq!(recognise(&Object::parse(line).unwrap()), Some(*format), "{line}");
+        }
+    }
+    assert!(Format::ALL.iter().all(|format| LOGS.iter().any(|(of, _)| of == format)));
+}
+
+#[test]
+fn the_order_of_keys_does_not_matter() {
+    for (format, log) in LOGS {
+        for line in log.lines() {
+            let fields: BTreeMap<String, &RawValue> = serde_json::from_str(line).unwrap();
+            let fields = fields.iter().rev().map(|(name, raw)| format!("\"{name}\":{raw}"));
+            let reversed = format!("{{{}}}", fields.collect::<Vec<_>>().join(","));
+            assert_eq!(recognise(&Object::parse(&reversed).unwrap()), Some(*format), "{reversed}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_record_does_not_matter() {
+    for (format, log) in LOGS {
+        let (first, _) = log.split_once('\n').unwrap_or((log, ""));
+        let noisy = format!("Warning: old\n\n{{\"type\":\"sys\n[1, null]\n{{\"level\":3}}\n{log}");
+        assert_eq!(judge(noisy.lines()), (Verdict::Certain(*format), Some(6)), "{first}");
+        assert_eq!(verdict(&format!("{first}{first}")), Verdict::Certain(*format), "{first}");
+        let array = format!("[{}]", log.replace('\n', ","));
+        assert_eq!(judge([&*array]), (Verdict::Certain(*format), Some(1)), "{first}");
+    }
+}
+
+#[test]
+fn weak_signs_add_up() {
+    let spoken = r#"{"type":"user","message":{"role":"user","content":[]},"session_id":"s"}"#;
+    let partial = r#"{"type":"stream_event","event":{"type":"ping"},"session_id":"s"}"#;
+    let mut recogniser = Recogniser::default();
+    assert_eq!(recogniser.candidates().count(), Format::ALL.len());
+    Record::read(spoken, |_, record| recogniser.observe(&record));
+    assert_eq!(recogniser.verdict(), Verdict::Undecided);
+    let left: Vec<_> = recogniser.candidates().collect();
+    assert_eq!(left, [Format::ClaudeStream, Format::Cursor]);
+    Record::read(partial, |_, record| recogniser.observe(&record));
+    assert_eq!(recogniser.verdict(), Verdict::Certain(Format::ClaudeStream));
+}
+
+#[test]
+fn a_certain_verdict_stays() {
+    let codex = r#"{"type":"turn.started"}"#;
+    let gemini = r#"{"type":"init","session_id":"s","model":"auto"}"#;
+    assert_eq!(verdict(&format!("{codex}\n{gemini}")), Verdict::Certain(Format::CodexExec));
+}
+
+#[test]
+fn records_of_different_agents_are_a_contradiction() {
+    let claude_or_cursor =
+        r#"{"type":"user","message":{"role":"user","content":[]},"session_id":"s"}"#;
+    let codex = r#"{"type":"turn.started"}"#;
+    let log = format!("{claude_or_cursor}\n{codex}\n{codex}");
+    assert_eq!(judge(log.lines()), (Verdict::Contradictory, Some(2)));
+}
+
+#[test]
+fn documents_are_no_logs() {
+    let pretty = r#"{
+  "sessionId": "s",
+  "messages": [
+    {
+      "type": "user",
+      "content": [
+        { "type": "text", "text": "hello" },
+        { "type": "tool_use", "id": "TU-1", "name": "Bash", "input": {} }
+      ]
+    },
+    { "type": "error", "content": "no", "timestamp": "2026-01-01T00:00:00Z" }
+  ]
+}"#;
+    for document in [
+        pretty,
+        &pretty.replace('\n', ""),
+        r#"{"v":1,"id":"T-1","created":1,"messages":[],"agentMode":"smart"}"#,
+        r#"{"assistantActiveTimeMs":1,"model":"m","autonomyMode":"a","tokenUsage":{}}"#,
+    ] {
+        assert_eq!(verdict(document), Verdict::Undecided, "{document}");
+    }
+}
+
+/// Captures of real logs, one folder a format, where somebody has them beside the sources.
+fn captures() -> Vec<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
+    let Some(root) = beside.map(|at| at.join("shared/captures")).find(|root| root.is_dir()) else {
+        return Vec::new();
+    };
+    let list = |folder: PathBuf| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let folders = list(root).into_iter().filter(|path| path.is_dir());
+    let mut files: Vec<_> = folders.flat_map(list).collect();
+    files.sort();
+    files
+}
+
+/// What a capture is; nothing where it is no log.
+fn format_of(path: &Path, content: &str) -> Option<Format> {
+    let folder = path.parent()?.file_name()?.to_str()?;
+    let is_log = path.extension().is_some_and(|extension| extension == "jsonl");
+    let is_tree = content.contains("\"parentUuid\":");
+    match folder {
+        "qwen" if is_tree => Some(Format::QwenSession),
+        folder => Format::from_name(folder).filter(|_| is_log),
+    }
+}
+
+#[test]
+fn captures_are_recognised_whole_and_cut() {
+    for path in captures() {
+        let content = fs::read_to_string(&path).unwrap();
+        let whole = format_of(&path, &content).map_or(Verdict::Undecided, Verdict::Certain);
+        assert_eq!(verdict(&content), whole, "{path:?}");
+        let lines: Vec<_> = content.lines().collect();
+        for cut in [1, 2, 3, 5, lines.len() / 2] {
+            let (verdict, _) = judge(lines.iter().skip(cut).copied());
+            let is_right = verdict == whole || verdict == Verdict::Undecided;
+            assert!(is_right, "{path:?} without its first {cut} lines: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn no_record_of_a_capture_rules_out_its_format() {
+    for path in captures() {
+        let content = fs::read_to_string(&path).unwrap();
+        let Some(format) = format_of(&path, &content) else { continue };
+        for (number, line) in (1..).zip(content.lines()) {
+            Record::read(line, |_, record| {
+                let mut recogniser = Recogniser::default();
+                recogniser.observe(&record);
+                let mut candidates = recogniser.candidates();
+                assert!(candidates.any(|candidate| candidate == format), "{path:?}, line {number}");
+            });
+        }
+    }
+}
