@@ -3,7 +3,7 @@
 //! A call and its result, or a text and all its growth, mostly stand in one stretch; folded first,
 //! each becomes one insertion.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::conversation::{
     CorrId, DomainEvent, NormalizedEntry, Session, Source, Sourced, Text, Timestamp, TokenUsage,
@@ -32,7 +32,7 @@ pub(super) struct Fold {
 /// An entry that is added.
 pub(super) struct NewEntry {
     pub(super) source: Source,
-    pub(super) entry: NormalizedEntry,
+    pub(super) entry: Arc<NormalizedEntry>,
     /// The id that changes come under: that of a call, or of a text that grows.
     pub(super) corr_id: Option<CorrId>,
     /// It is still growing at the end of the stretch.
@@ -45,7 +45,7 @@ pub(super) struct Change {
     /// Where in the log the first change stands.
     pub(super) source: Source,
     /// The entry as a whole, if it is replaced.
-    pub(super) whole: Option<NormalizedEntry>,
+    pub(super) whole: Option<Arc<NormalizedEntry>>,
     /// What is added at its end.
     pub(super) more: Text,
     /// It grows no more.
@@ -76,11 +76,11 @@ impl Fold {
                 self.add(source, entry, Some(corr_id), false);
             }
             DomainEvent::GrowEntry { corr_id, text } => match self.entry_mut(&corr_id) {
-                Some(new) => new.entry.content.push(&text),
+                Some(new) => Arc::make_mut(&mut new.entry).content.push(&text),
                 None => {
                     let change = self.change(corr_id, source);
                     match &mut change.whole {
-                        Some(entry) => entry.content.push(&text),
+                        Some(entry) => Arc::make_mut(entry).content.push(&text),
                         None => change.more.push(&text),
                     }
                 }
@@ -122,7 +122,7 @@ impl Fold {
     fn add(
         &mut self,
         source: Source,
-        entry: NormalizedEntry,
+        entry: Arc<NormalizedEntry>,
         corr_id: Option<CorrId>,
         grows: bool,
     ) {

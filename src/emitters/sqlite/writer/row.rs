@@ -1,5 +1,7 @@
 //! [`EntryRow`]: an entry, taken apart into columns.
 
+use std::sync::Arc;
+
 use crate::conversation::{
     ActionType, CommandExitStatus, CommandRunResult, CorrId, FileChange, Metadata, NormalizedEntry,
     NormalizedEntryType, Text, Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
@@ -35,7 +37,8 @@ pub(super) struct ToolRow {
 
 impl EntryRow {
     /// Takes an entry apart; `corr_id` is the one that the event gives.
-    pub(super) fn new(entry: NormalizedEntry, corr_id: Option<&CorrId>) -> Self {
+    pub(super) fn new(entry: Arc<NormalizedEntry>, corr_id: Option<&CorrId>) -> Self {
+        let entry = Arc::unwrap_or_clone(entry);
         let NormalizedEntry { timestamp, entry_type, content, metadata } = entry;
         let type_name = entry_type.name();
         let (mut code, mut output, mut tool) = (None, None, None);
