@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
-use super::{ingest::IngestArgs, replay::ReplayArgs};
+use super::{ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs};
 use crate::executors::{Executor, Format};
 
 pub(super) const EXIT_CODES: &str = "\
@@ -13,7 +13,7 @@ Exit codes:
   1  failed: something could not be read or written
   2  wrong use, or the log's format was not recognised
   3  read to the end, but with malformed lines (only with --strict)
-  4  there is no task, session or tool of that name
+  4  there is no task or session of that name
 
 Environment:
   NO_COLOR  no colours, unless --color always
@@ -33,6 +33,10 @@ pub(super) enum Command {
     Replay(ReplayArgs),
     /// Reads files and folders of logs into a database, from where it stopped before
     Ingest(IngestArgs),
+    /// Answers questions from a database: tasks, sessions, tools, errors, words
+    Query(QueryArgs),
+    /// Forgets what was said long ago
+    Prune(PruneArgs),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -5,8 +5,11 @@ mod error;
 mod ingest;
 mod input;
 mod pace;
+mod prune;
+mod query;
 mod replay;
 mod sink;
+mod table;
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -36,6 +39,8 @@ pub fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Replay(args) => replay::run(&args),
         Command::Ingest(args) => ingest::run(&args),
+        Command::Query(args) => query::run(&args),
+        Command::Prune(args) => prune::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -39,7 +39,7 @@ pub(super) struct IngestArgs {
     paths: Vec<PathBuf>,
 
     /// The database; made where there is none
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", default_value = "foldline.db")]
     db: PathBuf,
 
     /// The task that new sessions belong to

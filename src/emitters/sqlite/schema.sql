@@ -64,6 +64,7 @@ CREATE TABLE entries (
     output         TEXT                 -- what a tool gave back
 ) STRICT;
 CREATE UNIQUE INDEX entries_by_place ON entries (session, idx);
+CREATE INDEX entries_of_errors ON entries (id) WHERE type = 'error_message';
 
 CREATE TABLE tool_calls (
     entry       INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
@@ -81,6 +82,8 @@ CREATE TABLE tool_calls (
 ) STRICT;
 CREATE INDEX tool_calls_by_corr_id ON tool_calls (corr_id, session);
 CREATE INDEX tool_calls_by_session ON tool_calls (session, status);
+CREATE INDEX tool_calls_failed ON tool_calls (entry)
+    WHERE status IN ('failed', 'denied', 'cancelled', 'unfinished');
 CREATE INDEX tool_calls_by_tool ON tool_calls (tool_name, status, duration_ms, entry);
 
 CREATE TABLE tool_paths (
