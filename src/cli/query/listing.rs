@@ -55,6 +55,8 @@ pub(super) enum Kind {
     Id,
     /// A number.
     Number,
+    /// A number that is large, and need not be exact in a table.
+    Tokens,
     /// Milliseconds since 1970; in JSON and CSV RFC 3339.
     Moment,
     /// The same where a table need not be that exact.
@@ -239,6 +241,7 @@ impl Value {
             (Kind::Duration, Self::Integer(millis)) => duration(*millis),
             (Kind::Rate, Self::Real(rate)) => format!("{:.1}%", rate * 100.0),
             (Kind::Money, Self::Real(dollars)) => format!("${dollars:.2}"),
+            (Kind::Tokens, Self::Integer(number)) => short(*number),
             (_, Self::Integer(number)) => number.to_string(),
             (_, Self::Real(number)) => number.to_string(),
             (_, Self::Text(text)) => text.chars().take(LONGEST).collect(),
@@ -251,6 +254,15 @@ const LONGEST: usize = 1000;
 
 fn moment(millis: i64) -> Option<Timestamp> {
     Timestamp::from_millisecond(millis).ok()
+}
+
+fn short(number: i64) -> String {
+    match number {
+        ..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{:.1}k", number as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1}M", number as f64 / 1e6),
+        _ => format!("{:.1}G", number as f64 / 1e9),
+    }
 }
 
 fn duration(millis: i64) -> String {

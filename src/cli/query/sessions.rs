@@ -53,8 +53,8 @@ pub(super) fn tasks(asked: &Asked<'_>, task: Option<&str>) -> Result<Listing, Er
         ("entries", Kind::Number),
         ("calls", Kind::Number),
         ("failures", Kind::Number),
-        ("input_tokens", Kind::Number),
-        ("output_tokens", Kind::Number),
+        ("input_tokens", Kind::Tokens),
+        ("output_tokens", Kind::Tokens),
         ("cost_usd", Kind::Money),
     ];
     let sql = format!(
@@ -71,7 +71,8 @@ pub(super) fn tasks(asked: &Asked<'_>, task: Option<&str>) -> Result<Listing, Er
 }
 
 /// Columns of sessions that have no room in a table.
-const FOR_PROGRAMS: &[&str] = &["ended", "turns", "entries", "cwd", "title", "parent", "source"];
+const FOR_PROGRAMS: &[&str] =
+    &["session", "ended", "turns", "entries", "calls", "cwd", "title", "parent", "source"];
 
 /// Which sessions.
 #[derive(Clone, Copy)]
@@ -98,8 +99,8 @@ pub(super) fn sessions(asked: &Asked<'_>, which: Option<Which<'_>>) -> Result<Li
         ("entries", Kind::Number),
         ("calls", Kind::Number),
         ("failures", Kind::Number),
-        ("input_tokens", Kind::Number),
-        ("output_tokens", Kind::Number),
+        ("input_tokens", Kind::Tokens),
+        ("output_tokens", Kind::Tokens),
         ("cost_usd", Kind::Money),
         ("cwd", Kind::Text),
         ("title", Kind::Text),

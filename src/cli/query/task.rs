@@ -86,11 +86,11 @@ impl TaskAnswer {
 fn usage(asked: &Asked<'_>, id: &str) -> Result<Listing, Error> {
     let columns = [
         ("model", Kind::Id),
-        ("input_tokens", Kind::Number),
-        ("output_tokens", Kind::Number),
-        ("cache_read_tokens", Kind::Number),
-        ("cache_write_tokens", Kind::Number),
-        ("reasoning_tokens", Kind::Number),
+        ("input_tokens", Kind::Tokens),
+        ("output_tokens", Kind::Tokens),
+        ("cache_read_tokens", Kind::Tokens),
+        ("cache_write_tokens", Kind::Tokens),
+        ("reasoning_tokens", Kind::Tokens),
         ("cost_usd", Kind::Money),
     ];
     let sql = "SELECT nullif(usage.model, ''), sum(input_tokens), sum(output_tokens),
