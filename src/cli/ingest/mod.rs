@@ -90,7 +90,7 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
     let files = walk::walk(&args.paths, args.hidden, &mut summary);
     let mut planner = Planner::new(&database, args);
     let mut plans = Vec::new();
-    for file in files {
+    for file in &files {
         plans.extend(planner.plan(file, &mut summary)?);
     }
     let progress = progress(plans.iter().map(plan::Plan::bytes).sum());

@@ -77,29 +77,29 @@ impl<'a> Planner<'a> {
     /// What is to be read of the file; `None`, with a word in the summary, if nothing is.
     pub(super) fn plan(
         &mut self,
-        path: PathBuf,
+        path: &Path,
         summary: &mut Summary,
     ) -> Result<Option<Plan>, Error> {
-        match self.try_plan(path.clone(), summary) {
+        match self.try_plan(path, summary) {
             // One file that cannot be read is no reason to leave the others.
             Err(Error::Input { error, .. }) => {
-                summary.fail(&path, error.to_string());
+                summary.fail(path, error.to_string());
                 Ok(None)
             }
             plan => plan,
         }
     }
 
-    fn try_plan(&mut self, path: PathBuf, summary: &mut Summary) -> Result<Option<Plan>, Error> {
-        let mut look = Look::new(&path)?;
+    fn try_plan(&mut self, path: &Path, summary: &mut Summary) -> Result<Option<Plan>, Error> {
+        let mut look = Look::new(path)?;
         if look.size == 0 {
-            summary.skip(&path, Skipped::Empty);
+            summary.skip(path, Skipped::Empty);
             return Ok(None);
         }
         let found = match self.find(&mut look)? {
             Ok(found) => found,
             Err(original) => {
-                summary.skip(&path, Skipped::Copy { original });
+                summary.skip(path, Skipped::Copy { original });
                 return Ok(None);
             }
         };
@@ -107,7 +107,7 @@ impl<'a> Planner<'a> {
         let (name, start) = match found {
             None => (self.database.free_name(&stored_path)?, Start::New),
             Some(Known { name, checkpoint }) => {
-                let start = self.resume(&mut look, checkpoint, &path)?;
+                let start = self.resume(&mut look, checkpoint, path)?;
                 match start {
                     Some(start) => (name, start),
                     None => {
@@ -119,8 +119,8 @@ impl<'a> Planner<'a> {
         };
         let executor = self.args.executor.clone();
         let complete = self.args.complete;
-        let (task, size) = (self.task(&path), look.size);
-        Ok(Some(Plan { path, name, task, executor, start, size, complete }))
+        let (task, size) = (self.task(path), look.size);
+        Ok(Some(Plan { path: path.to_owned(), name, task, executor, start, size, complete }))
     }
 
     /// The source that this file is; or the path of the one that it is a copy of.
@@ -136,12 +136,13 @@ impl<'a> Planner<'a> {
             }
         }
         let whole = look.fingerprint(look.size)?;
-        for known in self.database.sources_like(&whole)? {
-            let original = PathBuf::from(&known.checkpoint.facts.path);
-            if original.exists() {
-                return Ok(Err(original));
-            }
-            return Ok(Ok(Some(known)));
+        let mut alike = self.database.sources_like(&whole)?;
+        let originals = alike.iter().map(|known| PathBuf::from(&known.checkpoint.facts.path));
+        if let Some(original) = originals.into_iter().find(|original| original.exists()) {
+            return Ok(Err(original));
+        }
+        if let Some(moved) = alike.pop() {
+            return Ok(Ok(Some(moved)));
         }
         if let Some(original) = self.new.get(&whole) {
             return Ok(Err(original.clone()));

@@ -8,7 +8,7 @@ use crate::conversation::{
 };
 
 /// The columns of an entry.
-pub(in super::super) struct EntryRow {
+pub(super) struct EntryRow {
     pub(super) type_name: &'static str,
     pub(super) code: Option<&'static str>,
     pub(super) timestamp: Option<i64>,
@@ -44,7 +44,7 @@ impl EntryRow {
         let (mut code, mut output, mut tool) = (None, None, None);
         match entry_type {
             NormalizedEntryType::Diagnostic { code: kind } => {
-                code = Some(WarningKind::as_str(kind))
+                code = Some(WarningKind::as_str(kind));
             }
             NormalizedEntryType::ToolUse(used) => {
                 let (row, result) = ToolRow::new(used);

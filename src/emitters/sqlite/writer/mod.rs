@@ -1,20 +1,20 @@
 //! [`SourceWriter`]: folded events as rows, within a transaction.
 
+mod row;
+mod tools;
+mod totals;
+
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::{
-    fold::{Change, Fold, NewEntry, Warned},
-    writer::row::EntryRow,
-};
+use self::row::EntryRow;
+use super::fold::{Change, Fold, NewEntry};
 use crate::{
     conversation::{
         CorrId, DomainEvent, Outcome, Session, SessionId, Sourced, TaskId, Text, Timestamp,
-        TokenUsage, Warning, WarningKind,
+        Warning, WarningKind,
     },
     store::Receipt,
 };
-
-pub(super) mod row;
 
 /// Writes what one source says.
 pub(super) struct SourceWriter<'t> {
@@ -319,131 +319,6 @@ impl<'t> SourceWriter<'t> {
             )?
             .query_row(params![self.source, corr_id.as_str()], both)
             .optional()
-    }
-
-    fn write_tool(
-        &self,
-        entry: i64,
-        session: i64,
-        corr_id: &CorrId,
-        row: &EntryRow,
-    ) -> rusqlite::Result<()> {
-        let Some(tool) = &row.tool else { return Ok(()) };
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO tool_calls (entry, session, corr_id, kind, action_name, tool_name,
-                                         status, reason, duration_ms, exit_code, output_json,
-                                         action)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-                 ON CONFLICT (entry) DO UPDATE SET
-                     kind = excluded.kind, action_name = excluded.action_name,
-                     tool_name = excluded.tool_name, status = excluded.status,
-                     reason = excluded.reason, duration_ms = excluded.duration_ms,
-                     exit_code = excluded.exit_code, output_json = excluded.output_json,
-                     action = excluded.action",
-            )?
-            .execute(params![
-                entry,
-                session,
-                corr_id.as_str(),
-                tool.kind,
-                tool.action_name,
-                tool.tool_name.decode(),
-                tool.status,
-                tool.reason.as_ref().map(Text::decode),
-                tool.duration_ms.map(signed),
-                tool.exit_code,
-                tool.output_json,
-                tool.action,
-            ])?;
-        self.transaction
-            .prepare_cached("DELETE FROM tool_paths WHERE entry = ?1")?
-            .execute([entry])?;
-        for (path, change) in &tool.paths {
-            self.transaction
-                .prepare_cached("INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)")?
-                .execute(params![entry, path.decode(), change])?;
-        }
-        Ok(())
-    }
-
-    /// Read, added to and written back, so that sums of money come out the same however the log is
-    /// cut.
-    fn add_usage(
-        &self,
-        session: i64,
-        usage: Vec<(Option<Text>, TokenUsage)>,
-    ) -> rusqlite::Result<()> {
-        for (model, more) in usage {
-            let model = model.unwrap_or_default();
-            let mut total = self
-                .transaction
-                .prepare_cached(
-                    "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                            reasoning_tokens, cost_usd
-                     FROM usage WHERE session = ?1 AND model = ?2",
-                )?
-                .query_row(params![session, model.decode()], |row| {
-                    let count = |column| {
-                        Ok::<_, rusqlite::Error>(
-                            row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned),
-                        )
-                    };
-                    Ok(TokenUsage {
-                        input_tokens: count(0)?,
-                        output_tokens: count(1)?,
-                        cache_read_tokens: count(2)?,
-                        cache_write_tokens: count(3)?,
-                        reasoning_tokens: count(4)?,
-                        cost_usd: row.get(5)?,
-                    })
-                })
-                .optional()?
-                .unwrap_or_default();
-            total.add(&more);
-            self.transaction
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![
-                    session,
-                    model.decode(),
-                    total.input_tokens.map(signed),
-                    total.output_tokens.map(signed),
-                    total.cache_read_tokens.map(signed),
-                    total.cache_write_tokens.map(signed),
-                    total.reasoning_tokens.map(signed),
-                    total.cost_usd,
-                ])?;
-        }
-        Ok(())
-    }
-
-    fn add_warning(
-        &self,
-        session: i64,
-        kind: WarningKind,
-        subject: &str,
-        warned: &Warned,
-    ) -> rusqlite::Result<()> {
-        let Warned { count, source, first } = warned;
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-                 ON CONFLICT DO UPDATE SET count = count + excluded.count",
-            )?
-            .execute(params![
-                session,
-                kind.as_str(),
-                subject,
-                signed(*count),
-                signed(source.line),
-                signed(source.offset),
-                first.message,
-                first.corr_id.as_ref().map(CorrId::as_str),
-                first.sample.as_ref().map(|sample| sample.get()),
-            ])?;
-        Ok(())
     }
 }
 
