@@ -37,6 +37,9 @@ pub mod conversation;
 pub mod emitters;
 #[cfg(feature = "executors")]
 pub mod executors;
+pub mod json;
+#[cfg(all(doc, feature = "processor"))]
+pub mod performance;
 #[cfg(feature = "processor")]
 pub mod processor;
 pub mod store;

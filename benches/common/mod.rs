@@ -1,7 +1,10 @@
 //! What the benches share: generated logs with a fixed seed, the parse floor, and paired timing.
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::expect_used)]
 
+pub mod claude;
 pub mod droid;
+pub mod product;
+pub mod program;
 pub mod timing;
 
 /// A small, fixed generator of pseudo-random numbers (SplitMix64): the same log on every machine.

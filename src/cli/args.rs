@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal};
 
 use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
-use super::{ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs};
+use super::{
+    doctor::DoctorArgs, ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs,
+};
 use crate::executors::{Executor, Format};
 
 pub(super) const EXIT_CODES: &str = "\
@@ -12,7 +14,7 @@ Exit codes:
   0  fine
   1  failed: something could not be read or written
   2  wrong use, or the log's format was not recognised
-  3  read to the end, but with malformed lines (only with --strict)
+  3  read to the end, but not everything was as it should be (only with --strict)
   4  there is no task or session of that name
 
 Environment:
@@ -37,6 +39,9 @@ pub(super) enum Command {
     Query(QueryArgs),
     /// Forgets what was said long ago
     Prune(PruneArgs),
+
+    /// Tells for each log its format, and what of it was not fully understood
+    Doctor(DoctorArgs),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

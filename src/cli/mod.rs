@@ -1,7 +1,9 @@
 //! The program `foldline`: everything below it, at the terminal.
 
 mod args;
+mod doctor;
 mod error;
+mod files;
 mod ingest;
 mod input;
 mod pace;
@@ -41,6 +43,7 @@ pub fn main() -> ExitCode {
         Command::Ingest(args) => ingest::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Prune(args) => prune::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

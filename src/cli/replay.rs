@@ -1,7 +1,7 @@
 //! `foldline replay`: a log from its beginning to its end.
 
 use std::{
-    io::{self, BufWriter, IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     path::PathBuf,
 };
 
@@ -75,7 +75,7 @@ const LONG_INPUT: u64 = 32 << 20;
 pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
     let mut input = Input::open(&args.file)?;
     let executor = input.executor(&args.executor)?;
-    let writer = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+    let writer = io::stdout().lock();
     let replay =
         Replay { sink: Sink::new(writer, shape(args)), pace: Pace::new(args.speed), malformed: 0 };
     let mut processor = Processor::new(Transducer::new(with_source(executor), replay));

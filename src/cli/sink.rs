@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::{
     conversation::{Conversation, DomainEvent, Sourced},
     emitters::{patch::PatchStream, transcript::Transcript},
+    json,
     transduce::{Batch, Emitter},
 };
 
@@ -12,7 +15,12 @@ use crate::{
 pub(super) struct Sink<W> {
     writer: W,
     shape: Shape,
+    /// What is to be written: straight into one buffer, which goes out when it is full or flushed.
+    pending: Vec<u8>,
 }
+
+/// How much is written at once.
+const FULL: usize = 64 << 10;
 
 pub(super) enum Shape {
     Transcript(Box<Transcript>),
@@ -23,45 +31,52 @@ pub(super) enum Shape {
 
 impl<W: Write> Sink<W> {
     pub(super) fn new(writer: W, shape: Shape) -> Self {
-        Self { writer, shape }
+        Self { writer, shape, pending: Vec::with_capacity(2 * FULL) }
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.write_out()?;
         self.writer.flush()
     }
 
+    fn write_out(&mut self) -> io::Result<()> {
+        // Whatever becomes of it, it is not written twice.
+        let written = self.writer.write_all(&self.pending);
+        self.pending.clear();
+        written
+    }
+
     fn write(&mut self, event: &Sourced<DomainEvent>) -> io::Result<()> {
-        let Self { writer, shape } = self;
+        let Self { shape, pending, .. } = self;
         match shape {
-            Shape::Transcript(transcript) => write_lines(writer, transcript.emit(&event.item)),
-            Shape::Patches(stream) => match stream.record(event) {
-                Some(record) => write_json_line(writer, &record),
-                None => Ok(()),
-            },
-            Shape::Events => write_json_line(writer, event),
-            Shape::Conversation(conversation) => {
-                conversation.apply(&event.item);
-                Ok(())
+            Shape::Transcript(transcript) => push_lines(pending, transcript.emit(&event.item)),
+            Shape::Patches(stream) => {
+                if let Some(record) = stream.record(event) {
+                    push_json_line(pending, &record)?;
+                }
             }
+            Shape::Events => push_json_line(pending, event)?,
+            Shape::Conversation(conversation) => conversation.apply(&event.item),
         }
+        if self.pending.len() < FULL { Ok(()) } else { self.write_out() }
     }
 
     fn write_rest(&mut self) -> io::Result<()> {
-        let Self { writer, shape } = self;
+        let Self { shape, pending, .. } = self;
         match shape {
-            Shape::Transcript(transcript) => write_lines(writer, transcript.finish())?,
+            Shape::Transcript(transcript) => push_lines(pending, transcript.finish()),
             Shape::Patches(stream) => {
                 for record in stream.remaining() {
-                    write_json_line(writer, &record)?;
+                    push_json_line(pending, &record)?;
                 }
             }
             Shape::Events => {}
             Shape::Conversation(conversation) => {
-                serde_json::to_writer_pretty(&mut *writer, conversation)?;
-                writer.write_all(b"\n")?;
+                serde_json::to_writer_pretty(&mut *pending, conversation)?;
+                pending.push(b'\n');
             }
         }
-        writer.flush()
+        self.flush()
     }
 }
 
@@ -75,11 +90,15 @@ impl<W: Write> Emitter<Sourced<DomainEvent>, io::Error> for Sink<W> {
     }
 }
 
-fn write_json_line<W: Write>(writer: &mut W, value: &impl serde::Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *writer, value)?;
-    writer.write_all(b"\n")
+fn push_json_line(pending: &mut Vec<u8>, value: &impl Serialize) -> io::Result<()> {
+    json::append(pending, value)?;
+    pending.push(b'\n');
+    Ok(())
 }
 
-fn write_lines<W: Write>(writer: &mut W, lines: Batch<String>) -> io::Result<()> {
-    lines.into_iter().try_for_each(|line| writeln!(writer, "{line}"))
+fn push_lines(pending: &mut Vec<u8>, lines: Batch<String>) {
+    for line in lines {
+        pending.extend_from_slice(line.as_bytes());
+        pending.push(b'\n');
+    }
 }

@@ -94,13 +94,47 @@ impl Text {
         }
     }
 
-    /// Whether it may end with `suffix`: cheap, for those who would decode only to look at the end.
-    /// `suffix` must need no escape.
-    pub(crate) fn may_end_with(&self, suffix: &str) -> bool {
+    /// What stands before and after the last `marker`, without decoding either. `marker` must be of
+    /// characters that JSON never escapes.
+    pub fn rsplit_once(&self, marker: &str) -> Option<(Self, Self)> {
         match &self.0 {
-            Repr::Literal(raw) => string_body(raw.get()).is_some_and(|body| body.ends_with(suffix)),
-            Repr::String(string) => string.ends_with(suffix),
+            Repr::Literal(raw) => {
+                let (before, after) = string_body(raw.get())?.rsplit_once(marker)?;
+                Some((Self::from_body(before)?, Self::from_body(after)?))
+            }
+            Repr::String(string) => {
+                let (before, after) = string.rsplit_once(marker)?;
+                Some((before.into(), after.into()))
+            }
         }
+    }
+
+    /// The same without up to `most` line feeds at its end.
+    #[must_use]
+    pub fn trim_line_feeds(self, most: usize) -> Self {
+        let escaped =
+            |body: &str| body.ends_with("\\n") && !ends_within_escape(&body[..body.len() - 1]);
+        match &self.0 {
+            Repr::Literal(raw) => {
+                let mut body = string_body(raw.get()).unwrap_or_default();
+                for _ in 0..most {
+                    body = if escaped(body) { &body[..body.len() - 2] } else { body };
+                }
+                Self::from_body(body).unwrap_or(self)
+            }
+            Repr::String(string) => {
+                let mut trimmed = string.as_str();
+                for _ in 0..most {
+                    trimmed = trimmed.strip_suffix('\n').unwrap_or(trimmed);
+                }
+                Self::from(trimmed)
+            }
+        }
+    }
+
+    /// A literal of what stands between its quotes.
+    fn from_body(body: &str) -> Option<Self> {
+        RawValue::from_string(format!("\"{body}\"")).ok().map(|raw| Self(Repr::Literal(raw)))
     }
 }
 
@@ -122,7 +156,12 @@ fn string_body(literal: &str) -> Option<&str> {
 
 /// Surrogates, paired or not, are spelt `\ud800` to `\udfff`.
 fn may_hold_lone_surrogate(body: &str) -> bool {
-    body.as_bytes().contains(&b'\\') && (body.contains("\\ud") || body.contains("\\uD"))
+    body.contains("\\u") && (body.contains("\\ud") || body.contains("\\uD"))
+}
+
+/// Whether `body` ends with an escaped backslash, so that what follows it is no escape.
+fn ends_within_escape(body: &str) -> bool {
+    body.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0
 }
 
 /// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
@@ -261,6 +300,19 @@ mod tests {
         let text = Text::from_raw(&raw(literal)).unwrap();
         assert_eq!(serde_json::to_string(&text).unwrap(), literal);
         assert_eq!(text.decode(), "tab\t, slash /, é, 😀");
+    }
+
+    #[test]
+    fn splitting_and_trimming_leave_the_spelling() {
+        let text = |literal: &str| Text::from_raw(&raw(literal)).unwrap();
+        let (before, after) = text(r#""\u00e9\n\n[exit 1]""#).rsplit_once("[exit ").unwrap();
+        assert_eq!(after, "1]");
+        assert_eq!(before.clone().trim_line_feeds(1), "é\n");
+        assert_eq!(before.into_raw().get(), r#""\u00e9\n\n""#);
+        assert_eq!(text(r#""a\\n""#).trim_line_feeds(3), r"a\n");
+        assert_eq!(text(r#""a\\\n""#).trim_line_feeds(3), r"a\");
+        assert_eq!(Text::from("a\n\n").trim_line_feeds(1), "a\n");
+        assert!(Text::from("abc").rsplit_once("[exit ").is_none());
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! The agents: one folder each, wire types in, domain events out.
 
 pub mod action;
+pub mod claude;
 pub mod droid;
 pub mod files;
 mod format;
 pub mod recognise;
 mod registry;
 pub mod report;
+pub mod tutorial;
 pub mod wire;
 
 pub use self::{

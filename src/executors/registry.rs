@@ -97,5 +97,7 @@ fn foreign_state() -> DomainEvent {
 }
 
 registry! {
+    ClaudeStream => claude::{ClaudeStreamReducer, ClaudeStreamState};
+    ClaudeSession => claude::{ClaudeSessionReducer, ClaudeSessionState};
     Droid => droid::{DroidReducer, DroidState};
 }

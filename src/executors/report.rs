@@ -51,6 +51,21 @@ pub fn unknown_event(
     events.extend(warning.keeping(sample.get(), timestamp));
 }
 
+/// Keeps a record that belongs to another format than the one being read.
+pub fn foreign_record(
+    name: &str,
+    fields: &Fields<'_>,
+    timestamp: Option<Timestamp>,
+    events: &mut Batch<DomainEvent>,
+) {
+    let sample = object_of(fields);
+    let warning =
+        Warning::new(WarningKind::ForeignRecord, format!("a record of another format: {name}"))
+            .about(name)
+            .sample(sample.clone());
+    events.extend(warning.keeping(sample.get(), timestamp));
+}
+
 /// Keeps a content block whose type the executor does not know; its message goes on without it.
 pub fn unknown_block(
     name: &str,
@@ -62,6 +77,14 @@ pub fn unknown_block(
     let warning =
         Warning::new(WarningKind::UnknownBlock, message).about(name).sample(block.clone());
     events.extend(warning.keeping(block.get(), timestamp));
+}
+
+/// Reports a part of a tool's result whose type the executor does not know; the result keeps it.
+pub fn unknown_part(name: &str, part: &RawValue, events: &mut Batch<DomainEvent>) {
+    let message = format!("unknown type of part in a tool's result: {name}");
+    let warning =
+        Warning::new(WarningKind::UnknownBlock, message).about(format!("tool_result/{name}"));
+    events.push(warning.sample(part).into());
 }
 
 /// Reports the fields of a known record that nobody took, and gives them back to be kept in the

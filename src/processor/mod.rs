@@ -123,7 +123,7 @@ pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>))
     let Frame { source, bytes, skipped } = frame;
     let mut irregular = |record| each(Sourced::new(source, Record::Irregular(record)));
     let lossy;
-    let text = match std::str::from_utf8(bytes) {
+    let text = match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
             irregular(Irregular::InvalidUtf8 { at: error.valid_up_to() });

@@ -12,7 +12,7 @@ use serde_json::json;
 
 /// A log of one session with about `turns` turns: messages, thoughts, calls that succeed, fail, stay
 /// open, overtake each other, and lines that are no records. The same for the same arguments.
-pub fn droid(session: &str, turns: u64, seed: u64) -> String {
+pub(crate) fn droid(session: &str, turns: u64, seed: u64) -> String {
     let mut random = Random((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut log = String::new();
     let mut at = 1_760_000_000_000 + seed * 60_000;
@@ -76,7 +76,7 @@ pub fn droid(session: &str, turns: u64, seed: u64) -> String {
 }
 
 /// Writes `count` logs into folders `a` and `b` below `folder`.
-pub fn write_logs(folder: &Path, count: u64, turns: u64) {
+pub(crate) fn write_logs(folder: &Path, count: u64, turns: u64) {
     for number in 0..count {
         let name = if number % 2 == 0 { "a" } else { "b" };
         fs::create_dir_all(folder.join(name)).unwrap();
@@ -86,19 +86,19 @@ pub fn write_logs(folder: &Path, count: u64, turns: u64) {
 }
 
 /// The program, about to be run.
-pub fn foldline() -> Command {
+pub(crate) fn foldline() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
     command.env_remove("RUST_LOG");
     command
 }
 
 /// Runs the program to its end.
-pub fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     foldline().args(arguments).output().unwrap()
 }
 
 /// What the program prints, if it succeeds.
-pub fn stdout(arguments: &[&str]) -> String {
+pub(crate) fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
@@ -106,7 +106,7 @@ pub fn stdout(arguments: &[&str]) -> String {
 }
 
 /// Everything that a database says, without the numbers that depend on the order of ingestion.
-pub fn dump(db: &Path) -> String {
+pub(crate) fn dump(db: &Path) -> String {
     let connection = rusqlite::Connection::open(db).unwrap();
     let check: String =
         connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -163,7 +163,7 @@ pub fn dump(db: &Path) -> String {
 }
 
 /// Compares two dumps, and shows the first line that differs.
-pub fn assert_same(is: &str, should: &str, what: &str) {
+pub(crate) fn assert_same(is: &str, should: &str, what: &str) {
     for (is, should) in is.lines().zip(should.lines()) {
         assert_eq!(is, should, "{what}");
     }
@@ -171,10 +171,10 @@ pub fn assert_same(is: &str, should: &str, what: &str) {
 }
 
 /// Small and the same everywhere.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -21,7 +21,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Serialize};
 use tracing::trace;
 
-use self::{held::HeldResults, recent::RecentIds};
+use self::held::HeldResults;
+pub(crate) use self::recent::RecentIds;
 use super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},
@@ -80,7 +81,7 @@ impl Limits {
         open_calls: 1 << 16,
         held_results: 1 << 12,
         held_bytes: 16 << 20,
-        ended_calls: 1 << 12,
+        ended_calls: 1 << 10,
     };
 }
 
@@ -137,6 +138,11 @@ impl<R: CallResult> ToolCalls<R> {
         Some(&self.open.get(id)?.entry)
     }
 
+    /// Whether a call with this id is open, or ended not long ago.
+    pub fn knows(&self, id: &CorrId) -> bool {
+        self.open.contains_key(id) || self.ended.contains(id)
+    }
+
     /// A tool was called. A call to which the log gives no id gets one of its own (`call-0`, ...).
     ///
     /// `entry` must be a tool call; anything else is passed on as an ordinary entry.
@@ -154,7 +160,7 @@ impl<R: CallResult> ToolCalls<R> {
         let age = self.count;
         self.count += 1;
         let id = id.unwrap_or_else(|| CorrId::from(format!("call-{age}")));
-        if self.open.contains_key(&id) || self.ended.contains(&id) {
+        if self.knows(&id) {
             reject_duplicate_call(id, &entry, events);
             return;
         }

@@ -1,4 +1,4 @@
-//! The ids of the calls that ended last.
+//! The ids that were used last: of ended calls, of records.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -9,18 +9,20 @@ use super::CorrId;
 /// A set of ids that forgets the oldest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "VecDeque<CorrId>", into = "VecDeque<CorrId>")]
-pub(super) struct RecentIds {
+pub(crate) struct RecentIds {
     by_age: VecDeque<CorrId>,
     /// The same ids, to be asked for; nothing depends on their order.
     ids: HashSet<CorrId>,
 }
 
 impl RecentIds {
-    pub(super) fn contains(&self, id: &CorrId) -> bool {
+    /// Whether this id is remembered.
+    pub(crate) fn contains(&self, id: &CorrId) -> bool {
         self.ids.contains(id)
     }
 
-    pub(super) fn insert(&mut self, id: CorrId, limit: usize) {
+    /// Remembers an id, and forgets the oldest beyond `limit`.
+    pub(crate) fn insert(&mut self, id: CorrId, limit: usize) {
         if self.ids.insert(id.clone()) {
             self.by_age.push_back(id);
         }

@@ -116,12 +116,12 @@ impl Step<'_> {
             DroidJson::Message(line) => self.message(line, &unknown),
             DroidJson::Reasoning(line) => self.reasoning(line, &unknown),
             DroidJson::ToolCall(line) => self.tool_call(line, &unknown),
-            DroidJson::ToolResult(line) => {
+            DroidJson::ToolResult(mut line) => {
                 let extra = self.unknown("tool_result", &unknown);
                 let key = ResultKey {
-                    id: line.id.clone(),
-                    message_id: line.message_id.clone(),
-                    tool_name: line.tool_id.clone(),
+                    id: line.id.take(),
+                    message_id: line.message_id.take(),
+                    tool_name: line.tool_id.take(),
                 };
                 let result = DroidResult::new(line, self.at, extra);
                 self.state.calls.result(key, result, self.limits, self.events);

@@ -1,7 +1,5 @@
 //! What a Droid tool gave back, and how it ends the call.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use super::types;
@@ -75,16 +73,13 @@ impl CallResult for DroidResult {
 
 /// The output of `Execute` ends with a line of its own: `\n\n\n[Process exited with code 0]`.
 fn split_exit_line(body: Text) -> (Text, Option<i32>) {
-    if !body.may_end_with("]") {
-        return (body, None);
-    }
-    let output = body.decode();
-    let split = output.trim_end_matches(']').rsplit_once("[Process exited with code ");
-    let Some((before, Ok(code))) = split.map(|(before, code)| (before, code.parse())) else {
+    let Some((before, after)) = body.rsplit_once("[Process exited with code ") else {
         return (body, None);
     };
-    let before = before.strip_suffix("\n\n\n").unwrap_or(before);
-    (Text::from(Cow::Borrowed(before)), Some(code))
+    match after.decode().strip_suffix(']').map(str::parse) {
+        Some(Ok(code)) => (before.trim_line_feeds(3), Some(code)),
+        _ => (body, None),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,53 @@
+//! The product as the benches run it: bytes to serialised patches.
+
+use std::hint::black_box;
+
+use foldline::{
+    conversation::{DomainEvent, Sourced, with_source},
+    emitters::patch::PatchStream,
+    executors::{Executor, Format},
+    json,
+    processor::{LineFramer, Processor},
+    transduce::{Batch, Transducer, emit_fn},
+};
+
+/// The whole way, as `foldline replay --format patches` goes it. How many bytes came out.
+pub fn patches(format: Format, log: &[u8]) -> usize {
+    let executor = Executor::of(format).expect("this build has the executor");
+    let mut stream = PatchStream::default();
+    let mut out = Vec::with_capacity(1 << 20);
+    let mut written = 0;
+    let write = emit_fn(|event: &Sourced<DomainEvent>| -> Batch<()> {
+        if let Some(record) = stream.record(event) {
+            json::append(&mut out, &record).expect("patches serialise");
+            out.push(b'\n');
+        }
+        if out.len() > 64 << 10 {
+            written += black_box(&out).len();
+            out.clear();
+        }
+        Batch::EMPTY
+    });
+    let framer = LineFramer::new(1 << 30);
+    let mut processor =
+        Processor::with_framer(Transducer::new(with_source(executor), write), framer);
+    for chunk in log.chunks(256 << 10) {
+        processor.push(chunk, |()| {});
+    }
+    processor.finish(|()| {});
+    written + out.len()
+}
+
+/// Up to the events.
+pub fn events(format: Format, log: &[u8]) {
+    let executor = Executor::of(format).expect("this build has the executor");
+    let look = emit_fn(|event: &Sourced<DomainEvent>| -> Batch<()> {
+        black_box(event);
+        Batch::EMPTY
+    });
+    let mut processor = Processor::new(Transducer::new(with_source(executor), look));
+    for chunk in log.chunks(256 << 10) {
+        processor.push(chunk, |()| {});
+    }
+    processor.finish(|()| {});
+}

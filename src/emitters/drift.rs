@@ -1,0 +1,144 @@
+//! What of a log was not fully understood, counted: how a release that changed a format shows itself.
+
+use std::{collections::BTreeMap, convert::Infallible};
+
+use serde_json::Value;
+
+use crate::{
+    conversation::{CorrId, DomainEvent, Session, Sourced, Warning, WarningKind},
+    transduce::{Batch, Emitter},
+};
+
+/// How many different findings are told apart; more are counted together.
+const MAX_FINDINGS: usize = 1000;
+
+/// How many calls are remembered by the line of their call.
+const MAX_CALLS: usize = 1 << 16;
+
+/// Collects every warning of a log by what it is about. Nothing of the log's content is kept, so that
+/// it can be shown to anybody.
+#[derive(Clone, Debug, Default)]
+pub struct Drift {
+    session: Session,
+    findings: BTreeMap<(WarningKind, String), Finding>,
+    /// The lines at which calls were made that have not ended.
+    called_at: BTreeMap<CorrId, u64>,
+}
+
+/// One thing that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How often it occurs.
+    pub count: u64,
+    /// The first line that it occurs on, counted from 1.
+    pub first_line: u64,
+    /// The shape of the first one: the types of its values and the names of its fields, without any
+    /// content.
+    pub shape: Option<String>,
+}
+
+impl Drift {
+    /// What the log says of the session: the agent, its version.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// What was found, by its kind and its name; the name is empty where there is none to give.
+    pub fn findings(&self) -> impl Iterator<Item = (WarningKind, &str, &Finding)> {
+        self.findings.iter().map(|((kind, subject), finding)| (*kind, subject.as_str(), finding))
+    }
+
+    /// Whether everything was understood.
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn add(&mut self, line: u64, warning: &Warning) {
+        let called_at = warning.corr_id.as_ref().and_then(|id| self.called_at.get(id).copied());
+        let first_line = match warning.kind {
+            WarningKind::UnfinishedCall => called_at.unwrap_or(line),
+            _ => line,
+        };
+        let mut key = (warning.kind, warning.subject.clone().unwrap_or_default());
+        if self.findings.len() >= MAX_FINDINGS && !self.findings.contains_key(&key) {
+            key.1 = "(others)".to_owned();
+        }
+        let finding = self.findings.entry(key).or_insert_with(|| Finding {
+            count: 0,
+            first_line,
+            shape: warning.sample.as_ref().map(|sample| shape(&sample.to_value())),
+        });
+        finding.count += 1;
+        finding.first_line = finding.first_line.min(first_line);
+    }
+}
+
+impl Emitter<Sourced<DomainEvent>, Infallible> for Drift {
+    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<Infallible> {
+        let line = event.source.line;
+        match &event.item {
+            DomainEvent::Session(news) => self.session.merge(news),
+            DomainEvent::Warning(warning) => self.add(line, warning),
+            DomainEvent::NewToolCall { corr_id, .. } if self.called_at.len() < MAX_CALLS => {
+                self.called_at.insert(corr_id.clone(), line);
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry }
+                if entry.tool().is_some_and(|tool| tool.status.is_final()) =>
+            {
+                self.called_at.remove(corr_id);
+            }
+            _ => {}
+        }
+        Batch::EMPTY
+    }
+}
+
+/// The shape of a value: `{"a":string,"b":[number]}`.
+fn shape(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "boolean".to_owned(),
+        Value::Number(_) => "number".to_owned(),
+        Value::String(_) => "string".to_owned(),
+        Value::Array(elements) => {
+            let mut shapes: Vec<_> = elements.iter().map(shape).collect();
+            shapes.sort_unstable();
+            shapes.dedup();
+            format!("[{}]", shapes.join("|"))
+        }
+        Value::Object(fields) => {
+            let fields =
+                fields.iter().map(|(name, value)| format!("{}:{}", quoted(name), shape(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+        }
+    }
+}
+
+/// The name of a field; one that is no identifier may be content, such as a path.
+fn quoted(name: &str) -> &str {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$');
+    if name.len() <= 40 && name.chars().all(plain) { name } else { "…" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{Json, Source};
+
+    #[test]
+    fn findings_are_counted_without_their_content() {
+        let mut drift = Drift::default();
+        for line in [7, 9] {
+            let sample: Json =
+                serde_json::from_str(r#"{"secret":"x","n":[1,2,"a"],"/home/me":null}"#).unwrap();
+            let warning = Warning::new(WarningKind::UnknownEvent, "?").about("news").sample(sample);
+            let source = Source { line, offset: 0 };
+            let _ = drift.emit(&Sourced::new(source, warning.into()));
+        }
+        let findings: Vec<_> = drift.findings().collect();
+        let (kind, subject, finding) = &findings[0];
+        assert_eq!((*kind, *subject), (WarningKind::UnknownEvent, "news"));
+        assert_eq!((finding.count, finding.first_line), (2, 7));
+        assert_eq!(finding.shape.as_deref(), Some("{…:null,n:[number|string],secret:string}"));
+    }
+}

@@ -1,0 +1,242 @@
+//! From Claude Code's tools to [`ActionType`]s.
+//!
+//! The tools of the captured logs and of the documentation are known, with the names of older
+//! releases. Parameters that an action has no place for are kept in the entry's metadata.
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{ActionType, FileChange, Text, TodoItem},
+    executors::{
+        action::{MappedCall, is_mcp_tool, todo_items},
+        files,
+        wire::{Object, value},
+    },
+};
+
+/// Tools that are known and have no action of their own.
+const PLAIN_TOOLS: [&str; 21] = [
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "DesignSync",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitWorktree",
+    "KillBash",
+    "KillShell",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "PushNotification",
+    "ReadMcpResourceTool",
+    "RemoteTrigger",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "TaskOutput",
+    "TaskStop",
+    "ToolSearch",
+];
+
+/// Reads a call of the tool `name`.
+pub fn map(name: &str, input: Option<&RawValue>, cwd: Option<&str>) -> MappedCall {
+    let mut given: Object<'_> = input.and_then(value::parse).unwrap_or_default();
+    let (action, title) = match name {
+        "Read" | "LS" => read(take_path(&mut given, cwd)),
+        "Write" => {
+            let path = take_path(&mut given, cwd);
+            let content = given.text("content").unwrap_or_default();
+            edit(path.clone(), vec![FileChange::Write { path, content }])
+        }
+        "Edit" | "MultiEdit" => {
+            let path = take_path(&mut given, cwd);
+            let mut changes: Vec<_> = take_replacement(&mut given, &path).into_iter().collect();
+            changes.extend(
+                given.array("edits").unwrap_or_default().into_iter().filter_map(|raw| {
+                    take_replacement(&mut value::parse::<Object<'_>>(raw)?, &path)
+                }),
+            );
+            edit(path, changes)
+        }
+        "NotebookEdit" => {
+            let path = take_path(&mut given, cwd);
+            let new = given.str("new_source").unwrap_or_default();
+            let change = files::replacement(&path, "", &new);
+            edit(path, vec![change])
+        }
+        "Bash" => {
+            let command = given.text("command").unwrap_or_default();
+            (ActionType::CommandRun { command: command.clone(), result: None }, command)
+        }
+        "Grep" | "Glob" => search(given.text("pattern")),
+        "WebSearch" | "web_search" => search(given.text("query")),
+        "WebFetch" | "web_fetch" => {
+            let url = given.text("url").unwrap_or_default();
+            (ActionType::WebFetch { url: url.clone(), result: None }, url)
+        }
+        "TodoWrite" => {
+            let todos = given.array("todos").map(|items| todo_items(&items)).unwrap_or_default();
+            todo_list("write", todos, "todo list".into())
+        }
+        "TodoRead" | "TaskList" => todo_list("read", Vec::new(), "todo list".into()),
+        "TaskGet" => {
+            let title = task_title(&given);
+            todo_list("read", Vec::new(), title)
+        }
+        "TaskCreate" | "TaskUpdate" => {
+            let title = given.text("subject").unwrap_or_else(|| task_title(&given));
+            let status = given.text("status").unwrap_or_else(|| "pending".into());
+            let item = TodoItem { content: title.clone(), status, priority: None };
+            todo_list("update", vec![item], title)
+        }
+        "Task" | "Agent" => {
+            let prompt = given.text("prompt");
+            let description = given.text("description").or_else(|| prompt.clone());
+            let description = description.unwrap_or_default();
+            let title = description.clone();
+            let subagent_type = given.text("subagent_type");
+            (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
+        }
+        "ExitPlanMode" => {
+            let plan = given.text("plan").unwrap_or_default();
+            (ActionType::PlanPresentation { plan, result: None }, "plan".into())
+        }
+        "AskUserQuestion" => {
+            let questions = take_questions(&mut given);
+            let title = questions.first().cloned().unwrap_or_default();
+            (ActionType::Question { questions, result: None }, title)
+        }
+        _ => {
+            let mut call = MappedCall::tool(name, input);
+            call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
+            return call;
+        }
+    };
+    MappedCall { action, title, extra: given.into_extra().collect(), unknown: false }
+}
+
+fn read(path: Text) -> (ActionType, Text) {
+    (ActionType::FileRead { path: path.clone(), result: None }, path)
+}
+
+fn edit(path: Text, changes: Vec<FileChange>) -> (ActionType, Text) {
+    (ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
+}
+
+fn search(query: Option<Text>) -> (ActionType, Text) {
+    let query = query.unwrap_or_default();
+    (ActionType::Search { query: query.clone(), result: None }, query)
+}
+
+fn todo_list(operation: &str, todos: Vec<TodoItem>, title: Text) -> (ActionType, Text) {
+    (ActionType::TodoManagement { todos, operation: operation.into(), result: None }, title)
+}
+
+/// A task that is named by its number alone.
+fn task_title(given: &Object<'_>) -> Text {
+    let id = given.get("taskId").map(|id| id.get().trim_matches('"'));
+    id.map_or_else(|| "task".into(), |id| Text::from(format!("task {id}")))
+}
+
+fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
+    let path = given.str("file_path").or_else(|| given.str("notebook_path"));
+    let path = path.or_else(|| given.str("path")).unwrap_or_default();
+    files::relative_path(&path, cwd)
+}
+
+fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
+    let old = given.str("old_string")?;
+    let new = given.str("new_string").unwrap_or_default();
+    Some(files::replacement(path, &old, &new))
+}
+
+fn take_questions(given: &mut Object<'_>) -> Vec<Text> {
+    let questions = given.array("questions").unwrap_or_default().into_iter().map(|raw| {
+        let object = value::parse::<Object<'_>>(raw);
+        let question = object.and_then(|mut object| object.text("question"));
+        question.unwrap_or_else(|| value::into_text(raw))
+    });
+    questions.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::ToolKind;
+
+    fn mapped(name: &str, input: &str) -> MappedCall {
+        let raw = RawValue::from_string(input.to_owned()).unwrap();
+        map(name, Some(&raw), Some("/w"))
+    }
+
+    #[test]
+    fn every_tool_has_its_kind_and_title() {
+        for (name, input, kind, title) in [
+            ("Read", r#"{"file_path":"/w/a.rs","limit":3}"#, ToolKind::Read, "a.rs"),
+            ("LS", r#"{"path":"/w/src"}"#, ToolKind::Read, "src"),
+            ("Write", r#"{"file_path":"/w/a","content":"x"}"#, ToolKind::Edit, "a"),
+            (
+                "NotebookEdit",
+                r#"{"notebook_path":"/w/n.ipynb","new_source":"1"}"#,
+                ToolKind::Edit,
+                "n.ipynb",
+            ),
+            ("Bash", r#"{"command":"ls","description":"List"}"#, ToolKind::Execute, "ls"),
+            ("Glob", r#"{"pattern":"*.rs"}"#, ToolKind::Search, "*.rs"),
+            ("Grep", r#"{"pattern":"fn","-n":true}"#, ToolKind::Search, "fn"),
+            ("WebSearch", r#"{"query":"shops"}"#, ToolKind::Search, "shops"),
+            ("WebFetch", r#"{"url":"https://x","prompt":"p"}"#, ToolKind::Fetch, "https://x"),
+            ("TodoWrite", r#"{"todos":[]}"#, ToolKind::Think, "todo list"),
+            (
+                "TaskCreate",
+                r#"{"subject":"Mend it","description":"d"}"#,
+                ToolKind::Think,
+                "Mend it",
+            ),
+            ("TaskUpdate", r#"{"taskId":"7","status":"completed"}"#, ToolKind::Think, "task 7"),
+            ("Agent", r#"{"description":"Look","prompt":"p"}"#, ToolKind::Other, "Look"),
+            ("ExitPlanMode", r##"{"plan":"# Plan"}"##, ToolKind::Think, "plan"),
+            (
+                "AskUserQuestion",
+                r#"{"questions":[{"question":"Which?"}]}"#,
+                ToolKind::Other,
+                "Which?",
+            ),
+            ("KillShell", r#"{"shell_id":"1"}"#, ToolKind::Other, "KillShell"),
+            ("mcp__desk__open", "{}", ToolKind::Other, "mcp__desk__open"),
+        ] {
+            let call = mapped(name, input);
+            assert_eq!((call.action.kind(), &call.title), (kind, &title.into()), "{name}");
+            assert!(!call.unknown, "{name}");
+        }
+        assert!(mapped("Frobnicate", "{}").unknown);
+    }
+
+    #[test]
+    fn what_an_action_has_no_place_for_is_kept() {
+        let extra = mapped("Bash", r#"{"command":"ls","timeout":600000}"#).extra;
+        let extra: Vec<_> = extra.iter().map(|(name, json)| (name.as_str(), json.get())).collect();
+        assert_eq!(extra, [("timeout", "600000")]);
+    }
+
+    #[test]
+    fn several_edits_are_several_changes() {
+        let input = r#"{"file_path":"/w/a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"1","new_string":"2"}]}"#;
+        let ActionType::FileEdit { path, changes, .. } = mapped("MultiEdit", input).action else {
+            panic!()
+        };
+        assert_eq!((path, changes.len()), ("a".into(), 2));
+        assert_eq!(changes[1], files::replacement(&"a".into(), "1", "2"));
+    }
+
+    #[test]
+    fn anything_may_stand_where_the_input_should() {
+        for name in ["Read", "Edit", "Bash", "TodoWrite", "TaskGet", "AskUserQuestion", "Task"] {
+            for input in ["null", "7", "[]", r#"{"todos":7,"questions":"x","edits":{}}"#] {
+                assert!(!mapped(name, input).unknown);
+            }
+            assert!(!map(name, None, None).unknown);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Messages and their content blocks, which streams and session files have in common.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::usage;
+use crate::{
+    conversation::{CorrId, Text, TokenUsage},
+    executors::wire::{Fields, Object, value},
+};
+
+/// A message of the model, or one to it.
+#[derive(Clone, Debug, Default)]
+pub struct Message<'a> {
+    /// `msg_…`, or a UUID where the program made the message up. Several lines share it.
+    pub id: Option<Text>,
+    /// The model; [`SYNTHETIC`] where the program made the message up.
+    pub model: Option<Text>,
+    /// What the message says, usually one block per line.
+    pub content: Vec<Block<'a>>,
+    /// What the message cost, as far as it was known when the line was written.
+    pub usage: Option<TokenUsage>,
+    /// Fields that a message is not known to have.
+    pub unknown: Fields<'a>,
+}
+
+/// The model of messages that no model wrote.
+pub const SYNTHETIC: &str = "<synthetic>";
+
+/// One content block, with what nobody knows of it.
+#[derive(Clone, Debug)]
+pub struct Block<'a> {
+    /// The block.
+    pub kind: BlockKind<'a>,
+    /// Fields that its type is not known to have.
+    pub unknown: Fields<'a>,
+}
+
+/// A content block, by its type.
+#[derive(Clone, Debug)]
+pub enum BlockKind<'a> {
+    /// `text`, and content that is a plain string.
+    Text(Text),
+    /// `thinking`; empty where only its signature is there.
+    Thinking(Text),
+    /// `redacted_thinking`: encrypted, nothing to show.
+    RedactedThinking,
+    /// `tool_use`, `server_tool_use` and `mcp_tool_use`.
+    ToolUse(ToolUse<'a>),
+    /// `tool_result` and what the provider's own tools call theirs (`web_search_tool_result`, ...).
+    ToolResult(ToolResult<'a>),
+    /// `image` or `document`, as a text that says what was there.
+    Media(Text),
+    /// A type that this version does not know.
+    Unknown {
+        /// The type.
+        name: Cow<'a, str>,
+        /// The whole block.
+        raw: &'a RawValue,
+    },
+}
+
+/// A tool is called.
+#[derive(Clone, Debug, Default)]
+pub struct ToolUse<'a> {
+    /// The call's id.
+    pub id: Option<CorrId>,
+    /// The tool's name.
+    pub name: Cow<'a, str>,
+    /// What the tool is given.
+    pub input: Option<&'a RawValue>,
+}
+
+/// A tool answered.
+#[derive(Clone, Debug, Default)]
+pub struct ToolResult<'a> {
+    /// The id of the call.
+    pub id: Option<CorrId>,
+    /// Whether the tool failed; most tools leave it out when they did not.
+    pub is_error: bool,
+    /// What it gave back, as text.
+    pub body: Text,
+    /// Parts of it that this version does not know, by their type; in `body` they stand as they are.
+    pub unknown_parts: Fields<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message object.
+    pub(super) fn take(mut object: Object<'a>) -> Self {
+        let mut unknown = Fields::new();
+        let id = object.text("id");
+        let model = object.text("model");
+        let content = object.raw("content").map(read_content).unwrap_or_default();
+        let usage = object.object("usage").map(|usage| usage::read(usage, &mut unknown));
+        object.ignore(&[
+            "container",
+            "context_management",
+            "diagnostics",
+            "role",
+            "stop_details",
+            "stop_reason",
+            "stop_sequence",
+            "type",
+        ]);
+        unknown.extend(object.rest());
+        Self { id, model, content, usage, unknown }
+    }
+
+    /// Whether the program made the message up.
+    pub fn is_synthetic(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| *model == SYNTHETIC)
+    }
+}
+
+/// Content is a string or an array of blocks.
+fn read_content(raw: &RawValue) -> Vec<Block<'_>> {
+    match value::parse::<Vec<&RawValue>>(raw) {
+        Some(blocks) => blocks.into_iter().map(Block::read).collect(),
+        None => vec![Block::read(raw)],
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Whether a tool answers here.
+    pub(super) fn is_result(&self) -> bool {
+        matches!(self.kind, BlockKind::ToolResult(_))
+    }
+
+    fn read(raw: &'a RawValue) -> Self {
+        let Some(mut object) = value::parse::<Object<'a>>(raw) else {
+            let kind = match Text::from_raw(raw) {
+                Some(text) => BlockKind::Text(text),
+                None => BlockKind::Unknown { name: Cow::Borrowed("no object"), raw },
+            };
+            return Self { kind, unknown: Fields::new() };
+        };
+        object.ignore(&["cache_control"]);
+        let name = object.str("type").unwrap_or_default();
+        let kind = match &*name {
+            "text" => {
+                object.ignore(&["citations"]);
+                BlockKind::Text(object.text("text").unwrap_or_default())
+            }
+            "thinking" => {
+                object.ignore(&["signature"]);
+                BlockKind::Thinking(object.text("thinking").unwrap_or_default())
+            }
+            "redacted_thinking" => {
+                object.ignore(&["data", "redacted_thinking"]);
+                BlockKind::RedactedThinking
+            }
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                BlockKind::ToolUse(ToolUse::take(&mut object))
+            }
+            "image" | "document" => BlockKind::Media(describe_media(&name, &mut object)),
+            _ if name.ends_with("tool_result") => {
+                BlockKind::ToolResult(ToolResult::take(&mut object))
+            }
+            _ => return Self { kind: BlockKind::Unknown { name, raw }, unknown: Fields::new() },
+        };
+        Self { kind, unknown: object.rest() }
+    }
+}
+
+impl<'a> ToolUse<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        object.ignore(&["caller", "server_name"]);
+        Self {
+            id: object.corr_id("id"),
+            name: object.str("name").unwrap_or_default(),
+            input: object.raw("input"),
+        }
+    }
+}
+
+impl<'a> ToolResult<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        object.ignore(&["caller"]);
+        let content = object.raw("content");
+        let failed = content.is_some_and(is_error_object);
+        let mut unknown_parts = Fields::new();
+        let body = content.map(|content| read_body(content, &mut unknown_parts));
+        Self {
+            id: object.corr_id("tool_use_id"),
+            is_error: object.bool("is_error").unwrap_or(failed),
+            body: body.unwrap_or_default(),
+            unknown_parts,
+        }
+    }
+}
+
+/// The provider's own tools put an object of type `…_error` where their results stand.
+fn is_error_object(content: &RawValue) -> bool {
+    let object = value::parse::<Object<'_>>(content);
+    let name = object.and_then(|object| object.get_str("type"));
+    name.is_some_and(|name| name.ends_with("_error"))
+}
+
+/// The body is a string, or an array of parts that are joined line by line.
+fn read_body<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
+    let Some(parts) = value::parse::<Vec<&RawValue>>(raw) else { return value::into_text(raw) };
+    let mut texts = parts.into_iter().map(|part| read_part(part, unknown));
+    let Some(first) = texts.next() else { return Text::default() };
+    let mut rest = texts.peekable();
+    if rest.peek().is_none() {
+        return first;
+    }
+    let mut joined = first.decode().into_owned();
+    for text in rest {
+        joined.push('\n');
+        joined.push_str(&text.decode());
+    }
+    Text::from(joined)
+}
+
+/// A part of a result. What is not known stays as it is.
+fn read_part<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
+    let Some(mut object) = value::parse::<Object<'_>>(raw) else { return value::into_text(raw) };
+    let name = object.str("type").unwrap_or_default();
+    let part = match &*name {
+        "text" => object.text("text"),
+        "image" | "document" => Some(describe_media(&name, &mut object)),
+        "tool_reference" => object.str("tool_name").map(|tool| format!("[tool: {tool}]").into()),
+        "web_search_result" => object
+            .str("title")
+            .and_then(|title| Some(Text::from(format!("{title} {}", object.str("url")?)))),
+        _ => None,
+    };
+    part.unwrap_or_else(|| {
+        unknown.push((name, raw));
+        Text::from(raw.get())
+    })
+}
+
+/// What stands for bytes that no entry should carry: `[image: image/png, 12345 bytes]`.
+fn describe_media(name: &str, object: &mut Object<'_>) -> Text {
+    object.ignore(&["citations", "context"]);
+    let title = object.str("title");
+    let mut source = object.object("source").unwrap_or_default();
+    let media_type = source.str("media_type");
+    let place = source.str("url").or_else(|| source.str("file_id"));
+    let size = source.raw("data").map(|data| match source.get_str("type").as_deref() {
+        Some("base64") | None => format!("{} bytes", base64_bytes(data.get().trim_matches('"'))),
+        Some(_) => format!("{} bytes", value::as_str(data).unwrap_or_default().len()),
+    });
+    let facts = [title.as_deref(), media_type.as_deref(), place.as_deref(), size.as_deref()];
+    let facts: Vec<_> = facts.into_iter().flatten().collect();
+    match facts.is_empty() {
+        true => Text::from(format!("[{name}]")),
+        false => Text::from(format!("[{name}: {}]", facts.join(", "))),
+    }
+}
+
+/// How many bytes a base64 text stands for.
+fn base64_bytes(text: &str) -> usize {
+    text.trim_end_matches('=').len() * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(content: &str) -> String {
+        let raw = RawValue::from_string(content.to_owned()).unwrap();
+        read_body(&raw, &mut Fields::new()).decode().into_owned()
+    }
+
+    #[test]
+    fn bodies_are_texts_whatever_their_shape() {
+        assert_eq!(body(r#""plain""#), "plain");
+        assert_eq!(body(r#"[{"type":"text","text":"one"}]"#), "one");
+        assert_eq!(body("[]"), "");
+        assert_eq!(
+            body(
+                r#"[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAECAwQ="}},{"type":"tool_reference","tool_name":"WebFetch"},{"type":"novel","x":1}]"#
+            ),
+            "a\n[image: image/png, 5 bytes]\n[tool: WebFetch]\n{\"type\":\"novel\",\"x\":1}"
+        );
+    }
+
+    #[test]
+    fn a_block_of_no_known_type_is_kept_whole() {
+        let raw = RawValue::from_string(r#"["a",{"type":"novel"},7]"#.to_owned()).unwrap();
+        let kinds: Vec<_> = read_content(&raw).into_iter().map(|block| block.kind).collect();
+        assert!(matches!(&kinds[0], BlockKind::Text(text) if *text == "a"));
+        assert!(matches!(&kinds[1], BlockKind::Unknown { name, .. } if name == "novel"));
+        assert!(matches!(&kinds[2], BlockKind::Unknown { raw, .. } if raw.get() == "7"));
+    }
+}

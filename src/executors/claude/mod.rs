@@ -1,0 +1,22 @@
+//! Anthropic's Claude Code: the stream of `claude -p --output-format stream-json`, and its session
+//! files.
+
+pub mod action_mapper;
+mod content;
+mod detail;
+mod markup;
+mod notice;
+mod result;
+pub mod session;
+pub mod stream;
+mod talk;
+mod usage;
+
+pub use self::{
+    content::{Block, BlockKind, Message, SYNTHETIC, ToolResult, ToolUse},
+    detail::ResultDetail,
+    notice::{ApiError, Compaction, Hook},
+    result::ClaudeResult,
+    session::{ClaudeSessionReducer, ClaudeSessionState},
+    stream::{ClaudeStreamReducer, ClaudeStreamState},
+};

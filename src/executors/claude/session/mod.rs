@@ -1,0 +1,13 @@
+//! Session files: `~/.claude/projects/<project>/<session>.jsonl`.
+
+mod attachment;
+mod progress;
+mod reducer;
+mod types;
+
+pub use self::{
+    attachment::Attachment,
+    progress::{AgentMessage, Progress},
+    reducer::{ClaudeSessionReducer, ClaudeSessionState},
+    types::{Author, ClaudeSessionJson, ClaudeSessionLine, Notice},
+};

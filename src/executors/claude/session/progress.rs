@@ -1,0 +1,105 @@
+//! `progress`: what open calls are doing.
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{CorrId, Text, Timestamp},
+    executors::{
+        claude::content::Message,
+        wire::{Fields, Object, value},
+    },
+};
+
+/// What an open call is doing.
+#[derive(Clone, Debug)]
+pub enum Progress<'a> {
+    /// `bash_progress`: what a command has printed.
+    Output(Text),
+    /// `agent_progress`: a whole message of a sub-agent.
+    Agent(Box<AgentMessage<'a>>),
+    /// `mcp_progress`, `waiting_for_task`, `query_update`, `search_results_received`: it is at work.
+    Running,
+    /// `hook_progress`: nothing to show.
+    Quiet,
+}
+
+/// A message of a sub-agent.
+#[derive(Clone, Debug)]
+pub struct AgentMessage<'a> {
+    /// The model said it; otherwise it was said to the model.
+    pub by_model: bool,
+    /// The message.
+    pub message: Message<'a>,
+    /// The result in its tool's own shape.
+    pub detail: Option<&'a RawValue>,
+    /// The record's own id.
+    pub uuid: Option<CorrId>,
+    /// When it was written.
+    pub timestamp: Option<Timestamp>,
+    /// Fields that the record is not known to have.
+    pub unknown: Fields<'a>,
+}
+
+impl<'a> Progress<'a> {
+    /// Reads `data`; what nobody knows of it is added to `unknown`.
+    pub(super) fn take(object: &mut Object<'a>, unknown: &mut Fields<'a>) -> Option<Self> {
+        let mut data: Object<'a> = value::parse(object.get("data")?)?;
+        let progress = match &*data.str("type")? {
+            "bash_progress" => {
+                data.ignore(&["elapsedTimeSeconds", "timeoutMs", "totalLines", "totalBytes"]);
+                let last_lines = data.text("output");
+                Self::Output(data.text("fullOutput").or(last_lines).unwrap_or_default())
+            }
+            "agent_progress" => {
+                data.ignore(&["agentId", "normalizedMessages", "prompt"]);
+                Self::Agent(Box::new(AgentMessage::take(data.object("message")?)?))
+            }
+            "mcp_progress" => {
+                data.ignore(&["elapsedTimeMs", "serverName", "status", "toolName"]);
+                Self::Running
+            }
+            "waiting_for_task" => {
+                data.ignore(&["taskDescription", "taskType"]);
+                Self::Running
+            }
+            "query_update" | "search_results_received" => {
+                data.ignore(&["query", "resultCount"]);
+                Self::Running
+            }
+            "hook_progress" => {
+                data.ignore(&["command", "hookEvent", "hookName"]);
+                Self::Quiet
+            }
+            _ => return None,
+        };
+        object.ignore(&["data"]);
+        unknown.extend(data.rest());
+        Some(progress)
+    }
+}
+
+impl<'a> AgentMessage<'a> {
+    fn take(mut record: Object<'a>) -> Option<Self> {
+        let by_model = match &*record.str("type")? {
+            "assistant" => true,
+            "user" => false,
+            _ => return None,
+        };
+        let message = Message::take(record.object("message")?);
+        record.ignore(&["isMeta", "requestId"]);
+        Some(Self {
+            by_model,
+            message,
+            detail: record.raw("toolUseResult"),
+            uuid: record.corr_id("uuid"),
+            timestamp: record.timestamp("timestamp"),
+            unknown: record.rest(),
+        })
+    }
+}
+
+/// The call whose progress it is: not `toolUseID`, which counts progress.
+pub(super) fn take_call(object: &mut Object<'_>) -> Option<CorrId> {
+    object.ignore(&["toolUseID"]);
+    object.corr_id("parentToolUseID")
+}

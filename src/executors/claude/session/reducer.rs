@@ -1,0 +1,351 @@
+//! The pure core: records of a session file in, domain events out.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use tracing::trace;
+
+use super::{
+    attachment::Attachment,
+    progress::{AgentMessage, Progress},
+    types::{Author, ClaudeSessionJson, ClaudeSessionLine, Notice},
+};
+use crate::{
+    conversation::{
+        ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session,
+        SessionId, Text, ToolStatus,
+        tool_calls::{Limits, RecentIds},
+    },
+    executors::{
+        claude::{
+            content::{BlockKind, Message},
+            markup,
+            talk::{Beside, Speaker, Talk, Turn},
+            usage::{self, MessageUsage},
+        },
+        report,
+    },
+    transduce::{Batch, Reducer},
+};
+
+/// Reduces the records of Claude Code's session files.
+///
+/// Usage counts once a message, by the largest numbers that its lines state, as soon as they do. What
+/// sub-agents cost stands in files of their own; the copies of their messages in `agent_progress` are
+/// not counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClaudeSessionReducer {
+    limits: Limits,
+}
+
+impl ClaudeSessionReducer {
+    /// A reducer that holds at most as much as `limits` say.
+    pub const fn with_limits(limits: Limits) -> Self {
+        Self { limits }
+    }
+}
+
+/// What the reducer remembers from one record to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClaudeSessionState {
+    talk: Talk,
+    memory: Memory,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Memory {
+    usage: MessageUsage,
+    /// The file is a sub-agent's own.
+    is_agent_file: bool,
+    /// The records read last: some are written twice.
+    records: RecentIds,
+    /// The calls of sub-agents that may still be open, oldest first.
+    agents: VecDeque<CorrId>,
+    /// The pull request that was shown last; the file repeats it.
+    pull_request: Option<Text>,
+}
+
+/// How many records and sub-agents are remembered.
+const REMEMBERED: usize = 256;
+
+impl<'a> Reducer<ClaudeSessionLine<'a>, ClaudeSessionState, DomainEvent> for ClaudeSessionReducer {
+    fn init(&self) -> ClaudeSessionState {
+        ClaudeSessionState::default()
+    }
+
+    fn reduce(
+        &self,
+        mut state: ClaudeSessionState,
+        line: ClaudeSessionLine<'a>,
+    ) -> (ClaudeSessionState, Batch<DomainEvent>) {
+        let mut events = Batch::EMPTY;
+        let ClaudeSessionState { talk, memory } = &mut state;
+        let at = line.author.timestamp;
+        let turn = Turn { limits: &self.limits, talk, events: &mut events, at, parent: None };
+        Step { turn, memory }.reduce(line);
+        trace!(open_calls = state.talk.calls.open_calls(), events = events.len(), "line reduced");
+        (state, events)
+    }
+
+    fn finish(&self, mut state: ClaudeSessionState) -> (ClaudeSessionState, Batch<DomainEvent>) {
+        let mut events = Batch::EMPTY;
+        state.talk.calls.finish(&mut events);
+        (state, events)
+    }
+}
+
+impl Memory {
+    /// Whether a record was read before.
+    fn knows(&mut self, uuid: Option<CorrId>) -> bool {
+        let Some(uuid) = uuid else { return false };
+        let knows = self.records.contains(&uuid);
+        if !knows {
+            self.records.insert(uuid, REMEMBERED);
+        }
+        knows
+    }
+}
+
+/// One record on its way through the reducer.
+struct Step<'s> {
+    turn: Turn<'s>,
+    memory: &'s mut Memory,
+}
+
+impl Step<'_> {
+    fn reduce(&mut self, line: ClaudeSessionLine<'_>) {
+        let ClaudeSessionLine { json, name, unknown, mut author } = line;
+        let at = self.turn.at;
+        match json {
+            ClaudeSessionJson::Irregular(irregular) => {
+                return report::irregular(&irregular, self.turn.events);
+            }
+            ClaudeSessionJson::Foreign => {
+                return report::foreign_record(&name, &unknown, at, self.turn.events);
+            }
+            ClaudeSessionJson::Unknown => {
+                return report::unknown_event(&name, &unknown, at, self.turn.events);
+            }
+            _ => {}
+        }
+        let uuid = author.uuid.take();
+        let is_sidechain = author.is_sidechain;
+        self.enter(author);
+        if self.memory.knows(uuid) {
+            // Written twice: only the usage of the second may be news.
+            if let ClaudeSessionJson::Assistant { message, .. } = &json {
+                self.spend(message);
+            }
+            return;
+        }
+        let extra = self.turn.unknown(&name, &unknown);
+        match json {
+            ClaudeSessionJson::User { message, detail, meta, from_program } => {
+                let from = if from_program { Speaker::Program } else { Speaker::Person };
+                self.turn.user(message, from, extra, Beside { detail, meta: meta.as_deref() });
+            }
+            ClaudeSessionJson::Assistant { message, is_error } => {
+                self.spend(&message);
+                let is_main = !is_sidechain || self.memory.is_agent_file;
+                self.assistant(message, is_error, is_main, extra);
+            }
+            ClaudeSessionJson::System(notice) => self.notice(notice),
+            ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
+            ClaudeSessionJson::Attachment(attachment) => self.attachment(attachment),
+            ClaudeSessionJson::Title(title) => {
+                self.turn.learn(Session { title: Some(title), ..Session::default() });
+            }
+            ClaudeSessionJson::PullRequest(url) => {
+                if self.memory.pull_request.as_ref() != Some(&url) {
+                    let text = Text::from(format!("pull request: {url}"));
+                    self.turn.say(NormalizedEntryType::SystemMessage, text);
+                    self.memory.pull_request = Some(url);
+                }
+            }
+            ClaudeSessionJson::Quiet
+            | ClaudeSessionJson::Foreign
+            | ClaudeSessionJson::Unknown
+            | ClaudeSessionJson::Irregular(_) => {}
+        }
+    }
+
+    /// Takes in who wrote the record. The session's directory is the first one: commands that change
+    /// it change the field too.
+    fn enter(&mut self, author: Author) {
+        let Author { session_id, cwd, version, agent_id, is_sidechain, .. } = author;
+        let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
+        let known = &self.turn.talk.session;
+        if known.session_id.is_none() && agent.is_some() {
+            self.memory.is_agent_file = true;
+        }
+        let session_id = session_id.as_ref().map(Text::decode);
+        let (session_id, parent) = match (&agent, self.memory.is_agent_file) {
+            (Some(agent), true) => (Some(&**agent), session_id.as_deref()),
+            (None, true) => (None, None),
+            _ => (session_id.as_deref(), None),
+        };
+        let is_other =
+            session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;
+        let version = version.filter(|version| known.version.as_ref() != Some(version));
+        let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
+        let started_at = self.turn.at.filter(|_| known.started_at.is_none());
+        self.turn.parent = match &agent {
+            Some(agent) => Some(CorrId::from(&**agent)),
+            None if is_sidechain => self.open_agent(),
+            None => None,
+        };
+        if is_other || version.is_some() || cwd.is_some() || started_at.is_some() {
+            self.turn.learn(Session {
+                session_id: session_id.map(SessionId::from),
+                parent_session_id: parent.map(SessionId::from),
+                version,
+                cwd,
+                started_at,
+                ..Session::default()
+            });
+        } else {
+            self.turn.enter(None);
+        }
+    }
+
+    /// Old releases do not say which call a side chain belongs to: the oldest open one.
+    fn open_agent(&mut self) -> Option<CorrId> {
+        let calls = &self.turn.talk.calls;
+        self.memory.agents.retain(|agent| calls.get(agent).is_some());
+        self.memory.agents.front().cloned()
+    }
+
+    /// Counts what a message cost, as far as earlier lines have not stated it.
+    fn spend(&mut self, message: &Message<'_>) {
+        let Some(usage) = message.usage else { return };
+        let usage = self.memory.usage.news(message.id.as_ref(), usage);
+        if usage::is_something(&usage) {
+            let model = message.model.clone();
+            self.turn.events.push(DomainEvent::Usage { usage, model });
+        }
+    }
+
+    fn assistant(
+        &mut self,
+        message: Message<'_>,
+        is_error: bool,
+        is_main: bool,
+        extra: Vec<(String, Json)>,
+    ) {
+        let synthetic = message.is_synthetic();
+        if is_main && !synthetic {
+            self.turn.learn_model(message.model.clone());
+        }
+        for block in &message.content {
+            if let BlockKind::ToolUse(call) = &block.kind
+                && matches!(&*call.name, "Task" | "Agent")
+            {
+                self.memory.agents.extend(call.id.clone());
+            }
+        }
+        if self.memory.agents.len() > REMEMBERED {
+            self.memory.agents.pop_front();
+        }
+        let entry_type = match (is_error, synthetic) {
+            (true, _) => NormalizedEntryType::ErrorMessage,
+            (false, true) => NormalizedEntryType::SystemMessage,
+            (false, false) => NormalizedEntryType::AssistantMessage,
+        };
+        self.turn.assistant(message, &entry_type, extra, &mut |entry, _| Some(entry));
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Compacted { content, compaction } => {
+                let text = compaction.describe(&content.decode());
+                self.turn.say(NormalizedEntryType::SystemMessage, text);
+            }
+            Notice::ApiError(error) => {
+                self.turn.say(NormalizedEntryType::ErrorMessage, error.describe());
+            }
+            Notice::Said(content) => {
+                let (_, text) = markup::read(content);
+                self.turn.say(NormalizedEntryType::SystemMessage, text);
+            }
+            Notice::StopHooks { errors, reason } => {
+                for text in errors.into_iter().chain(reason) {
+                    let text = Text::from(format!("stop hook: {text}"));
+                    self.turn.say(NormalizedEntryType::SystemMessage, text);
+                }
+            }
+        }
+    }
+
+    fn progress(&mut self, call: Option<CorrId>, progress: Progress<'_>) {
+        match (progress, call) {
+            (Progress::Agent(message), call) => {
+                self.turn.parent = call;
+                self.agent_message(*message);
+            }
+            (Progress::Output(output), Some(call)) => self.output(&call, output),
+            (Progress::Running, Some(call)) => self.turn.running(&call),
+            (Progress::Output(_) | Progress::Running, None) | (Progress::Quiet, _) => {}
+        }
+    }
+
+    fn agent_message(&mut self, message: AgentMessage<'_>) {
+        let AgentMessage { by_model, message, detail, uuid, timestamp, unknown } = message;
+        if self.memory.knows(uuid) {
+            return;
+        }
+        if let Some(call) = self.turn.parent.clone() {
+            self.turn.running(&call);
+        }
+        self.turn.at = timestamp.or(self.turn.at);
+        let extra = self.turn.unknown("agent_progress.message", &unknown);
+        if by_model {
+            self.assistant(message, false, false, extra);
+        } else {
+            self.turn.user(message, Speaker::Person, extra, Beside { detail, meta: None });
+        }
+    }
+
+    /// What a running command has printed is shown whenever it has doubled, so that all that is ever
+    /// passed on stays within a constant of the output.
+    fn output(&mut self, call: &CorrId, output: Text) {
+        let shown = self.turn.talk.calls.get(call).and_then(NormalizedEntry::tool).map(|tool| {
+            let shown = tool.action_type.result_text();
+            shown.map_or(0, |shown| shown.decode().len())
+        });
+        if shown.is_none_or(|shown| output.is_empty() || output.decode().len() < 2 * shown) {
+            return self.turn.running(call);
+        }
+        let show = |entry: &mut NormalizedEntry| {
+            let Some(tool) = entry.tool_mut() else { return };
+            tool.status = ToolStatus::InProgress;
+            if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
+                result.get_or_insert_default().output = Some(output);
+            }
+        };
+        self.turn.talk.calls.update(call, show, self.turn.events);
+    }
+
+    fn attachment(&mut self, attachment: Attachment<'_>) {
+        match attachment {
+            Attachment::Hook { context, failure } => {
+                for text in context.into_iter().chain(failure) {
+                    self.turn.say(NormalizedEntryType::SystemMessage, text);
+                }
+            }
+            Attachment::Pointed(text) => self.turn.say(NormalizedEntryType::SystemMessage, text),
+            Attachment::Queued { prompt, by_person } => {
+                let entry_type = match by_person {
+                    true => NormalizedEntryType::UserMessage,
+                    false => NormalizedEntryType::SystemMessage,
+                };
+                self.turn.say(entry_type, prompt);
+            }
+            Attachment::Quiet => {}
+            Attachment::Unknown { name, raw } => {
+                let fields = vec![("attachment".into(), raw)];
+                let name = format!("attachment/{name}");
+                report::unknown_event(&name, &fields, self.turn.at, self.turn.events);
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The wire types of session files, releases 1.0.111 to 2.1.209.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::{
+    attachment::Attachment,
+    progress::{self, Progress},
+};
+use crate::{
+    conversation::{CorrId, Text, Timestamp},
+    executors::{
+        claude::{
+            content::Message,
+            notice::{ApiError, Compaction, error_message},
+        },
+        wire::{Fields, Irregular, Object, Record, value},
+    },
+};
+
+/// One record of a session file, with what nobody knows of it.
+#[derive(Clone, Debug)]
+pub struct ClaudeSessionLine<'a> {
+    /// The record.
+    pub json: ClaudeSessionJson<'a>,
+    /// The record's type, with its subtype: `system/api_error`.
+    pub name: Cow<'a, str>,
+    /// Fields that its type does not have, or not with that type.
+    pub unknown: Fields<'a>,
+    /// Who wrote it, where and when.
+    pub author: Author,
+}
+
+/// What the records of the tree say of themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Author {
+    /// The record's own id.
+    pub uuid: Option<CorrId>,
+    /// The session. In the file of a sub-agent it is the session that started it.
+    pub session_id: Option<Text>,
+    /// The directory at that moment.
+    pub cwd: Option<Text>,
+    /// The program's version at that moment.
+    pub version: Option<Text>,
+    /// When it was written.
+    pub timestamp: Option<Timestamp>,
+    /// It is a sub-agent's.
+    pub is_sidechain: bool,
+    /// Which sub-agent's.
+    pub agent_id: Option<Text>,
+}
+
+/// One record of a session file.
+#[derive(Clone, Debug)]
+pub enum ClaudeSessionJson<'a> {
+    /// `user`: a prompt, a tool's result, or something that the program says in the person's name.
+    User {
+        /// The message.
+        message: Message<'a>,
+        /// The result in its tool's own shape.
+        detail: Option<&'a RawValue>,
+        /// Why tools were not run.
+        meta: Option<Vec<&'a RawValue>>,
+        /// The program wrote it, not a person.
+        from_program: bool,
+    },
+    /// `assistant`: usually one block of a message.
+    Assistant {
+        /// The message.
+        message: Message<'a>,
+        /// The program made it up because something failed.
+        is_error: bool,
+    },
+    /// `system`, by its subtype.
+    System(Notice),
+    /// `progress`.
+    Progress {
+        /// The call whose progress it is.
+        call: Option<CorrId>,
+        /// What it is doing.
+        progress: Progress<'a>,
+    },
+    /// `attachment`.
+    Attachment(Attachment<'a>),
+    /// `ai-title` and `summary`.
+    Title(Text),
+    /// `pr-link`.
+    PullRequest(Text),
+    /// Known, and nothing to show: bookkeeping.
+    Quiet,
+    /// A line of a stream, or of another agent. All its fields are in [`ClaudeSessionLine::unknown`].
+    Foreign,
+    /// A type that this version does not know. All its fields are in [`ClaudeSessionLine::unknown`].
+    Unknown,
+    /// No object.
+    Irregular(Irregular<'a>),
+}
+
+/// What the program says of itself.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// `compact_boundary`, `microcompact_boundary`.
+    Compacted {
+        /// What the line calls it.
+        content: Text,
+        /// Why, and what it saved.
+        compaction: Compaction,
+    },
+    /// `api_error`.
+    ApiError(ApiError),
+    /// `local_command`, `away_summary`.
+    Said(Text),
+    /// `stop_hook_summary`, where a hook had something to say.
+    StopHooks {
+        /// What went wrong.
+        errors: Vec<Text>,
+        /// Why the agent may not stop, or must.
+        reason: Option<Text>,
+    },
+}
+
+/// Fields of every record of the tree that nothing is made of.
+const COMMON: [&str; 16] = [
+    "entrypoint",
+    "gitBranch",
+    "level",
+    "logicalParentUuid",
+    "parentToolUseID",
+    "parentUuid",
+    "permissionMode",
+    "promptId",
+    "requestId",
+    "session_id",
+    "slug",
+    "subtype",
+    "toolUseID",
+    "type",
+    "userType",
+    "isMeta",
+];
+
+impl<'a> From<Record<'a>> for ClaudeSessionLine<'a> {
+    fn from(record: Record<'a>) -> Self {
+        let mut object = match record {
+            Record::Object(object) => object,
+            Record::Irregular(irregular) => {
+                let json = ClaudeSessionJson::Irregular(irregular);
+                return Self::bare(json, Cow::default(), Fields::new());
+            }
+        };
+        let kind = object.get_str("type").unwrap_or_default();
+        let name = match object.get_str("subtype").filter(|_| kind == "system") {
+            Some(subtype) => Cow::Owned(format!("system/{subtype}")),
+            None => kind.clone(),
+        };
+        if is_foreign(&kind, &object) {
+            return Self::bare(ClaudeSessionJson::Foreign, name, object.rest());
+        }
+        let mut unknown = Fields::new();
+        let json = match &*kind {
+            "user" => take_user(&mut object),
+            "assistant" => take_assistant(&mut object),
+            "system" => take_system(&name, &mut object),
+            "progress" => take_progress(&mut object, &mut unknown),
+            "attachment" => object.raw("attachment").map(|raw| {
+                object.ignore(&["rendered"]);
+                ClaudeSessionJson::Attachment(Attachment::read(raw, &mut unknown))
+            }),
+            _ => take_bookkeeping(&kind, &mut object),
+        };
+        let name = match (&json, &*kind) {
+            (None, "progress") => match object.get("data").and_then(value::parse::<Object<'_>>) {
+                Some(data) => {
+                    Cow::Owned(format!("progress/{}", data.get_str("type").unwrap_or_default()))
+                }
+                None => name,
+            },
+            _ => name,
+        };
+        let Some(json) = json else {
+            return Self::bare(ClaudeSessionJson::Unknown, name, object.rest());
+        };
+        let author = Author::take(&mut object);
+        object.ignore(&COMMON);
+        unknown.extend(object.rest());
+        Self { json, name, unknown, author }
+    }
+}
+
+impl<'a> ClaudeSessionLine<'a> {
+    fn bare(json: ClaudeSessionJson<'a>, name: Cow<'a, str>, unknown: Fields<'a>) -> Self {
+        Self { json, name, unknown, author: Author::default() }
+    }
+}
+
+impl Author {
+    fn take(object: &mut Object<'_>) -> Self {
+        Self {
+            is_sidechain: object.bool("isSidechain").unwrap_or(false),
+            cwd: object.text("cwd"),
+            session_id: object.text("sessionId"),
+            version: object.text("version"),
+            uuid: object.corr_id("uuid"),
+            timestamp: object.timestamp("timestamp"),
+            agent_id: object.text("agentId"),
+        }
+    }
+}
+
+/// Lines of streams spell their session in another way, and end in types that no session file has.
+fn is_foreign(kind: &str, object: &Object<'_>) -> bool {
+    match kind {
+        "user" | "assistant" | "system" => {
+            (object.has("session_id") && !object.has("sessionId"))
+                || object.get("message").is_some_and(has_parts)
+        }
+        "result" | "stream_event" | "rate_limit_event" => true,
+        _ => false,
+    }
+}
+
+/// Qwen Code's session files look the same but for this.
+fn has_parts(message: &RawValue) -> bool {
+    // Looking for the key in the text spares nearly every message a second parsing.
+    message.get().contains("\"parts\"")
+        && value::parse::<Object<'_>>(message)
+            .is_some_and(|message| message.has("parts") && !message.has("content"))
+}
+
+fn take_user<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
+    let message = Message::take(object.object("message")?);
+    let origin = object.object("origin").and_then(|mut origin| origin.str("kind"));
+    let by_system = object.str("promptSource").is_some_and(|source| source == "system");
+    let flags = ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
+    let is_flagged = flags.map(|flag| object.bool(flag).unwrap_or(false)).contains(&true);
+    object.ignore(&[
+        "imagePasteIds",
+        "planContent",
+        "sourceToolAssistantUUID",
+        "sourceToolUseID",
+        "thinkingMetadata",
+        "todos",
+    ]);
+    Some(ClaudeSessionJson::User {
+        message,
+        detail: object.raw("toolUseResult"),
+        meta: object.array("toolResultMeta"),
+        from_program: is_flagged || by_system || origin.is_some_and(|kind| kind != "human"),
+    })
+}
+
+fn take_assistant<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
+    let message = Message::take(object.object("message")?);
+    let is_error = object.bool("isApiErrorMessage").unwrap_or(false);
+    let is_error = object.raw("error").is_some() || is_error;
+    object.ignore(&["apiErrorStatus", "attributionAgent", "attributionPlugin", "attributionSkill"]);
+    Some(ClaudeSessionJson::Assistant { message, is_error })
+}
+
+fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
+    let notice = match name {
+        "system/compact_boundary" | "system/microcompact_boundary" => {
+            let metadata = object.object("compactMetadata");
+            let metadata = metadata.or_else(|| object.object("microcompactMetadata"));
+            Notice::Compacted {
+                content: object.text("content").unwrap_or_else(|| "conversation compacted".into()),
+                compaction: Compaction::read(metadata.unwrap_or_default()),
+            }
+        }
+        "system/api_error" => {
+            object.ignore(&["cause", "retryInMs"]);
+            let error = object.raw("error");
+            let status = error.and_then(value::parse::<Object<'_>>);
+            Notice::ApiError(ApiError {
+                status: status.and_then(|mut error| error.u64("status")),
+                message: error.map(error_message),
+                attempt: object.u64("retryAttempt"),
+                max_attempts: object.u64("maxRetries"),
+            })
+        }
+        "system/local_command" | "system/away_summary" => {
+            Notice::Said(object.text("content").unwrap_or_default())
+        }
+        "system/stop_hook_summary" => {
+            object.ignore(&["hookAdditionalContext", "hookCount", "hookInfos", "hasOutput"]);
+            let errors = object.array("hookErrors").unwrap_or_default();
+            let prevented = object.bool("preventedContinuation").unwrap_or(false);
+            let reason = object.text("stopReason");
+            let reason = reason.filter(|reason| prevented || !reason.is_empty());
+            let errors = errors.into_iter().map(value::into_text).collect();
+            Notice::StopHooks { errors, reason }
+        }
+        "system/turn_duration" => {
+            object.ignore(&["durationMs", "messageCount"]);
+            return Some(ClaudeSessionJson::Quiet);
+        }
+        _ => return None,
+    };
+    Some(ClaudeSessionJson::System(notice))
+}
+
+fn take_progress<'a>(
+    object: &mut Object<'a>,
+    unknown: &mut Fields<'a>,
+) -> Option<ClaudeSessionJson<'a>> {
+    let progress = Progress::take(object, unknown)?;
+    let call = progress::take_call(object);
+    Some(ClaudeSessionJson::Progress { call, progress })
+}
+
+fn take_bookkeeping<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
+    let fields: &[&str] = match kind {
+        "summary" => {
+            object.ignore(&["leafUuid"]);
+            return object.text("summary").map(ClaudeSessionJson::Title);
+        }
+        "ai-title" => return object.text("aiTitle").map(ClaudeSessionJson::Title),
+        "pr-link" => {
+            object.ignore(&["prNumber", "prRepository"]);
+            return object.text("prUrl").map(ClaudeSessionJson::PullRequest);
+        }
+        "file-history-snapshot" => &["messageId", "snapshot", "isSnapshotUpdate"],
+        "file-history-delta" => &["messageId", "snapshotMessageId", "trackingPath", "backup"],
+        "queue-operation" => &["operation", "content"],
+        "last-prompt" => &["lastPrompt", "leafUuid"],
+        "permission-mode" | "mode" => &["permissionMode", "mode"],
+        _ => return None,
+    };
+    object.ignore(fields);
+    Some(ClaudeSessionJson::Quiet)
+}

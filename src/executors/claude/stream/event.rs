@@ -1,0 +1,125 @@
+//! `stream_event`: a message as it is written, with `--include-partial-messages`.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::types::ClaudeStreamJson;
+use crate::{
+    conversation::{CorrId, Text, TokenUsage},
+    executors::{
+        claude::{content::Message, notice::error_message, usage},
+        wire::{Fields, Object, value},
+    },
+};
+
+/// A part of a message that is being written.
+#[derive(Clone, Debug)]
+pub enum PartialEvent<'a> {
+    /// `message_start`.
+    MessageStart(Message<'a>),
+    /// `content_block_start`.
+    BlockStart {
+        /// The block's place in its message.
+        index: u64,
+        /// The block's type.
+        kind: Cow<'a, str>,
+        /// How its text, thought or input begins.
+        text: Text,
+        /// For a call, its id.
+        call: Option<CorrId>,
+        /// For a call, the tool.
+        tool_name: Cow<'a, str>,
+    },
+    /// `content_block_delta`.
+    BlockDelta {
+        /// The block's place in its message.
+        index: u64,
+        /// What is added.
+        delta: Delta<'a>,
+    },
+    /// `message_delta`: the tokens so far.
+    MessageDelta(Option<TokenUsage>),
+    /// `error`.
+    Error(Text),
+    /// `message_stop`.
+    MessageStop,
+    /// `content_block_stop`, `ping`: nothing to do, since the whole block follows or has come before.
+    Quiet,
+    /// A type that this version does not know.
+    Unknown,
+}
+
+/// What is added to a block.
+#[derive(Clone, Debug)]
+pub enum Delta<'a> {
+    /// `text_delta`, `thinking_delta`.
+    Text(Text),
+    /// `input_json_delta`.
+    Input(Cow<'a, str>),
+    /// `signature_delta`, `citations_delta`: nothing to show.
+    Quiet,
+    /// A type that this version does not know.
+    Unknown(&'a RawValue),
+}
+
+impl<'a> PartialEvent<'a> {
+    pub(super) fn take(
+        object: &mut Object<'a>,
+        unknown: &mut Fields<'a>,
+    ) -> Option<ClaudeStreamJson<'a>> {
+        let mut event: Object<'a> = value::parse(object.get("event")?)?;
+        let kind = event.str("type").unwrap_or_default();
+        let partial = match &*kind {
+            "message_start" => {
+                Self::MessageStart(Message::take(event.object("message").unwrap_or_default()))
+            }
+            "content_block_start" => {
+                let index = event.u64("index").unwrap_or(0);
+                let mut block = event.object("content_block").unwrap_or_default();
+                let kind = block.str("type").unwrap_or_default();
+                Self::BlockStart {
+                    index,
+                    text: block.text(&kind).unwrap_or_default(),
+                    kind,
+                    call: block.corr_id("id"),
+                    tool_name: block.str("name").unwrap_or_default(),
+                }
+            }
+            "content_block_delta" => Self::BlockDelta {
+                index: event.u64("index").unwrap_or(0),
+                delta: event.raw("delta").map_or(Delta::Quiet, Delta::read),
+            },
+            "message_delta" => {
+                event.ignore(&["delta", "context_management"]);
+                Self::MessageDelta(event.object("usage").map(|read| usage::read(read, unknown)))
+            }
+            "error" => Self::Error(event.raw("error").map(error_message).unwrap_or_default()),
+            "message_stop" => Self::MessageStop,
+            "content_block_stop" | "ping" => {
+                event.ignore(&["index"]);
+                Self::Quiet
+            }
+            _ => Self::Unknown,
+        };
+        // An unknown event is kept whole, as a field that nobody took.
+        if !matches!(partial, Self::Unknown) {
+            object.ignore(&["event", "ttft_ms"]);
+            unknown.extend(event.rest());
+        }
+        Some(ClaudeStreamJson::Partial(partial))
+    }
+}
+
+impl<'a> Delta<'a> {
+    fn read(raw: &'a RawValue) -> Self {
+        let Some(mut delta) = value::parse::<Object<'a>>(raw) else { return Self::Unknown(raw) };
+        match delta.str("type").as_deref() {
+            Some("text_delta") => Self::Text(delta.text("text").unwrap_or_default()),
+            Some("thinking_delta") => Self::Text(delta.text("thinking").unwrap_or_default()),
+            Some("input_json_delta") => Self::Input(delta.str("partial_json").unwrap_or_default()),
+            Some("signature_delta" | "citations_delta") => Self::Quiet,
+            _ => Self::Unknown(raw),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The stream of `claude -p --output-format stream-json --verbose`.
+
+mod event;
+mod outcome;
+mod reducer;
+mod run_result;
+mod streamed;
+mod types;
+
+pub use self::{
+    event::{Delta, PartialEvent},
+    reducer::{ClaudeStreamReducer, ClaudeStreamState},
+    run_result::{Denial, RunResult},
+    types::{ClaudeStreamJson, ClaudeStreamLine, Init, RateLimit, System, Task, UserExtras},
+};

@@ -1,0 +1,252 @@
+//! What was shown of a message while it was written, so that the complete lines show no text twice.
+//!
+//! A block's complete line comes before or after the event that ends the block, so an entry stays open
+//! until its line has come, and the line closes it. What no line claims is closed with the run.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{
+        CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds,
+    },
+    executors::claude::{content::Message, talk::Turn},
+    transduce::Batch,
+};
+
+/// How many blocks, messages and ids are remembered at the most.
+const REMEMBERED: usize = 256;
+
+/// The blocks that were written piece by piece and wait for their complete line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Streamed {
+    /// The message that each agent is writing.
+    messages: VecDeque<Writing>,
+    blocks: VecDeque<Block>,
+    /// The ids of the entries opened last; a message that is written twice needs new ones.
+    opened: RecentIds,
+    count: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Writing {
+    parent: Option<CorrId>,
+    message_id: Option<Text>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Block {
+    parent: Option<CorrId>,
+    message_id: Option<Text>,
+    index: u64,
+    /// Its message is still being written.
+    is_current: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Kind {
+    Said {
+        /// The open entry; none while there is nothing to show.
+        corr_id: Option<CorrId>,
+        is_thought: bool,
+        text: String,
+    },
+    Call {
+        id: CorrId,
+        tool_name: String,
+        input: String,
+    },
+}
+
+impl Streamed {
+    /// `message_start`.
+    pub(super) fn begin(&mut self, parent: Option<&CorrId>, message: &Message<'_>) {
+        self.stop(parent);
+        let message_id = message.id.clone();
+        self.messages.push_back(Writing { parent: parent.cloned(), message_id });
+        if self.messages.len() > REMEMBERED {
+            self.messages.pop_front();
+        }
+    }
+
+    /// `message_stop`.
+    pub(super) fn stop(&mut self, parent: Option<&CorrId>) {
+        self.messages.retain(|message| message.parent.as_ref() != parent);
+        for block in &mut self.blocks {
+            if block.parent.as_ref() == parent {
+                block.is_current = false;
+            }
+        }
+    }
+
+    /// `content_block_start` of a text or a thought.
+    pub(super) fn begin_text(
+        &mut self,
+        index: u64,
+        is_thought: bool,
+        text: &Text,
+        turn: &mut Turn<'_>,
+    ) {
+        self.begin_block(
+            index,
+            Kind::Said { corr_id: None, is_thought, text: String::new() },
+            turn,
+        );
+        self.grow(index, text, turn);
+    }
+
+    /// `content_block_start` of a call.
+    pub(super) fn begin_call(
+        &mut self,
+        index: u64,
+        id: CorrId,
+        tool_name: String,
+        turn: &mut Turn<'_>,
+    ) {
+        self.begin_block(index, Kind::Call { id, tool_name, input: String::new() }, turn);
+    }
+
+    fn begin_block(&mut self, index: u64, kind: Kind, turn: &mut Turn<'_>) {
+        let parent = turn.parent.clone();
+        let writing = self.messages.iter().find(|message| message.parent == parent);
+        let message_id = writing.and_then(|message| message.message_id.clone());
+        self.blocks.push_back(Block { parent, message_id, index, is_current: true, kind });
+        if self.blocks.len() > REMEMBERED
+            && let Some(oldest) = self.blocks.pop_front()
+        {
+            oldest.abandon(turn);
+        }
+    }
+
+    /// `text_delta` and `thinking_delta`. More of a block whose line has come is no news.
+    pub(super) fn grow(&mut self, index: u64, more: &Text, turn: &mut Turn<'_>) {
+        if more.is_empty() {
+            return;
+        }
+        let Some(at) = self.current(index, turn.parent.as_ref()) else { return };
+        let Some(block) = self.blocks.get_mut(at) else { return };
+        let Kind::Said { corr_id, is_thought, text } = &mut block.kind else { return };
+        text.push_str(&more.decode());
+        if let Some(corr_id) = corr_id.clone() {
+            turn.events.push(DomainEvent::GrowEntry { corr_id, text: more.clone() });
+            return;
+        }
+        let entry_type = match is_thought {
+            true => NormalizedEntryType::Thinking,
+            false => NormalizedEntryType::AssistantMessage,
+        };
+        let mut entry = turn.entry(entry_type, more.clone());
+        entry.metadata_mut().message_id = block.message_id.clone();
+        let base = block.message_id.as_ref().map(Text::to_string);
+        let id = next_id(&mut self.opened, &mut self.count, base, index);
+        *corr_id = Some(id.clone());
+        turn.events.push(DomainEvent::OpenEntry { corr_id: id, entry: entry.into() });
+    }
+
+    /// `input_json_delta`.
+    pub(super) fn grow_input(&mut self, index: u64, more: &str, parent: Option<&CorrId>) {
+        let Some(at) = self.current(index, parent) else { return };
+        if let Some(Block { kind: Kind::Call { input, .. }, .. }) = self.blocks.get_mut(at) {
+            input.push_str(more);
+        }
+    }
+
+    fn current(&self, index: u64, parent: Option<&CorrId>) -> Option<usize> {
+        self.blocks.iter().rposition(|block| {
+            block.is_current && block.index == index && block.parent.as_ref() == parent
+        })
+    }
+
+    /// The complete text came: gives it back if nothing of it was shown.
+    ///
+    /// It belongs to the first waiting block of its message and kind. Where the ids of message and
+    /// line differ, the text itself tells.
+    pub(super) fn claim(
+        &mut self,
+        entry: NormalizedEntry,
+        events: &mut Batch<DomainEvent>,
+    ) -> Option<NormalizedEntry> {
+        if self.blocks.is_empty() {
+            return Some(entry);
+        }
+        let thinks = entry.entry_type == NormalizedEntryType::Thinking;
+        if !thinks && entry.entry_type != NormalizedEntryType::AssistantMessage {
+            return Some(entry);
+        }
+        let metadata = entry.metadata.as_deref();
+        let parent = metadata.and_then(|metadata| metadata.parent_corr_id.as_ref());
+        let message_id = metadata.and_then(|metadata| metadata.message_id.as_ref());
+        let said = |block: &Block| match &block.kind {
+            Kind::Said { is_thought, text, .. }
+                if *is_thought == thinks && block.parent.as_ref() == parent =>
+            {
+                Some(entry.content == text.as_str())
+            }
+            _ => None,
+        };
+        let by_id = self.blocks.iter().position(|block| {
+            message_id.is_some() && block.message_id.as_ref() == message_id && said(block).is_some()
+        });
+        let at = by_id.or_else(|| self.blocks.iter().position(|block| said(block) == Some(true)));
+        let Some(block) = at.and_then(|at| self.blocks.remove(at)) else { return Some(entry) };
+        let Kind::Said { corr_id: Some(corr_id), text, .. } = block.kind else {
+            return Some(entry);
+        };
+        let entry = (entry.content != text.as_str()).then(|| entry.into());
+        events.push(DomainEvent::CloseEntry { corr_id, entry });
+        None
+    }
+
+    /// The complete line of a call came.
+    pub(super) fn claim_call(&mut self, call: &CorrId) {
+        self.blocks.retain(|block| !matches!(&block.kind, Kind::Call { id, .. } if id == call));
+    }
+
+    /// The run is over: what no line has claimed stays as it was shown.
+    pub(super) fn abandon(&mut self, turn: &mut Turn<'_>) {
+        self.messages.clear();
+        for block in std::mem::take(&mut self.blocks) {
+            block.abandon(turn);
+        }
+    }
+}
+
+impl Block {
+    fn abandon(self, turn: &mut Turn<'_>) {
+        match self.kind {
+            Kind::Said { corr_id, .. } => {
+                let close = |corr_id| DomainEvent::CloseEntry { corr_id, entry: None };
+                turn.events.extend(corr_id.map(close));
+            }
+            Kind::Call { id, tool_name, input } => {
+                // A cut input is no JSON, and is kept as a text.
+                let raw = RawValue::from_string(input.clone())
+                    .or_else(|_| serde_json::value::to_raw_value(&input));
+                let parent = std::mem::replace(&mut turn.parent, self.parent);
+                turn.call_of(Some(id), &tool_name, raw.ok().as_deref(), self.message_id);
+                turn.parent = parent;
+            }
+        }
+    }
+}
+
+/// An id for an entry: `msg_1/0`, which a message that is written a second time cannot use again.
+fn next_id(
+    opened: &mut RecentIds,
+    count: &mut u64,
+    message_id: Option<String>,
+    index: u64,
+) -> CorrId {
+    let number = *count;
+    *count += 1;
+    let wanted = message_id.map(|id| CorrId::from(format!("{id}/{index}")));
+    let id = match wanted.filter(|id| !opened.contains(id)) {
+        Some(id) => id,
+        None => CorrId::from(format!("streamed-{number}/{index}")),
+    };
+    opened.insert(id.clone(), REMEMBERED);
+    id
+}

@@ -1,0 +1,83 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::{Value, value::RawValue};
+
+use super::*;
+
+fn written(value: &impl Serialize) -> String {
+    let mut out = Vec::new();
+    append(&mut out, value).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[derive(Serialize)]
+enum Variant {
+    Unit,
+    Newtype(u8),
+    Tuple(u8, i128),
+    Struct { a: Option<char>, b: f64 },
+}
+
+#[derive(Serialize)]
+struct Everything<'a> {
+    text: &'a str,
+    raw: &'a RawValue,
+    list: Vec<Variant>,
+    numbers: BTreeMap<i8, bool>,
+    unit: (),
+    none: Option<u8>,
+    float: f32,
+}
+
+#[test]
+fn it_writes_what_serde_json_writes() {
+    let raw = RawValue::from_string(r#"{ "kept" : [1e400, "\u0041"] }"#.to_owned()).unwrap();
+    let value = Everything {
+        text: "a\"b\\c\n\u{1}\u{7f}é😀",
+        raw: &raw,
+        list: vec![
+            Variant::Unit,
+            Variant::Newtype(1),
+            Variant::Tuple(2, i128::MIN),
+            Variant::Struct { a: Some('\t'), b: 1e21 },
+        ],
+        numbers: BTreeMap::from([(-1, true), (2, false)]),
+        unit: (),
+        none: None,
+        float: 0.1,
+    };
+    assert_eq!(written(&value), serde_json::to_string(&value).unwrap());
+}
+
+#[test]
+fn what_is_refused_leaves_the_buffer_as_it_was() {
+    let mut out = b"before".to_vec();
+    assert!(append(&mut out, &BTreeMap::from([(vec![1], 2)])).is_err());
+    assert_eq!(out, b"before");
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_value_is_written_as_serde_json_writes_it(value in any_json()) {
+        prop_assert_eq!(written(&value), value.to_string());
+    }
+}

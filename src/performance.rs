@@ -1,0 +1,29 @@
+//! Where the time goes, and how to measure it.
+//!
+//! # How a byte travels
+//!
+//! A line is found with `memchr`, checked once for UTF-8, and scanned once by `serde_json` into an
+//! [`Object`](crate::executors::wire::Object): its keys, and for each the *text* of its value. Nothing
+//! is copied or decoded. The executor takes the few fields that it looks at; what it only passes on,
+//! which is most of the bytes, becomes a [`Text`](crate::conversation::Text): the JSON literal as it
+//! stood in the line, copied once. The entry that it becomes a part of is shared by everybody who
+//! keeps it: the event, the open call in the reducer's state, the patch. [`json`](crate::json) writes
+//! the literal into the output as it is.
+//!
+//! So a file's content in a tool result is scanned once, copied twice, and never unescaped; the
+//! exceptions are those who look: paths, diffs, patch texts, lists of things to do.
+//!
+//! Memory follows what is open: the calls without a result, the entries that still grow, and the ids
+//! of the last calls that ended.
+//!
+//! # The table
+//!
+//! `cargo bench --bench summary` prints every figure beside its target, from one run, with the thing
+//! that it is compared with measured in turns in the same process. The parse floor is what it costs
+//! `serde_json` to parse each line into a flat struct with owned strings: what others pay before they
+//! have done anything. `cargo bench --bench transduce` has the cost of the framework itself,
+//! `--bench droid` the same throughput under `criterion`, and `--bench fanout` and `--bench sqlite` the
+//! cost of the other consumers.
+//!
+//! Allocations are not timed but counted, in `tests/transduce_alloc.rs`: a step that gives no event or
+//! one allocates nothing.

@@ -1,0 +1,231 @@
+//! The two Claude Code executors: what every log must hold, on fixtures and, where they lie beside
+//! the repository, on captured logs. What single fixtures say is in the modules.
+#![cfg(feature = "executors")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+#[path = "claude/session.rs"]
+mod session;
+#[path = "claude/stream.rs"]
+mod stream;
+#[path = "claude/support.rs"]
+mod support;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    process::Command,
+};
+
+use foldline::{
+    conversation::{Conversation, DomainEvent, NormalizedEntryType, TokenUsage, WarningKind},
+    executors::{Executor, ExecutorState, Format},
+    transduce::Reducer,
+};
+use serde_json::{Value, json};
+
+use support::{captures, fixtures, lines, reduce_line, replay, replay_lines, root};
+
+const FORMATS: [Format; 2] = [Format::ClaudeStream, Format::ClaudeSession];
+
+/// Runs a check on every log of both formats.
+fn on_every_log(check: impl Fn(Format, &Path)) {
+    for format in FORMATS {
+        let fixtures = fixtures(format);
+        assert!(!fixtures.is_empty());
+        for log in fixtures.into_iter().chain(captures(format)) {
+            check(format, &log);
+        }
+    }
+}
+
+#[test]
+fn the_same_log_gives_the_same_events_however_often_it_is_interrupted() {
+    on_every_log(|format, log| {
+        let whole = replay(format, log);
+        assert_eq!(whole, replay(format, log), "{}", log.display());
+        let executor = Executor::of(format).unwrap();
+        let mut state = executor.init();
+        let mut events = Vec::new();
+        for line in lines(log) {
+            let (next, more) = reduce_line(executor, state, &line);
+            events.extend(more);
+            let stored = serde_json::to_string(&next).unwrap();
+            state = serde_json::from_str::<ExecutorState>(&stored).unwrap();
+            assert_eq!(state, next, "{}", log.display());
+        }
+        events.extend(executor.finish(state).1);
+        assert_eq!(events, whole, "{}", log.display());
+    });
+}
+
+#[test]
+fn every_call_begins_once_and_ends_once() {
+    on_every_log(|format, log| assert_balanced(&replay(format, log), log));
+}
+
+#[test]
+fn a_log_may_be_cut_anywhere() {
+    for format in FORMATS {
+        for log in fixtures(format) {
+            let lines = lines(&log);
+            for end in 0..lines.len() {
+                assert_balanced(&replay_lines(format, &lines[..end]), &log);
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_may_be_doubled_missing_or_in_any_order() {
+    for format in FORMATS {
+        for log in fixtures(format) {
+            let lines = lines(&log);
+            let doubled: Vec<_> =
+                lines.iter().flat_map(|line| [line.clone(), line.clone()]).collect();
+            assert_balanced(&replay_lines(format, &doubled), &log);
+            let twice = [lines.clone(), lines.clone()].concat();
+            assert_balanced(&replay_lines(format, &twice), &log);
+            let backwards: Vec<_> = lines.iter().rev().cloned().collect();
+            assert_balanced(&replay_lines(format, &backwards), &log);
+            for left_out in 0..lines.len() {
+                let mut holed = lines.clone();
+                holed.remove(left_out);
+                assert_balanced(&replay_lines(format, &holed), &log);
+            }
+        }
+    }
+}
+
+#[test]
+fn another_formats_log_is_read_without_harm() {
+    for (format, other) in [(FORMATS[0], FORMATS[1]), (FORMATS[1], FORMATS[0])] {
+        for log in fixtures(other) {
+            assert_balanced(&replay(format, &log), &log);
+        }
+    }
+}
+
+fn assert_balanced(events: &[DomainEvent], log: &Path) {
+    let log = log.display();
+    let (mut open, mut ended, mut texts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut used = BTreeSet::new();
+    for event in events {
+        match event {
+            DomainEvent::NewToolCall { corr_id, entry } => {
+                assert!(!entry.tool().unwrap().status.is_final(), "{log}: {corr_id}");
+                assert!(open.insert(corr_id), "{log}: {corr_id} is called twice");
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                assert!(open.contains(corr_id), "{log}: {corr_id} goes on before it is called");
+                assert!(!ended.contains(corr_id), "{log}: {corr_id} goes on after its end");
+                if entry.tool().unwrap().status.is_final() {
+                    ended.insert(corr_id);
+                }
+            }
+            DomainEvent::OpenEntry { corr_id, .. } => {
+                assert!(used.insert(corr_id), "{log}: {corr_id} is opened twice");
+                texts.insert(corr_id);
+            }
+            DomainEvent::GrowEntry { corr_id, .. } => {
+                assert!(texts.contains(corr_id), "{log}: {corr_id} grows, and is not open");
+            }
+            DomainEvent::CloseEntry { corr_id, .. } => {
+                assert!(texts.remove(corr_id), "{log}: {corr_id} is closed, and is not open");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(open, ended, "{log}");
+    assert!(texts.is_empty(), "{log}: {texts:?}");
+}
+
+#[test]
+fn nothing_in_a_captured_log_is_unknown() {
+    let strange = [
+        WarningKind::UnknownEvent,
+        WarningKind::UnknownField,
+        WarningKind::UnknownBlock,
+        WarningKind::UnknownTool,
+        WarningKind::ForeignRecord,
+        WarningKind::UnexpectedValue,
+        WarningKind::DuplicateCall,
+        WarningKind::DuplicateResult,
+        WarningKind::UnclaimedResult,
+        WarningKind::InferredResult,
+        WarningKind::UnknownCorrelation,
+    ];
+    for format in FORMATS {
+        for log in captures(format) {
+            let events = replay(format, &log);
+            for event in &events {
+                if let DomainEvent::Warning(warning) = event {
+                    assert!(!strange.contains(&warning.kind), "{}: {warning:?}", log.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_entry_carries_encoded_bytes() {
+    on_every_log(|format, log| {
+        let conversation: Conversation = replay(format, log).iter().collect();
+        for entry in &conversation.entries {
+            let json = serde_json::to_string(entry).unwrap();
+            assert!(!json.contains(r#""type":"base64""#), "{}: {json}", log.display());
+        }
+    });
+}
+
+/// What a conversation comes to, in the words of the independent reader.
+fn account(events: &[DomainEvent]) -> Value {
+    let conversation: Conversation = events.iter().collect();
+    let mut by_status = BTreeMap::<&str, u64>::new();
+    let mut by_type = BTreeMap::<&str, u64>::new();
+    for entry in &conversation.entries {
+        match &entry.entry_type {
+            NormalizedEntryType::ToolUse(tool) => {
+                *by_status.entry(tool.status.name()).or_default() += 1;
+            }
+            other => *by_type.entry(other.name()).or_default() += 1,
+        }
+    }
+    let count = |name| by_type.get(name).copied().unwrap_or(0);
+    let usage = conversation.summary.usage.unwrap_or_default();
+    json!({
+        "calls": by_status.values().sum::<u64>(),
+        "by_status": by_status,
+        "assistant_texts": count("assistant_message"),
+        "user_texts": count("user_message"),
+        "thinking": count("thinking"),
+        "usage": account_of_usage(&usage),
+    })
+}
+
+/// What is zero and what is not stated are the same here; money is rounded.
+fn account_of_usage(usage: &TokenUsage) -> Value {
+    let mut usage = serde_json::to_value(usage).unwrap();
+    let fields = usage.as_object_mut().unwrap();
+    fields.retain(|_, count| count.as_f64() != Some(0.0));
+    if let Some(cost) = fields.get_mut("cost_usd") {
+        *cost = json!((cost.as_f64().unwrap() * 1e9).round() / 1e9);
+    }
+    usage
+}
+
+#[test]
+fn an_independent_reader_comes_to_the_same_figures() {
+    let reader = root().join("tests/independent/claude.py");
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("python3 is missing: not compared with the independent reader");
+        return;
+    }
+    on_every_log(|format, log| {
+        let output =
+            Command::new("python3").arg(&reader).arg(format.name()).arg(log).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {errors}", log.display());
+        let theirs: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(account(&replay(format, log)), theirs, "{}", log.display());
+    });
+}
