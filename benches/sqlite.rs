@@ -71,10 +71,12 @@ fn insert(db: &Path, tables: &[Rows]) {
     let mut connection = Connection::open(db).unwrap();
     connection
         .execute_batch(
-            "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF",
+            "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA foreign_keys = ON",
         )
         .unwrap();
     let transaction = connection.transaction().unwrap();
+    // A source names its session, which comes after it.
+    transaction.execute_batch("PRAGMA defer_foreign_keys = ON").unwrap();
     for Rows { table, columns, rows } in tables {
         let places = vec!["?"; *columns].join(", ");
         let mut insert =

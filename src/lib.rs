@@ -28,6 +28,7 @@
     feature = "processor",
     doc = "- [`processor`]: the imperative shell: bytes, lines, positions."
 )]
+//! - [`store`]: what outlives a process. The rule by which positions and rows are committed together.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "cli")]

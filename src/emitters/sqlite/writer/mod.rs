@@ -279,6 +279,9 @@ impl<'t> SourceWriter<'t> {
                     row.output.as_ref().map(Text::decode),
                 ])?;
             if row.tool.is_some() {
+                self.transaction
+                    .prepare_cached("DELETE FROM tool_paths WHERE entry = ?1")?
+                    .execute([id])?;
                 self.write_tool(id, session, corr_id, &row)?;
             }
         } else if !change.more.is_empty() {

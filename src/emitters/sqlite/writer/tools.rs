@@ -41,9 +41,6 @@ impl SourceWriter<'_> {
                 tool.output_json,
                 tool.action,
             ])?;
-        self.transaction
-            .prepare_cached("DELETE FROM tool_paths WHERE entry = ?1")?
-            .execute([entry])?;
         for (path, change) in &tool.paths {
             self.transaction
                 .prepare_cached("INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)")?
