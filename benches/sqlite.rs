@@ -134,7 +134,7 @@ fn main() {
     let times = timing::in_turns(
         7,
         &mut [&mut || insert(&db, &rows), &mut || ingest(&logs, &db, "1"), &mut || {
-            ingest(&logs, &db, "2")
+            ingest(&logs, &db, "2");
         }],
     );
     let long = long_session(&folder.path().join("long"), 100_000);

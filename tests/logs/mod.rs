@@ -1,5 +1,6 @@
 //! Synthetic Droid logs, the program as a child, and databases compared by what they say.
-#![allow(dead_code)] // Each test program uses its part.
+// Each test program uses its part.
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::{
     fmt::Write as _,
