@@ -44,6 +44,8 @@ pub mod performance;
 #[cfg(feature = "processor")]
 pub mod processor;
 pub mod store;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 pub mod transduce;
 
 /// The README's snippets are tests.

@@ -1,5 +1,6 @@
 //! `foldline ingest` as its users run it: again, while logs grow, and killed.
 #![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod logs;
 
@@ -233,7 +234,7 @@ fn killed_at_any_moment_and_run_again_it_comes_out_the_same() {
                 break;
             }
         }
-        assert_same(&dump(&place.db(&db)), &whole, &format!("{db}"));
+        assert_same(&dump(&place.db(&db)), &whole, &db);
         for file in fs::read_dir(place.folder.path()).unwrap() {
             let file = file.unwrap().path();
             if text(&file).contains("killed-") {

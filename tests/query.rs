@@ -1,5 +1,6 @@
 //! `foldline query` and `foldline prune`: the answers are compared with what the raw lines say.
 #![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod logs;
 

@@ -1,5 +1,6 @@
 //! The database as a ledger: what was committed is what the events say, however they were cut.
 #![cfg(all(feature = "sqlite", feature = "patch", feature = "cli"))]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod logs;
 
@@ -7,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use foldline::{
     conversation::{
-        ActionType, Conversation, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session,
-        Source, Sourced, Text, Timestamp, TokenUsage, ToolResult, ToolStatus, ToolUse, Warning,
-        WarningKind,
+        ActionType, Conversation, DomainEvent, EntryIdx, Json, NormalizedEntry,
+        NormalizedEntryType, Session, Source, Sourced, Text, Timestamp, TokenUsage, ToolResult,
+        ToolStatus, ToolUse, Warning, WarningKind,
     },
     emitters::{
         patch::CorrIdResolver,
@@ -58,8 +59,8 @@ fn run(command: &str) -> ActionType {
     ActionType::CommandRun { command: command.into(), result: None }
 }
 
-fn other(arguments: serde_json::Value) -> ActionType {
-    let arguments = Some(Json::from(&arguments));
+fn other(arguments: &serde_json::Value) -> ActionType {
+    let arguments = Some(Json::from(arguments));
     ActionType::Tool { tool_name: "mcp__x__y".into(), arguments, result: None }
 }
 
@@ -82,7 +83,7 @@ fn events() -> Vec<DomainEvent> {
         called("a", run("ls"), 12),
         usage(0.1),
         grow("m/0", "ing"),
-        called("b", other(json!({"n": 1})), 13),
+        called("b", other(&json!({"n": 1})), 13),
         ended("a", run("ls"), read.into(), ToolStatus::Success),
         usage(0.2),
         grow("m/0", " text"),
@@ -100,7 +101,7 @@ fn events() -> Vec<DomainEvent> {
         },
         ended(
             "b",
-            other(json!({"n": 1})),
+            other(&json!({"n": 1})),
             ToolResult::Json(Json::from(&json!({"deep": [1, 2, {"x": null}]}))),
             ToolStatus::Denied { reason: Some("no".into()) },
         ),
@@ -192,7 +193,7 @@ fn the_rows_are_the_conversation_that_the_events_fold_to() {
     let resolver = database.resolver(1);
     for (index, entry) in conversation.entries.iter().enumerate() {
         if let Some(corr_id) = entry.corr_id() {
-            assert_eq!(resolver.resolve_corr_id(corr_id).map(|index| index.get()), Some(index));
+            assert_eq!(resolver.resolve_corr_id(corr_id).map(EntryIdx::get), Some(index));
         }
     }
     assert!(resolver.resolve_corr_id(&"m/0".into()).is_none());

@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
 use super::{
     doctor::DoctorArgs, ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs,
+    verify::VerifyArgs,
 };
 use crate::executors::{Executor, Format};
 
@@ -42,6 +43,9 @@ pub(super) enum Command {
 
     /// Tells for each log its format, and what of it was not fully understood
     Doctor(DoctorArgs),
+
+    /// Checks an audit trail, and the logs that it was made from
+    Verify(VerifyArgs),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

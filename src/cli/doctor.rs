@@ -10,7 +10,7 @@ use clap::Args;
 use super::{args::EXIT_CODES, error::Error, exit, files, input::Input};
 use crate::{
     conversation::{WarningKind, with_source},
-    emitters::drift::Drift,
+    emitters::{drift::Drift, terminal::neutralise},
     executors::{Executor, Format},
     processor::{Counts, Processor},
     transduce::Transducer,
@@ -35,7 +35,8 @@ pub(super) fn run(args: &DoctorArgs) -> Result<u8, Error> {
     for path in files::find(&args.paths)? {
         let mut text = String::new();
         understood &= examine(&path, &mut text)?;
-        out.write_all(text.as_bytes()).map_err(Error::Output)?;
+        // Names of fields and of files may hold anything.
+        out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
     out.flush().map_err(Error::Output)?;
     Ok(if args.strict && !understood { exit::MALFORMED } else { exit::FINE })

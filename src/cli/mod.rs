@@ -12,6 +12,7 @@ mod query;
 mod replay;
 mod sink;
 mod table;
+mod verify;
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -24,6 +25,7 @@ use self::{
     args::{Args, Command},
     error::Error,
 };
+use crate::emitters::terminal::neutralise;
 
 /// Exit codes of the program.
 mod exit {
@@ -44,6 +46,7 @@ pub fn main() -> ExitCode {
         Command::Query(args) => query::run(&args),
         Command::Prune(args) => prune::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),
@@ -53,7 +56,8 @@ pub fn main() -> ExitCode {
         }
         Err(error) => {
             // There is nowhere left to report a failure to report.
-            let _ = writeln!(io::stderr(), "foldline: {error}");
+            let message = error.to_string();
+            let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
             ExitCode::from(error.exit_code())
         }
     }

@@ -67,6 +67,8 @@ pub(super) enum OutputFormat {
     Events,
     /// The conversation as one JSON document
     Conversation,
+    /// Counters in the text format of Prometheus, at the end
+    Metrics,
 }
 
 /// Files that take longer than a glance to read.
@@ -89,8 +91,9 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
         failure.map_or(flushed, Err).map_err(Error::Output)
     })?;
     let mut failure = None;
-    let (_counts, replay) = processor.finish(|error| failure = failure.take().or(Some(error)));
+    let (counts, mut replay) = processor.finish(|error| failure = failure.take().or(Some(error)));
     progress.finish_and_clear();
+    let failure = failure.or(replay.sink.conclude(counts.into()).err());
     match failure {
         Some(error) => Err(Error::Output(error)),
         None if args.strict && replay.malformed > 0 => {
@@ -144,6 +147,7 @@ fn shape(args: &ReplayArgs) -> Shape {
         OutputFormat::Patches => Shape::Patches(Box::default()),
         OutputFormat::Events => Shape::Events,
         OutputFormat::Conversation => Shape::Conversation(Box::default()),
+        OutputFormat::Metrics => Shape::Metrics(Box::default()),
     }
 }
 

@@ -6,7 +6,11 @@ use serde::Serialize;
 
 use crate::{
     conversation::{Conversation, DomainEvent, Sourced},
-    emitters::{patch::PatchStream, transcript::Transcript},
+    emitters::{
+        metrics::{LinesRead, Metrics},
+        patch::PatchStream,
+        transcript::Transcript,
+    },
     json,
     transduce::{Batch, Emitter},
 };
@@ -27,11 +31,20 @@ pub(super) enum Shape {
     Patches(Box<PatchStream>),
     Events,
     Conversation(Box<Conversation>),
+    Metrics(Box<Metrics>),
 }
 
 impl<W: Write> Sink<W> {
     pub(super) fn new(writer: W, shape: Shape) -> Self {
         Self { writer, shape, pending: Vec::with_capacity(2 * FULL) }
+    }
+
+    /// The log has been read to its end, and this was read of it.
+    pub(super) fn conclude(&mut self, read: LinesRead) -> io::Result<()> {
+        let Shape::Metrics(metrics) = &mut self.shape else { return Ok(()) };
+        metrics.add_read(read);
+        self.pending.extend_from_slice(metrics.render().as_bytes());
+        self.flush()
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
@@ -57,6 +70,7 @@ impl<W: Write> Sink<W> {
             }
             Shape::Events => push_json_line(pending, event)?,
             Shape::Conversation(conversation) => conversation.apply(&event.item),
+            Shape::Metrics(metrics) => metrics.count(&event.item),
         }
         if self.pending.len() < FULL { Ok(()) } else { self.write_out() }
     }
@@ -75,6 +89,7 @@ impl<W: Write> Sink<W> {
                 serde_json::to_writer_pretty(&mut *pending, conversation)?;
                 pending.push(b'\n');
             }
+            Shape::Metrics(metrics) => metrics.end_log(),
         }
         self.flush()
     }

@@ -206,8 +206,6 @@ pub enum WarningKind {
     InvalidUtf8,
     /// A line longer than the limit; the rest of it was skipped.
     TooLong,
-    /// Several records on one line.
-    GluedRecords,
     /// A JSON value that is no object, or an object without what tells its type.
     UnexpectedValue,
     /// A record that belongs to another format.
@@ -242,7 +240,6 @@ impl WarningKind {
             Self::PlainText => "plain_text",
             Self::InvalidUtf8 => "invalid_utf8",
             Self::TooLong => "too_long",
-            Self::GluedRecords => "glued_records",
             Self::UnexpectedValue => "unexpected_value",
             Self::ForeignRecord => "foreign_record",
             Self::UnknownEvent => "unknown_event",

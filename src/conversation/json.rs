@@ -5,12 +5,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
-use super::text::Text;
+use super::{portable::made_portable, text::Text};
 
 /// Any JSON value, kept as the text it arrived in: the arguments of a tool that no executor knows,
 /// a field that a release added. Numbers keep every digit.
 ///
 /// Compares by meaning: white space, key order and escapes do not count.
+///
+/// What is written out is valid for every reader: in a value taken from a log, a lone surrogate is
+/// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
+/// readers, becomes its own text.
 ///
 /// ```
 /// use foldline::conversation::Json;
@@ -37,7 +41,8 @@ impl Json {
 
 impl From<&RawValue> for Json {
     fn from(raw: &RawValue) -> Self {
-        Self(raw.to_owned())
+        let portable = made_portable(raw.get()).map(RawValue::from_string);
+        Self(portable.and_then(Result::ok).unwrap_or_else(|| raw.to_owned()))
     }
 }
 

@@ -6,12 +6,14 @@
 //! executor shares, and [`Conversation`] the fold of all events into one document.
 
 mod action;
+mod digest;
 mod document;
 mod entry;
 mod event;
 mod extra;
 mod id;
 mod json;
+mod portable;
 mod session;
 mod source;
 mod summary;
@@ -28,6 +30,7 @@ pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
     },
+    digest::{Digest, HexDigits, NotADigest},
     document::{Conversation, EntrySlot},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},

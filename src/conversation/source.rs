@@ -1,7 +1,10 @@
 //! Where in a log something was said.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::digest::Digest;
 use crate::transduce::{Batch, Reducer};
 
 /// A position in a log.
@@ -18,10 +21,14 @@ pub struct Source {
 /// Something with the position of the record that caused it.
 ///
 /// What completion causes (a call that was never answered) has the position of the last record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sourced<T> {
     /// The position of the record.
     pub source: Source,
+    /// The digest of the line that the record stands on, if whoever reads the lines was asked for it.
+    /// It is shared by all that one line causes.
+    #[serde(skip)]
+    pub line_sha256: Option<Arc<Digest>>,
     /// What was caused.
     #[serde(flatten)]
     pub item: T,
@@ -30,7 +37,14 @@ pub struct Sourced<T> {
 impl<T> Sourced<T> {
     /// `item`, caused by the record at `source`.
     pub const fn new(source: Source, item: T) -> Self {
-        Self { source, item }
+        Self { source, line_sha256: None, item }
+    }
+
+    /// The same, with the digest of the record's line.
+    #[must_use]
+    pub fn with_line_sha256(mut self, line_sha256: Option<Arc<Digest>>) -> Self {
+        self.line_sha256 = line_sha256;
+        self
     }
 }
 
@@ -47,6 +61,17 @@ pub struct SourcedState<S> {
     pub state: S,
     /// The position of the last record.
     pub source: Source,
+    /// The digest of the last record's line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_sha256: Option<Arc<Digest>>,
+}
+
+impl<S> SourcedState<S> {
+    fn sourced<E>(&self, events: Batch<E>) -> Batch<Sourced<E>> {
+        events.map(|event| {
+            Sourced::new(self.source, event).with_line_sha256(self.line_sha256.clone())
+        })
+    }
 }
 
 /// Gives every event of `reducer` the position of the record that caused it, so that the reducer
@@ -60,7 +85,7 @@ where
     R: Reducer<In, S, E>,
 {
     fn init(&self) -> SourcedState<S> {
-        SourcedState { state: self.reducer.init(), source: Source::default() }
+        SourcedState { state: self.reducer.init(), source: Source::default(), line_sha256: None }
     }
 
     fn reduce(
@@ -68,15 +93,19 @@ where
         state: SourcedState<S>,
         input: Sourced<In>,
     ) -> (SourcedState<S>, Batch<Sourced<E>>) {
-        let source = input.source;
-        let (state, events) = self.reducer.reduce(state.state, input.item);
-        (SourcedState { state, source }, events.map(|event| Sourced::new(source, event)))
+        let Sourced { source, line_sha256, item } = input;
+        let (state, events) = self.reducer.reduce(state.state, item);
+        let state = SourcedState { state, source, line_sha256 };
+        let events = state.sourced(events);
+        (state, events)
     }
 
     fn finish(&self, state: SourcedState<S>) -> (SourcedState<S>, Batch<Sourced<E>>) {
-        let source = state.source;
-        let (state, events) = self.reducer.finish(state.state);
-        (SourcedState { state, source }, events.map(|event| Sourced::new(source, event)))
+        let SourcedState { state, source, line_sha256 } = state;
+        let (state, events) = self.reducer.finish(state);
+        let state = SourcedState { state, source, line_sha256 };
+        let events = state.sourced(events);
+        (state, events)
     }
 
     fn is_done(&self, state: &SourcedState<S>) -> bool {

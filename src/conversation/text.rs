@@ -109,6 +109,18 @@ impl Text {
         }
     }
 
+    /// Whether it may begin with `prefix`: cheap, for those who would decode only to look at the
+    /// beginning. `prefix` must need no escape.
+    #[cfg(feature = "executors")]
+    pub(crate) fn may_begin_with(&self, prefix: &str) -> bool {
+        match &self.0 {
+            Repr::Literal(raw) => {
+                string_body(raw.get()).is_some_and(|body| body.starts_with(prefix))
+            }
+            Repr::String(string) => string.starts_with(prefix),
+        }
+    }
+
     /// The same without up to `most` line feeds at its end.
     #[must_use]
     pub fn trim_line_feeds(self, most: usize) -> Self {

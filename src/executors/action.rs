@@ -45,12 +45,16 @@ pub fn is_mcp_tool(name: &str) -> bool {
     name.contains("___") || name.starts_with("mcp__")
 }
 
-/// Reads a list of things to do from objects with `content` (or `text`), `status`, `priority`.
+/// Reads a list of things to do from objects with `content` (or `text`, or `step`), `status`,
+/// `priority`.
 pub fn todo_items(items: &[&RawValue]) -> Vec<TodoItem> {
     let items = items.iter().filter_map(|raw| {
         let mut item: Object<'_> = value::parse(raw)?;
         Some(TodoItem {
-            content: item.text("content").or_else(|| item.text("text")).unwrap_or_default(),
+            content: ["content", "text", "step"]
+                .into_iter()
+                .find_map(|key| item.text(key))
+                .unwrap_or_default(),
             status: item.text("status").unwrap_or_else(|| "pending".into()),
             priority: item.text("priority"),
         })

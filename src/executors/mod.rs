@@ -2,7 +2,10 @@
 
 pub mod action;
 pub mod claude;
+pub mod codex;
+pub mod content;
 pub mod droid;
+pub mod facts;
 pub mod files;
 mod format;
 pub mod recognise;

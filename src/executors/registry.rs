@@ -55,7 +55,7 @@ macro_rules! registry {
         impl<'a> Reducer<Record<'a>, ExecutorState, DomainEvent> for Executor {
             fn init(&self) -> ExecutorState {
                 match self {
-                    $(Self::$format(reducer) => ExecutorState::$format(Box::new(reducer.init())),)*
+                    $(Self::$format(reducer) => ExecutorState::$format(reducer.init()),)*
                 }
             }
 
@@ -65,9 +65,8 @@ macro_rules! registry {
                 record: Record<'a>,
             ) -> (ExecutorState, Batch<DomainEvent>) {
                 match (self, state) {
-                    $((Self::$format(reducer), ExecutorState::$format(mut state)) => {
-                        let (next, events) = reducer.reduce(std::mem::take(&mut *state), record.into());
-                        *state = next;
+                    $((Self::$format(reducer), ExecutorState::$format(state)) => {
+                        let (state, events) = reducer.reduce(state, record.into());
                         (ExecutorState::$format(state), events)
                     })*
                     #[allow(unreachable_patterns)]
@@ -77,9 +76,8 @@ macro_rules! registry {
 
             fn finish(&self, state: ExecutorState) -> (ExecutorState, Batch<DomainEvent>) {
                 match (self, state) {
-                    $((Self::$format(reducer), ExecutorState::$format(mut state)) => {
-                        let (next, events) = reducer.finish(std::mem::take(&mut *state));
-                        *state = next;
+                    $((Self::$format(reducer), ExecutorState::$format(state)) => {
+                        let (state, events) = reducer.finish(state);
                         (ExecutorState::$format(state), events)
                     })*
                     #[allow(unreachable_patterns)]
@@ -100,4 +98,7 @@ registry! {
     ClaudeStream => claude::{ClaudeStreamReducer, ClaudeStreamState};
     ClaudeSession => claude::{ClaudeSessionReducer, ClaudeSessionState};
     Droid => droid::{DroidReducer, DroidState};
+    DroidSession => droid::{DroidSessionReducer, DroidSessionState};
+    CodexExec => codex::{CodexExecReducer, CodexExecState};
+    CodexRollout => codex::{CodexRolloutReducer, CodexRolloutState};
 }

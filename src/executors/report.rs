@@ -51,6 +51,14 @@ pub fn unknown_event(
     events.extend(warning.keeping(sample.get(), timestamp));
 }
 
+/// Keeps an object that does not say what type of record it is.
+pub fn untyped(fields: &Fields<'_>, timestamp: Option<Timestamp>, events: &mut Batch<DomainEvent>) {
+    let sample = object_of(fields);
+    let warning = Warning::new(WarningKind::UnexpectedValue, "an object without a type")
+        .sample(sample.clone());
+    events.extend(warning.keeping(sample.get(), timestamp));
+}
+
 /// Keeps a record that belongs to another format than the one being read.
 pub fn foreign_record(
     name: &str,

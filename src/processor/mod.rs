@@ -6,11 +6,13 @@
 
 mod framer;
 
+use std::sync::Arc;
+
 use tracing::{debug, trace};
 
 pub use self::framer::{DEFAULT_MAX_LINE, Frame, LineFramer};
 use crate::{
-    conversation::{DomainEvent, Source, Sourced},
+    conversation::{Digest, DomainEvent, Source, Sourced},
     executors::wire::{Irregular, Record, TooLong},
     transduce::{Emitter, Reducer, Transducer},
 };
@@ -43,6 +45,7 @@ pub struct Processor<R, S, M> {
     framer: LineFramer,
     transducer: Transducer<R, S, M>,
     counts: Counts,
+    digest_line: Option<fn(&[u8]) -> Digest>,
 }
 
 /// What a [`Processor`] has read.
@@ -56,6 +59,13 @@ pub struct Counts {
     pub records: u64,
 }
 
+#[cfg(feature = "metrics")]
+impl From<Counts> for crate::emitters::metrics::LinesRead {
+    fn from(Counts { lines, blank, records }: Counts) -> Self {
+        Self { lines, blank, records }
+    }
+}
+
 impl<R, S, M> Processor<R, S, M> {
     /// Drives `transducer` from the beginning of a log.
     pub fn new(transducer: Transducer<R, S, M>) -> Self {
@@ -64,7 +74,18 @@ impl<R, S, M> Processor<R, S, M> {
 
     /// Drives `transducer` with the lines that `framer` gives out.
     pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
-        Self { framer, transducer, counts: Counts::default() }
+        Self { framer, transducer, counts: Counts::default(), digest_line: None }
+    }
+
+    /// The same processor, which gives every event the SHA-256 value of the line that caused it
+    /// ([`Sourced::line_sha256`]): of its bytes as they stand in the log, without the line end and
+    /// without the byte order mark at the start of the log. A line longer than the framer's limit
+    /// has none, as most of it was not kept.
+    #[cfg(feature = "audit")]
+    #[must_use]
+    pub fn with_line_hashes(mut self) -> Self {
+        self.digest_line = Some(Digest::of);
+        self
     }
 
     /// What was read so far.
@@ -93,9 +114,12 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
         M: Emitter<Sourced<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts } = self;
+        let Self { framer, transducer, counts, digest_line } = self;
         framer.push(bytes, |frame| {
-            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
+            let digest = digest_of(frame, *digest_line);
+            read_frame(frame, counts, |record| {
+                transducer.step_with(record.with_line_sha256(digest.clone()), &mut each);
+            });
         });
         trace!(bytes = bytes.len(), lines = counts.lines, "bytes processed");
     }
@@ -106,9 +130,12 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
         M: Emitter<Sourced<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts } = &mut self;
+        let Self { framer, transducer, counts, digest_line } = &mut self;
         framer.finish(|frame| {
-            read_frame(frame, counts, |record| transducer.step_with(record, &mut each));
+            let digest = digest_of(frame, *digest_line);
+            read_frame(frame, counts, |record| {
+                transducer.step_with(record.with_line_sha256(digest.clone()), &mut each);
+            });
         });
         let (_state, emitter, rest) = self.transducer.finish();
         rest.drain_with(&mut each);
@@ -139,6 +166,11 @@ pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>))
         let offset = source.offset + at as u64;
         each(Sourced::new(Source { offset, ..source }, record));
     });
+}
+
+fn digest_of(frame: Frame<'_>, digest: Option<fn(&[u8]) -> Digest>) -> Option<Arc<Digest>> {
+    let digest = digest.filter(|_| frame.skipped == 0 && !frame.bytes.is_empty())?;
+    Some(Arc::new(digest(frame.bytes)))
 }
 
 fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Sourced<Record<'_>>)) {

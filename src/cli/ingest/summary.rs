@@ -6,7 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{emitters::sqlite::Totals, executors::Format, store::Receipt};
+use crate::{
+    emitters::{sqlite::Totals, terminal::neutralise_line},
+    executors::Format,
+    store::Receipt,
+};
 
 /// What an ingest comes to.
 #[derive(Default)]
@@ -124,10 +128,6 @@ struct Visible<'p>(&'p Path);
 
 impl fmt::Display for Visible<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.0.to_string_lossy();
-        path.chars().try_for_each(|c| match c.is_control() {
-            true => f.write_str("\u{FFFD}"),
-            false => write!(f, "{c}"),
-        })
+        f.write_str(&neutralise_line(&self.0.to_string_lossy()))
     }
 }

@@ -77,7 +77,9 @@ fn near(id: &str, all: impl Iterator<Item = String>) -> Vec<String> {
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let named = near.into_iter().take(SUGGESTED);
-    named.map(|(_, known)| crate::cli::table::one_line(&known).into_owned()).collect()
+    named
+        .map(|(_, known)| crate::emitters::terminal::neutralise_line(&known).into_owned())
+        .collect()
 }
 
 #[cfg(test)]

@@ -10,12 +10,9 @@ use super::{
     sessions::{Which, sessions},
 };
 use crate::{
-    cli::{
-        error::Error,
-        table::{clip, one_line},
-    },
+    cli::{error::Error, table::clip},
     conversation::Timestamp,
-    emitters::sqlite::StoredEntry,
+    emitters::{sqlite::StoredEntry, terminal::neutralise_line},
 };
 
 /// One session and some of its entries.
@@ -84,7 +81,11 @@ impl SessionAnswer {
             OutputFormat::Csv => self.listing(true).write_csv(out),
             OutputFormat::Table => {
                 if let Some(id) = &self.id {
-                    writeln!(out, "session {}", clip(&one_line(id), width.saturating_sub(8)))?;
+                    writeln!(
+                        out,
+                        "session {}",
+                        clip(&neutralise_line(id), width.saturating_sub(8))
+                    )?;
                 }
                 self.session.write_table(out, width)?;
                 writeln!(out)?;

@@ -143,6 +143,14 @@ impl<R: CallResult> ToolCalls<R> {
         self.open.contains_key(id) || self.ended.contains(id)
     }
 
+    /// The oldest open call of a tool.
+    pub fn oldest_of(&self, tool_name: &str) -> Option<&CorrId> {
+        self.by_age.values().find(|id| {
+            let tool = self.open.get(id.as_str()).and_then(|call| call.entry.tool());
+            tool.is_some_and(|tool| tool.tool_name == *tool_name)
+        })
+    }
+
     /// A tool was called. A call to which the log gives no id gets one of its own (`call-0`, ...).
     ///
     /// `entry` must be a tool call; anything else is passed on as an ordinary entry.

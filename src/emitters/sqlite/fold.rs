@@ -62,7 +62,7 @@ pub(super) struct Warned {
 
 impl Fold {
     pub(super) fn apply(&mut self, event: Sourced<DomainEvent>) {
-        let Sourced { source, item } = event;
+        let Sourced { source, item, .. } = event;
         if let Some(at) = item.timestamp() {
             self.see(at);
         }

@@ -53,12 +53,7 @@ pub fn map(name: &str, parameters: Option<&RawValue>, cwd: Option<&str>) -> Mapp
         }
         "MultiEdit" => {
             let path = take_path(&mut given, cwd);
-            let changes = given.array("changes").or_else(|| given.array("edits"));
-            let changes = changes
-                .unwrap_or_default()
-                .into_iter()
-                .filter_map(|raw| take_replacement(&mut value::parse::<Object<'_>>(raw)?, &path));
-            let changes = changes.collect();
+            let changes = take_replacements(&mut given, &path);
             edit(path, changes)
         }
         "ApplyPatch" => {
@@ -134,15 +129,45 @@ fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
 }
 
 fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
-    let old = given.str("old_str").or_else(|| given.str("old_string"))?;
-    let new = given.str("new_str").or_else(|| given.str("new_string"))?;
-    Some(files::replacement(path, &old, &new))
+    [("old_str", "new_str"), ("old_string", "new_string")].into_iter().find_map(|(old, new)| {
+        let change = files::replacement(path, &given.get_str(old)?, &given.get_str(new)?);
+        given.ignore(&[old, new]);
+        Some(change)
+    })
 }
 
-/// The list is an array of objects (2025) or one numbered text (2026).
+/// The list stays, beside the changes, if it says more than they do.
+fn take_replacements(given: &mut Object<'_>, path: &Text) -> Vec<FileChange> {
+    let list_of = |name| value::parse::<Vec<&RawValue>>(given.get(name)?);
+    let mut names = ["changes", "edits"].into_iter();
+    let Some((name, list)) = names.find_map(|name| Some((name, list_of(name)?))) else {
+        return Vec::new();
+    };
+    let mut changes = Vec::with_capacity(list.len());
+    let mut is_whole = true;
+    for raw in list {
+        let mut item: Object<'_> = value::parse(raw).unwrap_or_default();
+        let change = take_replacement(&mut item, path);
+        is_whole &= change.is_some() && item.rest().is_empty();
+        changes.extend(change);
+    }
+    if is_whole {
+        given.ignore(&[name]);
+    }
+    changes
+}
+
+/// The list is an array of objects (2025) or one numbered text (2026). It stays, beside the todos, if
+/// not every item could be read.
 fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
-    match given.array("todos") {
-        Some(items) => todo_items(&items),
+    match given.get("todos").and_then(value::parse::<Vec<&RawValue>>) {
+        Some(items) => {
+            let todos = todo_items(&items);
+            if todos.len() == items.len() {
+                given.ignore(&["todos"]);
+            }
+            todos
+        }
         None => given.str("todos").map(|text| numbered_todos(&text)).unwrap_or_default(),
     }
 }

@@ -44,7 +44,7 @@ impl DroidReducer {
     }
 }
 
-/// What the reducer remembers from one line to the next.
+/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidState {
     calls: ToolCalls<DroidResult>,
@@ -66,16 +66,16 @@ impl DroidState {
     }
 }
 
-impl<'a> Reducer<DroidLine<'a>, DroidState, DomainEvent> for DroidReducer {
-    fn init(&self) -> DroidState {
-        DroidState::default()
+impl<'a> Reducer<DroidLine<'a>, Box<DroidState>, DomainEvent> for DroidReducer {
+    fn init(&self) -> Box<DroidState> {
+        Box::default()
     }
 
     fn reduce(
         &self,
-        mut state: DroidState,
+        mut state: Box<DroidState>,
         line: DroidLine<'a>,
-    ) -> (DroidState, Batch<DomainEvent>) {
+    ) -> (Box<DroidState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         let mut step = Step {
             limits: &self.limits,
@@ -88,7 +88,7 @@ impl<'a> Reducer<DroidLine<'a>, DroidState, DomainEvent> for DroidReducer {
         (state, events)
     }
 
-    fn finish(&self, mut state: DroidState) -> (DroidState, Batch<DomainEvent>) {
+    fn finish(&self, mut state: Box<DroidState>) -> (Box<DroidState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         state.calls.finish(&mut events);
         (state, events)
@@ -175,7 +175,7 @@ impl Step<'_> {
     }
 
     fn system(&mut self, line: System, unknown: &Fields<'_>) {
-        let System { subtype, cwd, tools, model, reasoning_effort } = line;
+        let System { cwd, tools, model, reasoning_effort } = line;
         self.unknown("system", unknown);
         let new_model =
             model.clone().filter(|model| self.state.session.model.as_ref() != Some(model));
@@ -192,18 +192,17 @@ impl Step<'_> {
             let content = Text::from(format!("model: {model}"));
             self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
         }
-        if let Some(subtype) = subtype.filter(|subtype| *subtype != "init") {
-            let name = format!("system/{subtype}");
-            report::unknown_event(&name, unknown, self.at, self.events);
-        }
     }
 
     fn message(&mut self, line: Message<'_>, unknown: &Fields<'_>) {
-        let extra = self.unknown("message", unknown);
+        let mut extra = self.unknown("message", unknown);
         let entry_type = match &*line.role {
             "user" => NormalizedEntryType::UserMessage,
             "assistant" => NormalizedEntryType::AssistantMessage,
-            _ => NormalizedEntryType::SystemMessage,
+            other => {
+                extra.push(("role".to_owned(), Json::from(Text::from(other))));
+                NormalizedEntryType::SystemMessage
+            }
         };
         if entry_type == NormalizedEntryType::AssistantMessage {
             let repeated = self.state.final_words.take();

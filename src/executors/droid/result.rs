@@ -11,6 +11,9 @@ use crate::{
     executors::wire::value,
 };
 
+/// What a tool answers that was not permitted to run; why not, the next message says.
+const CANCELLED: &str = "Error: tool execution cancelled";
+
 /// The result of a call, as far as the reducer keeps it while it waits for its call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DroidResult {
@@ -39,6 +42,13 @@ impl DroidResult {
     }
 }
 
+impl DroidResult {
+    /// A result that is all text.
+    pub(super) fn of_text(is_error: bool, body: Text, timestamp: Option<Timestamp>) -> Self {
+        Self { is_error, body, timestamp, extra: Vec::new() }
+    }
+}
+
 impl CallResult for DroidResult {
     fn complete(self, call: &mut NormalizedEntry) {
         if !self.extra.is_empty() {
@@ -48,12 +58,15 @@ impl CallResult for DroidResult {
         tool.status = if self.is_error { ToolStatus::Failed } else { ToolStatus::Success };
         if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
             let result = result.get_or_insert_default();
+            let is_cancelled = self.body == CANCELLED;
             let (output, code) = split_exit_line(self.body);
             result.output = Some(output);
-            result.exit_status = Some(match code {
-                Some(code) => CommandExitStatus::ExitCode { code },
-                None => CommandExitStatus::Success { success: !self.is_error },
-            });
+            result.exit_status = match code {
+                Some(code) => Some(CommandExitStatus::ExitCode { code }),
+                // A cancelled command never ran.
+                None if self.is_error && is_cancelled => None,
+                None => Some(CommandExitStatus::Success { success: !self.is_error }),
+            };
             if code.is_some_and(|code| code != 0) {
                 tool.status = ToolStatus::Failed;
             }

@@ -44,17 +44,16 @@ pub enum DroidJson<'a> {
     Error(Error),
     /// `result`: the only record of `-o json`.
     Result(Completion),
-    /// A type that this version does not know. All its fields are in [`DroidLine::unknown`].
+    /// A type that this version does not know (`system/..` with the subtype). All its fields, but for
+    /// the session's id and the time, are in [`DroidLine::unknown`].
     Unknown(Cow<'a, str>),
     /// No object, or one without a type.
     Irregular(Irregular<'a>),
 }
 
-/// The session's facts.
+/// `system/init`: the session's facts.
 #[derive(Clone, Debug, Default)]
 pub struct System {
-    /// `init`.
-    pub subtype: Option<Text>,
     /// The directory that the agent works in.
     pub cwd: Option<Text>,
     /// Names of the tools.
@@ -156,19 +155,30 @@ impl<'a> From<Record<'a>> for DroidLine<'a> {
         };
         let session_id = object.str("session_id");
         let timestamp = object.timestamp("timestamp");
-        let kind = object.str("type").unwrap_or_default();
+        let kind = object.get_str("type").unwrap_or_default();
+        let mut nested = Fields::new();
         let json = match &*kind {
-            "system" => DroidJson::System(System::take(&mut object)),
+            "system" => match object.get_str("subtype") {
+                Some(subtype) if subtype != "init" => {
+                    DroidJson::Unknown(format!("system/{subtype}").into())
+                }
+                _ => DroidJson::System(System::take(&mut object)),
+            },
             "message" => DroidJson::Message(Message::take(&mut object)),
             "reasoning" => DroidJson::Reasoning(Reasoning::take(&mut object)),
             "tool_call" => DroidJson::ToolCall(ToolCall::take(&mut object)),
-            "tool_result" => DroidJson::ToolResult(ToolResult::take(&mut object)),
-            "completion" => DroidJson::Completion(Completion::take(&mut object)),
+            "tool_result" => DroidJson::ToolResult(ToolResult::take(&mut object, &mut nested)),
+            "completion" => DroidJson::Completion(Completion::take(&mut object, &mut nested)),
             "error" => DroidJson::Error(Error::take(&mut object)),
-            "result" => DroidJson::Result(Completion::take_result(&mut object)),
+            "result" => DroidJson::Result(Completion::take_result(&mut object, &mut nested)),
             _ => DroidJson::Unknown(kind),
         };
-        Self { json, unknown: object.rest(), session_id, timestamp }
+        if !matches!(json, DroidJson::Unknown(_)) {
+            object.ignore(&["type"]);
+        }
+        let mut unknown = object.rest();
+        unknown.append(&mut nested);
+        Self { json, unknown, session_id, timestamp }
     }
 }
 
@@ -180,8 +190,8 @@ impl<'a> From<DroidJson<'a>> for DroidLine<'a> {
 
 impl System {
     fn take(object: &mut Object<'_>) -> Self {
+        object.ignore(&["subtype"]);
         Self {
-            subtype: object.text("subtype"),
             cwd: object.text("cwd"),
             tools: object.texts("tools"),
             model: object.text("model"),
@@ -218,39 +228,47 @@ impl<'a> ToolCall<'a> {
 }
 
 impl<'a> ToolResult<'a> {
-    fn take(object: &mut Object<'a>) -> Self {
+    fn take(object: &mut Object<'a>, nested: &mut Fields<'a>) -> Self {
         Self {
             id: object.corr_id("id"),
             message_id: object.text("messageId"),
             tool_id: object.text("toolId").filter(|name| !name.is_empty()),
             is_error: object.bool("isError").unwrap_or(false),
             value: object.raw("value"),
-            error: object.object("error").map(|mut error| ToolError {
-                r#type: error.text("type"),
-                message: error.text("message"),
+            error: object.object("error").map(|mut error| {
+                let r#type = error.text("type");
+                let message = error.text("message");
+                keep_rest("error", error, nested);
+                ToolError { r#type, message }
             }),
         }
     }
 }
 
+/// What nobody took of the object in the field `of`, by names such as `usage.credits`.
+fn keep_rest<'a>(of: &str, object: Object<'a>, nested: &mut Fields<'a>) {
+    let rest = object.rest().into_iter();
+    nested.extend(rest.map(|(name, raw)| (Cow::Owned(format!("{of}.{name}")), raw)));
+}
+
 impl Completion {
-    fn take(object: &mut Object<'_>) -> Self {
+    fn take<'a>(object: &mut Object<'a>, nested: &mut Fields<'a>) -> Self {
         Self {
             final_text: object.text("finalText"),
             turns: object.u64("numTurns"),
             duration_ms: object.u64("durationMs"),
-            usage: object.object("usage").map(take_usage),
+            usage: object.object("usage").map(|usage| take_usage(usage, nested)),
             is_error: false,
         }
     }
 
-    fn take_result(object: &mut Object<'_>) -> Self {
+    fn take_result<'a>(object: &mut Object<'a>, nested: &mut Fields<'a>) -> Self {
         let failure = object.str("subtype").is_some_and(|subtype| subtype != "success");
         Self {
             final_text: object.text("result"),
             turns: object.u64("num_turns"),
             duration_ms: object.u64("duration_ms"),
-            usage: object.object("usage").map(take_usage),
+            usage: object.object("usage").map(|usage| take_usage(usage, nested)),
             is_error: object.bool("is_error").unwrap_or(failure),
         }
     }
@@ -258,10 +276,10 @@ impl Completion {
 
 /// Droid counts cached input apart from `input_tokens` (a session of 6,743 input tokens had read
 /// 42,496 from the cache), so it is added here.
-fn take_usage(mut usage: Object<'_>) -> TokenUsage {
+fn take_usage<'a>(mut usage: Object<'a>, nested: &mut Fields<'a>) -> TokenUsage {
     let cache_read = usage.u64("cache_read_input_tokens");
     let cache_write = usage.u64("cache_creation_input_tokens");
-    TokenUsage {
+    let tokens = TokenUsage {
         input_tokens: usage.u64("input_tokens").map(|input| {
             input.saturating_add(cache_read.unwrap_or(0)).saturating_add(cache_write.unwrap_or(0))
         }),
@@ -270,7 +288,9 @@ fn take_usage(mut usage: Object<'_>) -> TokenUsage {
         cache_write_tokens: cache_write,
         reasoning_tokens: usage.u64("thinking_tokens"),
         cost_usd: None,
-    }
+    };
+    keep_rest("usage", usage, nested);
+    tokens
 }
 
 impl Error {

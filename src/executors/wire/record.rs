@@ -101,7 +101,11 @@ fn read_irregular<'a>(
     }
     if let Ok(raw) = serde_json::from_str::<&RawValue>(trimmed) {
         // A whole run as one array.
-        for element in value::parse::<Vec<&RawValue>>(raw).unwrap_or_default() {
+        let elements = value::parse::<Vec<&RawValue>>(raw).unwrap_or_default();
+        if elements.is_empty() {
+            each(start, Record::Irregular(Irregular::Value(raw)));
+        }
+        for element in elements {
             each(offset_of(line, element.get()), Record::from_value(element));
         }
         return;
@@ -180,6 +184,7 @@ mod tests {
         assert_eq!(read("Error: no"), ["0 text Error: no"]);
         assert_eq!(read("12 monkeys"), ["0 text 12 monkeys"]);
         assert_eq!(read("null"), ["0 value null"]);
+        assert_eq!(read(" [ ]"), ["1 value [ ]"]);
         assert_eq!(read(r#"[{"a":1}, 2]"#), ["1 object 1", "10 value 2"]);
         assert_eq!(read(r#"{"a":1}{"b":2} {"c":3}"#), ["0 object 1", "7 object 1", "15 object 1"]);
     }

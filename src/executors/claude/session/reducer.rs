@@ -68,18 +68,20 @@ struct Memory {
 /// How many records and sub-agents are remembered.
 const REMEMBERED: usize = 256;
 
-impl<'a> Reducer<ClaudeSessionLine<'a>, ClaudeSessionState, DomainEvent> for ClaudeSessionReducer {
-    fn init(&self) -> ClaudeSessionState {
-        ClaudeSessionState::default()
+impl<'a> Reducer<ClaudeSessionLine<'a>, Box<ClaudeSessionState>, DomainEvent>
+    for ClaudeSessionReducer
+{
+    fn init(&self) -> Box<ClaudeSessionState> {
+        Box::default()
     }
 
     fn reduce(
         &self,
-        mut state: ClaudeSessionState,
+        mut state: Box<ClaudeSessionState>,
         line: ClaudeSessionLine<'a>,
-    ) -> (ClaudeSessionState, Batch<DomainEvent>) {
+    ) -> (Box<ClaudeSessionState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
-        let ClaudeSessionState { talk, memory } = &mut state;
+        let ClaudeSessionState { talk, memory } = &mut *state;
         let at = line.author.timestamp;
         let turn = Turn { limits: &self.limits, talk, events: &mut events, at, parent: None };
         Step { turn, memory }.reduce(line);
@@ -87,7 +89,10 @@ impl<'a> Reducer<ClaudeSessionLine<'a>, ClaudeSessionState, DomainEvent> for Cla
         (state, events)
     }
 
-    fn finish(&self, mut state: ClaudeSessionState) -> (ClaudeSessionState, Batch<DomainEvent>) {
+    fn finish(
+        &self,
+        mut state: Box<ClaudeSessionState>,
+    ) -> (Box<ClaudeSessionState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         state.talk.calls.finish(&mut events);
         (state, events)

@@ -48,7 +48,7 @@ impl ClaudeStreamReducer {
     }
 }
 
-/// What the reducer remembers from one line to the next.
+/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaudeStreamState {
     talk: Talk,
@@ -62,19 +62,21 @@ pub struct ClaudeStreamState {
     rate_limit: Option<(Text, Option<Text>)>,
 }
 
-impl<'a> Reducer<ClaudeStreamLine<'a>, ClaudeStreamState, DomainEvent> for ClaudeStreamReducer {
-    fn init(&self) -> ClaudeStreamState {
-        ClaudeStreamState::default()
+impl<'a> Reducer<ClaudeStreamLine<'a>, Box<ClaudeStreamState>, DomainEvent>
+    for ClaudeStreamReducer
+{
+    fn init(&self) -> Box<ClaudeStreamState> {
+        Box::default()
     }
 
     fn reduce(
         &self,
-        mut state: ClaudeStreamState,
+        mut state: Box<ClaudeStreamState>,
         line: ClaudeStreamLine<'a>,
-    ) -> (ClaudeStreamState, Batch<DomainEvent>) {
+    ) -> (Box<ClaudeStreamState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         let ClaudeStreamState { talk, streamed, usage, writing, last_words, rate_limit } =
-            &mut state;
+            &mut *state;
         let (at, parent) = (line.timestamp, line.parent.clone());
         let turn = Turn { limits: &self.limits, talk, events: &mut events, at, parent };
         Step { turn, streamed, usage, writing, last_words, rate_limit }.reduce(line);
@@ -82,10 +84,13 @@ impl<'a> Reducer<ClaudeStreamLine<'a>, ClaudeStreamState, DomainEvent> for Claud
         (state, events)
     }
 
-    fn finish(&self, mut state: ClaudeStreamState) -> (ClaudeStreamState, Batch<DomainEvent>) {
+    fn finish(
+        &self,
+        mut state: Box<ClaudeStreamState>,
+    ) -> (Box<ClaudeStreamState>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         let ClaudeStreamState { talk, streamed, usage, writing, last_words, rate_limit } =
-            &mut state;
+            &mut *state;
         let turn = Turn { limits: &self.limits, talk, events: &mut events, at: None, parent: None };
         Step { turn, streamed, usage, writing, last_words, rate_limit }.cut();
         state.talk.calls.finish(&mut events);

@@ -1,0 +1,122 @@
+//! What each further consumer costs beside the patches: all of them in one run, on the same log.
+//!
+//! An audit trail hashes every byte of the log, and every byte of its own records. "line hashes" is the
+//! first of the two alone.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::{convert::Infallible, hint::black_box};
+
+use criterion::{Criterion, Throughput};
+use foldline::{
+    conversation::{DomainEvent, Sourced, with_source},
+    emitters::{
+        audit::AuditChain,
+        metrics::Metrics,
+        patch::PatchStream,
+        transcript::{Transcript, TranscriptStyle},
+    },
+    executors::{Executor, Format},
+    json,
+    processor::Processor,
+    transduce::{Batch, Emitter, Tee, Transducer, emit_fn},
+};
+
+use self::common::{droid, timing};
+
+const BYTES: usize = 20 << 20;
+
+/// Bytes that go nowhere, in blocks as a file takes them.
+#[derive(Default)]
+struct Sink(Vec<u8>);
+
+impl Sink {
+    fn out(&mut self) -> &mut Vec<u8> {
+        if self.0.len() > 1 << 16 {
+            black_box(&self.0);
+            self.0.clear();
+        }
+        &mut self.0
+    }
+}
+
+/// The patches, as `foldline replay --format patches` writes them.
+fn patches() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+    let (mut stream, mut sink) = (PatchStream::default(), Sink::default());
+    emit_fn(move |event: &Sourced<DomainEvent>| {
+        if let Some(record) = stream.record(event) {
+            let out = sink.out();
+            json::append(out, &record).expect("patches have a JSON form");
+            out.push(b'\n');
+        }
+        Batch::EMPTY
+    })
+}
+
+fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+    let mut sink = Sink::default();
+    emit_fn(move |event: &Sourced<DomainEvent>| {
+        chain.append(event, sink.out());
+        Batch::EMPTY
+    })
+}
+
+fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+    let style = TranscriptStyle { color: false, width: 100 };
+    let (mut transcript, mut sink) = (Transcript::new(style), Sink::default());
+    emit_fn(move |event: &Sourced<DomainEvent>| {
+        let lines: Batch<String> = transcript.emit(&event.item);
+        lines.drain_with(|line| sink.out().extend_from_slice(line.as_bytes()));
+        Batch::EMPTY
+    })
+}
+
+/// The patches, and beside them one more consumer.
+fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, Infallible>) {
+    let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
+    let fan_out = Tee { main: patches(), side };
+    let mut processor = Processor::new(Transducer::new(with_source(executor), fan_out));
+    if line_hashes {
+        processor = processor.with_line_hashes();
+    }
+    for chunk in log.as_bytes().chunks(256 << 10) {
+        processor.push(chunk, |never| match never {});
+    }
+    processor.finish(|never| match never {});
+}
+
+type Way = fn(&str);
+const WAYS: [(&str, Way); 6] = [
+    ("patches", |log| run(log, false, ())),
+    ("metrics", |log| run(log, false, Metrics::default())),
+    ("line hashes", |log| run(log, true, ())),
+    ("audit", |log| run(log, true, audit(AuditChain::default()))),
+    ("audit with event digests", |log| {
+        run(log, true, audit(AuditChain::default().with_event_digests()));
+    }),
+    ("transcript", |log| run(log, false, transcript())),
+];
+
+fn main() {
+    let log = droid::log(BYTES, 1);
+    let mut criterion = Criterion::default().configure_from_args().sample_size(10);
+    let mut group = criterion.benchmark_group("fanout");
+    group.throughput(Throughput::Bytes(log.len() as u64));
+    for (name, way) in WAYS {
+        group.bench_function(name, |bencher| bencher.iter(|| way(&log)));
+    }
+    group.finish();
+    criterion.final_summary();
+
+    let log = log.as_str();
+    let mut ways = WAYS.map(|(_, way)| move || way(log));
+    let mut ways: Vec<&mut dyn FnMut()> =
+        ways.iter_mut().map(|way| way as &mut dyn FnMut()).collect();
+    let times = timing::in_turns(9, &mut ways);
+    let alone = times[0];
+    println!("patches alone: {:.0} MB/s", log.len() as f64 / 1e6 / alone.as_secs_f64());
+    for ((name, _), time) in WAYS.iter().zip(&times).skip(1) {
+        println!("patches + {name}: {:.2}x patches alone", timing::ratio(*time, alone));
+    }
+}

@@ -1,0 +1,129 @@
+//! [`Digest`]: a SHA-256 value.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A SHA-256 value, written as 64 lowercase hexadecimal digits.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of some bytes.
+    #[cfg(feature = "audit")]
+    pub fn of(bytes: &[u8]) -> Self {
+        use sha2::Digest as _;
+        Self(sha2::Sha256::digest(bytes).into())
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The hexadecimal digits.
+    pub fn to_hex(&self) -> HexDigits {
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
+        }
+        HexDigits(digits)
+    }
+}
+
+/// The hexadecimal digits of a [`Digest`].
+#[derive(Clone, Copy)]
+pub struct HexDigits([u8; 64]);
+
+impl HexDigits {
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        // Hexadecimal digits are ASCII, so the fallback is never taken.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+/// Without a branch: what follows 9 is 39 places before `a`.
+fn hex_digit(nibble: u8) -> u8 {
+    b'0' + nibble + 39 * u8::from(nibble > 9)
+}
+
+impl From<[u8; 32]> for Digest {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+/// Why a text is no [`Digest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a SHA-256 value has 64 lowercase hexadecimal digits")]
+pub struct NotADigest;
+
+impl FromStr for Digest {
+    type Err = NotADigest;
+
+    fn from_str(hex: &str) -> Result<Self, NotADigest> {
+        let mut bytes = [0; 32];
+        if hex.len() != 64 {
+            return Err(NotADigest);
+        }
+        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
+            let &[high, low] = pair else { return Err(NotADigest) };
+            *byte = (value(high)? << 4) | value(low)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+fn value(digit: u8) -> Result<u8, NotADigest> {
+    match digit {
+        b'0'..=b'9' => Ok(digit - b'0'),
+        b'a'..=b'f' => Ok(digit - b'a' + 10),
+        _ => Err(NotADigest),
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.to_hex().as_str())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.to_hex().as_str())
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.to_hex().as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hex = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        hex.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lowercase_digits_are_a_digest() {
+        let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let digest: Digest = hex.parse().unwrap();
+        assert_eq!(digest.to_string(), hex);
+        assert_eq!(serde_json::to_string(&digest).unwrap(), format!("\"{hex}\""));
+        assert_eq!(serde_json::from_str::<Digest>(&format!("\"{hex}\"")).unwrap(), digest);
+        for wrong in [&hex[1..], &hex.to_uppercase(), &hex.replace('e', "g"), ""] {
+            assert_eq!(wrong.parse::<Digest>(), Err(NotADigest), "{wrong}");
+        }
+        // The value of nothing, from FIPS 180-4's examples.
+        #[cfg(feature = "audit")]
+        assert_eq!(Digest::of(b""), digest);
+    }
+}

@@ -1,0 +1,213 @@
+//! [`AuditChain`]: the pure core, an event in and a line out.
+
+use serde::{Deserialize, Serialize};
+
+use super::record::Record;
+use crate::{
+    conversation::{Digest, DomainEvent, SessionId, Sourced, TaskId},
+    json,
+    transduce::{Batch, Emitter},
+};
+
+/// How far a chain goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// How many records there are.
+    pub count: u64,
+    /// The hash of the last one; zeros if there is none.
+    pub hash: Digest,
+}
+
+/// Makes the records of an audit trail. See [the module](super) for their form.
+///
+/// It is a plain value that can be stored with serde, and does no I/O.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType, Source, Sourced},
+///     emitters::audit::AuditChain,
+/// };
+///
+/// let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "Do it.");
+/// let event = Sourced::new(Source { line: 1, offset: 0 }, DomainEvent::entry(entry));
+///
+/// let mut chain = AuditChain::default();
+/// let mut file = Vec::new();
+/// chain.append(&event, &mut file);
+/// chain.append(&event, &mut file);
+/// assert_eq!(chain.head().count, 2);
+/// assert_eq!(file.iter().filter(|byte| **byte == b'\n').count(), 2);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditChain {
+    pub(super) head: Head,
+    pub(super) task: Option<TaskId>,
+    pub(super) log: Option<String>,
+    pub(super) session: Option<SessionId>,
+    #[serde(default)]
+    pub(super) event_digests: bool,
+}
+
+impl AuditChain {
+    /// A chain that goes on after `head`.
+    pub fn after(head: Head) -> Self {
+        Self { head, ..Self::default() }
+    }
+
+    /// The same chain, which gives every event a digest of its own, and not only those whose line
+    /// has none.
+    #[must_use]
+    pub fn with_event_digests(mut self) -> Self {
+        self.event_digests = true;
+        self
+    }
+
+    /// The records that follow belong to this task, or to none.
+    pub fn set_task(&mut self, task: Option<TaskId>) {
+        self.task = task;
+    }
+
+    /// The events that follow come from the beginning of this log, such as its path.
+    pub fn begin_log(&mut self, log: Option<&str>) {
+        self.log = log.map(str::to_owned);
+        self.session = None;
+    }
+
+    /// How far it goes.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Adds the line of the next record to `out`, with its line end.
+    pub fn append(&mut self, event: &Sourced<DomainEvent>, out: &mut Vec<u8>) {
+        if let DomainEvent::Session(session) = &event.item
+            && session.session_id.is_some()
+        {
+            self.session.clone_from(&session.session_id);
+        }
+        const BEFORE: &[u8] = b"{\"hash\":\"";
+        const BETWEEN: &[u8] = b"\",\"record\":";
+        let start = out.len();
+        let hash = start + BEFORE.len();
+        let record = hash + 64 + BETWEEN.len();
+        out.extend_from_slice(BEFORE);
+        out.extend_from_slice(&[b'0'; 64]);
+        out.extend_from_slice(BETWEEN);
+        // Strings and integers always have a JSON form, and a vector takes all of it.
+        let _ = json::append(out, &Record::next(self, event));
+        let digest = Digest::of(out.get(record..).unwrap_or_default());
+        if let Some(place) = out.get_mut(hash..hash + 64) {
+            place.copy_from_slice(digest.to_hex().as_str().as_bytes());
+        }
+        out.extend_from_slice(b"}\n");
+        self.head = Head { count: self.head.count.saturating_add(1), hash: digest };
+    }
+}
+
+/// Emits lines, each with its line end. The end of a log is not the end of the chain.
+impl Emitter<Sourced<DomainEvent>, String> for AuditChain {
+    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<String> {
+        let mut line = Vec::new();
+        self.append(event, &mut line);
+        // JSON is UTF-8, so that nothing is lost.
+        Batch::one(String::from_utf8_lossy(&line).into_owned())
+    }
+
+    fn finish(&mut self) -> Batch<String> {
+        self.begin_log(None);
+        Batch::EMPTY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        conversation::{
+            ActionType, NormalizedEntry, NormalizedEntryType, Session, Source, Text, Timestamp,
+            ToolUse, Warning, WarningKind,
+        },
+        emitters::audit::canonical_json,
+    };
+
+    fn check(line: &[u8]) -> serde_json::Value {
+        let line = std::str::from_utf8(line).unwrap().strip_suffix('\n').unwrap();
+        assert_eq!(canonical_json(line).unwrap(), line);
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let record = canonical_json(&value["record"].to_string()).unwrap();
+        assert_eq!(value["hash"], Digest::of(record.as_bytes()).to_string());
+        value["record"].clone()
+    }
+
+    #[test]
+    fn a_record_says_what_was_done_and_where_it_stands() {
+        let mut chain = AuditChain::default();
+        chain.set_task(Some("t-1".into()));
+        chain.begin_log(Some("logs/a.jsonl"));
+        let session = Session { session_id: Some("s-1".into()), ..Session::default() };
+        let source = Source { line: 1, offset: 0 };
+        let mut out = Vec::new();
+        chain.append(&Sourced::new(source, DomainEvent::Session(Box::new(session))), &mut out);
+        let first = chain.head();
+
+        let command: Text = serde_json::from_str(r#""echo \u00e9""#).unwrap();
+        let action = ActionType::CommandRun { command: command.clone(), result: None };
+        let tool = NormalizedEntryType::ToolUse(ToolUse::new("Execute", action));
+        let entry = NormalizedEntry::new(tool, command).at(Some(Timestamp::from_millis(1 << 53)));
+        let call = DomainEvent::NewToolCall { corr_id: "c1".into(), entry: entry.into() };
+        let line = Arc::new(Digest::of(b"the line"));
+        let event = Sourced::new(Source { line: 2, offset: 90 }, call);
+        let mut out = Vec::new();
+        chain.append(&event.with_line_sha256(Some(line)), &mut out);
+        let expected = serde_json::json!({
+            "action": "command_run", "at": "9007199254740992", "corr_id": "c1", "entry": "tool_use",
+            "event": "new_tool_call", "line": 2, "line_sha256": Digest::of(b"the line"),
+            "log": "logs/a.jsonl", "offset": 90, "prev": first.hash, "seq": 2, "session": "s-1",
+            "status": "created", "summary": "echo é", "task": "t-1", "tool": "Execute", "v": 1,
+        });
+        assert_eq!(check(&out), expected);
+    }
+
+    #[test]
+    fn contents_are_always_bound() {
+        let warning = || DomainEvent::from(Warning::new(WarningKind::Malformed, "x"));
+        let bare = Sourced::new(Source::default(), warning());
+        let lined = bare.clone().with_line_sha256(Some(Arc::default()));
+        let of = |chain: AuditChain, event: &Sourced<DomainEvent>| {
+            let (mut chain, mut out) = (chain, Vec::new());
+            chain.append(event, &mut out);
+            let record = check(&out);
+            (record.get("line_sha256").is_some(), record.get("event_sha256").is_some())
+        };
+        assert_eq!(of(AuditChain::default(), &bare), (false, true));
+        assert_eq!(of(AuditChain::default(), &lined), (true, false));
+        assert_eq!(of(AuditChain::default().with_event_digests(), &lined), (true, true));
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_is_canonical_and_follows_the_one_before(
+            texts in prop::collection::vec(any::<String>(), 1..5),
+            line in any::<u64>(), offset in any::<u64>(), at in any::<i64>(),
+        ) {
+            let mut chain = AuditChain::default();
+            for (index, text) in texts.iter().enumerate() {
+                let before = chain.head();
+                let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text.as_str())
+                    .at(Some(Timestamp::from_millis(at)));
+                let corr_id = text.as_str().into();
+                let event = DomainEvent::OpenEntry { corr_id, entry: entry.into() };
+                chain.begin_log(Some(text));
+                let mut out = Vec::new();
+                chain.append(&Sourced::new(Source { line, offset }, event), &mut out);
+                let record = check(&out);
+                prop_assert_eq!(&record["prev"], &before.hash.to_string());
+                prop_assert_eq!(&record["seq"], index + 1);
+            }
+        }
+    }
+}

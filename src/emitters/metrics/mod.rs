@@ -1,0 +1,281 @@
+//! Counters over conversations, in the text format of Prometheus.
+//!
+//! [`Metrics`] is a fold: a plain value that reads events and adds up. [`Metrics::render`] writes it
+//! in the Prometheus text format (`text/plain; version=0.0.4`), which Prometheus scrapes, the node
+//! exporter's textfile collector reads and `promtool check metrics` checks.
+//!
+//! # What is counted
+//!
+//! Where the [OpenTelemetry semantic conventions for generative AI][conventions] have a name, it is
+//! that name in Prometheus spelling; the rest begins with `foldline_`. The conventions are those of
+//! schema `gen-ai-dev/1.42.0-dev`. They have the status *Development*: their names will change, and
+//! these with them.
+//!
+//! | Metric | Labels | What |
+//! | --- | --- | --- |
+//! | `gen_ai_client_token_usage_total` | operation, agent, model, `gen_ai_token_type` | Tokens; `input` includes cached ones, `output` includes reasoning |
+//! | `gen_ai_usage_cache_read_input_tokens_total` | operation, agent, model | The part of the input that was read from a cache |
+//! | `gen_ai_usage_cache_creation_input_tokens_total` | operation, agent, model | The part of the input that was written to a cache |
+//! | `gen_ai_usage_reasoning_output_tokens_total` | operation, agent, model | The part of the output that was reasoning |
+//! | `gen_ai_execute_tool_duration_seconds` | operation, agent, tool, `error_type` | A histogram with the buckets of the conventions; calls whose duration the log gives |
+//! | `foldline_cost_usd_total` | agent, model | US dollars, where the log states a cost |
+//! | `foldline_tool_calls_total` | agent, tool, `status` | Calls that ended |
+//! | `foldline_tool_calls_open` | | Calls that have not ended yet |
+//! | `foldline_entries_total` | `type` | Entries of the conversation |
+//! | `foldline_sessions_total` | agent, `outcome` | Sessions that ended, `unknown` where the log does not say how |
+//! | `foldline_warnings_total` | `kind` | What was wrong with the log: malformed, unknown, ... |
+//! | `foldline_lines_total`, `foldline_lines_blank_total`, `foldline_records_total` | | What was read |
+//!
+//! The labels' full names are `gen_ai_operation_name`, `gen_ai_agent_name`, `gen_ai_request_model` and
+//! `gen_ai_tool_name`. `error_type` is the status of a call that did not end well: `failed`, `denied`,
+//! `cancelled`, `unfinished`; it is absent from the others.
+//!
+//! Where this differs from the conventions:
+//! - `gen_ai.client.token.usage` is a histogram over operations there. Many logs state the tokens of
+//!   a whole run, so that buckets would say nothing; here it is a counter, which equals that
+//!   histogram's sum.
+//! - Parts of the input and output are metrics of their own, named after the attributes
+//!   `gen_ai.usage.*`, and not further values of `gen_ai_token_type`: a sum over all types stays right.
+//! - `gen_ai.provider.name` is left out, as no log states it.
+//!
+//! # Bounded labels
+//!
+//! A session, a task or a path is never a label. Agents, models and tools are, up to a fixed number of
+//! names each ([`MAX_AGENTS`], [`MAX_MODELS`], [`MAX_TOOLS`]): what comes after, and what is longer than
+//! [`MAX_NAME`] bytes, counts as `other`.
+//!
+//! [conventions]: https://github.com/open-telemetry/semantic-conventions-genai
+
+mod durations;
+mod named;
+mod render;
+
+use std::{collections::BTreeMap, convert::Infallible};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    durations::Durations,
+    named::{MAX_NAME, Named, OTHER},
+};
+use crate::{
+    conversation::{
+        DomainEvent, NormalizedEntry, Outcome, Session, SessionId, Sourced, Text, TokenUsage,
+        ToolUse, WarningKind,
+    },
+    transduce::{Batch, Emitter},
+};
+
+/// How many agents are told apart.
+pub const MAX_AGENTS: usize = 16;
+
+/// How many models of each agent are told apart.
+pub const MAX_MODELS: usize = 32;
+
+/// How many tools of each agent are told apart.
+pub const MAX_TOOLS: usize = 64;
+
+/// Counters over conversations. See [the module](self) for what is counted.
+///
+/// It may read several logs, one after another: [`end_log`](Self::end_log) ends a log, not the counting.
+/// As an [`Emitter`] it has nothing to say, so that it can be the side of a
+/// [`Tee`](crate::transduce::Tee).
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, TokenUsage},
+///     emitters::metrics::Metrics,
+/// };
+///
+/// let mut metrics = Metrics::default();
+/// let usage = TokenUsage { output_tokens: Some(7), ..TokenUsage::default() };
+/// metrics.count(&DomainEvent::Usage { usage, model: Some("m-1".into()) });
+/// let line = r#"gen_ai_client_token_usage_total{gen_ai_operation_name="chat",gen_ai_request_model="m-1",gen_ai_token_type="output"} 7"#;
+/// assert!(metrics.render().lines().any(|rendered| rendered == line));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// What was read.
+    pub read: LinesRead,
+    /// By agent, what it used and did. An agent without a name is one that the log does not name.
+    pub agents: Named<AgentMetrics, MAX_AGENTS>,
+    /// Tool calls that have not ended yet.
+    pub calls_open: u64,
+    /// Entries, by their type.
+    pub entries: BTreeMap<String, u64>,
+    /// Warnings, by their kind.
+    pub warnings: BTreeMap<WarningKind, u64>,
+    /// The session that is being read.
+    current: Current,
+}
+
+/// What was read of logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinesRead {
+    /// Lines, blank ones included.
+    pub lines: u64,
+    /// Lines with nothing on them.
+    pub blank: u64,
+    /// Records; several may stand on one line.
+    pub records: u64,
+}
+
+/// What one agent used and did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentMetrics {
+    /// Tokens and money, by model. A model without a name is one that the log does not name.
+    pub models: Named<TokenUsage, MAX_MODELS>,
+    /// Tool calls that ended, by tool.
+    pub tools: Named<ToolMetrics, MAX_TOOLS>,
+    /// Sessions that ended, by outcome.
+    pub sessions: BTreeMap<String, u64>,
+}
+
+/// What became of the calls of one tool, by the name of the final status.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolMetrics {
+    /// How many calls ended so.
+    pub ended: BTreeMap<String, u64>,
+    /// How long they took, where the log says.
+    pub durations: BTreeMap<String, Durations>,
+}
+
+/// What is remembered of the session that is being read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Current {
+    begun: bool,
+    id: Option<SessionId>,
+    agent: String,
+    model: String,
+    outcome: Option<Outcome>,
+}
+
+impl Metrics {
+    /// Adds what was read of a log. The events do not tell: whoever reads the lines does.
+    pub fn add_read(&mut self, read: LinesRead) {
+        self.read.lines += read.lines;
+        self.read.blank += read.blank;
+        self.read.records += read.records;
+    }
+
+    /// All counters in the Prometheus text format.
+    pub fn render(&self) -> String {
+        render::render(self)
+    }
+
+    /// Counts an event.
+    pub fn count(&mut self, event: &DomainEvent) {
+        match event {
+            DomainEvent::Session(news) => self.session(news),
+            DomainEvent::NewEntry { entry } | DomainEvent::OpenEntry { entry, .. } => {
+                self.entry(entry);
+            }
+            DomainEvent::NewToolCall { entry, .. } => {
+                self.entry(entry);
+                self.calls_open += 1;
+                self.call(entry);
+            }
+            DomainEvent::UpdateToolCall { entry, .. } => self.call(entry),
+            DomainEvent::Usage { usage, model } => self.usage(usage, model.as_ref()),
+            DomainEvent::Warning(warning) => {
+                *self.warnings.entry(warning.kind).or_default() += 1;
+            }
+            DomainEvent::GrowEntry { .. } | DomainEvent::CloseEntry { .. } => {}
+        }
+    }
+
+    /// The log is over, and its session with it.
+    pub fn end_log(&mut self) {
+        self.end_session();
+        self.current = Current::default();
+    }
+
+    fn session(&mut self, news: &Session) {
+        let new_id = news.session_id.as_ref();
+        if new_id.is_some() && self.current.id.is_some() && new_id != self.current.id.as_ref() {
+            self.end_session();
+        }
+        let current = &mut self.current;
+        current.begun = true;
+        current.id = new_id.or(current.id.as_ref()).cloned();
+        current.outcome = news.outcome.or(current.outcome);
+        if let Some(agent) = &news.agent {
+            current.agent = agent.decode().into_owned();
+        }
+        if let Some(model) = &news.model {
+            current.model = model.decode().into_owned();
+        }
+    }
+
+    fn end_session(&mut self) {
+        let Current { begun, outcome, .. } = self.current;
+        if begun {
+            let outcome = outcome.map_or("unknown", Outcome::as_str);
+            add_one(&mut self.agent().sessions, outcome);
+        }
+        self.current.id = None;
+        self.current.outcome = None;
+    }
+
+    fn entry(&mut self, entry: &NormalizedEntry) {
+        add_one(&mut self.entries, entry.entry_type.name());
+    }
+
+    /// Counts a call that has ended.
+    fn call(&mut self, entry: &NormalizedEntry) {
+        let Some(ToolUse { tool_name, status, duration_ms, .. }) = entry.tool() else { return };
+        if !status.is_final() {
+            return;
+        }
+        self.calls_open = self.calls_open.saturating_sub(1);
+        let tool = self.agent().tools.get_mut(&tool_name.decode());
+        add_one(&mut tool.ended, status.name());
+        if let Some(millis) = duration_ms {
+            tool.durations.entry(status.name().to_owned()).or_default().observe(*millis);
+        }
+    }
+
+    fn usage(&mut self, usage: &TokenUsage, model: Option<&Text>) {
+        // A counter only grows.
+        let cost_usd = usage.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        let usage = TokenUsage { cost_usd, ..*usage };
+        let Self { agents, current, .. } = self;
+        let models = &mut agents.get_mut(&current.agent).models;
+        match model {
+            Some(model) => models.get_mut(&model.decode()).add(&usage),
+            None => models.get_mut(&current.model).add(&usage),
+        }
+    }
+
+    fn agent(&mut self) -> &mut AgentMetrics {
+        self.agents.get_mut(&self.current.agent)
+    }
+}
+
+fn add_one(counters: &mut BTreeMap<String, u64>, name: &str) {
+    *counters.entry(name.to_owned()).or_default() += 1;
+}
+
+impl Emitter<DomainEvent, Infallible> for Metrics {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+        self.count(event);
+        Batch::EMPTY
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        self.end_log();
+        Batch::EMPTY
+    }
+}
+
+impl Emitter<Sourced<DomainEvent>, Infallible> for Metrics {
+    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<Infallible> {
+        self.count(&event.item);
+        Batch::EMPTY
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        self.end_log();
+        Batch::EMPTY
+    }
+}

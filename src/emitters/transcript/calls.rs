@@ -1,0 +1,119 @@
+//! The calls that are open: what is remembered of each, and which of them a sub-agent works for.
+
+use std::{collections::BTreeMap, mem};
+
+use super::{page::Row, style::Ink, tool};
+use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
+
+/// The open calls, and how the others ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calls {
+    open: BTreeMap<CorrId, OpenCall>,
+    begun: u64,
+    ended: [u64; 5],
+}
+
+/// What is remembered of a call until it ends: enough to name it, no more.
+#[derive(Clone, Debug)]
+pub(super) struct OpenCall {
+    age: u64,
+    /// The call whose sub-agent made this one.
+    pub(super) lane: Option<CorrId>,
+    /// How many calls it stands under.
+    depth: usize,
+    /// What its header says, in short.
+    pub(super) label: String,
+    /// Whether what the call brings with it (a plan, questions) has been shown.
+    pub(super) briefed: bool,
+    /// Whether it was said that the call waits for permission.
+    waits: bool,
+}
+
+impl Calls {
+    /// Bounds the walk from call to call, which an odd log may send in circles.
+    const MAX_DEPTH: usize = 32;
+
+    pub(super) fn begin(&mut self, id: &CorrId, entry: &NormalizedEntry, briefed: bool) {
+        let lane = lane(entry);
+        let call = OpenCall {
+            age: self.begun,
+            depth: self.depth(lane.as_ref()),
+            lane,
+            label: tool::label(entry),
+            briefed,
+            waits: false,
+        };
+        self.begun += 1;
+        self.open.insert(id.clone(), call);
+    }
+
+    pub(super) fn get(&self, id: &CorrId) -> Option<&OpenCall> {
+        self.open.get(id)
+    }
+
+    /// An open call waits for permission; says whether that is news.
+    pub(super) fn begins_to_wait(&mut self, id: &CorrId) -> bool {
+        self.open.get_mut(id).is_some_and(|call| !mem::replace(&mut call.waits, true))
+    }
+
+    pub(super) fn end(&mut self, id: &CorrId, status: &ToolStatus) {
+        self.open.remove(id);
+        self.count(status);
+    }
+
+    /// The ids of all open calls in the order in which they began.
+    pub(super) fn open(&self) -> Vec<CorrId> {
+        let mut calls: Vec<_> = self.open.iter().collect();
+        calls.sort_by_key(|(_, call)| call.age);
+        calls.into_iter().map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Under how many calls the work of `lane` stands.
+    pub(super) fn depth(&self, lane: Option<&CorrId>) -> usize {
+        lane.map_or(0, |id| self.open.get(id).map_or(1, |call| call.depth + 1))
+    }
+
+    /// Whether the work of `lane` is a part of that of `outer`.
+    pub(super) fn is_within(&self, lane: Option<&CorrId>, outer: &CorrId) -> bool {
+        let next = |id: &&CorrId| self.open.get(*id)?.lane.as_ref();
+        std::iter::successors(lane, next).take(Self::MAX_DEPTH).any(|id| id == outer)
+    }
+
+    /// The short name of a call, and the lane it stands in itself.
+    pub(super) fn name(&self, id: &CorrId) -> (String, Option<CorrId>) {
+        match self.open.get(id) {
+            Some(call) => (call.label.clone(), call.lane.clone()),
+            None => (format!("sub-agent {id}"), None),
+        }
+    }
+
+    /// Counts a call that ended.
+    pub(super) fn count(&mut self, status: &ToolStatus) {
+        if let Some(kind) = ENDS.iter().position(|(end, _, _)| *end == status.name())
+            && let Some(count) = self.ended.get_mut(kind)
+        {
+            *count += 1;
+        }
+    }
+
+    /// How the calls ended, for the footer.
+    pub(super) fn totals(&self) -> Row {
+        let counted = self.ended.iter().zip(ENDS).filter(|(count, _)| **count > 0);
+        counted.fold(Row::default(), |row, (count, (_, word, ink))| {
+            row.item(ink, format!("{count} {word}"))
+        })
+    }
+}
+
+const ENDS: [(&str, &str, Ink); 5] = [
+    ("success", "ok", Ink::Good),
+    ("failed", "failed", Ink::Bad),
+    ("denied", "denied", Ink::Caution),
+    ("cancelled", "cancelled", Ink::Caution),
+    ("unfinished", "unfinished", Ink::Caution),
+];
+
+/// The call whose sub-agent an entry comes from.
+pub(super) fn lane(entry: &NormalizedEntry) -> Option<CorrId> {
+    entry.metadata.as_ref()?.parent_corr_id.clone()
+}

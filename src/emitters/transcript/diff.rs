@@ -1,0 +1,95 @@
+//! What an edit changes, in the colours that everybody knows.
+
+use super::{
+    human,
+    page::{Extent, Page, Row},
+    style::Ink,
+};
+use crate::conversation::{FileChange, Text};
+
+const DIFF: Extent = Extent { head: 32, tail: 8 };
+const WRITTEN: Extent = Extent { head: 8, tail: 2 };
+const MOST_FILES: usize = 20;
+
+/// How much is changed: `+12 −3`, `2 files · +12 −3`.
+pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
+    let (mut added, mut removed, mut written) = (0, 0, 0);
+    for change in changes {
+        match change {
+            FileChange::Edit { unified_diff, .. } => {
+                for line in unified_diff.decode().lines() {
+                    added += usize::from(line.starts_with('+'));
+                    removed += usize::from(line.starts_with('-'));
+                }
+            }
+            FileChange::Write { content, .. } => written += content.decode().lines().count(),
+            FileChange::Delete { .. } | FileChange::Rename { .. } => {}
+        }
+    }
+    let files = (changes.len() > 1).then(|| human::number_of(changes.len(), "change"));
+    let lines = (added + removed > 0).then(|| format!("+{added} −{removed}"));
+    let written = (written > 0).then(|| format!("{} written", human::number_of(written, "line")));
+    let parts: Vec<_> = files.into_iter().chain(lines).chain(written).collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// Prints the changes that a call makes to files; `title` is the path in its header.
+pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[FileChange]) {
+    for change in changes.iter().take(MOST_FILES) {
+        if changes.len() > 1 || change.path() != title || !has_content(change) {
+            page.row(Row::indent(indent).join(heading(change)));
+        }
+        match change {
+            FileChange::Edit { unified_diff, has_line_numbers, .. } => {
+                let diff = unified_diff.decode();
+                if *has_line_numbers {
+                    page.excerpt(indent, &diff, DIFF, ink);
+                } else {
+                    page.excerpt(indent, &without_numbers(&diff), DIFF, ink);
+                }
+            }
+            FileChange::Write { content, .. } => {
+                page.excerpt(indent, &content.decode(), WRITTEN, |_| Ink::Added);
+            }
+            FileChange::Delete { .. } | FileChange::Rename { .. } => {}
+        }
+    }
+    page.more(indent, changes.len().saturating_sub(MOST_FILES), "change");
+}
+
+fn has_content(change: &FileChange) -> bool {
+    matches!(change, FileChange::Edit { .. } | FileChange::Write { .. })
+}
+
+fn heading(change: &FileChange) -> Row {
+    let row = |verb, path: &Text| Row::new(Ink::Quiet, verb).then(Ink::Strong, path.decode());
+    match change {
+        FileChange::Write { path, .. } => row("write ", path),
+        FileChange::Edit { path, .. } => row("edit ", path),
+        FileChange::Delete { path } => row("delete ", path),
+        FileChange::Rename { path, new_path } => {
+            row("rename ", path).then(Ink::Quiet, " → ").then(Ink::Strong, new_path.decode())
+        }
+    }
+}
+
+fn ink(line: &str) -> Ink {
+    match line.as_bytes().first() {
+        Some(b'+') => Ink::Added,
+        Some(b'-') => Ink::Removed,
+        Some(b'@') => Ink::Hunk,
+        _ => Ink::Quiet,
+    }
+}
+
+/// Numbers that are not those of the file would only mislead.
+fn without_numbers(diff: &str) -> String {
+    let lines = diff.lines().map(|line| match line.strip_prefix("@@ -") {
+        Some(rest) => rest.split_once(" @@").map_or("@@", |(_, context)| match context.trim() {
+            "" => "@@",
+            _ => line,
+        }),
+        None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

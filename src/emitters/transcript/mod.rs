@@ -1,0 +1,289 @@
+//! A transcript for people, in a terminal.
+//!
+//! What is printed stays: nothing is overwritten, so that the same events give the same text in a
+//! terminal, a pipe and a file, as they come or all at once. An entry that grows is printed when it is
+//! complete; a call when it is made, and its result beneath, or, when something else came between,
+//! with a short reference (`↳`). The work of a sub-agent stands under its call, right of a bar.
+//!
+//! Nothing of a log reaches the terminal as it is: see [`terminal`](super::terminal).
+
+mod calls;
+mod diff;
+mod flow;
+mod human;
+mod page;
+mod result;
+mod session;
+mod speech;
+mod style;
+mod tool;
+mod wrap;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+pub use self::style::TranscriptStyle;
+use self::{
+    calls::{Calls, OpenCall, lane},
+    flow::{Flow, Spacing},
+    page::{Page, Row},
+    style::Ink,
+};
+use crate::{
+    conversation::{
+        CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Summary, ToolStatus,
+        ToolUse, Warning, WarningKind,
+    },
+    transduce::{Batch, Emitter},
+};
+
+/// Writes a conversation for people: one text of one or more lines for each event that shows.
+///
+/// It remembers what is open and how much there was, and nothing of what it has printed.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType::UserMessage},
+///     emitters::transcript::{Transcript, TranscriptStyle},
+///     transduce::Emitter,
+/// };
+///
+/// let mut transcript = Transcript::new(TranscriptStyle { color: false, width: 80 });
+/// let event = DomainEvent::entry(NormalizedEntry::new(UserMessage, "Clear the screen: \x1b[2J"));
+/// assert_eq!(transcript.emit(&event).as_slice(), ["❯ Clear the screen: ␛[2J"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    style: TranscriptStyle,
+    summary: Summary,
+    /// The session's facts as far as they were printed.
+    told: Option<Box<Session>>,
+    calls: Calls,
+    growing: BTreeMap<CorrId, Growing>,
+    grown: u64,
+    flow: Flow,
+}
+
+#[derive(Clone, Debug)]
+struct Growing {
+    age: u64,
+    entry: Arc<NormalizedEntry>,
+}
+
+impl Transcript {
+    /// A transcript from the beginning of a conversation.
+    pub fn new(style: TranscriptStyle) -> Self {
+        Self {
+            style: TranscriptStyle { width: style.width.max(20), ..style },
+            summary: Summary::default(),
+            told: None,
+            calls: Calls::default(),
+            growing: BTreeMap::new(),
+            grown: 0,
+            flow: Flow::default(),
+        }
+    }
+
+    fn print(&mut self, page: &mut Page, event: &DomainEvent) {
+        match event {
+            DomainEvent::Session(_) => {
+                self.summary.apply(event);
+                self.tell_news(page);
+            }
+            DomainEvent::Usage { .. } => drop(self.summary.apply(event)),
+            DomainEvent::Warning(warning) => self.warn(page, warning),
+            DomainEvent::NewEntry { entry } => self.entry(page, entry),
+            DomainEvent::OpenEntry { corr_id, entry } => {
+                let growing = Growing { age: self.grown, entry: entry.clone() };
+                self.grown += 1;
+                if let Some(displaced) = self.growing.insert(corr_id.clone(), growing) {
+                    self.entry(page, &displaced.entry);
+                }
+            }
+            DomainEvent::GrowEntry { corr_id, text } => match self.growing.get_mut(corr_id) {
+                Some(growing) => Arc::make_mut(&mut growing.entry).content.push(text),
+                None => self.unknown(page, corr_id),
+            },
+            DomainEvent::CloseEntry { corr_id, entry } => {
+                let grown = self.growing.remove(corr_id).map(|growing| growing.entry);
+                if grown.is_none() {
+                    self.unknown(page, corr_id);
+                }
+                if let Some(entry) = entry.as_ref().or(grown.as_ref()) {
+                    self.entry(page, entry);
+                }
+            }
+            DomainEvent::NewToolCall { corr_id, entry } => self.call(page, corr_id, entry),
+            DomainEvent::UpdateToolCall { corr_id, entry } => self.update(page, corr_id, entry),
+        }
+    }
+
+    fn entry(&mut self, page: &mut Page, entry: &NormalizedEntry) {
+        if entry.entry_type == NormalizedEntryType::SystemMessage
+            && let Some(session) = &self.summary.session
+            && session::is_told(session, &entry.content.decode())
+        {
+            return;
+        }
+        self.begin(page, lane(entry));
+        let Some(tool) = entry.tool() else {
+            return speech::say(page, &entry.entry_type, &entry.content.decode());
+        };
+        // A call outside of the events for calls: nothing more will come of it.
+        self.calls.count(&tool.status);
+        tool::header(page, entry, tool);
+        tool::brief(page, &tool.action_type);
+        page.row(Row::indent(2).join(result::status(entry, tool)));
+        result::body(page, tool);
+    }
+
+    fn call(&mut self, page: &mut Page, id: &CorrId, entry: &NormalizedEntry) {
+        let Some(tool) = entry.tool() else { return self.entry(page, entry) };
+        self.abandon(page, id);
+        self.begin_tight(page, lane(entry), None);
+        tool::header(page, entry, tool);
+        let briefed = tool::brief(page, &tool.action_type);
+        self.calls.begin(id, entry, briefed);
+        let spacing = if briefed { Spacing::Loose } else { Spacing::Tight };
+        self.flow.end(spacing, Some(id));
+    }
+
+    fn update(&mut self, page: &mut Page, id: &CorrId, entry: &NormalizedEntry) {
+        let Some(tool) = entry.tool() else { return self.entry(page, entry) };
+        if !tool.status.is_final() {
+            return self.progress(page, id, entry, tool);
+        }
+        let briefed = self.calls.get(id).map(|call| call.briefed);
+        if briefed.is_none() {
+            self.unknown(page, id);
+        }
+        self.answer(page, id, lane(entry), &tool::label(entry), result::status(entry, tool));
+        let before = page.len();
+        if briefed != Some(true) {
+            tool::brief(page, &tool.action_type);
+        }
+        result::body(page, tool);
+        self.calls.end(id, &tool.status);
+        let spacing = if page.len() == before { Spacing::Tight } else { Spacing::Loose };
+        self.flow.end(spacing, None);
+    }
+
+    /// That a call runs goes without saying; that it waits for somebody is said once.
+    fn progress(&mut self, page: &mut Page, id: &CorrId, entry: &NormalizedEntry, tool: &ToolUse) {
+        if self.calls.get(id).is_none() {
+            self.unknown(page, id);
+            return self.call(page, id, entry);
+        }
+        if tool.status != ToolStatus::PendingApproval || !self.calls.begins_to_wait(id) {
+            return;
+        }
+        let status = result::status(entry, tool);
+        let beneath = self.answer(page, id, lane(entry), &tool::label(entry), status);
+        self.flow.end(Spacing::Tight, beneath.then_some(id));
+    }
+
+    /// Says how a call stands: beneath its header, if that is the last thing printed (then the answer
+    /// is true), else with a reference to it.
+    fn answer(
+        &mut self,
+        page: &mut Page,
+        id: &CorrId,
+        lane: Option<CorrId>,
+        label: &str,
+        status: Row,
+    ) -> bool {
+        let same = self.calls.get(id).is_some_and(|call| call.label == label);
+        if same && let Some(depth) = self.flow.depth_of_header(id) {
+            page.set_depth(depth);
+            page.row(Row::indent(2).join(status));
+            return true;
+        }
+        self.begin_tight(page, lane, Some(id));
+        flow::refer(page, label, status);
+        false
+    }
+
+    /// An open call of which nothing more will come.
+    fn abandon(&mut self, page: &mut Page, id: &CorrId) {
+        let Some(OpenCall { lane, label, .. }) = self.calls.get(id).cloned() else { return };
+        self.answer(page, id, lane, &label, result::unfinished());
+        self.calls.end(id, &ToolStatus::Unfinished);
+        self.flow.end(Spacing::Tight, None);
+    }
+
+    fn unknown(&mut self, page: &mut Page, id: &CorrId) {
+        let message = format!("an update for {id}, which nobody knows");
+        self.warn(page, &Warning::new(WarningKind::UnknownCorrelation, message));
+    }
+
+    /// Tells the first warning of each kind; the footer counts all.
+    fn warn(&mut self, page: &mut Page, warning: &Warning) {
+        let known = self.summary.warnings.contains_key(&warning.kind);
+        self.summary.warn(warning.kind);
+        // That a call has no result is said of the call itself.
+        if !known && warning.kind != WarningKind::UnfinishedCall {
+            self.begin_tight(page, self.flow.lane().cloned(), None);
+            page.row(Row::new(Ink::Caution, "! ").then(Ink::Quiet, &warning.message));
+        }
+    }
+
+    fn tell_news(&mut self, page: &mut Page) {
+        let (Some(told), Some(session)) = (&mut self.told, &self.summary.session) else { return };
+        let news = session::news(told, session);
+        if news.width() > 0 {
+            told.clone_from(session);
+            self.begin_tight(page, None, None);
+            page.row(Row::new(Ink::Quiet, "· ").join(news));
+        }
+    }
+
+    fn tell_session(&mut self, page: &mut Page) {
+        if self.told.is_none()
+            && let Some(session) = &self.summary.session
+        {
+            self.flow.enter(page, &self.calls, None, Spacing::Loose, None);
+            session::header(page, session);
+            self.told = Some(session.clone());
+        }
+    }
+
+    /// Begins a block of rows of its own.
+    fn begin(&mut self, page: &mut Page, lane: Option<CorrId>) {
+        self.tell_session(page);
+        self.flow.enter(page, &self.calls, lane, Spacing::Loose, None);
+    }
+
+    /// Begins a block of a row or two about a call, or about nothing in particular.
+    fn begin_tight(&mut self, page: &mut Page, lane: Option<CorrId>, ends: Option<&CorrId>) {
+        self.tell_session(page);
+        self.flow.enter(page, &self.calls, lane, Spacing::Tight, ends);
+    }
+
+    fn print_rest(&mut self, page: &mut Page) {
+        let mut growing: Vec<_> = std::mem::take(&mut self.growing).into_values().collect();
+        growing.sort_by_key(|growing| growing.age);
+        growing.iter().for_each(|growing| self.entry(page, &growing.entry));
+        self.calls.open().iter().for_each(|id| self.abandon(page, id));
+        self.tell_session(page);
+        if self.flow.has_begun() || self.summary != Summary::default() {
+            self.flow.enter(page, &self.calls, None, Spacing::Loose, None);
+            session::footer(page, &self.summary, &self.calls);
+        }
+    }
+}
+
+impl Emitter<DomainEvent, String> for Transcript {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<String> {
+        let mut page = Page::new(self.style);
+        self.print(&mut page, event);
+        page.into_text()
+    }
+
+    fn finish(&mut self) -> Batch<String> {
+        let mut page = Page::new(self.style);
+        self.print_rest(&mut page);
+        page.into_text()
+    }
+}
+
+#[cfg(test)]
+mod tests;

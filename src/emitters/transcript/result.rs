@@ -1,0 +1,196 @@
+//! How a call ended: its status in one line, and what of its result is worth showing.
+
+use super::{
+    diff, human,
+    page::{Extent, Page, Row},
+    style::Ink,
+    tool::compact,
+    wrap::{clip, lines, width, wrap},
+};
+use crate::conversation::{
+    ActionType, CommandExitStatus, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
+};
+
+const OUTPUT: Extent = Extent { head: 6, tail: 6 };
+const FAILED_OUTPUT: Extent = Extent { head: 8, tail: 16 };
+const MOST_ANSWER: usize = 40;
+/// Rows of what has no lines: JSON, or a text in one line.
+const MOST_RAW: usize = 4;
+/// Columns of a result that is as short as its count.
+const SHORT: usize = 40;
+const INDENT: usize = 4;
+
+/// How a call stands, in one line: `✓ ok · 41 lines · 340 ms`.
+pub(super) fn status(entry: &NormalizedEntry, tool: &ToolUse) -> Row {
+    let (ink, word) = match &tool.status {
+        ToolStatus::Success => (Ink::Good, "✓ ok"),
+        ToolStatus::Failed => (Ink::Bad, "✗ failed"),
+        ToolStatus::Denied { .. } => (Ink::Caution, "⊘ denied"),
+        ToolStatus::Cancelled => (Ink::Caution, "⊘ cancelled"),
+        ToolStatus::Unfinished => return unfinished(),
+        ToolStatus::PendingApproval => (Ink::Caution, "◌ waiting for permission"),
+        ToolStatus::Created | ToolStatus::InProgress => (Ink::Quiet, "◌ running"),
+    };
+    let mut row = Row::new(ink, word);
+    if let ActionType::CommandRun { result: Some(result), .. } = &tool.action_type
+        && let Some(CommandExitStatus::ExitCode { code }) = result.exit_status
+        && code != 0
+    {
+        row = row.item(Ink::Bad, format!("exit {code}"));
+    }
+    if let Some(gist) = gist(tool) {
+        row = row.item(Ink::Quiet, gist);
+    }
+    if entry.metadata.as_ref().is_some_and(|metadata| metadata.inferred) {
+        row = row.item(Ink::Caution, "matched by guess");
+    }
+    match tool.duration_ms {
+        Some(millis) => row.item(Ink::Quiet, human::duration(millis)),
+        None => row,
+    }
+}
+
+/// The status of a call that never ended.
+pub(super) fn unfinished() -> Row {
+    Row::new(Ink::Caution, "◌ unfinished")
+}
+
+/// What came of a call, where that fits in a few words.
+fn gist(tool: &ToolUse) -> Option<String> {
+    match &tool.action_type {
+        ActionType::FileEdit { changes, .. } => diff::stat(changes),
+        ActionType::FileRead { result: Some(result), .. }
+        | ActionType::Search { result: Some(result), .. }
+        | ActionType::WebFetch { result: Some(result), .. }
+            if tool.status == ToolStatus::Success =>
+        {
+            let ToolResult::Text(text) = result else { return None };
+            let reads = matches!(tool.action_type, ActionType::FileRead { .. });
+            let text = text.decode();
+            let mut lines = lines(&text);
+            match (lines.next(), lines.count()) {
+                (None, _) => Some("empty".to_owned()),
+                (Some(line), 0) if !reads && width(line) <= SHORT => Some(line.trim().to_owned()),
+                (Some(_), rest) => Some(human::number_of(rest + 1, "line")),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Prints what is worth showing of a call that ended.
+pub(super) fn body(page: &mut Page, tool: &ToolUse) {
+    if let ToolStatus::Denied { reason: Some(reason) } = &tool.status {
+        let said = tool.action_type.result_text().is_some_and(|text| !text.is_empty());
+        if !said {
+            prose(page, reason, Ink::Caution);
+        }
+    }
+    let succeeded = tool.status == ToolStatus::Success;
+    match &tool.action_type {
+        ActionType::CommandRun { result: Some(result), .. } => {
+            if let Some(text) = &result.output {
+                output(page, text, succeeded);
+            }
+        }
+        ActionType::FileRead { result, .. }
+        | ActionType::Search { result, .. }
+        | ActionType::WebFetch { result, .. } => match result {
+            Some(ToolResult::Text(_)) if succeeded => {}
+            _ => any(page, result.as_ref(), succeeded),
+        },
+        ActionType::FileEdit { path, changes, result } => {
+            if !succeeded {
+                any(page, result.as_ref(), succeeded);
+            }
+            diff::show(page, INDENT, path, changes);
+        }
+        ActionType::TodoManagement { todos, result, .. } => {
+            todos.iter().for_each(|item| todo(page, item));
+            if !succeeded || todos.is_empty() {
+                any(page, result.as_ref(), succeeded);
+            }
+        }
+        ActionType::TaskCreate { result, .. }
+        | ActionType::PlanPresentation { result, .. }
+        | ActionType::Question { result, .. } => match result {
+            Some(ToolResult::Text(text)) if succeeded => prose(page, text, Ink::Plain),
+            _ => any(page, result.as_ref(), succeeded),
+        },
+        ActionType::Tool { result, .. } => any(page, result.as_ref(), succeeded),
+        ActionType::CommandRun { result: None, .. } => {}
+    }
+}
+
+fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
+    match result {
+        Some(ToolResult::Text(text)) => output(page, text, succeeded),
+        Some(ToolResult::Json(json)) => {
+            let text = compact(json, page.width() * MOST_RAW);
+            page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
+        }
+        None => {}
+    }
+}
+
+fn output(page: &mut Page, text: &Text, succeeded: bool) {
+    let extent = if succeeded { OUTPUT } else { FAILED_OUTPUT };
+    let text = text.decode();
+    let text = without_colors(&text);
+    if lines(&text).nth(1).is_none() {
+        page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
+    } else {
+        page.excerpt(INDENT, &text, extent, |_| Ink::Quiet);
+    }
+}
+
+fn prose(page: &mut Page, text: &Text, ink: Ink) {
+    let rows = wrap(&text.decode(), page.width() - INDENT);
+    page.hang_beginning(Row::indent(INDENT), ink, &rows, MOST_ANSWER);
+}
+
+fn todo(page: &mut Page, item: &TodoItem) {
+    let status = item.status.decode();
+    let (mark, ink) = match &*status {
+        "completed" | "done" => (Row::new(Ink::Good, "☑ "), Ink::Quiet),
+        "in_progress" => (Row::new(Ink::Caution, "◐ "), Ink::Strong),
+        "pending" => (Row::new(Ink::Plain, "☐ "), Ink::Plain),
+        other => (
+            Row::new(Ink::Quiet, "☒ ").then(Ink::Quiet, clip(other, 20)).then(Ink::Quiet, ": "),
+            Ink::Quiet,
+        ),
+    };
+    let mark = Row::indent(INDENT).join(mark);
+    let rows = wrap(&item.content.decode(), page.width().saturating_sub(mark.width()).max(8));
+    page.hang(mark, ink, if rows.is_empty() { vec![String::new()] } else { rows });
+}
+
+/// Command output without the sequences that do nothing but colour it; all others are shown.
+fn without_colors(text: &str) -> std::borrow::Cow<'_, str> {
+    const START: &str = "\x1b[";
+    if !text.contains(START) {
+        return text.into();
+    }
+    let mut parts = text.split(START);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let parameters = part.trim_start_matches(|c: char| c.is_ascii_digit() || ";:".contains(c));
+        match parameters.strip_prefix('m') {
+            Some(rest) => plain.push_str(rest),
+            None => plain.extend([START, part]),
+        }
+    }
+    plain.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_colours_are_left_out() {
+        assert_eq!(without_colors("\x1b[1;31merror\x1b[0m: x\x1b[m"), "error: x");
+        assert_eq!(without_colors("\x1b[2Jcleared \x1b[3"), "\x1b[2Jcleared \x1b[3");
+        assert_eq!(without_colors("\x1b\x1b[0m[31mx"), "\x1b[31mx");
+    }
+}

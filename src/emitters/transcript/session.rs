@@ -1,0 +1,141 @@
+//! What stands around the talk: the session's facts before it, what it came to after it.
+
+use super::{
+    calls::Calls,
+    human,
+    page::{Page, Row},
+    style::Ink,
+    wrap::{clean, wrap_line},
+};
+use crate::conversation::{Outcome, Session, SessionId, Summary, Text, TokenUsage};
+
+/// Prints the session's facts.
+pub(super) fn header(page: &mut Page, session: &Session) {
+    let agent = session.agent.as_ref().map_or("session".into(), Text::decode);
+    let mut title = Row::new(Ink::Strong, agent);
+    if let Some(version) = &session.version {
+        title = title.then(Ink::Quiet, format!(" {version}"));
+    }
+    if let Some(model) = model(session) {
+        title = title.item(Ink::Plain, model);
+    }
+    page.rule(title);
+    let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+    fact(page, "title", text(&session.title));
+    fact(page, "cwd", text(&session.cwd));
+    fact(page, "session", session.session_id.as_ref().map(SessionId::to_string));
+    fact(page, "from", session.parent_session_id.as_ref().map(SessionId::to_string));
+}
+
+/// What a change of facts looks like; empty where nothing changed that is told.
+pub(super) fn news(old: &Session, new: &Session) -> Row {
+    let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+    let id = |session: &Session| session.session_id.as_ref().map(SessionId::to_string);
+    let facts = [
+        ("model", model(old), model(new)),
+        ("title", text(&old.title), text(&new.title)),
+        ("cwd", text(&old.cwd), text(&new.cwd)),
+        ("agent", text(&old.agent), text(&new.agent)),
+        ("version", text(&old.version), text(&new.version)),
+        ("session", id(old), id(new)),
+    ];
+    facts.into_iter().fold(Row::default(), |row, (name, old, new)| match (old, new) {
+        (None, Some(new)) => row.item(Ink::Quiet, format!("{name} {new}")),
+        (Some(old), Some(new)) if old != new => {
+            row.item(Ink::Quiet, format!("{name} {old} → {new}"))
+        }
+        _ => row,
+    })
+}
+
+/// Whether a message of the system says no more than the header does.
+pub(super) fn is_told(session: &Session, message: &str) -> bool {
+    let model = session.model.as_ref().map(Text::decode);
+    model.is_some_and(|model| message.strip_prefix("model: ") == Some(&*model))
+}
+
+/// Prints what the session came to.
+pub(super) fn footer(page: &mut Page, summary: &Summary, calls: &Calls) {
+    let session = summary.session.as_deref();
+    page.rule(session.map_or_else(|| Row::new(Ink::Strong, "end"), end));
+    let reason = session.and_then(|session| session.outcome_reason.as_ref());
+    let outcome = session.and_then(|session| session.outcome).map(Outcome::as_str);
+    let reason = reason.filter(|reason| outcome.is_none_or(|outcome| **reason != outcome));
+    fact(page, "reason", reason.map(|reason| reason.decode().into_owned()));
+    if let Some(usage) = &summary.usage {
+        row(page, "tokens", tokens(usage));
+        let cost = usage.cost_usd.map(human::dollars);
+        fact(page, "cost", cost);
+    }
+    row(page, "calls", calls.totals());
+    let warnings = summary.warnings.iter().fold(Row::default(), |row, (kind, count)| {
+        row.item(Ink::Caution, format!("{count} {}", kind.as_str()))
+    });
+    row(page, "warnings", warnings);
+}
+
+fn model(session: &Session) -> Option<String> {
+    let model = session.model.as_ref()?.decode();
+    Some(match &session.reasoning_effort {
+        Some(effort) => format!("{model} ({effort})"),
+        None => model.into_owned(),
+    })
+}
+
+fn end(session: &Session) -> Row {
+    let mut row = match session.outcome {
+        Some(Outcome::Success) => Row::new(Ink::Good, "success"),
+        Some(outcome @ Outcome::Failed) => Row::new(Ink::Bad, outcome.as_str()),
+        Some(outcome) => Row::new(Ink::Caution, outcome.as_str().replace('_', " ")),
+        None => Row::new(Ink::Strong, "end"),
+    };
+    if let Some(turns) = session.turns {
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        row = row.item(Ink::Plain, human::number_of(turns, "turn"));
+    }
+    let between = || session.ended_at?.millis_since(session.started_at?);
+    match session.duration_ms.or_else(between) {
+        Some(millis) => row.item(Ink::Plain, human::duration(millis)),
+        None => row,
+    }
+}
+
+fn tokens(usage: &TokenUsage) -> Row {
+    let mut row = Row::default();
+    let part = |count: Option<u64>, what: &str| {
+        count.filter(|count| *count > 0).map(|count| format!("{} {what}", human::count(count)))
+    };
+    let mut side = |count: Option<u64>, what: &str, parts: [Option<String>; 2]| {
+        let Some(count) = count else { return };
+        row = std::mem::take(&mut row).item(Ink::Plain, format!("{} {what}", human::count(count)));
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            let parts = format!(" ({})", parts.join(", "));
+            row = std::mem::take(&mut row).then(Ink::Quiet, parts);
+        }
+    };
+    let read = part(usage.cache_read_tokens, "from cache");
+    let written = part(usage.cache_write_tokens, "to cache");
+    side(usage.input_tokens, "in", [read, written]);
+    side(usage.output_tokens, "out", [part(usage.reasoning_tokens, "reasoning"), None]);
+    row
+}
+
+fn fact(page: &mut Page, name: &str, value: Option<String>) {
+    let Some(value) = value else { return };
+    let label = label(name);
+    let mut rows = Vec::new();
+    let value = clean(&value).replace('\n', " ");
+    wrap_line(&value, page.width().saturating_sub(label.width()).max(8), &mut rows);
+    page.hang_beginning(label, Ink::Plain, &rows, 3);
+}
+
+fn row(page: &mut Page, name: &str, value: Row) {
+    if value.width() > 0 {
+        page.row(label(name).join(value));
+    }
+}
+
+fn label(name: &str) -> Row {
+    Row::new(Ink::Quiet, format!("    {name:<10}"))
+}

@@ -1,0 +1,47 @@
+//! What is said: messages, thoughts, errors, and what of the log was not understood.
+
+use super::{
+    page::{Page, Row},
+    style::Ink,
+    wrap::wrap,
+};
+use crate::conversation::NormalizedEntryType;
+
+/// How a speaker looks.
+struct Voice {
+    glyph: &'static str,
+    mark: Ink,
+    ink: Ink,
+    /// As many rows as are shown.
+    most: usize,
+}
+
+/// Pasted files and instructions come as messages too, and nobody reads them here.
+const LONG: usize = 80;
+const BRIEF: usize = 12;
+const RAW: usize = 3;
+
+/// Prints what somebody said.
+pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &str) {
+    let voice = |glyph, mark, ink, most| Voice { glyph, mark, ink, most };
+    let voice = match who {
+        NormalizedEntryType::UserMessage => voice("❯ ", Ink::User, Ink::Strong, LONG),
+        NormalizedEntryType::AssistantMessage => {
+            voice("● ", Ink::Assistant, Ink::Plain, usize::MAX)
+        }
+        NormalizedEntryType::Thinking => voice("∴ ", Ink::Quiet, Ink::Thinking, LONG),
+        NormalizedEntryType::SystemMessage => voice("· ", Ink::Quiet, Ink::Quiet, BRIEF),
+        NormalizedEntryType::ErrorMessage => voice("✗ ", Ink::Bad, Ink::Bad, LONG),
+        NormalizedEntryType::Diagnostic { code } => {
+            page.row(Row::new(Ink::Caution, "! ").then(Ink::Caution, code.as_str()));
+            return page.beginning(Row::indent(2), Ink::Quiet, text, RAW);
+        }
+        NormalizedEntryType::ToolUse(_) => return,
+    };
+    let first = Row::new(voice.mark, voice.glyph);
+    let rows = wrap(text, page.width() - first.width());
+    if rows.is_empty() {
+        return page.row(first.then(Ink::Quiet, "(empty)"));
+    }
+    page.hang_beginning(first, voice.ink, &rows, voice.most);
+}

@@ -1,0 +1,68 @@
+//! How a transcript looks: its width, and what each colour is for.
+
+use anstyle::{AnsiColor, Style};
+
+/// How a transcript looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TranscriptStyle {
+    /// With ANSI colours. Without them the text is the same.
+    pub color: bool,
+    /// Columns; fewer than 20 count as 20.
+    pub width: usize,
+}
+
+/// What a piece of text is, as far as its looks go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    Plain,
+    /// A tool's name, a title.
+    Strong,
+    /// What surrounds the talk: labels, counts, output.
+    Quiet,
+    User,
+    Assistant,
+    Thinking,
+    Tool,
+    Good,
+    Bad,
+    Caution,
+    Added,
+    Removed,
+    Hunk,
+}
+
+impl Ink {
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 13] = [
+        Self::Plain,
+        Self::Strong,
+        Self::Quiet,
+        Self::User,
+        Self::Assistant,
+        Self::Thinking,
+        Self::Tool,
+        Self::Good,
+        Self::Bad,
+        Self::Caution,
+        Self::Added,
+        Self::Removed,
+        Self::Hunk,
+    ];
+
+    pub(super) fn style(self) -> Style {
+        let plain = Style::new();
+        match self {
+            Self::Plain => plain,
+            Self::Strong => plain.bold(),
+            Self::Quiet => plain.dimmed(),
+            Self::User => AnsiColor::Cyan.on_default().bold(),
+            Self::Assistant => AnsiColor::Green.on_default().bold(),
+            Self::Thinking => plain.dimmed().italic(),
+            Self::Tool => AnsiColor::Blue.on_default().bold(),
+            Self::Good | Self::Added => AnsiColor::Green.on_default(),
+            Self::Bad | Self::Removed => AnsiColor::Red.on_default(),
+            Self::Caution => AnsiColor::Yellow.on_default(),
+            Self::Hunk => AnsiColor::Cyan.on_default(),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The wire types of `codex exec --json`.
+//!
+//! Releases from 2025 to September 2026 are covered, and the app server's dialect of the same lines
+//! (camelCase words, `timestamp` and `thread_id` on every line) as harnesses pass it on.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{Json, Text, Timestamp, TokenUsage},
+    executors::{
+        codex::{case::snake, take_usage, tools::Tool},
+        wire::{Fields, Irregular, Object, Record, value},
+    },
+};
+
+/// One record of the stream, with what nobody knows of it.
+#[derive(Clone, Debug)]
+pub struct ExecLine<'a> {
+    /// The record.
+    pub json: ExecJson<'a>,
+    /// Fields that its type does not have, or not with that type.
+    pub unknown: Fields<'a>,
+    /// The thread that it belongs to: on the first line, and in the app server's dialect on all.
+    pub thread_id: Option<Cow<'a, str>>,
+    /// When it was written; only in the app server's dialect.
+    pub timestamp: Option<Timestamp>,
+}
+
+/// One record of the stream.
+#[derive(Clone, Debug)]
+pub enum ExecJson<'a> {
+    /// `thread.started`: the first line of a run, a resumed one too.
+    ThreadStarted {
+        /// The model; only in the app server's dialect.
+        model: Option<Text>,
+    },
+    /// `turn.started`.
+    TurnStarted,
+    /// `turn.completed`.
+    TurnCompleted {
+        /// All tokens of the thread so far.
+        usage: Option<TokenUsage>,
+    },
+    /// `turn.failed`.
+    TurnFailed {
+        /// Why; an `error` line with the same text usually comes before.
+        message: Text,
+    },
+    /// `item.started`, `item.updated`, `item.completed`.
+    Item(Phase, Item<'a>),
+    /// `error`.
+    Error {
+        /// What went wrong; often JSON text.
+        message: Text,
+    },
+    /// `subagent.completed`: a harness's own line.
+    SubagentCompleted(Vec<(String, Json)>),
+    /// A type that this version does not know. All its fields are in [`ExecLine::unknown`].
+    Unknown(Cow<'a, str>),
+    /// No object.
+    Irregular(Irregular<'a>),
+}
+
+/// How far an item has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// `item.started`.
+    Started,
+    /// `item.updated`.
+    Updated,
+    /// `item.completed`. For messages, thoughts and file changes usually the only line.
+    Completed,
+}
+
+/// An item: something said, or a tool at work.
+#[derive(Clone, Debug)]
+pub struct Item<'a> {
+    /// `item_3`, counted over the run.
+    pub id: Option<Cow<'a, str>>,
+    /// Its type, in `snake_case`.
+    pub name: Cow<'a, str>,
+    /// What it is.
+    pub kind: ItemKind<'a>,
+    /// Fields that its type does not have.
+    pub unknown: Fields<'a>,
+}
+
+/// What an item is.
+#[derive(Clone, Debug)]
+pub enum ItemKind<'a> {
+    /// `agent_message`.
+    Message(Text),
+    /// `reasoning`.
+    Reasoning(Text),
+    /// A tool.
+    Tool(Tool<'a>),
+    /// `error`: a warning, not the end.
+    Error(Text),
+    /// A type that this version does not know; the whole item.
+    Unknown(Json),
+}
+
+impl<'a> From<Record<'a>> for ExecLine<'a> {
+    fn from(record: Record<'a>) -> Self {
+        let mut object = match record {
+            Record::Object(object) => object,
+            Record::Irregular(irregular) => return Self::from(ExecJson::Irregular(irregular)),
+        };
+        let timestamp = object.timestamp("timestamp");
+        let thread_id = object.str("thread_id");
+        let kind = object.str("type").unwrap_or_default();
+        let json = match &*kind {
+            "thread.started" => ExecJson::ThreadStarted { model: object.text("model") },
+            "turn.started" => {
+                object.ignore(&["turn_id"]);
+                ExecJson::TurnStarted
+            }
+            "turn.completed" => {
+                object.ignore(&["turn_id"]);
+                ExecJson::TurnCompleted { usage: object.object("usage").map(take_usage) }
+            }
+            "turn.failed" => {
+                let error = object.object("error");
+                let message = error.and_then(|mut error| error.text("message"));
+                ExecJson::TurnFailed { message: message.unwrap_or_default() }
+            }
+            "error" => ExecJson::Error { message: object.text("message").unwrap_or_default() },
+            "item.started" => item(Phase::Started, &mut object, &kind),
+            "item.updated" => item(Phase::Updated, &mut object, &kind),
+            "item.completed" => item(Phase::Completed, &mut object, &kind),
+            "subagent.completed" => {
+                let fields = std::mem::take(&mut object).into_extra().collect();
+                ExecJson::SubagentCompleted(fields)
+            }
+            _ => ExecJson::Unknown(kind),
+        };
+        Self { json, unknown: object.rest(), thread_id, timestamp }
+    }
+}
+
+impl<'a> From<ExecJson<'a>> for ExecLine<'a> {
+    fn from(json: ExecJson<'a>) -> Self {
+        Self { json, unknown: Fields::new(), thread_id: None, timestamp: None }
+    }
+}
+
+fn item<'a>(phase: Phase, line: &mut Object<'a>, kind: &str) -> ExecJson<'a> {
+    match line.raw("item").map(Item::read) {
+        Some(Some(item)) => ExecJson::Item(phase, item),
+        _ => ExecJson::Unknown(Cow::Owned(format!("{kind} without an item"))),
+    }
+}
+
+impl<'a> Item<'a> {
+    fn read(raw: &'a RawValue) -> Option<Self> {
+        let mut object: Object<'a> = value::parse(raw)?;
+        let id = object.str("id").filter(|id| !id.is_empty());
+        // Web searches are written with two ids: the item's, and the provider's.
+        object.ignore(&["id"]);
+        let name = object.str("type").unwrap_or_default();
+        let name = Cow::Owned(snake(&name).into_owned());
+        let kind = match &*name {
+            "agent_message" => ItemKind::Message(object.text("text").unwrap_or_default()),
+            "reasoning" => ItemKind::Reasoning(take_reasoning(&mut object)),
+            "error" => ItemKind::Error(object.text("message").unwrap_or_default()),
+            name => match Tool::take_item(name, &mut object) {
+                Some(tool) => ItemKind::Tool(tool),
+                None => {
+                    object = Object::default();
+                    ItemKind::Unknown(raw.into())
+                }
+            },
+        };
+        object.ignore(&["phase", "memory_citation", "memoryCitation"]);
+        Some(Self { id, name, kind, unknown: object.rest() })
+    }
+}
+
+/// `text`, or in the app server's dialect `summary[]` and `content[]`.
+fn take_reasoning(object: &mut Object<'_>) -> Text {
+    let text = object.text("text");
+    let summary = object.texts("summary").unwrap_or_default();
+    let content = object.texts("content").unwrap_or_default();
+    text.unwrap_or_else(|| {
+        let parts = if summary.is_empty() { content } else { summary };
+        let parts: Vec<_> = parts.iter().map(Text::decode).collect();
+        parts.join("\n").into()
+    })
+}

@@ -1,0 +1,20 @@
+//! OpenAI's Codex CLI: the stream of `codex exec --json`, and its rollout files.
+
+pub mod action_mapper;
+mod case;
+pub mod exec;
+mod output;
+mod result;
+pub mod rollout;
+pub mod tools;
+mod usage;
+
+use self::usage::{Counter, take_usage};
+pub use self::{
+    exec::{CodexExecReducer, CodexExecState, ExecLine},
+    result::CodexResult,
+    rollout::{CodexRolloutReducer, CodexRolloutState, RolloutLine},
+};
+
+/// How the session's facts name the agent.
+const AGENT: &str = "codex";

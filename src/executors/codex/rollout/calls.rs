@@ -1,0 +1,161 @@
+//! Calls in a rollout file: `function_call` and its output, and the events that tell of both.
+
+use super::{
+    echoes::{Channel, Saying},
+    item::{Call, Output},
+    reducer::Step,
+};
+use crate::{
+    conversation::{
+        CorrId, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey,
+    },
+    executors::{
+        codex::{
+            CodexResult, action_mapper,
+            tools::{Status, Tool},
+        },
+        report,
+    },
+};
+
+impl Step<'_> {
+    pub(super) fn call(&mut self, call: Call<'_>, extra: Vec<(String, Json)>) {
+        let Call { id, namespace, name, input } = call;
+        if let Some(id) = &id
+            && self.is_echo(Saying::Call, id.as_str(), Channel::Item)
+        {
+            return;
+        }
+        let namespace = namespace.as_deref();
+        let cwd = self.state.session.facts.cwd();
+        let mapped = action_mapper::map(namespace, &name, input, cwd.as_deref());
+        let name = action_mapper::full_name(namespace, &name);
+        if mapped.unknown {
+            report::unknown_tool(&name, input, self.events);
+        }
+        let mut entry = mapped.into_entry(&name).at(self.at);
+        if !extra.is_empty() {
+            entry.metadata_mut().extra.extend(extra);
+        }
+        self.state.calls.call(id, entry, self.limits, self.events);
+    }
+
+    pub(super) fn output(&mut self, output: Output, extra: Vec<(String, Json)>) {
+        let Output { id, content, success } = output;
+        if let Some(id) = &id
+            && self.is_echo(Saying::Result, id.as_str(), Channel::Item)
+        {
+            return;
+        }
+        self.blocks(&content);
+        let mut result = CodexResult::of_output(content.text(), success);
+        result.extra.extend(extra);
+        result.timestamp = self.at;
+        let key = ResultKey { id, ..ResultKey::default() };
+        self.state.calls.result(key, result, self.limits, self.events);
+    }
+
+    /// A call that another line may tell of, too.
+    pub(super) fn began(
+        &mut self,
+        id: Option<CorrId>,
+        tool: &Tool<'_>,
+        extra: Vec<(String, Json)>,
+    ) {
+        let id = id.unwrap_or_else(|| self.new_id());
+        if !self.is_echo(Saying::Call, id.as_str(), Channel::Event) {
+            let entry = self.entry(tool, extra);
+            self.state.calls.call(Some(id), entry, self.limits, self.events);
+        }
+    }
+
+    /// A call ended. The line tells all of it, so it may stand for the call as well.
+    pub(super) fn ended(
+        &mut self,
+        channel: Channel,
+        id: Option<CorrId>,
+        tool: &Tool<'_>,
+        extra: Vec<(String, Json)>,
+    ) {
+        let (id, key) = match (id, tool) {
+            // Only a call; where it is known, its output is still to come.
+            (Some(id), Tool::ViewImage(_)) if self.state.calls.knows(&id) => return,
+            // Of a search, one line has an id and the other has not.
+            (id, Tool::Web(search)) => (id, Some(search.key())),
+            (None, Tool::Patch(patch)) => {
+                if let Some(open) = self.state.calls.oldest_of("apply_patch").cloned() {
+                    if !self.is_echo(Saying::Result, open.as_str(), channel) {
+                        let tool_name = Some(tool.name().into());
+                        let key = ResultKey { tool_name, ..ResultKey::default() };
+                        self.end(key, self.at, tool, extra);
+                    }
+                    return;
+                }
+                if patch.changes.is_empty() {
+                    return self.patch_without_call(&patch.status, extra);
+                }
+                (None, None)
+            }
+            (id, _) => (id, None),
+        };
+        let is_search = key.is_some();
+        let key = key.or_else(|| id.as_ref().map(CorrId::to_string));
+        let told = key.is_some_and(|key| self.is_echo(Saying::Result, &key, channel));
+        if told && is_search {
+            return;
+        }
+        let id = id.unwrap_or_else(|| self.new_id());
+        let is_new = !self.state.calls.knows(&id);
+        if is_new {
+            // The line that made the call may still come, or lie before the beginning of the file.
+            self.is_echo(Saying::Call, id.as_str(), channel);
+            let entry = self.entry(tool, Vec::new());
+            self.state.calls.call(Some(id.clone()), entry, self.limits, self.events);
+        }
+        if !told {
+            // Of a call that was told only by its end, the log does not say when it began.
+            let ended_at = self.at.filter(|_| !is_new);
+            self.end(ResultKey::from(id), ended_at, tool, extra);
+        }
+    }
+
+    fn end(
+        &mut self,
+        key: ResultKey,
+        ended_at: Option<Timestamp>,
+        tool: &Tool<'_>,
+        extra: Vec<(String, Json)>,
+    ) {
+        for (name, block) in tool.unknown_blocks() {
+            report::unknown_block(name, block, self.at, self.events);
+        }
+        let mut result = CodexResult { timestamp: ended_at, ..tool.result() };
+        result.extra.extend(extra);
+        self.state.calls.result(key, result, self.limits, self.events);
+    }
+
+    fn entry(&self, tool: &Tool<'_>, extra: Vec<(String, Json)>) -> NormalizedEntry {
+        let cwd = self.state.session.facts.cwd();
+        let mut entry = tool.call(cwd.as_deref()).into_entry(&tool.name()).at(self.at);
+        if !extra.is_empty() {
+            entry.metadata_mut().extra.extend(extra);
+        }
+        entry
+    }
+
+    /// All that such a line says is whether some patch could be applied.
+    fn patch_without_call(&mut self, status: &Status, extra: Vec<(String, Json)>) {
+        let (entry_type, content) = match status {
+            Status::Failed | Status::Declined => {
+                (NormalizedEntryType::ErrorMessage, Text::from("patch not applied"))
+            }
+            _ => (NormalizedEntryType::SystemMessage, Text::from("patch applied")),
+        };
+        self.say(entry_type, content, None, extra);
+    }
+
+    fn new_id(&mut self) -> CorrId {
+        self.state.unnamed += 1;
+        CorrId::from(format!("unnamed-{}", self.state.unnamed))
+    }
+}

@@ -1,0 +1,111 @@
+//! [`Echoes`]: what was said lately, and on which channels.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+/// How many sayings are remembered. Echoes follow within a few lines; the answer to a call may
+/// follow after those of many parallel ones.
+const REMEMBERED: usize = 256;
+
+/// The way on which something is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Channel {
+    /// `response_item`, `compacted`.
+    Item = 1,
+    /// `event_msg`.
+    Event = 2,
+    /// `event_msg` of the type `item_completed`.
+    Completed = 4,
+    /// The end of a turn, which repeats the last message or error.
+    TurnEnd = 8,
+}
+
+/// What kind of thing is said: the same words may be a question and an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Saying {
+    /// What the person said.
+    User,
+    /// What the agent said.
+    Agent,
+    /// What the agent thought.
+    Thought,
+    /// What the program said.
+    Notice,
+    /// A call, by its id.
+    Call,
+    /// The result of a call, by the call's id.
+    Result,
+}
+
+/// The sayings that were heard last, each with the channels that it came on.
+///
+/// A saying that comes again *on another channel* is an echo; on the same channel it is said again.
+/// So every order of the channels, and every one of them alone, comes to the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Echoes {
+    heard: VecDeque<(u64, u8)>,
+}
+
+impl Echoes {
+    /// Whether this was said before on another channel.
+    pub(super) fn is_echo(&mut self, saying: Saying, words: &str, channel: Channel) -> bool {
+        let channel = channel as u8;
+        let print = fingerprint(saying, words.trim());
+        let earlier =
+            self.heard.iter_mut().find(|(heard, on)| *heard == print && on & channel == 0);
+        if let Some((_, on)) = earlier {
+            *on |= channel;
+            return true;
+        }
+        self.heard.push_back((print, channel));
+        if self.heard.len() > REMEMBERED {
+            self.heard.pop_front();
+        }
+        false
+    }
+}
+
+/// FNV-1a: the same on every machine and in every version, so that a stored state stays good.
+fn fingerprint(saying: Saying, words: &str) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in std::iter::once(saying as u8).chain(words.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Channel::*, Saying::*, *};
+
+    #[test]
+    fn every_order_of_the_channels_says_it_once() {
+        for order in [[Item, Event], [Event, Item], [Completed, Event], [Event, TurnEnd]] {
+            let mut echoes = Echoes::default();
+            let echo = order.map(|channel| echoes.is_echo(Agent, "Done.", channel));
+            assert_eq!(echo, [false, true], "{order:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_words_may_be_said_twice() {
+        let mut echoes = Echoes::default();
+        let heard = [Item, Event, Item, Event].map(|on| echoes.is_echo(User, "go on", on));
+        assert_eq!(heard, [false, true, false, true]);
+        let mut echoes = Echoes::default();
+        let heard = [Event, Event].map(|on| echoes.is_echo(User, "go on", on));
+        assert_eq!(heard, [false, false]);
+        assert!(!echoes.is_echo(Agent, "go on", Item));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut echoes = Echoes::default();
+        for n in 0..10_000 {
+            echoes.is_echo(Agent, &n.to_string(), Item);
+        }
+        assert_eq!(echoes.heard.len(), REMEMBERED);
+    }
+}

@@ -1,0 +1,308 @@
+//! The wire types of `event_msg`: what the program showed.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::line::TurnContext;
+use crate::{
+    conversation::{CorrId, Json, Outcome, Text, TokenUsage},
+    executors::{
+        codex::{
+            case::snake,
+            take_usage,
+            tools::{
+                AgentCall, CommandExecution, FileChanges, MakeImage, McpCall, Tool, WebSearch,
+            },
+        },
+        content::{self, Blocks, Part},
+        wire::{Fields, Object, value},
+    },
+};
+
+/// What the program showed.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// `task_started`.
+    TurnStarted,
+    /// `task_complete`, `turn_aborted`.
+    TurnEnded(TurnEnd),
+    /// `user_message`: what the person typed.
+    UserMessage {
+        /// The words, and placeholders for what is not text.
+        content: Blocks,
+        /// An old release says that it was not the person.
+        injected: bool,
+    },
+    /// `agent_message`.
+    AgentMessage(Text),
+    /// `agent_reasoning`, `agent_reasoning_raw_content`.
+    Thought(Text),
+    /// `token_count`: repeated again and again.
+    TokenCount {
+        /// All tokens of the thread so far.
+        total: Option<TokenUsage>,
+        /// The tokens of the last request.
+        last: Option<TokenUsage>,
+    },
+    /// `dynamic_tool_call_request`.
+    Began(Option<CorrId>, Tool<'a>),
+    /// `exec_command_end`, `patch_apply_end`, `mcp_tool_call_end`, `collab_.._end` and their like.
+    Ended(Option<CorrId>, Tool<'a>),
+    /// `item_completed`.
+    Completed(CompletedItem<'a>, Fields<'a>),
+    /// `error`.
+    Error(Text, Vec<(String, Json)>),
+    /// Something that the program said, with all that it said of it.
+    Notice(Text, Vec<(String, Json)>),
+    /// `context_compacted`.
+    Compacted,
+    /// `thread_name_updated`.
+    Title(Option<Text>),
+    /// `thread_settings_applied`.
+    Settings(TurnContext),
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, Default)]
+pub struct TurnEnd {
+    /// How it ended; absent for `task_complete` without an error.
+    pub outcome: Option<Outcome>,
+    /// Why it was aborted.
+    pub reason: Option<Text>,
+    /// Repeats the agent's last message.
+    pub last_words: Option<Text>,
+    /// What went wrong; an `error` event may have said it before.
+    pub error: Option<Text>,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
+}
+
+/// An item of `item_completed`.
+#[derive(Clone, Debug)]
+pub enum CompletedItem<'a> {
+    /// `UserMessage`.
+    User(Blocks),
+    /// `AgentMessage`.
+    Agent(Blocks),
+    /// `Reasoning`.
+    Thoughts(Vec<Text>),
+    /// A tool.
+    Tool(Option<CorrId>, Tool<'a>),
+    /// A type that this version does not know.
+    Unknown(String, Json),
+}
+
+impl<'a> Event<'a> {
+    /// Reads a payload, if its type is known.
+    pub(super) fn take(kind: &str, payload: &mut Object<'a>) -> Option<Self> {
+        Some(match kind {
+            "task_started" | "turn_started" => {
+                payload.ignore(&["turn_id", "started_at", "model_context_window", "trace_id"]);
+                payload.ignore(&["collaboration_mode_kind"]);
+                Self::TurnStarted
+            }
+            "task_complete" | "turn_complete" | "turn_aborted" => {
+                Self::TurnEnded(TurnEnd::take(kind, payload))
+            }
+            "user_message" => take_user_message(payload),
+            "agent_message" => {
+                payload.ignore(&["phase", "memory_citation"]);
+                Self::AgentMessage(payload.text("message").unwrap_or_default())
+            }
+            "agent_reasoning" | "agent_reasoning_raw_content" => {
+                Self::Thought(payload.text("text").unwrap_or_default())
+            }
+            "token_count" => {
+                payload.ignore(&["rate_limits"]);
+                let mut info = payload.object("info").unwrap_or_default();
+                Self::TokenCount {
+                    total: info.object("total_token_usage").map(take_usage),
+                    last: info.object("last_token_usage").map(take_usage),
+                }
+            }
+            "dynamic_tool_call_request" => {
+                let id = payload.corr_id("callId").or_else(|| payload.corr_id("call_id"));
+                payload.ignore(&["startedAtMs", "started_at_ms"]);
+                Self::Began(id, Tool::Mcp(McpCall::take_dynamic(payload)))
+            }
+            "item_completed" => {
+                payload.ignore(&["thread_id", "turn_id", "started_at_ms", "completed_at_ms"]);
+                let (item, unknown) = CompletedItem::read(payload.raw("item")?);
+                Self::Completed(item, unknown)
+            }
+            "error" => {
+                let message = payload.text("message").unwrap_or_default();
+                Self::Error(message, std::mem::take(payload).into_extra().collect())
+            }
+            "context_compacted" => Self::Compacted,
+            "thread_name_updated" => {
+                payload.ignore(&["thread_id"]);
+                Self::Title(payload.text("thread_name"))
+            }
+            "thread_settings_applied" => {
+                let mut settings = payload.object("thread_settings").unwrap_or_default();
+                Self::Settings(TurnContext {
+                    cwd: settings.text("cwd"),
+                    model: settings.text("model"),
+                    effort: settings.text("reasoning_effort"),
+                })
+            }
+            _ => match take_tool(kind, payload) {
+                Some((id, tool)) => {
+                    payload.ignore(&["completed_at_ms", "started_at_ms"]);
+                    Self::Ended(id, tool)
+                }
+                None => {
+                    let text = notice(kind, payload)?;
+                    Self::Notice(text, std::mem::take(payload).into_extra().collect())
+                }
+            },
+        })
+    }
+}
+
+fn take_tool<'a>(kind: &str, payload: &mut Object<'a>) -> Option<(Option<CorrId>, Tool<'a>)> {
+    let id = payload.get_str("call_id").filter(|id| !id.is_empty()).map(CorrId::from);
+    let tool = match kind {
+        "exec_command_end" => Tool::Command(CommandExecution::take(payload)),
+        "patch_apply_end" => Tool::Patch(FileChanges::take(payload)),
+        "mcp_tool_call_end" => Tool::Mcp(McpCall::take(payload)),
+        "dynamic_tool_call_response" => Tool::Mcp(McpCall::take_dynamic(payload)),
+        "web_search_end" => Tool::Web(WebSearch::take(payload)),
+        "view_image_tool_call" => Tool::ViewImage(payload.str("path").unwrap_or_default()),
+        "image_generation_end" => Tool::MakeImage(MakeImage::take(payload)),
+        "collab_agent_spawn_end" => Tool::Agents(AgentCall::take_event("spawn_agent", payload)),
+        "collab_agent_interaction_end" => {
+            Tool::Agents(AgentCall::take_event("send_input", payload))
+        }
+        "collab_waiting_end" => Tool::Agents(AgentCall::take_event("wait", payload)),
+        "collab_close_end" => Tool::Agents(AgentCall::take_event("close_agent", payload)),
+        "collab_resume_end" => Tool::Agents(AgentCall::take_event("resume_agent", payload)),
+        _ => return None,
+    };
+    payload.ignore(&["call_id"]);
+    Some((id, tool))
+}
+
+/// One line for a person; all further fields go with it.
+fn notice(kind: &str, payload: &mut Object<'_>) -> Option<Text> {
+    let text = match kind {
+        "entered_review_mode" => {
+            let hint = payload.get_str("user_facing_hint").or_else(|| payload.get_str("prompt"));
+            hint.map_or("review".into(), |hint| format!("review: {hint}"))
+        }
+        "exited_review_mode" => {
+            let output = payload.get("review_output").and_then(value::parse::<Object<'_>>);
+            let words = output.and_then(|mut output| output.str("overall_explanation"));
+            words.map_or("review finished".into(), |words| format!("review finished: {words}"))
+        }
+        "undo_completed" => {
+            let words = payload.str("message");
+            words.map_or_else(|| "undone".into(), Cow::into_owned)
+        }
+        "guardian_assessment" => {
+            let status = payload.get_str("status").unwrap_or_default();
+            match payload.get_str("rationale") {
+                Some(rationale) => format!("assessment: {status}: {rationale}"),
+                None => format!("assessment: {status}"),
+            }
+        }
+        "sub_agent_activity" => {
+            let agent =
+                payload.get_str("agent_path").or_else(|| payload.get_str("agent_thread_id"));
+            let kind = payload.get_str("kind").unwrap_or_default();
+            format!("sub-agent {}: {kind}", agent.unwrap_or_default())
+        }
+        "thread_goal_updated" => {
+            let goal = payload.get("goal").and_then(value::parse::<Object<'_>>);
+            let mut goal = goal.unwrap_or_default();
+            let objective = goal.str("objective").unwrap_or_default();
+            format!("goal {}: {objective}", goal.str("status").unwrap_or_default())
+        }
+        "thread_rolled_back" => "turns rolled back".into(),
+        "warning" | "stream_error" | "background_event" => {
+            payload.str("message").unwrap_or_default().into_owned()
+        }
+        "deprecation_notice" => payload.str("summary").unwrap_or_default().into_owned(),
+        _ => return None,
+    };
+    Some(text.into())
+}
+
+impl TurnEnd {
+    fn take(kind: &str, payload: &mut Object<'_>) -> Self {
+        let error = payload.object("error").and_then(|mut error| error.text("message"));
+        let reason = payload.text("reason");
+        let outcome = match kind {
+            "turn_aborted" if reason.as_ref().is_some_and(|reason| *reason == "budget_limited") => {
+                Some(Outcome::LimitReached)
+            }
+            "turn_aborted" => Some(Outcome::Cancelled),
+            _ => error.is_some().then_some(Outcome::Failed),
+        };
+        payload.ignore(&["turn_id", "started_at", "completed_at", "time_to_first_token_ms"]);
+        Self {
+            outcome,
+            reason,
+            error,
+            last_words: payload.text("last_agent_message"),
+            duration_ms: payload.u64("duration_ms"),
+        }
+    }
+}
+
+fn take_user_message<'a>(payload: &mut Object<'_>) -> Event<'a> {
+    let text = payload.text("message").unwrap_or_default();
+    let mut content = Blocks::from(text);
+    for key in ["images", "local_images"] {
+        for image in payload.array(key).unwrap_or_default() {
+            let shown = value::as_str(image).map(|url| content::image_of_url(&url));
+            let shown = shown.unwrap_or_else(|| "[image]".to_owned());
+            content.parts.push(Part::Placeholder(shown));
+        }
+    }
+    for key in ["audio", "local_audio"] {
+        for _ in payload.array(key).unwrap_or_default() {
+            content.parts.push(Part::Placeholder("[audio]".to_owned()));
+        }
+    }
+    let kind = payload.str("kind").unwrap_or_default();
+    payload.ignore(&["text_elements", "client_id"]);
+    let injected = matches!(&*kind, "environment_context" | "user_instructions");
+    Event::UserMessage { content, injected }
+}
+
+impl<'a> CompletedItem<'a> {
+    fn read(raw: &'a RawValue) -> (Self, Fields<'a>) {
+        let mut item: Object<'a> = value::parse(raw).unwrap_or_default();
+        let name = item.str("type").unwrap_or_default();
+        let kind = snake(&name);
+        let id = item.corr_id("id");
+        let read = match &*kind {
+            "user_message" => {
+                item.ignore(&["client_id"]);
+                Self::User(item.raw("content").map(Blocks::read).unwrap_or_default())
+            }
+            "agent_message" => {
+                item.ignore(&["phase", "memory_citation"]);
+                Self::Agent(item.raw("content").map(Blocks::read).unwrap_or_default())
+            }
+            "reasoning" => {
+                let summary = item.texts("summary_text").unwrap_or_default();
+                let content = item.texts("raw_content").unwrap_or_default();
+                Self::Thoughts(if summary.is_empty() { content } else { summary })
+            }
+            // A tool of the program's extensions; those that were seen search the web.
+            "extension" if item.has("action") || item.has("query") => {
+                item.ignore(&["kind"]);
+                Self::Tool(id, Tool::Web(WebSearch::take(&mut item)))
+            }
+            kind => match Tool::take_item(kind, &mut item) {
+                Some(tool) => Self::Tool(id, tool),
+                None => return (Self::Unknown(name.into_owned(), raw.into()), Fields::new()),
+            },
+        };
+        (read, item.rest())
+    }
+}

@@ -1,0 +1,188 @@
+//! The wire types of `response_item`: what the model was given, or gave.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{CorrId, Text},
+    executors::{
+        codex::tools::{MakeImage, Status, Tool, WebSearch},
+        content::Blocks,
+        wire::{Object, value},
+    },
+};
+
+/// What the model was given, or gave.
+#[derive(Clone, Debug)]
+pub enum ResponseItem<'a> {
+    /// `message`.
+    Message(Message<'a>),
+    /// `reasoning`: the parts of the summary, else of the thought itself.
+    Reasoning(Vec<Text>),
+    /// `function_call`, `custom_tool_call`, `local_shell_call`, `tool_search_call`.
+    Call(Call<'a>),
+    /// `function_call_output`, `custom_tool_call_output`, `tool_search_output`.
+    Output(Output),
+    /// `web_search_call`, `image_generation_call`: run by the model's provider, call and result in
+    /// one.
+    Hosted(Option<CorrId>, Tool<'a>),
+    /// `agent_message`: from one agent to another.
+    AgentMessage {
+        /// Who wrote it.
+        author: Option<Text>,
+        /// Whom it is for.
+        recipient: Option<Text>,
+        /// What it says, as far as it is not encrypted.
+        content: Blocks,
+    },
+    /// `ghost_snapshot`, `compaction`: the program's own.
+    Nothing,
+}
+
+/// What somebody said, or what was put in his mouth.
+#[derive(Clone, Debug, Default)]
+pub struct Message<'a> {
+    /// `user`, `assistant`, `developer`, `system`.
+    pub role: Cow<'a, str>,
+    /// The message's id.
+    pub id: Option<Text>,
+    /// What it says.
+    pub content: Blocks,
+}
+
+/// A call of a function or a custom tool.
+#[derive(Clone, Debug, Default)]
+pub struct Call<'a> {
+    /// Its id.
+    pub id: Option<CorrId>,
+    /// The MCP server or the group that the tool belongs to.
+    pub namespace: Option<Cow<'a, str>>,
+    /// The tool.
+    pub name: Cow<'a, str>,
+    /// What it is given: text, usually JSON.
+    pub input: Option<&'a RawValue>,
+}
+
+/// What a function or a custom tool gave back.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// The id of the call.
+    pub id: Option<CorrId>,
+    /// What came back.
+    pub content: Blocks,
+    /// Whether it succeeded, where the output says so itself.
+    pub success: Option<bool>,
+}
+
+impl<'a> ResponseItem<'a> {
+    /// Reads a payload, if its type is known.
+    pub(super) fn take(kind: &str, payload: &mut Object<'a>) -> Option<Self> {
+        let item = match kind {
+            "message" => {
+                payload.ignore(&["phase", "end_turn"]);
+                Self::Message(Message {
+                    role: payload.str("role").unwrap_or_default(),
+                    id: payload.text("id"),
+                    content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
+                })
+            }
+            "reasoning" => Self::Reasoning(take_reasoning(payload)),
+            "function_call" => Self::Call(Call::take(payload, "arguments")),
+            "custom_tool_call" => Self::Call(Call::take(payload, "input")),
+            "tool_search_call" => {
+                payload.ignore(&["execution"]);
+                Self::Call(Call { name: "tool_search".into(), ..Call::take(payload, "arguments") })
+            }
+            "local_shell_call" => {
+                // Without a `call_id`, the item's own id is the call's.
+                let own_id = payload.corr_id("id");
+                let call = Call::take(payload, "action");
+                Self::Call(Call { name: "local_shell".into(), id: call.id.or(own_id), ..call })
+            }
+            "function_call_output" | "custom_tool_call_output" => {
+                Self::Output(Output::take(payload))
+            }
+            "tool_search_output" => {
+                payload.ignore(&["execution", "status"]);
+                let id = payload.corr_id("call_id");
+                let content = Blocks::from(Text::from(tool_names(payload).join("\n")));
+                Self::Output(Output { id, content, success: None })
+            }
+            "web_search_call" => {
+                let id = payload.corr_id("id");
+                Self::Hosted(id, Tool::Web(WebSearch::take(payload)))
+            }
+            "image_generation_call" => {
+                let id = payload.corr_id("id");
+                Self::Hosted(id, Tool::MakeImage(MakeImage::take(payload)))
+            }
+            "agent_message" => Self::AgentMessage {
+                author: payload.text("author"),
+                recipient: payload.text("recipient"),
+                content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
+            },
+            "ghost_snapshot" => {
+                payload.ignore(&["ghost_commit"]);
+                Self::Nothing
+            }
+            "compaction" | "context_compaction" => {
+                payload.ignore(&["encrypted_content"]);
+                Self::Nothing
+            }
+            _ => return None,
+        };
+        payload.ignore(&["id", "metadata", "internal_chat_message_metadata_passthrough"]);
+        Some(item)
+    }
+}
+
+impl<'a> Call<'a> {
+    fn take(payload: &mut Object<'a>, input: &str) -> Self {
+        // A call is written when the model made it: its status says nothing of its result.
+        Status::take(payload);
+        Self {
+            id: payload.corr_id("call_id"),
+            namespace: payload.str("namespace"),
+            name: payload.str("name").unwrap_or_default(),
+            input: payload.raw(input),
+        }
+    }
+}
+
+impl Output {
+    fn take(payload: &mut Object<'_>) -> Self {
+        let id = payload.corr_id("call_id");
+        payload.ignore(&["name"]);
+        let Some(raw) = payload.raw("output") else { return Self { id, ..Self::default() } };
+        // `{content, success}` is how the program holds an output; other objects are blocks.
+        if let Some(mut held) = value::parse::<Object<'_>>(raw).filter(|held| !held.has("type")) {
+            let success = held.bool("success");
+            let content =
+                ["content_items", "content", "body"].into_iter().find_map(|key| held.raw(key));
+            if let Some(content) = content {
+                return Self { id, content: Blocks::read(content), success };
+            }
+        }
+        Self { id, content: Blocks::read(raw), success: None }
+    }
+}
+
+fn take_reasoning(payload: &mut Object<'_>) -> Vec<Text> {
+    let parts = |raw: &RawValue| -> Vec<Text> {
+        let items: Vec<&RawValue> = value::parse(raw).unwrap_or_default();
+        let texts = items.into_iter().map(|item| Blocks::read(item).text());
+        texts.filter(|text| !text.is_empty()).collect()
+    };
+    let summary = payload.raw("summary").map(parts).unwrap_or_default();
+    let content = payload.raw("content").map(parts).unwrap_or_default();
+    payload.ignore(&["encrypted_content"]);
+    if summary.is_empty() { content } else { summary }
+}
+
+/// The names of the tools that a search for tools found.
+fn tool_names(payload: &mut Object<'_>) -> Vec<String> {
+    let found = payload.array("tools").unwrap_or_default().into_iter();
+    let names = found.filter_map(|raw| value::parse::<Object<'_>>(raw)?.str("name"));
+    names.map(Cow::into_owned).collect()
+}

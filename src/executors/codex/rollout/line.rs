@@ -1,0 +1,197 @@
+//! The wire types of rollout files: the line, and what is no conversation.
+//!
+//! Releases from 0.99 (February 2026) to 0.146 are covered, with the shapes of older ones that were
+//! seen in newer files.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::{event::Event, item::ResponseItem};
+use crate::{
+    conversation::{SessionId, Text, Timestamp},
+    executors::wire::{Fields, Irregular, Object, Record, value},
+};
+
+/// One record of the file, with what nobody knows of it.
+#[derive(Clone, Debug)]
+pub struct RolloutLine<'a> {
+    /// The record.
+    pub json: RolloutJson<'a>,
+    /// The type of the record and of its payload, such as `event_msg/token_count`.
+    pub name: Cow<'a, str>,
+    /// Fields of the line and of its payload that their type does not have, or not with that type.
+    pub unknown: Fields<'a>,
+    /// When it was written.
+    pub timestamp: Option<Timestamp>,
+}
+
+/// One record of the file.
+#[derive(Clone, Debug)]
+pub enum RolloutJson<'a> {
+    /// `session_meta`: the first line. Further ones are those of the sessions that it was forked from.
+    SessionMeta(Box<SessionMeta>),
+    /// `turn_context`: the settings of a turn.
+    TurnContext(TurnContext),
+    /// `response_item`: what the model was given, or gave.
+    ResponseItem(ResponseItem<'a>),
+    /// `event_msg`: what the program showed.
+    Event(Event<'a>),
+    /// `compacted`: the history was replaced by a summary.
+    Compacted(Text),
+    /// `world_state`, `inter_agent_communication_metadata`: nothing of the conversation.
+    Nothing,
+    /// Of another type and without a payload, which every record of these files has. All its fields
+    /// are in [`RolloutLine::unknown`].
+    Foreign,
+    /// A type that this version does not know. All its fields are in [`RolloutLine::unknown`].
+    Unknown,
+    /// No object.
+    Irregular(Irregular<'a>),
+}
+
+/// The session's facts.
+#[derive(Clone, Debug, Default)]
+pub struct SessionMeta {
+    /// The thread's own id. (`session_id` is that of the thread it all began with.)
+    pub id: Option<SessionId>,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// The directory that the agent works in.
+    pub cwd: Option<Text>,
+    /// The agent's version.
+    pub cli_version: Option<Text>,
+    /// The session that started this one as a sub-agent, or that this one was forked from.
+    pub parent: Option<SessionId>,
+    /// Whether it begins with the history of another session.
+    pub forked: bool,
+}
+
+/// The settings of a turn.
+#[derive(Clone, Debug, Default)]
+pub struct TurnContext {
+    /// The directory that the agent works in.
+    pub cwd: Option<Text>,
+    /// The model.
+    pub model: Option<Text>,
+    /// How hard the model is told to think.
+    pub effort: Option<Text>,
+}
+
+impl<'a> From<Record<'a>> for RolloutLine<'a> {
+    fn from(record: Record<'a>) -> Self {
+        let mut line = match record {
+            Record::Object(object) => object,
+            Record::Irregular(irregular) => return Self::from(RolloutJson::Irregular(irregular)),
+        };
+        let timestamp = line.timestamp("timestamp");
+        let name = line.str("type").unwrap_or_default();
+        let payload = line.get("payload").and_then(value::parse::<Object<'a>>);
+        let (Some(mut payload), true) = (payload, is_known(&name)) else {
+            let is_foreign = !is_known(&name) && !line.has("payload");
+            let json = if is_foreign { RolloutJson::Foreign } else { RolloutJson::Unknown };
+            return Self { json, name, unknown: line.rest(), timestamp };
+        };
+        let whole = line.get("payload");
+        line.ignore(&["timestamp", "ordinal", "payload"]);
+        let (json, name) = match &*name {
+            "session_meta" => {
+                (RolloutJson::SessionMeta(Box::new(SessionMeta::take(&mut payload))), name)
+            }
+            "turn_context" => (RolloutJson::TurnContext(TurnContext::take(&mut payload)), name),
+            "compacted" => {
+                let message = payload.text("message").unwrap_or_default();
+                payload.ignore(&["replacement_history", "window_id", "window_number"]);
+                payload.ignore(&["first_window_id", "previous_window_id"]);
+                (RolloutJson::Compacted(message), name)
+            }
+            "response_item" | "event_msg" => {
+                let kind = payload.str("type").unwrap_or_default();
+                let full = Cow::Owned(format!("{name}/{kind}"));
+                let json = if name == "event_msg" {
+                    Event::take(&kind, &mut payload).map(RolloutJson::Event)
+                } else {
+                    ResponseItem::take(&kind, &mut payload).map(RolloutJson::ResponseItem)
+                };
+                (json.unwrap_or(RolloutJson::Unknown), full)
+            }
+            // `world_state` and the like: the program's own.
+            _ => {
+                payload = Object::default();
+                (RolloutJson::Nothing, name)
+            }
+        };
+        let mut unknown = match json {
+            RolloutJson::Unknown => whole.map(|raw| ("payload".into(), raw)).into_iter().collect(),
+            _ => payload.rest(),
+        };
+        unknown.extend(line.rest());
+        Self { json, name, unknown, timestamp }
+    }
+}
+
+impl<'a> From<RolloutJson<'a>> for RolloutLine<'a> {
+    fn from(json: RolloutJson<'a>) -> Self {
+        Self { json, name: Cow::Borrowed(""), unknown: Fields::new(), timestamp: None }
+    }
+}
+
+fn is_known(name: &str) -> bool {
+    let known = [
+        "session_meta",
+        "turn_context",
+        "response_item",
+        "event_msg",
+        "compacted",
+        "world_state",
+        "inter_agent_communication_metadata",
+    ];
+    known.contains(&name)
+}
+
+impl SessionMeta {
+    fn take(payload: &mut Object<'_>) -> Self {
+        let own_id = payload.str("id").or_else(|| payload.str("session_id"));
+        let forked_from = payload.str("forked_from_id");
+        let parent = payload.str("parent_thread_id");
+        let spawned_by = payload.raw("source").and_then(parent_of_source);
+        let meta = Self {
+            id: own_id.map(SessionId::from),
+            started_at: payload.timestamp("timestamp"),
+            cwd: payload.text("cwd"),
+            cli_version: payload.text("cli_version"),
+            forked: forked_from.is_some(),
+            parent: parent.map(SessionId::from).or(spawned_by).or(forked_from.map(SessionId::from)),
+        };
+        // Instructions are nothing that anybody said; the rest is the program's own.
+        payload.ignore(&["session_id", "timestamp", "originator", "model_provider", "git"]);
+        payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
+        payload.ignore(&["thread_source", "history_mode", "context_window"]);
+        payload.ignore(&["agent_nickname", "agent_role", "agent_path", "multi_agent_version"]);
+        meta
+    }
+}
+
+/// `{subagent: {thread_spawn: {parent_thread_id}}}`; often only a word.
+fn parent_of_source(source: &RawValue) -> Option<SessionId> {
+    let mut subagent = value::parse::<Object<'_>>(source)?.object("subagent")?;
+    subagent.object("thread_spawn")?.str("parent_thread_id").map(SessionId::from)
+}
+
+impl TurnContext {
+    fn take(payload: &mut Object<'_>) -> Self {
+        let context = Self {
+            cwd: payload.text("cwd"),
+            model: payload.text("model"),
+            effort: payload.text("effort"),
+        };
+        payload.ignore(&["turn_id", "summary", "personality", "current_date", "timezone"]);
+        payload.ignore(&["user_instructions", "developer_instructions", "base_instructions"]);
+        payload.ignore(&["approval_policy", "approvals_reviewer", "sandbox_policy"]);
+        payload.ignore(&["permission_profile", "active_permission_profile", "network"]);
+        payload.ignore(&["file_system_sandbox_policy", "workspace_roots", "truncation_policy"]);
+        payload.ignore(&["collaboration_mode", "multi_agent_mode", "multi_agent_version"]);
+        payload.ignore(&["realtime_active", "comp_hash", "final_output_json_schema"]);
+        context
+    }
+}

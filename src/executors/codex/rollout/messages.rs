@@ -1,0 +1,201 @@
+//! What is said in a rollout file: by the person, the agent, other agents, and the program.
+
+use super::{
+    echoes::{Channel, Saying},
+    item::Message,
+    reducer::Step,
+};
+use crate::{
+    conversation::{DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text},
+    executors::{
+        content::{Blocks, Part},
+        report,
+    },
+};
+
+/// Elements that the program puts into the person's mouth, beside those with `_` in their name.
+const INJECTED: [&str; 3] = ["INSTRUCTIONS", "skill", "instructions"];
+
+impl Step<'_> {
+    pub(super) fn say(
+        &mut self,
+        entry_type: NormalizedEntryType,
+        content: Text,
+        message_id: Option<Text>,
+        extra: Vec<(String, Json)>,
+    ) {
+        let mut entry = NormalizedEntry::new(entry_type, content).at(self.at);
+        if message_id.is_some() || !extra.is_empty() {
+            let metadata = entry.metadata_mut();
+            metadata.message_id = message_id;
+            metadata.extra.extend(extra);
+        }
+        self.events.push(DomainEvent::entry(entry));
+    }
+
+    /// Reports the blocks that nobody knows.
+    pub(super) fn blocks(&mut self, content: &Blocks) {
+        for (name, block) in &content.unknown {
+            report::unknown_block(name, block, self.at, self.events);
+        }
+    }
+
+    pub(super) fn message(&mut self, message: Message<'_>, mut extra: Vec<(String, Json)>) {
+        let Message { role, id, content } = message;
+        match &*role {
+            "user" => self.user_message(Channel::Item, &content, false, id, extra),
+            "assistant" => self.agent_message(Channel::Item, &content, id, extra),
+            // What the program tells the model.
+            _ => {
+                self.blocks(&content);
+                extra.push(("role".to_owned(), Json::from(Text::from(role))));
+                self.say(NormalizedEntryType::SystemMessage, content.text(), id, extra);
+            }
+        }
+    }
+
+    pub(super) fn user_message(
+        &mut self,
+        channel: Channel,
+        content: &Blocks,
+        injected: bool,
+        id: Option<Text>,
+        mut extra: Vec<(String, Json)>,
+    ) {
+        self.blocks(content);
+        let content = without_image_tags(content);
+        let (text, words) = (content.text(), content.words());
+        let decoded = words.decode();
+        let context = if channel == Channel::Event { None } else { injected_context(&decoded) };
+        if injected || context.is_some() {
+            // An aborted turn is told by an event too.
+            if context == Some("turn_aborted")
+                && self.is_echo(Saying::Notice, "turn aborted", channel)
+            {
+                return;
+            }
+            extra.push(("role".to_owned(), Json::from(Text::from("user"))));
+            self.say(NormalizedEntryType::SystemMessage, text, id, extra);
+        } else if !text.is_empty() && !self.is_echo(Saying::User, &decoded, channel) {
+            self.say(NormalizedEntryType::UserMessage, text, id, extra);
+        }
+    }
+
+    pub(super) fn agent_message(
+        &mut self,
+        channel: Channel,
+        content: &Blocks,
+        id: Option<Text>,
+        extra: Vec<(String, Json)>,
+    ) {
+        self.blocks(content);
+        let text = content.text();
+        if !text.is_empty() && !self.is_echo(Saying::Agent, &content.words().decode(), channel) {
+            self.say(NormalizedEntryType::AssistantMessage, text, id, extra);
+        }
+    }
+
+    pub(super) fn thoughts(&mut self, channel: Channel, thoughts: Vec<Text>) {
+        for thought in thoughts {
+            if !thought.is_empty() && !self.is_echo(Saying::Thought, &thought.decode(), channel) {
+                self.say(NormalizedEntryType::Thinking, thought, None, Vec::new());
+            }
+        }
+    }
+
+    /// One agent writes to another: neither the person nor this agent's answer to it.
+    pub(super) fn between_agents(
+        &mut self,
+        author: Option<Text>,
+        recipient: Option<Text>,
+        content: &Blocks,
+        mut extra: Vec<(String, Json)>,
+    ) {
+        self.blocks(content);
+        let known = [("author", author), ("recipient", recipient)];
+        extra.extend(
+            known.into_iter().filter_map(|(name, who)| Some((name.to_owned(), who?.into()))),
+        );
+        self.say(NormalizedEntryType::SystemMessage, content.text(), None, extra);
+    }
+
+    pub(super) fn error(&mut self, channel: Channel, message: Text, extra: Vec<(String, Json)>) {
+        if !self.is_echo(Saying::Notice, &message.decode(), channel) {
+            self.say(NormalizedEntryType::ErrorMessage, message, None, extra);
+        }
+    }
+
+    /// The history that is replaced stays as it was shown.
+    pub(super) fn compacted(&mut self, channel: Channel, summary: Text) {
+        let told = self.is_echo(Saying::Notice, "context compacted", channel);
+        let content = match (told, summary.is_empty()) {
+            (true, true) => return,
+            (true, false) => summary,
+            (false, true) => "context compacted".into(),
+            (false, false) => Text::from(format!("context compacted\n{summary}")),
+        };
+        self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
+    }
+}
+
+/// The name of the element that a text consists of, if the program puts such texts into the
+/// conversation under the role of the user.
+fn injected_context(text: &str) -> Option<&str> {
+    let text = text.trim();
+    if text.starts_with("# AGENTS.md instructions") {
+        return Some("AGENTS.md");
+    }
+    let (name, _) = text.strip_prefix('<')?.split_once(['>', ' ', '\n'])?;
+    let is_name =
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    let closed = text.strip_suffix('>')?.strip_suffix(name)?.ends_with("</");
+    let known = name.contains('_') || INJECTED.contains(&name);
+    (is_name && closed && known).then_some(name)
+}
+
+/// Codex writes `<image name=..>` and `</image>` round an image: the placeholder says it already.
+fn without_image_tags(content: &Blocks) -> Blocks {
+    let has_image = content.parts.iter().any(|part| matches!(part, Part::Placeholder(_)));
+    if !has_image {
+        return Blocks { parts: content.parts.clone(), unknown: Vec::new() };
+    }
+    let is_tag = |part: &Part| match part {
+        Part::Text(text) => {
+            let text = text.decode();
+            let text = text.trim();
+            text == "</image>" || (text.starts_with("<image") && text.ends_with('>'))
+        }
+        Part::Placeholder(_) => false,
+    };
+    let parts = content.parts.iter().filter(|part| !is_tag(part)).cloned().collect();
+    Blocks { parts, unknown: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn context_is_told_from_words() {
+        assert_eq!(
+            injected_context("<environment_context>\n  <cwd>/</cwd>\n</environment_context>"),
+            Some("environment_context")
+        );
+        assert_eq!(
+            injected_context("# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>"),
+            Some("AGENTS.md")
+        );
+        assert_eq!(injected_context("<skill>\n<name>x</name>\n</skill>"), Some("skill"));
+        for words in [
+            "hello",
+            "<div>hello</div>",
+            "<environment_context> is what?",
+            "<",
+            "< a_b >",
+            "",
+            "<_>",
+        ] {
+            assert_eq!(injected_context(words), None, "{words}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Codex's rollout files: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`.
+//!
+//! The same thing is said up to three times in them: by a `response_item` (what the model was given
+//! and gave), by an `event_msg` (what the program showed), and in the newest releases by an
+//! `item_completed`. Which of them is there depends on the release and on where a file was cut, so
+//! the first to come counts, whichever it is, and its echoes are left out ([`Echoes`](echoes::Echoes)).
+
+mod calls;
+mod echoes;
+mod event;
+mod item;
+mod line;
+mod messages;
+mod reducer;
+mod session;
+
+pub use self::{
+    event::{CompletedItem, Event, TurnEnd},
+    item::{Call, Message, Output, ResponseItem},
+    line::{RolloutJson, RolloutLine, SessionMeta, TurnContext},
+    reducer::{CodexRolloutReducer, CodexRolloutState},
+};

@@ -1,0 +1,151 @@
+//! The session of a rollout file: its facts, its turns, its tokens, and the sessions before it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    echoes::{Channel, Saying},
+    event::TurnEnd,
+    line::{SessionMeta, TurnContext},
+    reducer::Step,
+};
+use crate::{
+    conversation::{
+        DomainEvent, NormalizedEntryType, Outcome, Session, SessionId, Text, Timestamp, TokenUsage,
+    },
+    executors::{
+        codex::{AGENT, Counter},
+        facts::Facts,
+    },
+};
+
+/// A copied history is written in one go; the first pause ends it. Its lines bear the time of the
+/// copy, a few milliseconds apart, and what follows needs an answer of the model.
+const LONGEST_PAUSE_MS: u64 = 1000;
+
+/// What is known of the session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SessionState {
+    pub(super) facts: Facts,
+    /// The file's own `session_meta`: the first.
+    own_id: Option<SessionId>,
+    has_meta: bool,
+    /// It begins with another session's history.
+    forked: bool,
+    /// The time of the last line of a history that is being copied.
+    replayed_at: Option<Timestamp>,
+    counter: Counter,
+    turns: u64,
+    duration_ms: Option<u64>,
+}
+
+impl Step<'_> {
+    /// The first is the session's; one with another id is that of a session that it was forked from,
+    /// and the history of that session follows.
+    pub(super) fn session_meta(&mut self, meta: SessionMeta) {
+        let SessionMeta { id, started_at, cwd, cli_version, parent, forked } = meta;
+        let session = &mut self.state.session;
+        if session.has_meta {
+            if id != session.own_id {
+                session.replayed_at = self.at;
+            } else {
+                self.learn(Session { version: cli_version, ..Session::default() });
+            }
+            return;
+        }
+        session.has_meta = true;
+        session.forked = forked;
+        session.own_id.clone_from(&id);
+        self.learn(Session {
+            session_id: id,
+            version: cli_version,
+            cwd,
+            parent_session_id: parent,
+            started_at: started_at.or(self.at),
+            ..Session::default()
+        });
+    }
+
+    /// Notices the end of a copied history. A line without a time ends it too: rather count a token
+    /// twice than never.
+    pub(super) fn follow_replay(&mut self) {
+        let session = &mut self.state.session;
+        if let Some(last) = session.replayed_at {
+            let pause = self.at.and_then(|at| at.millis_since(last));
+            let goes_on = pause.is_some_and(|pause| pause < LONGEST_PAUSE_MS);
+            session.replayed_at = self.at.filter(|_| goes_on);
+        }
+    }
+
+    fn is_replay(&self) -> bool {
+        self.state.session.replayed_at.is_some()
+    }
+
+    pub(super) fn settings(&mut self, context: TurnContext) {
+        let TurnContext { cwd, model, effort: reasoning_effort } = context;
+        let news = Session { cwd, model, reasoning_effort, ..Session::default() };
+        self.state.session.facts.learn_model(AGENT, news, self.at, self.events);
+    }
+
+    pub(super) fn turn_started(&mut self) {
+        if !self.is_replay() {
+            self.state.session.turns += 1;
+        }
+    }
+
+    pub(super) fn turn_ended(&mut self, end: TurnEnd) {
+        let TurnEnd { outcome, reason, last_words, error, duration_ms } = end;
+        if let Some(words) = last_words {
+            self.agent_message(Channel::TurnEnd, &words.into(), None, Vec::new());
+        }
+        if let Some(error) = error.clone() {
+            self.error(Channel::TurnEnd, error, Vec::new());
+        }
+        let aborted = matches!(outcome, Some(Outcome::Cancelled | Outcome::LimitReached));
+        if aborted && !self.is_echo(Saying::Notice, "turn aborted", Channel::Event) {
+            let why = reason.as_ref().map(|reason| format!("turn aborted: {reason}"));
+            let content = why.map_or_else(|| Text::from("turn aborted"), Text::from);
+            self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
+        }
+        if self.is_replay() {
+            return;
+        }
+        let session = &mut self.state.session;
+        if let Some(duration_ms) = duration_ms {
+            session.duration_ms =
+                Some(session.duration_ms.unwrap_or(0).saturating_add(duration_ms));
+        }
+        let outcome = outcome.unwrap_or(Outcome::Success);
+        // A reason that was given earlier does not hold any more.
+        let outdated =
+            outcome == Outcome::Success && session.facts.known().outcome_reason.is_some();
+        let outcome_reason =
+            reason.or(error).or_else(|| outdated.then(|| Text::from("task complete")));
+        let news = Session {
+            outcome: Some(outcome),
+            outcome_reason,
+            turns: Some(session.turns).filter(|&turns| turns > 0),
+            duration_ms: session.duration_ms,
+            ended_at: self.at,
+            ..Session::default()
+        };
+        self.learn(news);
+    }
+
+    pub(super) fn token_count(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) {
+        let replayed = self.is_replay();
+        let session = &mut self.state.session;
+        let Some(total) = total else { return };
+        if session.forked
+            && session.counter == Counter::default()
+            && let Some(last) = last
+        {
+            // The thread's total begins with its parent's, of which no line was seen.
+            let _ = session.counter.advance(total.since(&last));
+        }
+        let more = session.counter.advance(total);
+        if let Some(usage) = more.filter(|_| !replayed) {
+            let model = session.facts.known().model.clone();
+            self.events.push(DomainEvent::Usage { usage, model });
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What Codex's tools do, as items and events tell it: a call together with its result.
+//!
+//! Both formats say the same things in almost the same words: `item.completed` of `codex exec`, and
+//! `exec_command_end` and its like, as well as `item_completed`, of rollout files.
+
+mod agents;
+mod changes;
+mod command;
+mod mcp;
+mod status;
+mod web;
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+pub use self::{
+    agents::{AgentCall, call as agent_call},
+    changes::{FileChanges, file_change},
+    command::{CommandExecution, command_line, duration_ms},
+    mcp::McpCall,
+    status::Status,
+    web::WebSearch,
+};
+use super::{case::either, result::CodexResult};
+use crate::{
+    conversation::{ActionType, Json, Text, TodoItem, ToolResult},
+    executors::{
+        action::MappedCall,
+        content, files,
+        wire::{Object, value},
+    },
+};
+
+/// A call of a tool, with what the log says of its result so far.
+#[derive(Clone, Debug)]
+pub enum Tool<'a> {
+    /// A command.
+    Command(CommandExecution),
+    /// Changes of files.
+    Patch(FileChanges<'a>),
+    /// A tool of an MCP server, or one that the client offers.
+    Mcp(McpCall<'a>),
+    /// A search of the web, or a page opened or searched.
+    Web(WebSearch<'a>),
+    /// The list of things to do.
+    TodoList(Vec<TodoItem>),
+    /// Work with sub-agents.
+    Agents(AgentCall<'a>),
+    /// An image that was looked at.
+    ViewImage(Cow<'a, str>),
+    /// An image that was made.
+    MakeImage(MakeImage),
+    /// A plan that was presented.
+    Plan(Text),
+}
+
+/// An image that was made. Its bytes are not kept.
+#[derive(Clone, Debug, Default)]
+pub struct MakeImage {
+    /// What it shows.
+    pub prompt: Option<Text>,
+    /// How it ended.
+    pub status: Status,
+    /// Where it lies.
+    pub saved_path: Option<Text>,
+    /// Stands for the image.
+    pub placeholder: Option<String>,
+}
+
+impl MakeImage {
+    /// Reads `image_generation_call` and `image_generation_end`.
+    pub fn take(object: &mut Object<'_>) -> Self {
+        Self {
+            prompt: object.text("revised_prompt"),
+            status: Status::take(object),
+            saved_path: object.text("saved_path"),
+            placeholder: object
+                .str("result")
+                .filter(|data| !data.is_empty())
+                .map(|data| content::image_of_base64("image/png", &data)),
+        }
+    }
+}
+
+impl<'a> Tool<'a> {
+    /// Reads the fields of an item, if its type (in `snake_case`) is a tool.
+    pub fn take_item(kind: &str, item: &mut Object<'a>) -> Option<Self> {
+        Some(match kind {
+            "command_execution" => Self::Command(CommandExecution::take(item)),
+            "file_change" => Self::Patch(FileChanges::take(item)),
+            "mcp_tool_call" => Self::Mcp(McpCall::take(item)),
+            "dynamic_tool_call" => Self::Mcp(McpCall::take_dynamic(item)),
+            "web_search" => Self::Web(WebSearch::take(item)),
+            "collab_tool_call" | "collab_agent_tool_call" => Self::Agents(AgentCall::take(item)),
+            "todo_list" => Self::TodoList(take_todos(item)),
+            "image_view" => Self::ViewImage(item.str("path").unwrap_or_default()),
+            "image_generation" => Self::MakeImage(MakeImage::take(item)),
+            "plan" => Self::Plan(item.text("text").unwrap_or_default()),
+            _ => return None,
+        })
+    }
+
+    /// The tool's name.
+    pub fn name(&self) -> Cow<'_, str> {
+        match self {
+            Self::Command(_) => "command_execution".into(),
+            Self::Patch(_) => "apply_patch".into(),
+            Self::Mcp(call) => call.name(),
+            Self::Web(_) => "web_search".into(),
+            Self::TodoList(_) => "todo_list".into(),
+            Self::Agents(call) => call.tool.as_ref().into(),
+            Self::ViewImage(_) => "view_image".into(),
+            Self::MakeImage(_) => "image_generation".into(),
+            Self::Plan(_) => "plan".into(),
+        }
+    }
+
+    /// What the call does.
+    pub fn call(&self, cwd: Option<&str>) -> MappedCall {
+        match self {
+            Self::Command(command) => command.call(),
+            Self::Patch(patch) => patch.call(cwd),
+            Self::Mcp(call) => call.call(),
+            Self::Web(search) => search.call(),
+            Self::TodoList(todos) => mapped(
+                ActionType::TodoManagement {
+                    todos: todos.clone(),
+                    operation: "write".into(),
+                    result: None,
+                },
+                "todo list".into(),
+            ),
+            Self::Agents(call) => call.call(),
+            Self::ViewImage(path) => {
+                let path = files::relative_path(path, cwd);
+                mapped(ActionType::FileRead { path: path.clone(), result: None }, path)
+            }
+            Self::MakeImage(image) => {
+                let mut call = MappedCall::tool("image_generation", None);
+                call.title = image.prompt.clone().unwrap_or(call.title);
+                call
+            }
+            Self::Plan(plan) => mapped(
+                ActionType::PlanPresentation { plan: plan.clone(), result: None },
+                "plan".into(),
+            ),
+        }
+    }
+
+    /// Content blocks of the result that nobody knows.
+    pub fn unknown_blocks(&self) -> &[(String, Json)] {
+        match self {
+            Self::Mcp(call) => call.content.as_ref().map_or(&[], |content| &content.unknown),
+            _ => &[],
+        }
+    }
+
+    /// How the call ended, or how far it has come.
+    pub fn result(&self) -> CodexResult {
+        match self {
+            Self::Command(command) => command.result(),
+            Self::Patch(patch) => patch.result(),
+            Self::Mcp(call) => call.result(),
+            Self::Web(search) => search.result(),
+            Self::Agents(call) => call.result(),
+            Self::MakeImage(image) => {
+                let shown =
+                    image.saved_path.clone().or(image.placeholder.as_deref().map(Text::from));
+                CodexResult::new(&image.status, shown.map(ToolResult::Text))
+            }
+            Self::TodoList(_) | Self::ViewImage(_) | Self::Plan(_) => CodexResult::default(),
+        }
+    }
+}
+
+fn mapped(action: ActionType, title: Text) -> MappedCall {
+    MappedCall { action, title, extra: Vec::new(), unknown: false }
+}
+
+/// `items[]{text, completed}`.
+fn take_todos(item: &mut Object<'_>) -> Vec<TodoItem> {
+    let items = item.array("items").unwrap_or_default().into_iter().filter_map(|raw: &RawValue| {
+        let mut todo: Object<'_> = value::parse(raw)?;
+        let status = match either(&mut todo, "completed", Object::bool) {
+            Some(true) => "completed".into(),
+            Some(false) => "pending".into(),
+            None => todo.text("status").unwrap_or_else(|| "pending".into()),
+        };
+        Some(TodoItem { content: todo.text("text").unwrap_or_default(), status, priority: None })
+    });
+    items.collect()
+}

@@ -1,0 +1,76 @@
+//! Searches of the web: `web_search` items, `web_search_call`, and `web_search_end` events.
+
+use std::borrow::Cow;
+
+use super::{Status, mapped};
+use crate::{
+    conversation::{ActionType, Json, Text, ToolResult},
+    executors::{
+        action::MappedCall,
+        codex::{case::snake, result::CodexResult},
+        wire::Object,
+    },
+};
+
+/// A search of the web, or a page that was opened or searched.
+#[derive(Clone, Debug, Default)]
+pub struct WebSearch<'a> {
+    /// `search`, `open_page`, `find_in_page`, `other`.
+    pub kind: Cow<'a, str>,
+    /// What is looked for; several questions are joined.
+    pub query: Text,
+    /// The page.
+    pub url: Option<Text>,
+    /// What was found.
+    pub results: Option<Json>,
+    /// Where it stands.
+    pub status: Status,
+}
+
+impl<'a> WebSearch<'a> {
+    /// Reads the fields of any form.
+    pub fn take(object: &mut Object<'a>) -> Self {
+        let mut action = object.object("action").unwrap_or_default();
+        let kind = action.str("type").map(|kind| Cow::Owned(snake(&kind).into_owned()));
+        let queries = action.texts("queries").filter(|queries| !queries.is_empty());
+        let queries = queries.map(|queries| {
+            let queries: Vec<_> = queries.iter().map(Text::decode).collect();
+            Text::from(queries.join(", "))
+        });
+        let url = action.text("url");
+        // Of a page that is opened, the event's own `query` is the address.
+        let stated =
+            object.text("query").filter(|query| !query.is_empty() && url.as_ref() != Some(query));
+        // The list of questions is the fullest; the event's own `query` may be an abridgement.
+        let query = action.text("pattern").or(queries).or_else(|| action.text("query")).or(stated);
+        Self {
+            kind: kind.unwrap_or(Cow::Borrowed("search")),
+            query: query.unwrap_or_default(),
+            url,
+            results: object.json("results").filter(|results| results.get() != "[]"),
+            status: Status::take(object),
+        }
+    }
+
+    /// What tells this search from others, for the lines that give it no id.
+    pub fn key(&self) -> String {
+        let url = self.url.as_ref().map(Text::decode).unwrap_or_default();
+        format!("{} {} {}", self.kind, self.query.decode(), url)
+    }
+
+    pub(super) fn call(&self) -> MappedCall {
+        let url = self.url.clone();
+        if let (Some(url), true) = (&url, self.query.is_empty()) {
+            return mapped(ActionType::WebFetch { url: url.clone(), result: None }, url.clone());
+        }
+        let query = self.query.clone();
+        let title = if query.is_empty() { "web search".into() } else { query.clone() };
+        let mut call = mapped(ActionType::Search { query, result: None }, title);
+        call.extra.extend(url.map(|url| ("url".to_owned(), Json::from(url))));
+        call
+    }
+
+    pub(super) fn result(&self) -> CodexResult {
+        CodexResult::new(&self.status, self.results.clone().map(ToolResult::Json))
+    }
+}

@@ -1,0 +1,229 @@
+//! Content blocks: what messages and tool results are made of, in the spellings of several agents.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::wire::{Object, value};
+use crate::conversation::{Json, Text};
+
+/// The blocks of a message or of a tool's result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Blocks {
+    /// What can be shown, in order.
+    pub parts: Vec<Part>,
+    /// Blocks of a type that nobody knows, by that type.
+    pub unknown: Vec<(String, Json)>,
+}
+
+/// A block that can be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// Text.
+    Text(Text),
+    /// A placeholder for something that is not text, such as `[image: image/png, 12345 bytes]`.
+    Placeholder(String),
+}
+
+impl Blocks {
+    /// Reads an array of blocks, a single block, or a plain string.
+    pub fn read(raw: &RawValue) -> Self {
+        let mut blocks = Self::default();
+        match value::parse::<Vec<&RawValue>>(raw) {
+            Some(items) => items.into_iter().for_each(|item| blocks.push(item)),
+            None => blocks.push(raw),
+        }
+        blocks
+    }
+
+    fn push(&mut self, raw: &RawValue) {
+        if let Some(text) = Text::from_raw(raw) {
+            self.parts.push(Part::Text(text));
+            return;
+        }
+        let Some(mut block) = value::parse::<Object<'_>>(raw) else {
+            self.unknown.push(("not an object".to_owned(), raw.into()));
+            return;
+        };
+        let kind = block.str("type").unwrap_or_default();
+        match &*kind {
+            "text" | "Text" | "input_text" | "output_text" | "inputText" | "outputText"
+            | "summary_text" | "reasoning_text" => {
+                self.parts.extend(block.text("text").map(Part::Text));
+            }
+            "image" | "input_image" | "inputImage" | "output_image" | "localImage"
+            | "local_image" => {
+                self.parts.push(Part::Placeholder(image_block(block)));
+            }
+            "audio" | "input_audio" => {
+                let media_type = block.str("mimeType").unwrap_or(Cow::Borrowed("audio"));
+                let bytes = block.str("data").map(|data| base64_bytes(&data));
+                self.parts.push(Part::Placeholder(placeholder("audio", &media_type, bytes)));
+            }
+            "resource_link" => {
+                let uri = block.str("uri").unwrap_or_default();
+                self.parts.push(Part::Placeholder(format!("[resource: {uri}]")));
+            }
+            "resource" => match block.object("resource").map(resource) {
+                Some(part) => self.parts.push(part),
+                None => self.unknown.push((kind.into_owned(), raw.into())),
+            },
+            // Only the model's provider can read it.
+            "encrypted_content" => {}
+            _ => self.unknown.push((kind.into_owned(), raw.into())),
+        }
+    }
+
+    /// Everything that can be shown, as one text. Parts stand on lines of their own.
+    pub fn text(&self) -> Text {
+        join(self.parts.iter())
+    }
+
+    /// The same without placeholders.
+    pub fn words(&self) -> Text {
+        join(self.parts.iter().filter(|part| matches!(part, Part::Text(_))))
+    }
+}
+
+impl From<Text> for Blocks {
+    fn from(text: Text) -> Self {
+        Self { parts: vec![Part::Text(text)], unknown: Vec::new() }
+    }
+}
+
+fn join<'p>(parts: impl Iterator<Item = &'p Part>) -> Text {
+    let mut parts = parts.peekable();
+    let Some(first) = parts.next() else { return Text::default() };
+    if parts.peek().is_none() {
+        return match first {
+            Part::Text(text) => text.clone(),
+            Part::Placeholder(text) => text.as_str().into(),
+        };
+    }
+    let mut joined = String::new();
+    for part in std::iter::once(first).chain(parts) {
+        if !joined.is_empty() && !joined.ends_with('\n') {
+            joined.push('\n');
+        }
+        match part {
+            Part::Text(text) => joined.push_str(&text.decode()),
+            Part::Placeholder(text) => joined.push_str(text),
+        }
+    }
+    joined.into()
+}
+
+/// `{data, mimeType}` (MCP), `{source: {media_type, data}}` (Anthropic), `{image_url}` (OpenAI).
+fn image_block(mut block: Object<'_>) -> String {
+    if let Some(mut source) = block.object("source") {
+        let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
+        let bytes = source.str("data").map(|data| base64_bytes(&data));
+        return match (bytes, source.str("url")) {
+            (None, Some(url)) => image_of_url(&url),
+            (bytes, _) => placeholder("image", &media_type.unwrap_or_default(), bytes),
+        };
+    }
+    if let Some(data) = block.str("data") {
+        let media_type = block.str("mimeType").or_else(|| block.str("media_type"));
+        return placeholder("image", &media_type.unwrap_or_default(), Some(base64_bytes(&data)));
+    }
+    let url = ["image_url", "imageUrl", "url", "path"].into_iter().find_map(|key| block.str(key));
+    match url {
+        Some(url) => image_of_url(&url),
+        None => placeholder("image", "", None),
+    }
+}
+
+fn resource(mut resource: Object<'_>) -> Part {
+    match resource.text("text") {
+        Some(text) => Part::Text(text),
+        None => {
+            let uri = resource.str("uri").unwrap_or_default();
+            Part::Placeholder(format!("[resource: {uri}]"))
+        }
+    }
+}
+
+/// Stands for an image that is given as a URL: `data:image/png;base64,..` or an address.
+pub fn image_of_url(url: &str) -> String {
+    let Some(data) = url.strip_prefix("data:") else {
+        return format!("[image: {url}]");
+    };
+    let (head, body) = data.split_once(',').unwrap_or((data, ""));
+    let media_type = head.split(';').next().unwrap_or_default();
+    let bytes = if head.ends_with("base64") { base64_bytes(body) } else { body.len() };
+    placeholder("image", media_type, Some(bytes))
+}
+
+/// Stands for an image that is given as base64.
+pub fn image_of_base64(media_type: &str, data: &str) -> String {
+    placeholder("image", media_type, Some(base64_bytes(data)))
+}
+
+fn placeholder(what: &str, media_type: &str, bytes: Option<usize>) -> String {
+    let media_type = if media_type.is_empty() { "unknown type" } else { media_type };
+    match bytes {
+        Some(bytes) => format!("[{what}: {media_type}, {bytes} bytes]"),
+        None => format!("[{what}: {media_type}]"),
+    }
+}
+
+/// How many bytes a base64 text stands for.
+fn base64_bytes(data: &str) -> usize {
+    let digits = data.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=').count();
+    digits / 4 * 3 + (digits % 4) * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Blocks {
+        Blocks::read(serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn images_are_placeholders() {
+        for (json, shown) in [
+            (
+                r#"[{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}]"#,
+                "[image: image/png, 5 bytes]",
+            ),
+            (
+                r#"{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"aGVsbG8h"}}"#,
+                "[image: image/jpeg, 6 bytes]",
+            ),
+            (
+                r#"[{"type":"input_image","image_url":"data:image/gif;base64,aGVsbA=="}]"#,
+                "[image: image/gif, 4 bytes]",
+            ),
+            (
+                r#"[{"type":"input_image","image_url":"https://example.com/a.png"}]"#,
+                "[image: https://example.com/a.png]",
+            ),
+            (r#"[{"type":"input_image","image_url":null}]"#, "[image: unknown type]"),
+        ] {
+            assert_eq!(read(json).text(), shown, "{json}");
+            assert!(read(json).words().is_empty(), "{json}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_block_leaves_the_others() {
+        let blocks = read(
+            r#"[{"type":"text","text":"a"},{"type":"hologram","x":1},{"type":"text","text":"b"}]"#,
+        );
+        assert_eq!(blocks.text(), "a\nb");
+        assert_eq!(blocks.unknown.len(), 1);
+        assert_eq!(blocks.unknown[0].0, "hologram");
+    }
+
+    #[test]
+    fn parts_that_end_their_line_are_joined_as_they_are() {
+        let blocks = read(
+            r#"[{"type":"input_text","text":"Output:\n"},{"type":"input_text","text":"x\n"}]"#,
+        );
+        assert_eq!(blocks.text(), "Output:\nx\n");
+        assert_eq!(read(r#""plain""#).text(), "plain");
+    }
+}

@@ -1,0 +1,31 @@
+//! Law 1.
+
+use std::fmt;
+
+use super::{Law, Violation, same::in_step};
+use crate::transduce::Reducer;
+
+/// Law 1, **determinism**: the same inputs give the same events and the same state, step by step.
+///
+/// What breaks it: a clock, randomness, the order in which a `HashMap` is walked, anything read from
+/// outside.
+///
+/// ```
+/// use foldline::{testkit::law, transduce::{Batch, reduce_fn}};
+///
+/// let sum = reduce_fn(|| 0, |sum: u32, n: u32| (sum + n, Batch::one(sum + n)));
+/// law::determinism(&sum, &[1, 2, 3])?;
+/// # Ok::<(), foldline::testkit::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first step at which the two runs differ.
+pub fn determinism<R, In, S, E>(reducer: &R, inputs: &[In]) -> Result<(), Violation>
+where
+    R: Reducer<In, S, E>,
+    In: Clone,
+    S: PartialEq + fmt::Debug,
+    E: PartialEq + fmt::Debug,
+{
+    in_step(Law::Determinism, ["first run", "second run"], reducer, inputs, |_, state| Ok(state))
+}

@@ -1,0 +1,116 @@
+//! Law 7.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Law, Place, Violation};
+use crate::{
+    conversation::{Conversation, CorrId, DomainEvent},
+    transduce::Emitter,
+};
+
+/// At how many places of a long log the whole documents are compared.
+const BOUNDARIES: usize = 128;
+
+/// Law 7, **commuting diagram**: the patches of `emitter`, applied with the `json-patch` crate to
+/// `{"entries":[]}`, give the document that the events give when they are folded straight into a
+/// [`Conversation`].
+///
+/// It holds at the end, and after every event (at no more than 128 of them, evenly spread, in a long
+/// log); while an entry grows, its text in the patched document may lag behind, and be a prefix.
+///
+/// # Errors
+/// The first event after which the documents differ, or a patch that cannot be applied.
+pub fn commuting_diagram<M, Out>(mut emitter: M, events: &[DomainEvent]) -> Result<(), Violation>
+where
+    M: Emitter<DomainEvent, Out>,
+    Out: Into<json_patch::Patch>,
+{
+    let mut conversation = Conversation::default();
+    let mut document = json!({ "entries": [] });
+    let mut growing = BTreeSet::new();
+    let stride = events.len().div_ceil(BOUNDARIES).max(1);
+    for (index, event) in events.iter().enumerate() {
+        let place = Place::Event(index);
+        conversation.apply(event);
+        follow(&mut growing, event);
+        for patch in emitter.emit(event) {
+            apply(&mut document, patch, place)?;
+        }
+        if index.is_multiple_of(stride) {
+            compare(&document, &conversation, !growing.is_empty(), place)?;
+        }
+    }
+    for patch in emitter.finish() {
+        apply(&mut document, patch, Place::Completion)?;
+    }
+    compare(&document, &conversation, false, Place::Completion)
+}
+
+fn follow<'e>(growing: &mut BTreeSet<&'e CorrId>, event: &'e DomainEvent) {
+    match event {
+        DomainEvent::OpenEntry { corr_id, .. } => drop(growing.insert(corr_id)),
+        DomainEvent::CloseEntry { corr_id, .. } => drop(growing.remove(corr_id)),
+        _ => {}
+    }
+}
+
+fn apply<Out: Into<json_patch::Patch>>(
+    document: &mut Value,
+    patch: Out,
+    place: Place,
+) -> Result<(), Violation> {
+    let patch = patch.into();
+    json_patch::patch(document, &patch).map_err(|error| {
+        let message = format!("the patch cannot be applied: {error}");
+        Violation::new(Law::CommutingDiagram, place, message).side("patch", &patch)
+    })
+}
+
+fn compare(
+    patched: &Value,
+    conversation: &Conversation,
+    may_lag: bool,
+    place: Place,
+) -> Result<(), Violation> {
+    let folded = serde_json::to_value(conversation).map_err(|error| {
+        let message = format!("the conversation has no document: {error}");
+        Violation::new(Law::CommutingDiagram, place, message)
+    })?;
+    let differs = |patched: &Value, folded: &Value| match may_lag {
+        true => *patched != *folded && !lags(patched, folded),
+        false => patched != folded,
+    };
+    let length = |document: &Value| document["entries"].as_array().map_or(0, Vec::len);
+    for index in 0..length(patched).max(length(&folded)) {
+        let (patched, folded) = (&patched["entries"][index], &folded["entries"][index]);
+        if differs(patched, folded) {
+            return Err(differ(place, format!("entry {index} differs"), patched, folded));
+        }
+    }
+    if besides(patched).eq(besides(&folded)) {
+        return Ok(());
+    }
+    let [patched, folded] = [patched, &folded].map(|document| besides(document).collect());
+    Err(differ(place, "what stands beside the entries differs".to_owned(), &patched, &folded))
+}
+
+/// What stands beside the entries.
+fn besides(document: &Value) -> impl Iterator<Item = (String, Value)> {
+    let fields = document.as_object().into_iter().flatten().filter(|(name, _)| *name != "entries");
+    fields.map(|(name, value)| (name.clone(), value.clone()))
+}
+
+fn differ(place: Place, message: String, patched: &Value, folded: &Value) -> Violation {
+    let violation = Violation::new(Law::CommutingDiagram, place, message);
+    violation.side("patched", &patched.to_string()).side("folded", &folded.to_string())
+}
+
+/// Whether the text of a patched entry is only the beginning of the folded one's.
+fn lags(patched: &Value, folded: &Value) -> bool {
+    let text = |slot: &Value| slot["content"]["content"].as_str().unwrap_or_default().to_owned();
+    let mut caught_up = patched.clone();
+    caught_up["content"]["content"] = folded["content"]["content"].clone();
+    caught_up == *folded && text(folded).starts_with(&text(patched))
+}

@@ -1,0 +1,82 @@
+//! Law 8.
+
+use std::fmt;
+
+use super::{Law, Place, Violation, same::same};
+use crate::transduce::{Batch, Emitter};
+
+/// Law 8, **independence of sinks**: an emitter's output is the same alone as it is beside another
+/// one, before or behind it in a fan-out, at every event and at completion.
+///
+/// What breaks it: emitters that share something, such as a file, a counter, a global.
+///
+/// `one` and `other` make new emitters.
+///
+/// ```
+/// use foldline::{testkit::law, transduce::{Batch, emit_fn}};
+///
+/// let double = || emit_fn(|n: &u32| Batch::one(n * 2));
+/// let spell = || emit_fn(|n: &u32| Batch::one(n.to_string()));
+/// law::independence(double, spell, &[1, 2, 3])?;
+/// # Ok::<(), foldline::testkit::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first event at which an output differs.
+pub fn independence<Event, A, OutA, B, OutB>(
+    one: impl Fn() -> A,
+    other: impl Fn() -> B,
+    events: &[Event],
+) -> Result<(), Violation>
+where
+    A: Emitter<Event, OutA>,
+    B: Emitter<Event, OutB>,
+    OutA: PartialEq + fmt::Debug,
+    OutB: PartialEq + fmt::Debug,
+{
+    let (one_alone, other_alone) = (outputs(one(), events), outputs(other(), events));
+    let (first, second) = apart(outputs((one(), other()), events));
+    compare("one", "beside the other", &one_alone, &first)?;
+    compare("the other", "behind the first", &other_alone, &second)?;
+    let (second, first) = apart(outputs((other(), one()), events));
+    compare("one", "behind the other", &one_alone, &first)?;
+    compare("the other", "beside the first", &other_alone, &second)
+}
+
+/// What an emitter gives for each event, and at completion.
+fn outputs<Event, M, Out>(mut emitter: M, events: &[Event]) -> Vec<Batch<Out>>
+where
+    M: Emitter<Event, Out>,
+{
+    let mut outputs: Vec<_> = events.iter().map(|event| emitter.emit(event)).collect();
+    outputs.push(emitter.finish());
+    outputs
+}
+
+/// The outputs of a fan-out of two, for each of the two.
+fn apart<A, B>(pairs: Vec<Batch<(Batch<A>, Batch<B>)>>) -> (Vec<Batch<A>>, Vec<Batch<B>>) {
+    let each = pairs.into_iter().map(|pairs| {
+        let (mut one, mut other) = (Batch::EMPTY, Batch::EMPTY);
+        for (more_of_one, more_of_other) in pairs {
+            one.append(more_of_one);
+            other.append(more_of_other);
+        }
+        (one, other)
+    });
+    each.unzip()
+}
+
+fn compare<Out: PartialEq + fmt::Debug>(
+    which: &str,
+    beside: &'static str,
+    alone: &[Batch<Out>],
+    together: &[Batch<Out>],
+) -> Result<(), Violation> {
+    let last = alone.len().saturating_sub(1);
+    for (index, (alone, together)) in alone.iter().zip(together).enumerate() {
+        let place = if index == last { Place::Completion } else { Place::Event(index) };
+        let message = format!("the output of {which} differs");
+        same(Law::Independence, ["alone", beside], place, &message, alone, together)?;
+    }
+    Ok(())
+}

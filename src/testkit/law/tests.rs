@@ -1,0 +1,232 @@
+//! A law that cannot be broken says nothing: each is broken here.
+
+use std::{
+    cell::Cell,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::*;
+use crate::{
+    conversation::EntryIdx,
+    conversation::{
+        ActionType, CorrId, NormalizedEntry, NormalizedEntryType, ToolResult, ToolStatus, ToolUse,
+    },
+    emitters::patch::ConversationPatch,
+    executors::{report, wire::Irregular},
+    transduce::reduce_fn,
+};
+
+fn law_of(result: Result<(), Violation>) -> (usize, Place) {
+    let violation = result.unwrap_err();
+    (violation.law.number(), violation.place)
+}
+
+fn entry(content: &str) -> NormalizedEntry {
+    NormalizedEntry::new(NormalizedEntryType::UserMessage, content)
+}
+
+fn call(status: ToolStatus, result: Option<&str>) -> Arc<NormalizedEntry> {
+    let result = result.map(|text| ToolResult::Text(text.into()));
+    let action = ActionType::Tool { tool_name: "T".into(), arguments: None, result };
+    let tool = ToolUse { status, ..ToolUse::new("T", action) };
+    NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "T").into()
+}
+
+fn new_call(id: &str) -> DomainEvent {
+    DomainEvent::NewToolCall { corr_id: id.into(), entry: call(ToolStatus::Created, None) }
+}
+
+fn update(id: &str, status: ToolStatus) -> DomainEvent {
+    DomainEvent::UpdateToolCall { corr_id: id.into(), entry: call(status, None) }
+}
+
+#[test]
+fn a_reducer_that_remembers_outside_of_its_state_is_not_deterministic() {
+    let outside = Cell::new(0);
+    let reducer = reduce_fn(
+        || (),
+        |(), n: u32| {
+            outside.set(outside.get() + u32::from(n == 3));
+            ((), Batch::one(outside.get()))
+        },
+    );
+    assert_eq!(law_of(determinism(&reducer, &[1, 2, 3, 4])), (1, Place::Input(2)));
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Forgetful {
+    sum: u32,
+    #[serde(skip)]
+    last: u32,
+}
+
+#[test]
+fn a_state_that_is_not_stored_whole_cannot_be_split() {
+    let reducer = reduce_fn(Forgetful::default, |state: Forgetful, n: u32| {
+        (Forgetful { sum: state.sum + n, last: n }, Batch::one(state.last))
+    });
+    assert_eq!(law_of(split_invariance(&reducer, &[0, 5, 6])), (2, Place::Input(1)));
+    assert_eq!(law_of(split_invariance_at(&reducer, &[0, 5, 6], &[2])), (2, Place::Input(1)));
+    assert_eq!(split_invariance_at(&reducer, &[0, 5, 6], &[0, 1]), Ok(()));
+    determinism(&reducer, &[0, 5, 6]).unwrap();
+}
+
+#[test]
+fn events_out_of_balance() {
+    let end = |id| update(id, ToolStatus::Success);
+    let grow = |id: &str| DomainEvent::GrowEntry { corr_id: id.into(), text: "x".into() };
+    let open = |id: &str| DomainEvent::OpenEntry { corr_id: id.into(), entry: entry("x").into() };
+    let close = |id: &str| DomainEvent::CloseEntry { corr_id: id.into(), entry: None };
+    balance(&[new_call("a"), open("b"), update("a", ToolStatus::InProgress), grow("b")])
+        .unwrap_err();
+    balance(&[new_call("a"), open("b"), end("a"), grow("b"), close("b")]).unwrap();
+    let at = |index| (4, Place::Event(index));
+    assert_eq!(law_of(balance(&[end("a"), new_call("a")])), at(0));
+    assert_eq!(law_of(balance(&[new_call("a"), end("a"), end("a")])), at(2));
+    assert_eq!(law_of(balance(&[new_call("a"), end("a"), new_call("a")])), at(2));
+    assert_eq!(law_of(balance(&[new_call("a"), new_call("b"), end("b")])), (4, Place::Completion));
+    assert_eq!(law_of(balance(&[open("a"), close("a"), grow("a")])), at(2));
+    assert_eq!(law_of(balance(&[new_call("a"), grow("a")])), at(1));
+    assert_eq!(law_of(balance(&[open("a"), new_call("a")])), at(1));
+    let born_ended =
+        DomainEvent::NewToolCall { corr_id: "a".into(), entry: call(ToolStatus::Success, None) };
+    assert_eq!(law_of(balance(&[born_ended])), at(0));
+}
+
+/// Pairs results with calls by their order, as it should not be done.
+#[test]
+fn pairing_by_order_depends_on_the_order() {
+    let reducer = reduce_fn(Vec::new, |mut open: Vec<CorrId>, line: &str| {
+        if let Some(id) = line.strip_prefix("call ") {
+            open.push(id.into());
+            return (open, Batch::one(new_call(id)));
+        }
+        if open.is_empty() {
+            return (open, Batch::EMPTY);
+        }
+        let corr_id = open.remove(0);
+        let entry = call(ToolStatus::Success, Some(line));
+        (open, Batch::one(DomainEvent::UpdateToolCall { corr_id, entry }))
+    });
+    let inputs = ["call a", "call b", "result a", "result b"];
+    assert_eq!(only_end_a_call(&reducer, &inputs), [false, false, true, true]);
+    let is_result = |_: usize, line: &&str| line.starts_with("result");
+    order_of_results(&reducer, &inputs, is_result, &[2, 5]).unwrap();
+    let swapped = order_of_results(&reducer, &inputs, is_result, &[5, 2]);
+    assert_eq!(law_of(swapped), (5, Place::Completion));
+}
+
+/// An executor that says nothing of types it does not know, and panics at one.
+struct Careless;
+
+impl<'a> Reducer<Record<'a>, (), DomainEvent> for Careless {
+    fn init(&self) {}
+
+    fn reduce(&self, (): (), record: Record<'a>) -> ((), Batch<DomainEvent>) {
+        let mut events = Batch::EMPTY;
+        match record {
+            Record::Object(object) => match object.get_str("type").as_deref() {
+                Some("say") => events.push(DomainEvent::entry(entry("said"))),
+                Some("die") => panic!("a careless reducer"),
+                _ => {}
+            },
+            Record::Irregular(Irregular::Text(_)) => {}
+            Record::Irregular(irregular) => report::irregular(&irregular, &mut events),
+        }
+        ((), events)
+    }
+}
+
+#[test]
+fn what_is_dropped_or_panics_is_not_accounted_for() {
+    let check = |log: &str| totality(&Careless, log.as_bytes(), |record| knows(&Careless, record));
+    assert_eq!(check("{\"type\":\"say\"}\n\n \r\n"), Ok(()));
+    assert_eq!(law_of(check("{\"type\":\"say\"}\n{\"type\":\"new\"}")), (6, Place::Line(2)));
+    assert_eq!(law_of(check("{\"type\":\"say\"}\nplain\n")), (6, Place::Line(2)));
+    let died = check("{\"type\":\"say\"}\n\n{\"type\":\"die\"}").unwrap_err();
+    assert_eq!((died.law, died.place), (Law::Totality, Place::Line(3)));
+    assert!(died.to_string().contains("it panics: a careless reducer"), "{died}");
+}
+
+#[test]
+fn an_emitter_that_leaves_something_out_does_not_commute() {
+    let mut patches = PatchEmitter::default();
+    let no_usage = emit_fn(move |event: &DomainEvent| match event {
+        DomainEvent::Warning(_) => Batch::EMPTY,
+        _ => patches.emit(event),
+    });
+    let events = [
+        DomainEvent::entry(entry("a")),
+        DomainEvent::warning(WarningKind::PlainText, "text"),
+        DomainEvent::entry(entry("b")),
+    ];
+    commuting_diagram(PatchEmitter::default(), &events).unwrap();
+    assert_eq!(law_of(commuting_diagram(no_usage, &events)), (7, Place::Event(1)));
+    let nowhere = |event: &DomainEvent| match event {
+        DomainEvent::NewEntry { entry } => {
+            Batch::one(ConversationPatch::replace_entry(EntryIdx::new(7), entry.clone()))
+        }
+        _ => Batch::EMPTY,
+    };
+    assert_eq!(law_of(commuting_diagram(emit_fn(nowhere), &events)), (7, Place::Event(0)));
+    assert_eq!(law_of(dense_indices(emit_fn(nowhere), &events)), (9, Place::Event(0)));
+}
+
+#[test]
+fn text_that_grows_may_lag_behind_but_not_differ() {
+    let corr_id = CorrId::from("m");
+    let grow = |text: &str| DomainEvent::GrowEntry { corr_id: corr_id.clone(), text: text.into() };
+    let mut events = vec![DomainEvent::OpenEntry {
+        corr_id: corr_id.clone(),
+        entry: entry("a long beginning, and then little by little").into(),
+    }];
+    events.extend("the rest".chars().map(|c| grow(&c.to_string())));
+    commuting_diagram(PatchEmitter::default(), &events).unwrap();
+    let never = |event: &DomainEvent| match event {
+        DomainEvent::OpenEntry { entry, .. } => {
+            Batch::one(ConversationPatch::add_entry(EntryIdx::new(0), entry.clone()))
+        }
+        _ => Batch::EMPTY,
+    };
+    assert_eq!(law_of(commuting_diagram(emit_fn(never), &events)), (7, Place::Completion));
+}
+
+#[test]
+fn emitters_that_share_something_are_not_independent() {
+    let shared = AtomicU32::new(0);
+    let counting = || emit_fn(|_: &u32| Batch::one(shared.fetch_add(1, Ordering::Relaxed)));
+    assert_eq!(law_of(independence(counting, || (), &[1, 2])), (8, Place::Event(0)));
+}
+
+#[test]
+fn indices_that_are_not_dense() {
+    let add = |index| ConversationPatch::add_entry(EntryIdx::new(index), entry("x"));
+    let replace = |index| ConversationPatch::replace_entry(EntryIdx::new(index), entry("x"));
+    let check = |patches: Vec<ConversationPatch>| {
+        let events = vec![DomainEvent::entry(entry("x")); patches.len()];
+        let mut patches = patches.into_iter();
+        let next = move |_: &DomainEvent| patches.next().map_or(Batch::EMPTY, Batch::one);
+        dense_indices(emit_fn(next), &events)
+    };
+    check(vec![add(0), replace(0), add(1), replace(0)]).unwrap();
+    assert_eq!(law_of(check(vec![add(1)])), (9, Place::Event(0)));
+    assert_eq!(law_of(check(vec![add(0), add(2)])), (9, Place::Event(1)));
+    assert_eq!(law_of(check(vec![add(0), add(0)])), (9, Place::Event(1)));
+    assert_eq!(law_of(check(vec![add(0), replace(1)])), (9, Place::Event(1)));
+}
+
+#[test]
+fn a_violation_says_what_differs_where() {
+    let violation = Violation::new(Law::Determinism, Place::Input(3), "the events differ")
+        .side("first run", &[1, 2])
+        .side("second", &[1, 3]);
+    assert_eq!(
+        violation.to_string(),
+        "law 1 (determinism) does not hold, at input 3: the events differ\n  first run  [1, 2]\n  second     [1, 3]"
+    );
+}

@@ -1,0 +1,110 @@
+//! Law 6.
+
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use super::{Law, Place, Violation};
+use crate::{
+    conversation::{DomainEvent, Sourced, WarningKind, with_source},
+    executors::wire::Record,
+    processor::{Frame, LineFramer, Processor, read_records},
+    transduce::{Batch, Reducer, Transducer, emit_fn},
+};
+
+/// Law 6, **totality**: no log panics, and every line that is not blank is accounted for. Either it
+/// gives at least one event, or all its records are such that `is_known` says: the executor knows
+/// this record, and has a reason to say nothing (a result that is held, a thought that is printed
+/// twice).
+///
+/// [`knows`] is such an `is_known` for formats whose records have a `type`.
+///
+/// # Errors
+/// The line that panics, or that leaves no trace.
+pub fn totality<R, S>(
+    reducer: &R,
+    log: &[u8],
+    is_known: impl Fn(&Record<'_>) -> bool,
+) -> Result<(), Violation>
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+{
+    let traced = lines_with_events(reducer, log)?;
+    let mut lost = None;
+    let mut each = |frame: Frame<'_>| {
+        let line = frame.source.line;
+        if lost.is_some() || traced.contains(&line) || frame.bytes.trim_ascii().is_empty() {
+            return;
+        }
+        let (mut records, mut known) = (0, 0);
+        read_records(frame, |record| {
+            records += 1;
+            known += usize::from(is_known(&record.item));
+        });
+        if known < records.max(1) {
+            lost = Some((line, String::from_utf8_lossy(frame.bytes).into_owned()));
+        }
+    };
+    let mut framer = LineFramer::default();
+    framer.push(log, &mut each);
+    framer.finish(&mut each);
+    let Some((line, text)) = lost else { return Ok(()) };
+    let message = "the line gives no event, and not because its records are known to give none";
+    Err(Violation::new(Law::Totality, Place::Line(line), message).side("line", &text))
+}
+
+/// Whether an executor knows a record: an object with a `type` that it does not report as unknown,
+/// when it does report a type that is made up.
+pub fn knows<R, S>(reducer: &R, record: &Record<'_>) -> bool
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+{
+    let is_unknown = |record: Record<'_>| {
+        let (_, events) = reducer.reduce(reducer.init(), record);
+        events.iter().any(|event| match event {
+            DomainEvent::Warning(warning) => matches!(
+                warning.kind,
+                WarningKind::UnknownEvent
+                    | WarningKind::UnexpectedValue
+                    | WarningKind::ForeignRecord
+            ),
+            _ => false,
+        })
+    };
+    let mut reports_unknown = false;
+    Record::read(r#"{"type":"made up for a law"}"#, |_, made_up| {
+        reports_unknown = is_unknown(made_up);
+    });
+    let typed = matches!(record, Record::Object(object) if object.get_str("type").is_some());
+    typed && reports_unknown && !is_unknown(record.clone())
+}
+
+/// The lines that gave events; a panic is a violation.
+fn lines_with_events<R, S>(reducer: &R, log: &[u8]) -> Result<BTreeSet<u64>, Violation>
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+{
+    let lines = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.source.line));
+    let mut processor = Processor::new(Transducer::new(with_source(reducer), lines));
+    let mut traced = BTreeSet::new();
+    let last_end = if log.ends_with(b"\n") { &b""[..] } else { b"\n" };
+    for line in log.split_inclusive(|byte| *byte == b'\n').chain([last_end]) {
+        let at = processor.position().line;
+        // Nothing is looked at after a panic, so nothing half-changed is seen.
+        let push = AssertUnwindSafe(|| processor.push(line, |line| traced.extend([line])));
+        if let Err(panic) = catch_unwind(push) {
+            let text = String::from_utf8_lossy(line);
+            return Err(panicked(Place::Line(at), &*panic).side("line", &text));
+        }
+    }
+    // What completion releases accounts for no line.
+    let finish = AssertUnwindSafe(|| processor.finish(|_line| {}));
+    catch_unwind(finish).map(|_read| traced).map_err(|panic| panicked(Place::Completion, &*panic))
+}
+
+fn panicked(place: Place, panic: &(dyn std::any::Any + Send)) -> Violation {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+    Violation::new(Law::Totality, place, format!("it panics: {}", said.unwrap_or("(no message)")))
+}

@@ -1,0 +1,47 @@
+//! Runs: what the laws, and tests beside them, need to get from a log to its events.
+
+use crate::{
+    conversation::{DomainEvent, Sourced, with_source},
+    executors::wire::Record,
+    processor::Processor,
+    transduce::{Batch, Reducer, Transducer, emit_fn},
+};
+
+/// The records of a log, as an executor gets them one by one.
+pub fn records(log: &str) -> Vec<Record<'_>> {
+    let mut records = Vec::new();
+    for line in log.strip_prefix('\u{FEFF}').unwrap_or(log).lines() {
+        Record::read(line, |_, record| records.push(record));
+    }
+    records
+}
+
+/// All events of a run, completion included.
+pub fn events<R, In, S, E>(reducer: &R, inputs: &[In]) -> Vec<E>
+where
+    R: Reducer<In, S, E>,
+    In: Clone,
+    E: Clone,
+{
+    let all = emit_fn(|event: &E| Batch::one(event.clone()));
+    Transducer::new(reducer, all).over(inputs.iter().cloned()).collect()
+}
+
+/// All events of a log, completion included, with their positions. The bytes come in pieces, cut
+/// anywhere.
+pub fn sourced_events<'b, R, S>(
+    executor: &R,
+    pieces: impl IntoIterator<Item = &'b [u8]>,
+) -> Vec<Sourced<DomainEvent>>
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+{
+    let all = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.clone()));
+    let mut processor = Processor::new(Transducer::new(with_source(executor), all));
+    let mut events = Vec::new();
+    for piece in pieces {
+        processor.push(piece, |event| events.push(event));
+    }
+    let _ = processor.finish(|event| events.push(event));
+    events
+}

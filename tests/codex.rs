@@ -1,0 +1,77 @@
+//! Codex's two formats, from the raw lines to the conversation.
+#![cfg(feature = "executors")]
+#![allow(clippy::panic, reason = "it is all test code")]
+
+#[path = "codex/exec_stream.rs"]
+mod exec_stream;
+mod replay;
+#[path = "codex/rollout_file.rs"]
+mod rollout_file;
+
+use foldline::{
+    conversation::{ActionType, CommandExitStatus, TokenUsage},
+    executors::Format,
+};
+use replay::{
+    Replay, all_logs, check_all_known, check_laws, counts, independent_counts, is_capture,
+    survives_any_value,
+};
+
+const FORMATS: [(Format, &str); 2] =
+    [(Format::CodexExec, "codex-exec"), (Format::CodexRollout, "codex-rollout")];
+
+fn usage(input: u64, output: u64, cached: u64, reasoning: Option<u64>) -> TokenUsage {
+    TokenUsage {
+        input_tokens: Some(input),
+        output_tokens: Some(output),
+        cache_read_tokens: Some(cached),
+        reasoning_tokens: reasoning,
+        ..TokenUsage::default()
+    }
+}
+
+fn exit_code(replay: &Replay, corr_id: &str) -> Option<i32> {
+    match &replay.tool(corr_id).action_type {
+        ActionType::CommandRun { result: Some(result), .. } => match result.exit_status? {
+            CommandExitStatus::ExitCode { code } => Some(code),
+            CommandExitStatus::Success { .. } => None,
+        },
+        other => panic!("{corr_id} is no command: {other:?}"),
+    }
+}
+
+#[test]
+fn every_log_obeys_the_laws() {
+    for (format, folder) in FORMATS {
+        for log in all_logs(folder) {
+            check_laws(format, &log);
+        }
+    }
+}
+
+#[test]
+fn nothing_in_the_captures_is_strange() {
+    for (format, folder) in FORMATS {
+        for log in all_logs(folder).iter().filter(|log| is_capture(log)) {
+            check_all_known(format, log);
+        }
+    }
+}
+
+#[test]
+fn an_independent_reader_counts_the_same() {
+    for (format, folder) in FORMATS {
+        for log in all_logs(folder) {
+            let Some(theirs) = independent_counts("codex.py", &[folder], &log) else { return };
+            let replay = Replay::of(format, &std::fs::read(&log).unwrap());
+            assert_eq!(counts(&replay.conversation), theirs, "{}", log.display());
+        }
+    }
+}
+
+#[test]
+fn any_value_in_any_place_is_survived() {
+    for (format, folder) in FORMATS {
+        survives_any_value(format, folder);
+    }
+}

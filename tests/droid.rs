@@ -1,0 +1,75 @@
+//! Droid's stream: each oddity of real logs, from a log of its own to the conversation.
+//!
+//! The whole conversation is a snapshot; what matters about it is asserted besides.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
+
+#[path = "droid/lines.rs"]
+mod lines;
+#[path = "droid/pairing.rs"]
+mod pairing;
+#[path = "droid/session.rs"]
+mod session;
+#[path = "droid/tools.rs"]
+mod tools;
+
+use std::{fs, path::Path};
+
+use foldline::{
+    conversation::{
+        Conversation, DomainEvent, Json, NormalizedEntry, Session, Sourced, ToolUse, WarningKind,
+    },
+    executors::{Executor, Format},
+    testkit::run,
+};
+
+fn events(name: &str) -> Vec<Sourced<DomainEvent>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/droid");
+    let log = fs::read(path.join(format!("{name}.jsonl"))).unwrap();
+    run::sourced_events(&Executor::of(Format::Droid).unwrap(), [&*log])
+}
+
+/// The conversation of a log, which is also compared with its snapshot.
+fn conversation(name: &str) -> Conversation {
+    let events = events(name);
+    let conversation: Conversation = events.iter().map(|event| &event.item).collect();
+    // Through a value, so that the snapshot spells every string in one way.
+    let document = serde_json::to_value(&conversation).unwrap();
+    insta::assert_snapshot!(name, serde_json::to_string_pretty(&document).unwrap());
+    conversation
+}
+
+/// The entries as `type: content`, without the one that states the model.
+fn entries(conversation: &Conversation) -> Vec<String> {
+    let entries = conversation.entries.iter();
+    let entries = entries.map(|entry| format!("{}: {}", entry.entry_type.name(), entry.content));
+    entries.filter(|entry| !entry.starts_with("system_message: model: ")).collect()
+}
+
+fn calls(conversation: &Conversation) -> Vec<(&NormalizedEntry, &ToolUse)> {
+    conversation.entries.iter().filter_map(|entry| Some((&**entry, entry.tool()?))).collect()
+}
+
+/// The calls as `id=status:result`.
+fn results(conversation: &Conversation) -> Vec<String> {
+    let results = calls(conversation).into_iter().map(|(entry, tool)| {
+        let result = tool.action_type.result_text().unwrap_or_default();
+        format!("{}={}:{result}", entry.corr_id().unwrap(), tool.status.name())
+    });
+    results.collect()
+}
+
+fn warnings(conversation: &Conversation) -> Vec<(WarningKind, u64)> {
+    conversation.summary.warnings.iter().map(|(kind, count)| (*kind, *count)).collect()
+}
+
+fn session(conversation: &Conversation) -> &Session {
+    conversation.summary.session.as_ref().unwrap()
+}
+
+fn durations(conversation: &Conversation) -> Vec<Option<u64>> {
+    calls(conversation).iter().map(|(_, tool)| tool.duration_ms).collect()
+}
+
+fn extra<'c>(entry: &'c NormalizedEntry, name: &str) -> Option<&'c str> {
+    entry.metadata.as_ref()?.extra.get(name).map(Json::get)
+}
