@@ -7,7 +7,10 @@ use std::{
 
 use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 
-use super::{doctor::DoctorArgs, replay::ReplayArgs, verify::VerifyArgs};
+use super::{
+    doctor::DoctorArgs, ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs,
+    verify::VerifyArgs,
+};
 use crate::executors::{Executor, Format};
 
 pub(super) const EXIT_CODES: &str = "\
@@ -16,6 +19,7 @@ Exit codes:
   1  failed: something could not be read or written, or a checkpoint does not fit
   2  wrong use, or the log's format was not recognised
   3  read to the end, but not everything was as it should be (only with --strict)
+  4  there is no task or session of that name
 
 Environment:
   NO_COLOR  no colours, unless --color always
@@ -33,6 +37,12 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Reads a log from its beginning and shows the session, or converts it
     Replay(ReplayArgs),
+    /// Reads files and folders of logs into a database, from where it stopped before
+    Ingest(IngestArgs),
+    /// Answers questions from a database: tasks, sessions, tools, errors, words
+    Query(QueryArgs),
+    /// Forgets what was said long ago
+    Prune(PruneArgs),
 
     /// Tells for each log its format, and what of it was not fully understood
     Doctor(DoctorArgs),

@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 use super::exit;
-use crate::executors::Format;
+use crate::{emitters::sqlite::SqliteError, executors::Format};
 
 /// Why the program failed.
 #[derive(Debug, thiserror::Error)]
@@ -16,9 +16,6 @@ pub(super) enum Error {
         .path.display()
     )]
     Checkpoint { path: PathBuf, reason: String },
-
-    #[error("{0}")]
-    Usage(&'static str),
 
     #[error("cannot write the output: {0}")]
     Output(io::Error),
@@ -34,15 +31,42 @@ pub(super) enum Error {
         .path.display(), .format.description()
     )]
     Unsupported { path: PathBuf, format: Format, supported: String },
+
+    #[error(transparent)]
+    Database(#[from] SqliteError),
+
+    #[error(
+        "{path} was read by another program meanwhile; run the command again to go on from there"
+    )]
+    Overtaken { path: String },
+
+    #[error("there is no {what} {id:?}{}", suggestion(.near))]
+    NotFound { what: &'static str, id: String, near: Vec<String> },
+
+    #[error("{0}")]
+    WrongUse(String),
+}
+
+fn suggestion(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(" or ")),
+    }
 }
 
 impl Error {
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Input { .. } | Self::Output(_) | Self::Checkpoint { .. } => exit::FAILED,
-            Self::Usage(_) | Self::Unrecognised { .. } | Self::Unsupported { .. } => {
-                exit::WRONG_USE
-            }
+            Self::Database(SqliteError::Query(_))
+            | Self::Unrecognised { .. }
+            | Self::Unsupported { .. }
+            | Self::WrongUse(_) => exit::WRONG_USE,
+            Self::Input { .. }
+            | Self::Output(_)
+            | Self::Checkpoint { .. }
+            | Self::Database(_)
+            | Self::Overtaken { .. } => exit::FAILED,
+            Self::NotFound { .. } => exit::NOT_FOUND,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Seek},
+    io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
 
@@ -12,7 +12,7 @@ use crate::{
         Executor, Format,
         recognise::{Recogniser, Verdict},
     },
-    processor::{Frame, LineFramer, read_records},
+    processor::{DEFAULT_MAX_LINE, Frame, LineFramer, read_records},
 };
 
 /// How many bytes are read at once.
@@ -34,8 +34,11 @@ pub(super) struct Input<'p> {
 }
 
 enum Reader {
-    /// Can be read again from its beginning.
-    File(File),
+    /// Can be read again from where it was begun.
+    File {
+        file: File,
+        begun: u64,
+    },
     Stream(Box<dyn Read>),
 }
 
@@ -51,10 +54,21 @@ impl<'p> Input<'p> {
                 return Err(fail(io::ErrorKind::IsADirectory.into()));
             }
             match metadata.is_file() {
-                true => (Reader::File(file), Some(metadata.len())),
+                true => (Reader::File { file, begun: 0 }, Some(metadata.len())),
                 false => (Reader::Stream(Box::new(file)), None),
             }
         };
+        Ok(Self { path, reader, max_line, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
+    }
+
+    /// Opens a file and skips what stands before `offset`.
+    pub(super) fn open_at(path: &'p Path, offset: u64) -> Result<Self, Error> {
+        let fail = |error| Error::Input { path: path.to_owned(), error };
+        let mut file = File::open(path).map_err(fail)?;
+        let length = file.metadata().map_err(fail)?.len();
+        file.seek(SeekFrom::Start(offset)).map_err(fail)?;
+        let reader = Reader::File { file, begun: offset };
+        let (max_line, length) = (DEFAULT_MAX_LINE, Some(length.saturating_sub(offset)));
         Ok(Self { path, reader, max_line, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
     }
 
@@ -88,9 +102,9 @@ impl<'p> Input<'p> {
     }
 
     fn rewind(&mut self) -> Result<(), Error> {
-        let Reader::File(file) = &mut self.reader else { return Ok(()) };
+        let Reader::File { file, begun } = &mut self.reader else { return Ok(()) };
         let failed = |error| Error::Input { path: self.path.to_owned(), error };
-        file.rewind().map_err(failed)
+        file.seek(SeekFrom::Start(*begun)).map(drop).map_err(failed)
     }
 
     /// Reads on until the end, and gives out the bytes as they come. `each` may stop it early.
@@ -111,7 +125,7 @@ impl<'p> Input<'p> {
     fn read(&mut self) -> Result<usize, Error> {
         loop {
             let read = match &mut self.reader {
-                Reader::File(file) => file.read(&mut self.chunk),
+                Reader::File { file, .. } => file.read(&mut self.chunk),
                 Reader::Stream(stream) => stream.read(&mut self.chunk),
             };
             match read {

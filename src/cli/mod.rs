@@ -6,10 +6,14 @@ mod doctor;
 mod error;
 mod files;
 mod follow;
+mod ingest;
 mod input;
 mod pace;
+mod prune;
+mod query;
 mod replay;
 mod sink;
+mod table;
 mod verify;
 
 use std::{
@@ -31,6 +35,7 @@ mod exit {
     pub(super) const FAILED: u8 = 1;
     pub(super) const WRONG_USE: u8 = 2;
     pub(super) const MALFORMED: u8 = 3;
+    pub(super) const NOT_FOUND: u8 = 4;
 }
 
 /// Runs the program with the arguments of the process.
@@ -39,6 +44,9 @@ pub fn main() -> ExitCode {
     // clap itself exits with 2 on wrong use, and with 0 after --help.
     let result = match Args::parse().command {
         Command::Replay(args) => replay::run(&args),
+        Command::Ingest(args) => ingest::run(&args),
+        Command::Query(args) => query::run(&args),
+        Command::Prune(args) => prune::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Verify(args) => verify::run(&args),
     };

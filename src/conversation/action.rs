@@ -158,6 +158,23 @@ impl ActionType {
         }
     }
 
+    /// Takes out what the tool gave back, so that [`set_result`](Self::set_result) can put it in
+    /// again. A command keeps its exit status.
+    pub fn take_result(&mut self) -> Option<ToolResult> {
+        match self {
+            Self::FileRead { result, .. }
+            | Self::FileEdit { result, .. }
+            | Self::Search { result, .. }
+            | Self::WebFetch { result, .. }
+            | Self::TodoManagement { result, .. }
+            | Self::TaskCreate { result, .. }
+            | Self::PlanPresentation { result, .. }
+            | Self::Question { result, .. }
+            | Self::Tool { result, .. } => result.take(),
+            Self::CommandRun { result, .. } => result.as_mut()?.output.take().map(ToolResult::Text),
+        }
+    }
+
     /// What the tool gave back as text, if it gave anything back.
     pub fn result_text(&self) -> Option<Text> {
         match self {

@@ -7,6 +7,8 @@ pub mod drift;
 pub mod metrics;
 #[cfg(feature = "patch")]
 pub mod patch;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 #[cfg(feature = "transcript")]
 pub mod terminal;
 #[cfg(feature = "transcript")]

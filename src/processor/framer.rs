@@ -57,6 +57,18 @@ pub struct FramerState {
     pub encoding: Encoding,
 }
 
+impl FramerState {
+    /// The beginning of the line at `source`, in input that begins with `head`.
+    pub fn at(source: Source, head: &[u8]) -> Self {
+        let encoding = match Encoding::of(head) {
+            Some((encoding, _)) if source.offset > 0 => encoding,
+            _ if source.offset > 0 => Encoding::Utf8,
+            _ => Encoding::Unknown,
+        };
+        Self { source, encoding }
+    }
+}
+
 impl Default for FramerState {
     /// The beginning of a log.
     fn default() -> Self {
@@ -83,7 +95,7 @@ impl LineFramer {
     }
 
     /// Goes on at the beginning of the line at `source`.
-    /// A line in UTF-16 can be begun at with [`restore`](Self::restore) only.
+    /// Input in UTF-16 is gone on with by [`restore`](Self::restore) only.
     pub fn starting_at(source: Source, max_line: usize) -> Self {
         let encoding = if source.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
         Self::restore(FramerState { source, encoding }, max_line)

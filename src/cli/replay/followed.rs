@@ -22,7 +22,9 @@ use crate::{
 
 pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
     if args.file == Path::new("-") {
-        return Err(Error::Usage("--follow and --checkpoint need the name of a file"));
+        return Err(Error::WrongUse(
+            "--follow and --checkpoint need the name of a file".to_owned(),
+        ));
     }
     let until = match args.follow {
         true => Until::Asked { idle: args.idle_exit },
@@ -39,7 +41,9 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
         return run.finish(args);
     };
     if !matches!(args.format, OutputFormat::Patches | OutputFormat::Events) {
-        return Err(Error::Usage("--checkpoint needs --format patches or --format events"));
+        return Err(Error::WrongUse(
+            "--checkpoint needs --format patches or --format events".to_owned(),
+        ));
     }
     let mut journal = Journal::new(checkpoint, args.checkpoint_every);
     let stored = if args.restart { None } else { journal.load()? };

@@ -1,0 +1,116 @@
+//! `foldline ingest`: files and folders of logs into a database.
+//!
+//! Every file is read from where it was left, and what it says is committed together with how far it
+//! was read. Files are parsed by several threads and written by one, in the order of their paths, so
+//! that the database does not depend on how many there are.
+//!
+//! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only
+//! `--final` says that the logs are complete; then such calls end as `unfinished`, and what was held
+//! back is released. Should a file grow after that, it is read again from its beginning. In the same
+//! way a last line without its end is left for the next time, unless it is a whole record.
+
+mod identity;
+mod parallel;
+mod plan;
+mod read;
+mod summary;
+mod walk;
+mod write;
+
+use std::{io, num::NonZeroUsize, path::PathBuf, thread, time::Duration};
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use self::{plan::Planner, summary::Summary, write::Writer};
+use super::{
+    args::{EXIT_CODES, executor_names},
+    error::Error,
+    exit,
+};
+use crate::emitters::sqlite::Database;
+
+/// The options of `foldline ingest`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct IngestArgs {
+    /// Logs, and folders that are searched for logs
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The database; made where there is none
+    #[arg(long, value_name = "FILE", default_value = "foldline.db")]
+    db: PathBuf,
+
+    /// The task that new sessions belong to
+    #[arg(long, value_name = "ID", conflicts_with = "task_from")]
+    task: Option<String>,
+
+    /// What names the task of a new session
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    task_from: TaskFrom,
+
+    /// Which agent wrote the logs; `auto` looks at the first lines of each
+    #[arg(long, short, default_value = "auto", value_parser = executor_names())]
+    executor: String,
+
+    /// The logs are complete: calls without a result end as unfinished
+    #[arg(long = "final")]
+    complete: bool,
+
+    /// Also search hidden files and folders
+    #[arg(long)]
+    hidden: bool,
+
+    /// How many threads work [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+
+    /// How many seconds to wait while another program writes to the database
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u32,
+}
+
+/// What names the task of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TaskFrom {
+    /// The folder that the log is in
+    Dir,
+    /// The log's file name, without its extension
+    #[default]
+    File,
+    /// The agent's own id of the session
+    Session,
+}
+
+pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
+    let wait = Duration::from_secs(args.wait.into());
+    let database = Database::open(&args.db, wait)?;
+    let mut summary = Summary::default();
+    let files = walk::walk(&args.paths, args.hidden, &mut summary);
+    let mut planner = Planner::new(&database, args);
+    let mut plans = Vec::new();
+    for file in &files {
+        plans.extend(planner.plan(file, &mut summary)?);
+    }
+    let progress = progress(plans.iter().map(plan::Plan::bytes).sum());
+    let mut writer = Writer::new(database, progress, summary);
+    parallel::read_all(&plans, jobs(args), &mut writer)?;
+    let (database, summary) = writer.finish()?;
+    summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
+    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+}
+
+fn jobs(args: &IngestArgs) -> usize {
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok());
+    jobs.map_or(1, NonZeroUsize::get)
+}
+
+fn progress(bytes: u64) -> ProgressBar {
+    // stderr() draws nothing where standard error is no terminal.
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+    let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";
+    bar.with_style(
+        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
+}

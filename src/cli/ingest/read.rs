@@ -1,0 +1,247 @@
+//! A file, from where it was left, as commits. Knows no database.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    identity::identity,
+    plan::{Plan, Start},
+};
+use crate::{
+    cli::{error::Error, input::Input},
+    conversation::{DomainEvent, Json, Source, Sourced, SourcedState, WithSource, with_source},
+    executors::{Executor, ExecutorState, Format, wire::Record},
+    processor::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer, read_records},
+    store::{Commit, SourceFacts},
+    transduce::Reducer,
+};
+
+/// How many bytes of a log make a commit.
+const STRETCH: u64 = 1 << 20;
+
+/// What reading a file comes to, piece by piece.
+pub(super) enum Piece {
+    /// What is stored of the source is not to be gone on with.
+    Forget,
+    /// More of it; `bytes` is how much of the file that is.
+    Commit { commit: Box<Commit>, bytes: u64 },
+    /// The end of the file.
+    End(End),
+    /// It could not be read, or not to its end.
+    Failed(Error),
+}
+
+/// What there is to say at the end of a file.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    /// Something was committed.
+    pub(super) has_news: bool,
+    /// It ends in the middle of a line, which was left for the next time.
+    pub(super) mid_line: bool,
+}
+
+/// Reads a file. Stops early when `each` says `false`.
+pub(super) fn read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
+    let last = match try_read(plan, each) {
+        Ok(Some(end)) => Piece::End(end),
+        Ok(None) => return,
+        Err(error) => Piece::Failed(error),
+    };
+    each(last);
+}
+
+fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<End>, Error> {
+    let mut expected = None;
+    let mut input = Input::open_at(&plan.path, 0)?;
+    let mut restored = None;
+    if let Start::Resume { checkpoint, next } = &plan.start {
+        let format = Format::from_name(&checkpoint.facts.format);
+        if let (Some(executor), Some(state)) =
+            (format.and_then(Executor::of), State::read(&checkpoint.state))
+        {
+            input = Input::open_at(&plan.path, next.offset)?;
+            expected = Some(checkpoint.position);
+            restored = Some((executor, state, *next));
+        }
+    }
+    if expected.is_none() && !matches!(plan.start, Start::New) && !each(Piece::Forget) {
+        return Ok(None);
+    }
+    let (executor, state, position) = match restored {
+        Some(restored) => restored,
+        None => {
+            let executor = input.executor(&plan.executor)?;
+            (executor, with_source(executor).init(), Source { line: 1, offset: 0 })
+        }
+    };
+    let first = expected;
+    let mut file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
+    let mut head = Vec::new();
+    Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| fail(plan, error))?;
+    let fold = LogFold { reducer: with_source(executor), state: Some(state), events: Vec::new() };
+    let framer = LineFramer::restore(FramerState::at(position, &head), DEFAULT_MAX_LINE);
+    let format = executor.format().name();
+    let mut reader = Reader { plan, format, file, framer, fold, expected, begun: position.offset };
+    let mut stopped = false;
+    input
+        .read_all(|bytes| {
+            let Reader { framer, fold, .. } = &mut reader;
+            framer.push(bytes, |frame| fold.line(frame));
+            if !stopped && reader.pending() >= STRETCH {
+                let piece = reader.commit(false)?;
+                stopped = !each(piece);
+            }
+            if stopped { Err(Error::Output(io::ErrorKind::BrokenPipe.into())) } else { Ok(()) }
+        })
+        .or_else(|error| if stopped { Ok(()) } else { Err(error) })?;
+    if stopped {
+        return Ok(None);
+    }
+    let mid_line = reader.last_line();
+    if plan.complete {
+        reader.fold.finish();
+    }
+    let has_news = reader.has_news();
+    if has_news {
+        let piece = reader.commit(plan.complete)?;
+        if !each(piece) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(End { mid_line, has_news: has_news || reader.expected != first }))
+}
+
+fn fail(plan: &Plan, error: io::Error) -> Error {
+    Error::Input { path: plan.path.clone(), error }
+}
+
+/// A file that is being read.
+struct Reader<'p> {
+    plan: &'p Plan,
+    format: &'static str,
+    /// For the identity: read at its own position.
+    file: File,
+    framer: LineFramer,
+    fold: LogFold,
+    /// The position of the last commit.
+    expected: Option<Source>,
+    /// Where the stretch begins that is not committed yet.
+    begun: u64,
+}
+
+impl Reader<'_> {
+    fn pending(&self) -> u64 {
+        self.framer.position().offset.saturating_sub(self.begun)
+    }
+
+    /// Takes the last line, which has no line end, if it can be no part of a longer one; says whether
+    /// something was left.
+    fn last_line(&mut self) -> bool {
+        let (mut records, mut is_whole) = (0, true);
+        self.framer.clone().finish(|frame| {
+            read_records(frame, |record| {
+                records += 1;
+                is_whole &= matches!(record.item, Record::Object(_));
+            });
+        });
+        if (records > 0 && is_whole) || self.plan.complete {
+            let Self { framer, fold, .. } = self;
+            framer.finish(|frame| fold.line(frame));
+            return false;
+        }
+        records > 0
+    }
+
+    fn has_news(&self) -> bool {
+        let has_moved = match &self.plan.start {
+            Start::Resume { checkpoint, .. } => {
+                checkpoint.facts.path != self.plan.stored_path()
+                    || checkpoint.complete != self.plan.complete
+            }
+            Start::New | Start::Again => false,
+        };
+        has_moved || self.expected != Some(self.framer.position())
+    }
+
+    fn commit(&mut self, complete: bool) -> Result<Piece, Error> {
+        let position = self.framer.position();
+        let identity = identity(&mut self.file, position.offset);
+        let facts = SourceFacts {
+            path: self.plan.stored_path(),
+            format: self.format.to_owned(),
+            task: self.plan.task.clone(),
+            identity: identity.map_err(|error| fail(self.plan, error))?,
+        };
+        let commit = Commit {
+            source: self.plan.name.clone(),
+            facts,
+            expected: self.expected,
+            events: std::mem::take(&mut self.fold.events),
+            position,
+            state: State::write(self.fold.state.as_ref())
+                .map_err(|error| fail(self.plan, error))?,
+            complete,
+        };
+        let bytes = self.pending();
+        self.expected = Some(position);
+        self.begun = position.offset;
+        Ok(Piece::Commit { commit: Box::new(commit), bytes })
+    }
+}
+
+/// A reducer with its state, which collects events.
+struct LogFold {
+    reducer: WithSource<Executor>,
+    /// Only ever `None` within a step.
+    state: Option<SourcedState<ExecutorState>>,
+    events: Vec<Sourced<DomainEvent>>,
+}
+
+impl LogFold {
+    fn line(&mut self, frame: Frame<'_>) {
+        let Self { reducer, state, events } = self;
+        read_records(frame, |record| {
+            let before = state.take().unwrap_or_else(|| reducer.init());
+            let (next, batch) = reducer.reduce(before, record);
+            *state = Some(next);
+            batch.drain_with(|event| events.push(event));
+        });
+    }
+
+    fn finish(&mut self) {
+        if let Some(state) = self.state.take() {
+            let (state, batch) = self.reducer.finish(state);
+            self.state = Some(state);
+            self.events.extend(batch);
+        }
+    }
+}
+
+/// The state as it is stored.
+#[derive(Serialize, Deserialize)]
+struct State<S> {
+    version: u32,
+    state: S,
+}
+
+/// Changes when a stored state would no longer mean the same.
+const STATE_VERSION: u32 = 1;
+
+impl State<SourcedState<ExecutorState>> {
+    /// `None` if it is not one that this version can go on from.
+    fn read(json: &Json) -> Option<SourcedState<ExecutorState>> {
+        let stored: Self = serde_json::from_str(json.get()).ok()?;
+        (stored.version == STATE_VERSION).then_some(stored.state)
+    }
+}
+
+impl State<()> {
+    fn write(state: Option<&SourcedState<ExecutorState>>) -> io::Result<Json> {
+        let stored = State { version: STATE_VERSION, state };
+        Ok(Json::from(&*serde_json::value::to_raw_value(&stored)?))
+    }
+}

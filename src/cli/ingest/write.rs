@@ -1,0 +1,97 @@
+//! [`Writer`]: the one thread that writes to the database.
+
+use indicatif::ProgressBar;
+
+use super::{
+    plan::{Plan, Start},
+    read::{End, Piece},
+    summary::{Skipped, Summary},
+};
+use crate::{
+    cli::error::Error,
+    emitters::sqlite::{Database, SqliteError},
+    store::{Commit, CommitError, Ledger},
+};
+
+/// How many bytes of logs make a transaction, unless one commit has more.
+const TRANSACTION: u64 = 8 << 20;
+
+/// How many commits make a transaction at the most.
+const COMMITS: usize = 256;
+
+/// Writes what the readers read, in the order of the files.
+pub(super) struct Writer {
+    database: Database,
+    progress: ProgressBar,
+    summary: Summary,
+    pending: Vec<Commit>,
+    pending_bytes: u64,
+}
+
+impl Writer {
+    pub(super) fn new(database: Database, progress: ProgressBar, summary: Summary) -> Self {
+        Self { database, progress, summary, pending: Vec::new(), pending_bytes: 0 }
+    }
+
+    /// Takes the next piece. Every event of every file passes here once, in order, whatever the
+    /// number of threads: what is written beside the database is fed from here.
+    pub(super) fn take(&mut self, plan: &Plan, piece: Piece) -> Result<(), Error> {
+        match piece {
+            Piece::Forget => {
+                self.flush()?;
+                self.database.forget(&plan.name)?;
+            }
+            Piece::Commit { commit, bytes } => {
+                self.pending.push(*commit);
+                self.pending_bytes += bytes;
+                if self.pending_bytes >= TRANSACTION || self.pending.len() >= COMMITS {
+                    self.flush()?;
+                }
+            }
+            Piece::End(End { mid_line, has_news }) => {
+                self.summary.mid_line += u64::from(mid_line);
+                match plan.start {
+                    _ if !has_news => self.summary.unchanged += 1,
+                    Start::New => self.summary.new += 1,
+                    Start::Resume { .. } => self.summary.grown += 1,
+                    Start::Again => self.summary.again += 1,
+                }
+            }
+            Piece::Failed(error) => match error {
+                Error::Unrecognised { .. } => self.summary.skip(&plan.path, Skipped::Unrecognised),
+                Error::Unsupported { format, .. } => {
+                    self.summary.skip(&plan.path, Skipped::Unsupported(format));
+                }
+                Error::Input { error, .. } => self.summary.fail(&plan.path, error.to_string()),
+                error => self.summary.fail(&plan.path, error.to_string()),
+            },
+        }
+        Ok(())
+    }
+
+    /// Writes the rest.
+    pub(super) fn finish(mut self) -> Result<(Database, Summary), Error> {
+        self.flush()?;
+        self.progress.finish_and_clear();
+        Ok((self.database, self.summary))
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let commits = std::mem::take(&mut self.pending);
+        if !commits.is_empty() {
+            let receipt = self.database.commit(commits).map_err(overtaken)?;
+            self.summary.receipt.add(receipt);
+        }
+        self.progress.inc(std::mem::take(&mut self.pending_bytes));
+        Ok(())
+    }
+}
+
+fn overtaken(error: CommitError<SqliteError>) -> Error {
+    match error {
+        CommitError::Moved { source_name, .. } => {
+            Error::Overtaken { path: source_name.as_str().to_owned() }
+        }
+        CommitError::Failed(error) => Error::Database(error),
+    }
+}

@@ -1,0 +1,142 @@
+//! [`Fold`]: a stretch of events as the rows that it adds and changes. Pure.
+//!
+//! A call and its result, or a text and all its growth, mostly stand in one stretch; folded first,
+//! each becomes one insertion.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::conversation::{
+    CorrId, DomainEvent, NormalizedEntry, Session, Source, Sourced, Text, Timestamp, TokenUsage,
+    Warning, WarningKind,
+};
+
+/// What a stretch of events adds to one session.
+#[derive(Default)]
+pub(super) struct Fold {
+    /// The facts that it states.
+    pub(super) facts: Session,
+    /// The earliest and the latest moment that it names.
+    pub(super) span: Option<(Timestamp, Timestamp)>,
+    /// The entries that it adds, in order.
+    pub(super) entries: Vec<NewEntry>,
+    /// What it changes in entries that were there before.
+    pub(super) changes: BTreeMap<CorrId, Change>,
+    /// Tokens, in the order of the log, since sums of fractions depend on it.
+    pub(super) usage: Vec<(Option<Text>, TokenUsage)>,
+    /// Warnings by kind and subject.
+    pub(super) warnings: BTreeMap<(WarningKind, String), Warned>,
+    /// Where in `entries` those are that may still change.
+    places: BTreeMap<CorrId, usize>,
+}
+
+/// An entry that is added.
+pub(super) struct NewEntry {
+    pub(super) source: Source,
+    pub(super) entry: Arc<NormalizedEntry>,
+    /// The id that changes come under: that of a call, or of a text that grows.
+    pub(super) corr_id: Option<CorrId>,
+    /// It is still growing at the end of the stretch.
+    pub(super) grows: bool,
+}
+
+/// What became of an entry that was there before.
+#[derive(Default)]
+pub(super) struct Change {
+    /// Where in the log the first change stands.
+    pub(super) source: Source,
+    /// The entry as a whole, if it is replaced.
+    pub(super) whole: Option<Arc<NormalizedEntry>>,
+    /// What is added at its end.
+    pub(super) more: Text,
+    /// It grows no more.
+    pub(super) closed: bool,
+}
+
+/// Warnings of one kind about one subject.
+pub(super) struct Warned {
+    pub(super) count: u64,
+    /// Where the first one stands.
+    pub(super) source: Source,
+    pub(super) first: Warning,
+}
+
+impl Fold {
+    pub(super) fn apply(&mut self, event: Sourced<DomainEvent>) {
+        let Sourced { source, item, .. } = event;
+        if let Some(at) = item.timestamp() {
+            self.see(at);
+        }
+        match item {
+            DomainEvent::Session(news) => self.facts.merge(&news),
+            DomainEvent::NewEntry { entry } => self.add(source, entry, None, false),
+            DomainEvent::OpenEntry { corr_id, entry } => {
+                self.add(source, entry, Some(corr_id), true);
+            }
+            DomainEvent::NewToolCall { corr_id, entry } => {
+                self.add(source, entry, Some(corr_id), false);
+            }
+            DomainEvent::GrowEntry { corr_id, text } => match self.entry_mut(&corr_id) {
+                Some(new) => Arc::make_mut(&mut new.entry).content.push(&text),
+                None => {
+                    let change = self.change(corr_id, source);
+                    match &mut change.whole {
+                        Some(entry) => Arc::make_mut(entry).content.push(&text),
+                        None => change.more.push(&text),
+                    }
+                }
+            },
+            DomainEvent::CloseEntry { corr_id, entry } => match self.entry_mut(&corr_id) {
+                Some(new) => {
+                    new.grows = false;
+                    if let Some(entry) = entry {
+                        new.entry = entry;
+                    }
+                }
+                None => {
+                    let change = self.change(corr_id, source);
+                    change.closed = true;
+                    change.whole = entry.or(change.whole.take());
+                }
+            },
+            DomainEvent::UpdateToolCall { corr_id, entry } => match self.entry_mut(&corr_id) {
+                Some(new) => new.entry = entry,
+                None => self.change(corr_id, source).whole = Some(entry),
+            },
+            DomainEvent::Usage { usage, model } => self.usage.push((model, usage)),
+            DomainEvent::Warning(warning) => self.warn(source, *warning),
+        }
+    }
+
+    /// Counts a warning.
+    pub(super) fn warn(&mut self, source: Source, warning: Warning) {
+        let key = (warning.kind, warning.subject.clone().unwrap_or_default());
+        let first = || Warned { count: 0, source, first: warning };
+        self.warnings.entry(key).or_insert_with(first).count += 1;
+    }
+
+    fn see(&mut self, at: Timestamp) {
+        let (first, last) = self.span.unwrap_or((at, at));
+        self.span = Some((first.min(at), last.max(at)));
+    }
+
+    fn add(
+        &mut self,
+        source: Source,
+        entry: Arc<NormalizedEntry>,
+        corr_id: Option<CorrId>,
+        grows: bool,
+    ) {
+        if let Some(corr_id) = &corr_id {
+            self.places.insert(corr_id.clone(), self.entries.len());
+        }
+        self.entries.push(NewEntry { source, entry, corr_id, grows });
+    }
+
+    fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NewEntry> {
+        self.entries.get_mut(*self.places.get(corr_id)?)
+    }
+
+    fn change(&mut self, corr_id: CorrId, source: Source) -> &mut Change {
+        self.changes.entry(corr_id).or_insert_with(|| Change { source, ..Change::default() })
+    }
+}

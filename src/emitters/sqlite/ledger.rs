@@ -1,0 +1,126 @@
+//! [`Database`] as a [`Ledger`].
+
+use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use tracing::debug;
+
+use super::{Database, SqliteError, writer::SourceWriter};
+use crate::{
+    conversation::{Source, TaskId, Timestamp},
+    store::{Checkpoint, Commit, CommitError, Identity, Ledger, Receipt, SourceFacts, SourceName},
+};
+
+impl Ledger for Database {
+    type Error = SqliteError;
+
+    fn load(&self, source: &SourceName) -> Result<Option<Checkpoint>, SqliteError> {
+        let checkpoint = self
+            .connection
+            .prepare_cached(
+                "SELECT path, format, device, inode, size, modified_at, fingerprint, line, offset,
+                        state, complete,
+                        (SELECT task FROM sessions WHERE sessions.id = sources.session)
+                 FROM sources WHERE name = ?1",
+            )
+            .and_then(|mut query| query.query_row([source.as_str()], checkpoint).optional());
+        checkpoint.map_err(|error| self.error(&error))
+    }
+
+    fn commit(&mut self, commits: Vec<Commit>) -> Result<Receipt, CommitError<SqliteError>> {
+        let Self { connection, path } = self;
+        let fail = |error| SqliteError::new(path, &error);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        let mut receipt = Receipt::default();
+        for commit in commits {
+            let stored = position(&transaction, &commit.source).map_err(fail)?;
+            if stored != commit.expected {
+                let Commit { source: source_name, expected, .. } = commit;
+                return Err(CommitError::Moved { source_name, expected, stored });
+            }
+            receipt.add(write(&transaction, commit).map_err(fail)?);
+        }
+        transaction.commit().map_err(fail)?;
+        debug!(?receipt, "committed");
+        Ok(receipt)
+    }
+
+    fn forget(&mut self, source: &SourceName) -> Result<bool, SqliteError> {
+        let removed = self
+            .connection
+            .execute("DELETE FROM sources WHERE name = ?1", [source.as_str()])
+            .map_err(|error| self.error(&error))?;
+        Ok(removed > 0)
+    }
+}
+
+fn write(transaction: &Transaction<'_>, commit: Commit) -> rusqlite::Result<Receipt> {
+    let Commit { source, facts, events, position, state, complete, expected: _ } = commit;
+    let SourceFacts { path, format, task, identity } = facts;
+    let id: i64 = transaction
+        .prepare_cached(
+            "INSERT INTO sources (name, path, format, device, inode, size, modified_at,
+                                  fingerprint, line, offset, state, complete)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+             ON CONFLICT (name) DO UPDATE SET
+                 path = excluded.path, device = excluded.device, inode = excluded.inode,
+                 size = excluded.size, modified_at = excluded.modified_at,
+                 fingerprint = excluded.fingerprint, line = excluded.line,
+                 offset = excluded.offset, state = excluded.state, complete = excluded.complete
+             RETURNING id",
+        )?
+        .query_row(
+            params![
+                source.as_str(),
+                path,
+                format,
+                identity.device.map(u64::cast_signed),
+                identity.inode.map(u64::cast_signed),
+                identity.size.cast_signed(),
+                identity.modified.map(Timestamp::as_millis),
+                identity.fingerprint,
+                position.line.cast_signed(),
+                position.offset.cast_signed(),
+                state.get(),
+                complete,
+            ],
+            |row| row.get(0),
+        )?;
+    SourceWriter::open(transaction, id, task)?.write(events)
+}
+
+fn position(
+    transaction: &Transaction<'_>,
+    source: &SourceName,
+) -> rusqlite::Result<Option<Source>> {
+    transaction
+        .prepare_cached("SELECT line, offset FROM sources WHERE name = ?1")?
+        .query_row([source.as_str()], |row| {
+            Ok(Source { line: unsigned(row, 0)?, offset: unsigned(row, 1)? })
+        })
+        .optional()
+}
+
+fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
+    let state: String = row.get(9)?;
+    let identity = Identity {
+        device: row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned),
+        inode: row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned),
+        size: unsigned(row, 4)?,
+        modified: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
+        fingerprint: row.get(6)?,
+    };
+    let task = row.get::<_, Option<String>>(11)?.map(TaskId::from);
+    let facts = SourceFacts { path: row.get(0)?, format: row.get(1)?, task, identity };
+    Ok(Checkpoint {
+        facts,
+        position: Source { line: unsigned(row, 7)?, offset: unsigned(row, 8)? },
+        // A state that is no JSON is one that nobody can go on from, as `null` is.
+        state: serde_json::from_str(&state).unwrap_or_default(),
+        complete: row.get(10)?,
+    })
+}
+
+/// SQLite's integers have a sign; positions and sizes come nowhere near it.
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get(column).map(i64::cast_unsigned)
+}

@@ -1,0 +1,136 @@
+//! Entries read back, as the domain knows them.
+
+use std::ops::Range;
+
+use rusqlite::{Row, params};
+use serde::Serialize;
+
+use super::{Database, SqliteError};
+use crate::conversation::{
+    ActionType, EntryIdx, Json, Metadata, NormalizedEntry, NormalizedEntryType, Source, Text,
+    Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
+};
+
+/// An entry with its place in the session and in the log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoredEntry {
+    /// Its place in the session, counted from 0.
+    pub index: EntryIdx,
+    /// The record of the log that began it.
+    pub source: Source,
+    /// The entry as the events left it.
+    pub entry: NormalizedEntry,
+}
+
+impl Database {
+    /// The entries of a session (by its row id) at these indices, in order, each handed to `each`.
+    /// What it costs depends on how many there are between, not on how many the session has.
+    pub fn entries(
+        &self,
+        session: i64,
+        indices: Range<i64>,
+        mut each: impl FnMut(StoredEntry),
+    ) -> Result<(), SqliteError> {
+        let fail = |error| self.error(&error);
+        let mut query = self
+            .connection
+            .prepare_cached(
+                "SELECT idx, line, offset, timestamp, type, code, content, output, parent_corr_id,
+                        metadata, corr_id, tool_name, status, reason, duration_ms, output_json,
+                        action
+                 FROM entries LEFT JOIN tool_calls ON tool_calls.entry = entries.id
+                 WHERE entries.session = ?1 AND idx >= ?2 AND idx < ?3
+                 ORDER BY idx",
+            )
+            .map_err(fail)?;
+        let mut rows = query.query(params![session, indices.start, indices.end]).map_err(fail)?;
+        while let Some(row) = rows.next().map_err(fail)? {
+            each(stored_entry(row).map_err(fail)?);
+        }
+        Ok(())
+    }
+}
+
+fn stored_entry(row: &Row<'_>) -> rusqlite::Result<StoredEntry> {
+    let index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
+    let source = Source {
+        line: row.get::<_, i64>(1)?.cast_unsigned(),
+        offset: row.get::<_, i64>(2)?.cast_unsigned(),
+    };
+    let type_name: String = row.get(4)?;
+    let entry = NormalizedEntry {
+        timestamp: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
+        entry_type: entry_type(&type_name, row)?,
+        content: row.get::<_, String>(6)?.into(),
+        metadata: metadata(row)?,
+    };
+    Ok(StoredEntry { index: EntryIdx::new(index), source, entry })
+}
+
+fn entry_type(name: &str, row: &Row<'_>) -> rusqlite::Result<NormalizedEntryType> {
+    Ok(match name {
+        "user_message" => NormalizedEntryType::UserMessage,
+        "assistant_message" => NormalizedEntryType::AssistantMessage,
+        "error_message" => NormalizedEntryType::ErrorMessage,
+        "thinking" => NormalizedEntryType::Thinking,
+        "tool_use" => NormalizedEntryType::ToolUse(tool(row)?),
+        "diagnostic" => NormalizedEntryType::Diagnostic { code: code(row)? },
+        _ => NormalizedEntryType::SystemMessage,
+    })
+}
+
+fn code(row: &Row<'_>) -> rusqlite::Result<WarningKind> {
+    let code: Option<String> = row.get(5)?;
+    let kind = code.and_then(|code| serde_json::from_value(code.into()).ok());
+    Ok(kind.unwrap_or(WarningKind::UnexpectedValue))
+}
+
+fn tool(row: &Row<'_>) -> rusqlite::Result<ToolUse> {
+    let tool_name = Text::from(row.get::<_, String>(11)?);
+    let status: String = row.get(12)?;
+    let reason = row.get::<_, Option<String>>(13)?.map(Text::from);
+    let action: String = row.get(16)?;
+    // An action that cannot be read (a later version wrote it) is a tool by its name.
+    let mut action_type = serde_json::from_str(&action).unwrap_or_else(|_| ActionType::Tool {
+        tool_name: tool_name.clone(),
+        arguments: None,
+        result: None,
+    });
+    if let Some(output) = row.get::<_, Option<String>>(7)? {
+        let is_json: bool = row.get(15)?;
+        let json = is_json.then(|| serde_json::from_str::<Json>(&output).ok()).flatten();
+        action_type.set_result(json.map_or_else(|| Text::from(output).into(), ToolResult::Json));
+    }
+    Ok(ToolUse {
+        tool_name,
+        action_type,
+        status: status_named(&status, reason),
+        duration_ms: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
+    })
+}
+
+fn status_named(name: &str, reason: Option<Text>) -> ToolStatus {
+    match name {
+        "in_progress" => ToolStatus::InProgress,
+        "pending_approval" => ToolStatus::PendingApproval,
+        "success" => ToolStatus::Success,
+        "failed" => ToolStatus::Failed,
+        "denied" => ToolStatus::Denied { reason },
+        "cancelled" => ToolStatus::Cancelled,
+        "unfinished" => ToolStatus::Unfinished,
+        _ => ToolStatus::Created,
+    }
+}
+
+fn metadata(row: &Row<'_>) -> rusqlite::Result<Option<Box<Metadata>>> {
+    let metadata: Option<String> = row.get(9)?;
+    let mut metadata: Option<Box<Metadata>> =
+        metadata.map(|json| serde_json::from_str(&json).unwrap_or_default());
+    if let Some(parent) = row.get::<_, Option<String>>(8)? {
+        metadata.get_or_insert_default().parent_corr_id = Some(parent.into());
+    }
+    if let Some(corr_id) = row.get::<_, Option<String>>(10)? {
+        metadata.get_or_insert_default().corr_id.get_or_insert_with(|| corr_id.into());
+    }
+    Ok(metadata)
+}

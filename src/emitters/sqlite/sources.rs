@@ -1,0 +1,100 @@
+//! Which sources a database knows, for whoever looks for those that are new.
+
+use rusqlite::{OptionalExtension, Params, params};
+
+use super::{Database, SqliteError};
+use crate::store::{Checkpoint, Ledger, SourceName};
+
+/// A source that a database knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// Its name in the ledger.
+    pub name: SourceName,
+    /// How far it was read.
+    pub checkpoint: Checkpoint,
+}
+
+/// What a database holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Sources.
+    pub sources: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Entries that were not pruned.
+    pub entries: u64,
+}
+
+impl Database {
+    /// The sources that were last seen at this path, the latest first.
+    pub fn sources_at(&self, path: &str) -> Result<Vec<Known>, SqliteError> {
+        self.known("SELECT name FROM sources WHERE path = ?1 ORDER BY id DESC", params![path])
+    }
+
+    /// The sources that were last seen as this file.
+    pub fn sources_of_file(&self, device: u64, inode: u64) -> Result<Vec<Known>, SqliteError> {
+        self.known(
+            "SELECT name FROM sources WHERE inode = ?1 AND device = ?2 ORDER BY id DESC",
+            params![inode.cast_signed(), device.cast_signed()],
+        )
+    }
+
+    /// The sources of which what was committed has this fingerprint.
+    pub fn sources_like(&self, fingerprint: &[u8]) -> Result<Vec<Known>, SqliteError> {
+        self.known(
+            "SELECT name FROM sources WHERE fingerprint = ?1 ORDER BY id",
+            params![fingerprint],
+        )
+    }
+
+    /// A name that no source has yet: the path, or the path and a number.
+    pub fn free_name(&self, path: &str) -> Result<SourceName, SqliteError> {
+        let taken = |name: &str| {
+            self.connection
+                .prepare_cached("SELECT 1 FROM sources WHERE name = ?1")?
+                .query_row([name], |_| Ok(()))
+                .optional()
+        };
+        let mut name = path.to_owned();
+        let mut number = 1;
+        while taken(&name).map_err(|error| self.error(&error))?.is_some() {
+            number += 1;
+            name = format!("{path}#{number}");
+        }
+        Ok(name.into())
+    }
+
+    /// What the database holds.
+    pub fn totals(&self) -> Result<Totals, SqliteError> {
+        let count = |table| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            let count: i64 = self
+                .connection
+                .query_row(&sql, [], |row| row.get(0))
+                .map_err(|error| self.error(&error))?;
+            Ok(count.cast_unsigned())
+        };
+        Ok(Totals {
+            sources: count("sources")?,
+            sessions: count("sessions")?,
+            entries: count("entries")?,
+        })
+    }
+
+    fn known(&self, sql: &str, parameters: impl Params) -> Result<Vec<Known>, SqliteError> {
+        let names: Vec<String> = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut query| {
+                query.query_map(parameters, |row| row.get(0))?.collect::<Result<_, _>>()
+            })
+            .map_err(|error| self.error(&error))?;
+        let mut known = Vec::new();
+        for name in names.into_iter().map(SourceName::from) {
+            if let Some(checkpoint) = self.load(&name)? {
+                known.push(Known { name, checkpoint });
+            }
+        }
+        Ok(known)
+    }
+}

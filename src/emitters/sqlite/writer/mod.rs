@@ -1,0 +1,331 @@
+//! [`SourceWriter`]: folded events as rows, within a transaction.
+
+mod row;
+mod tools;
+mod totals;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use self::row::EntryRow;
+use super::fold::{Change, Fold, NewEntry};
+use crate::{
+    conversation::{
+        CorrId, DomainEvent, Outcome, Session, SessionId, Sourced, TaskId, Text, Timestamp,
+        Warning, WarningKind,
+    },
+    store::Receipt,
+};
+
+/// Writes what one source says.
+pub(super) struct SourceWriter<'t> {
+    transaction: &'t Transaction<'t>,
+    source: i64,
+    /// The task of sessions that begin; without one it is the session's own id.
+    task: Option<TaskId>,
+    session: Option<Current>,
+    receipt: Receipt,
+}
+
+/// The session that goes on.
+struct Current {
+    id: i64,
+    session_id: Option<SessionId>,
+    /// How many entries it has.
+    entries: i64,
+}
+
+impl<'t> SourceWriter<'t> {
+    /// Goes on with the source in the session that it stands in.
+    pub(super) fn open(
+        transaction: &'t Transaction<'t>,
+        source: i64,
+        task: Option<TaskId>,
+    ) -> rusqlite::Result<Self> {
+        let session = transaction
+            .prepare_cached(
+                "SELECT id, session_id, entries FROM sessions
+                 WHERE id = (SELECT session FROM sources WHERE id = ?1)",
+            )?
+            .query_row([source], |row| {
+                let session_id = row.get::<_, Option<String>>(1)?.map(SessionId::from);
+                Ok(Current { id: row.get(0)?, session_id, entries: row.get(2)? })
+            })
+            .optional()?;
+        Ok(Self { transaction, source, task, session, receipt: Receipt::default() })
+    }
+
+    /// Writes the events of a stretch; says what was added.
+    pub(super) fn write(mut self, events: Vec<Sourced<DomainEvent>>) -> rusqlite::Result<Receipt> {
+        let mut fold = Fold::default();
+        for event in events {
+            if let DomainEvent::Session(news) = &event.item
+                && let Some(next) = self.other_session(&fold, news)
+            {
+                self.write_fold(std::mem::take(&mut fold))?;
+                self.switch(&next)?;
+            }
+            if matches!(event.item, DomainEvent::Warning(_)) {
+                self.receipt.warnings += 1;
+            }
+            fold.apply(event);
+        }
+        self.write_fold(fold)?;
+        Ok(self.receipt)
+    }
+
+    /// The id of the session that the log goes on with, if `news` say that it is another one.
+    fn other_session(&self, fold: &Fold, news: &Session) -> Option<SessionId> {
+        let known = fold.facts.session_id.as_ref();
+        let known = known.or_else(|| self.session.as_ref()?.session_id.as_ref())?;
+        news.session_id.clone().filter(|next| next != known)
+    }
+
+    fn write_fold(&mut self, mut fold: Fold) -> rusqlite::Result<()> {
+        // A change to an entry that nobody knows is a warning, which is a row too.
+        for (corr_id, change) in std::mem::take(&mut fold.changes) {
+            let source = change.source;
+            if !self.change(&corr_id, change)? {
+                let message = format!("an update for {corr_id}, which nobody knows");
+                let warning = Warning::new(WarningKind::UnknownCorrelation, message);
+                fold.warn(source, warning.call(corr_id));
+                self.receipt.warnings += 1;
+            }
+        }
+        let Fold { facts, span, entries, usage, warnings, .. } = fold;
+        let is_empty = entries.is_empty() && usage.is_empty() && warnings.is_empty();
+        if is_empty && span.is_none() && facts == Session::default() {
+            return Ok(());
+        }
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => self.begin(facts.session_id.as_ref())?,
+        };
+        for entry in entries {
+            self.insert(&session, entry)?;
+            session.entries += 1;
+        }
+        self.add_usage(session.id, usage)?;
+        for ((kind, subject), warned) in warnings {
+            self.add_warning(session.id, kind, &subject, &warned)?;
+        }
+        self.learn(&session, &facts, span)?;
+        session.session_id = facts.session_id.or(session.session_id);
+        self.session = Some(session);
+        Ok(())
+    }
+
+    /// A session begins.
+    fn begin(&mut self, session_id: Option<&SessionId>) -> rusqlite::Result<Current> {
+        self.transaction
+            .prepare_cached("INSERT INTO sessions (source, task) VALUES (?1, ?2)")?
+            .execute(params![self.source, self.task.as_ref().map(TaskId::as_str)])?;
+        let id = self.transaction.last_insert_rowid();
+        self.stand_in(id)?;
+        self.receipt.sessions += 1;
+        Ok(Current { id, session_id: session_id.cloned(), entries: 0 })
+    }
+
+    fn stand_in(&self, session: i64) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached("UPDATE sources SET session = ?2 WHERE id = ?1")?
+            .execute(params![self.source, session])?;
+        Ok(())
+    }
+
+    /// The log goes on with another session: one that it had before, or a new one with the same
+    /// agent in the same place.
+    fn switch(&mut self, session_id: &SessionId) -> rusqlite::Result<()> {
+        let before = self
+            .transaction
+            .prepare_cached(
+                "SELECT id, entries FROM sessions WHERE source = ?1 AND session_id = ?2",
+            )?
+            .query_row(params![self.source, session_id.as_str()], |row| {
+                let session_id = Some(session_id.clone());
+                Ok(Current { id: row.get(0)?, session_id, entries: row.get(1)? })
+            })
+            .optional()?;
+        let next = match before {
+            Some(session) => {
+                self.stand_in(session.id)?;
+                session
+            }
+            None => {
+                let last = self.session.take().map(|session| session.id);
+                let session = self.begin(Some(session_id))?;
+                self.transaction
+                    .prepare_cached(
+                        "UPDATE sessions SET (agent, version, model, cwd) =
+                             (SELECT agent, version, model, cwd FROM sessions WHERE id = ?2)
+                         WHERE id = ?1",
+                    )?
+                    .execute(params![session.id, last])?;
+                session
+            }
+        };
+        self.session = Some(next);
+        Ok(())
+    }
+
+    fn learn(
+        &self,
+        session: &Current,
+        facts: &Session,
+        span: Option<(Timestamp, Timestamp)>,
+    ) -> rusqlite::Result<()> {
+        let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+        let own_task = facts.session_id.as_ref().filter(|_| self.task.is_none());
+        let tools = facts.tools.as_ref().and_then(|tools| serde_json::to_string(tools).ok());
+        let (first, last) = span.unzip();
+        self.transaction
+            .prepare_cached(
+                "UPDATE sessions SET
+                     session_id = coalesce(?2, session_id), task = coalesce(task, ?3),
+                     agent = coalesce(?4, agent), version = coalesce(?5, version),
+                     model = coalesce(?6, model),
+                     reasoning_effort = coalesce(?7, reasoning_effort), cwd = coalesce(?8, cwd),
+                     title = coalesce(?9, title), tools = coalesce(?10, tools),
+                     parent_session_id = coalesce(?11, parent_session_id),
+                     outcome = coalesce(?12, outcome),
+                     outcome_reason = coalesce(?13, outcome_reason),
+                     turns = coalesce(?14, turns), duration_ms = coalesce(?15, duration_ms),
+                     started_at = coalesce(?16, started_at), ended_at = coalesce(?17, ended_at),
+                     first_at = min(coalesce(first_at, ?18), coalesce(?18, first_at)),
+                     last_at = max(coalesce(last_at, ?19), coalesce(?19, last_at)),
+                     entries = ?20
+                 WHERE id = ?1",
+            )?
+            .execute(params![
+                session.id,
+                facts.session_id.as_ref().map(SessionId::as_str),
+                own_task.map(SessionId::as_str),
+                text(&facts.agent),
+                text(&facts.version),
+                text(&facts.model),
+                text(&facts.reasoning_effort),
+                text(&facts.cwd),
+                text(&facts.title),
+                tools,
+                facts.parent_session_id.as_ref().map(SessionId::as_str),
+                facts.outcome.map(Outcome::as_str),
+                text(&facts.outcome_reason),
+                facts.turns.map(signed),
+                facts.duration_ms.map(signed),
+                facts.started_at.map(Timestamp::as_millis),
+                facts.ended_at.map(Timestamp::as_millis),
+                first.map(Timestamp::as_millis),
+                last.map(Timestamp::as_millis),
+                session.entries,
+            ])?;
+        Ok(())
+    }
+
+    fn insert(&mut self, session: &Current, new: NewEntry) -> rusqlite::Result<()> {
+        let NewEntry { source, entry, corr_id, grows } = new;
+        let row = EntryRow::new(entry, corr_id.as_ref());
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO entries (session, idx, type, code, timestamp, line, offset,
+                                      parent_corr_id, metadata, content, output)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute(params![
+                session.id,
+                session.entries,
+                row.type_name,
+                row.code,
+                row.timestamp,
+                signed(source.line),
+                signed(source.offset),
+                row.parent_corr_id.as_ref().map(CorrId::as_str),
+                row.metadata,
+                row.content.decode(),
+                row.output.as_ref().map(Text::decode),
+            ])?;
+        let id = self.transaction.last_insert_rowid();
+        self.receipt.entries += 1;
+        let Some(corr_id) = corr_id else { return Ok(()) };
+        if grows {
+            self.transaction
+                .prepare_cached("INSERT OR REPLACE INTO open_entries VALUES (?1, ?2, ?3)")?
+                .execute(params![self.source, corr_id.as_str(), id])?;
+        }
+        if row.tool.is_some() {
+            self.receipt.calls += 1;
+            self.write_tool(id, session.id, &corr_id, &row)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there was an entry to be changed.
+    fn change(&mut self, corr_id: &CorrId, change: Change) -> rusqlite::Result<bool> {
+        let Some((id, session)) = self.find(corr_id)? else { return Ok(false) };
+        if let Some(entry) = change.whole {
+            let row = EntryRow::new(entry, Some(corr_id));
+            self.transaction
+                .prepare_cached(
+                    "UPDATE entries SET type = ?2, code = ?3, timestamp = ?4, parent_corr_id = ?5,
+                                        metadata = ?6, content = ?7, output = ?8
+                     WHERE id = ?1",
+                )?
+                .execute(params![
+                    id,
+                    row.type_name,
+                    row.code,
+                    row.timestamp,
+                    row.parent_corr_id.as_ref().map(CorrId::as_str),
+                    row.metadata,
+                    row.content.decode(),
+                    row.output.as_ref().map(Text::decode),
+                ])?;
+            if row.tool.is_some() {
+                self.transaction
+                    .prepare_cached("DELETE FROM tool_paths WHERE entry = ?1")?
+                    .execute([id])?;
+                self.write_tool(id, session, corr_id, &row)?;
+            }
+        } else if !change.more.is_empty() {
+            self.transaction
+                .prepare_cached("UPDATE entries SET content = content || ?2 WHERE id = ?1")?
+                .execute(params![id, change.more.decode()])?;
+        }
+        if change.closed {
+            self.transaction
+                .prepare_cached("DELETE FROM open_entries WHERE source = ?1 AND corr_id = ?2")?
+                .execute(params![self.source, corr_id.as_str()])?;
+        }
+        Ok(true)
+    }
+
+    /// The entry that changes under this id come to, and its session: a text that grows, else the
+    /// latest call.
+    fn find(&self, corr_id: &CorrId) -> rusqlite::Result<Option<(i64, i64)>> {
+        let both = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let growing = self
+            .transaction
+            .prepare_cached(
+                "SELECT entries.id, entries.session FROM open_entries
+                 JOIN entries ON entries.id = open_entries.entry
+                 WHERE open_entries.source = ?1 AND corr_id = ?2",
+            )?
+            .query_row(params![self.source, corr_id.as_str()], both)
+            .optional()?;
+        if growing.is_some() {
+            return Ok(growing);
+        }
+        self.transaction
+            .prepare_cached(
+                "SELECT tool_calls.entry, tool_calls.session FROM tool_calls
+                 JOIN sessions ON sessions.id = tool_calls.session
+                 WHERE corr_id = ?2 AND sessions.source = ?1
+                 ORDER BY tool_calls.entry DESC LIMIT 1",
+            )?
+            .query_row(params![self.source, corr_id.as_str()], both)
+            .optional()
+    }
+}
+
+/// SQLite's integers have a sign. What does not fit becomes the largest one.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

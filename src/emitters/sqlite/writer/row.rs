@@ -1,0 +1,136 @@
+//! [`EntryRow`]: an entry, taken apart into columns.
+
+use std::sync::Arc;
+
+use crate::conversation::{
+    ActionType, CommandExitStatus, CommandRunResult, CorrId, FileChange, Metadata, NormalizedEntry,
+    NormalizedEntryType, Text, Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
+};
+
+/// The columns of an entry.
+pub(super) struct EntryRow {
+    pub(super) type_name: &'static str,
+    pub(super) code: Option<&'static str>,
+    pub(super) timestamp: Option<i64>,
+    pub(super) parent_corr_id: Option<CorrId>,
+    /// JSON: what no column holds. `None` only where the entry has no metadata at all.
+    pub(super) metadata: Option<String>,
+    pub(super) content: Text,
+    pub(super) output: Option<Text>,
+    pub(super) tool: Option<ToolRow>,
+}
+
+/// The columns of a tool call.
+pub(super) struct ToolRow {
+    pub(super) kind: &'static str,
+    pub(super) action_name: &'static str,
+    pub(super) tool_name: Text,
+    pub(super) status: &'static str,
+    pub(super) reason: Option<Text>,
+    pub(super) duration_ms: Option<u64>,
+    pub(super) exit_code: Option<i32>,
+    pub(super) output_json: bool,
+    /// JSON, without the output.
+    pub(super) action: String,
+    pub(super) paths: Vec<(Text, &'static str)>,
+}
+
+impl EntryRow {
+    /// Takes an entry apart; `corr_id` is the one that the event gives.
+    pub(super) fn new(entry: Arc<NormalizedEntry>, corr_id: Option<&CorrId>) -> Self {
+        let entry = Arc::unwrap_or_clone(entry);
+        let NormalizedEntry { timestamp, entry_type, content, metadata } = entry;
+        let type_name = entry_type.name();
+        let (mut code, mut output, mut tool) = (None, None, None);
+        match entry_type {
+            NormalizedEntryType::Diagnostic { code: kind } => {
+                code = Some(WarningKind::as_str(kind));
+            }
+            NormalizedEntryType::ToolUse(used) => {
+                let (row, result) = ToolRow::new(used);
+                output = result;
+                tool = Some(row);
+            }
+            _ => {}
+        }
+        let mut parent_corr_id = None;
+        let metadata = metadata.and_then(|mut metadata| {
+            let Metadata { corr_id: own, parent_corr_id: parent, .. } = &mut *metadata;
+            if tool.is_some() && own.as_ref() == corr_id {
+                *own = None;
+            }
+            parent_corr_id = parent.take();
+            serde_json::to_string(&metadata).ok()
+        });
+        Self {
+            type_name,
+            code,
+            timestamp: timestamp.map(Timestamp::as_millis),
+            parent_corr_id,
+            metadata,
+            content,
+            output,
+            tool,
+        }
+    }
+}
+
+impl ToolRow {
+    fn new(tool: ToolUse) -> (Self, Option<Text>) {
+        let ToolUse { tool_name, action_type: mut action, status, duration_ms } = tool;
+        let result = action.take_result();
+        let output_json = matches!(result, Some(ToolResult::Json(_)));
+        let row = Self {
+            kind: action.kind().as_str(),
+            action_name: action.name(),
+            tool_name,
+            status: status.name(),
+            reason: match status {
+                ToolStatus::Denied { reason } => reason,
+                _ => None,
+            },
+            duration_ms,
+            exit_code: exit_code(&action),
+            output_json,
+            // An action always has a JSON form, so the fallback is never taken.
+            action: serde_json::to_string(&action).unwrap_or_default(),
+            paths: paths(&action),
+        };
+        (row, result.map(ToolResult::into_text))
+    }
+}
+
+fn exit_code(action: &ActionType) -> Option<i32> {
+    match action {
+        ActionType::CommandRun {
+            result:
+                Some(CommandRunResult {
+                    exit_status: Some(CommandExitStatus::ExitCode { code }), ..
+                }),
+            ..
+        } => Some(*code),
+        _ => None,
+    }
+}
+
+fn paths(action: &ActionType) -> Vec<(Text, &'static str)> {
+    match action {
+        ActionType::FileRead { path, .. } => vec![(path.clone(), "read")],
+        ActionType::FileEdit { path, changes, .. } if changes.is_empty() => {
+            vec![(path.clone(), "edit")]
+        }
+        ActionType::FileEdit { changes, .. } => changes.iter().flat_map(changed_paths).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn changed_paths(change: &FileChange) -> impl Iterator<Item = (Text, &'static str)> {
+    let (word, new_path) = match change {
+        FileChange::Write { .. } => ("write", None),
+        FileChange::Edit { .. } => ("edit", None),
+        FileChange::Delete { .. } => ("delete", None),
+        FileChange::Rename { new_path, .. } => ("rename_from", Some(new_path.clone())),
+    };
+    let renamed = new_path.map(|path| (path, "rename_to"));
+    std::iter::once((change.path().clone(), word)).chain(renamed)
+}

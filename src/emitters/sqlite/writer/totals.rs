@@ -1,0 +1,87 @@
+//! What stands beside the entries: tokens and warnings.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{super::fold::Warned, SourceWriter, signed};
+use crate::conversation::{CorrId, Json, Text, TokenUsage, WarningKind};
+
+impl SourceWriter<'_> {
+    /// Read, added to and written back, so that sums of money come out the same however the log is
+    /// cut.
+    pub(super) fn add_usage(
+        &self,
+        session: i64,
+        usage: Vec<(Option<Text>, TokenUsage)>,
+    ) -> rusqlite::Result<()> {
+        for (model, more) in usage {
+            let model = model.unwrap_or_default();
+            let mut total = self
+                .transaction
+                .prepare_cached(
+                    "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+                            reasoning_tokens, cost_usd
+                     FROM usage WHERE session = ?1 AND model = ?2",
+                )?
+                .query_row(params![session, model.decode()], |row| {
+                    let count = |column| {
+                        Ok::<_, rusqlite::Error>(
+                            row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned),
+                        )
+                    };
+                    Ok(TokenUsage {
+                        input_tokens: count(0)?,
+                        output_tokens: count(1)?,
+                        cache_read_tokens: count(2)?,
+                        cache_write_tokens: count(3)?,
+                        reasoning_tokens: count(4)?,
+                        cost_usd: row.get(5)?,
+                    })
+                })
+                .optional()?
+                .unwrap_or_default();
+            total.add(&more);
+            self.transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    session,
+                    model.decode(),
+                    total.input_tokens.map(signed),
+                    total.output_tokens.map(signed),
+                    total.cache_read_tokens.map(signed),
+                    total.cache_write_tokens.map(signed),
+                    total.reasoning_tokens.map(signed),
+                    total.cost_usd,
+                ])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_warning(
+        &self,
+        session: i64,
+        kind: WarningKind,
+        subject: &str,
+        warned: &Warned,
+    ) -> rusqlite::Result<()> {
+        let Warned { count, source, first } = warned;
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                 ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            )?
+            .execute(params![
+                session,
+                kind.as_str(),
+                subject,
+                signed(*count),
+                signed(source.line),
+                signed(source.offset),
+                first.message,
+                first.corr_id.as_ref().map(CorrId::as_str),
+                first.sample.as_ref().map(Json::get),
+            ])?;
+        Ok(())
+    }
+}
