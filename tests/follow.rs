@@ -176,6 +176,11 @@ fn wrong_use_is_told() {
     let checkpoint = ["--idle-exit", "0", "--out", "/dev/null", "--checkpoint", "/dev/null"];
     assert_eq!(run(&log, &checkpoint).status.code(), Some(2));
     assert_eq!(run(folder.path(), &[]).status.code(), Some(1));
+    let linked = folder.path().join("linked");
+    std::os::unix::fs::symlink(&log, &linked).unwrap();
+    let over_the_log = ["--idle-exit", "0", "--out", linked.to_str().unwrap()];
+    assert_eq!(run(&log, &over_the_log).status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&log).unwrap(), line("one"));
 }
 
 fn run(log: &Path, arguments: &[&str]) -> std::process::Output {

@@ -112,6 +112,7 @@ pub(super) enum OutputFormat {
 const LONG_INPUT: u64 = 32 << 20;
 
 pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
+    keep_files_apart(args)?;
     if args.follow || args.checkpoint.is_some() {
         return followed::run(args);
     }
@@ -125,6 +126,19 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
     })?;
     progress.finish_and_clear();
     run.finish(args)
+}
+
+/// Nothing may be written over the log, nor over the output.
+fn keep_files_apart(args: &ReplayArgs) -> Result<(), Error> {
+    let full = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let log = full(&args.file);
+    let (out, checkpoint) = (args.out.as_ref().map(full), args.checkpoint.as_ref().map(full));
+    let is_log = |path: &Option<PathBuf>| path.as_ref() == Some(&log);
+    if is_log(&out) || is_log(&checkpoint) || (out.is_some() && out == checkpoint) {
+        let message = "the log, --out and --checkpoint must be different files";
+        return Err(Error::WrongUse(message.to_owned()));
+    }
+    Ok(())
 }
 
 fn writer(args: &ReplayArgs) -> Result<Box<dyn Write>, Error> {
