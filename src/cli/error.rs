@@ -3,7 +3,10 @@
 use std::{io, path::PathBuf};
 
 use super::exit;
-use crate::{emitters::sqlite::SqliteError, executors::Format};
+use crate::{
+    emitters::{audit::AuditError, sqlite::SqliteError},
+    executors::Format,
+};
 
 /// Why the program failed.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +31,9 @@ pub(super) enum Error {
 
     #[error(transparent)]
     Database(#[from] SqliteError),
+
+    #[error(transparent)]
+    Audit(AuditError),
 
     #[error(
         "{path} was read by another program meanwhile; run the command again to go on from there"
@@ -55,9 +61,11 @@ impl Error {
             | Self::Unrecognised { .. }
             | Self::Unsupported { .. }
             | Self::WrongUse(_) => exit::WRONG_USE,
-            Self::Input { .. } | Self::Output(_) | Self::Database(_) | Self::Overtaken { .. } => {
-                exit::FAILED
-            }
+            Self::Input { .. }
+            | Self::Output(_)
+            | Self::Database(_)
+            | Self::Audit(_)
+            | Self::Overtaken { .. } => exit::FAILED,
             Self::NotFound { .. } => exit::NOT_FOUND,
         }
     }

@@ -3,5 +3,6 @@
 mod ledger;
 
 pub use self::ledger::{
-    Checkpoint, Commit, CommitError, Identity, Ledger, Receipt, SourceFacts, SourceName,
+    Checkpoint, Commit, CommitError, Identity, Ledger, OutputState, Receipt, SourceFacts,
+    SourceName,
 };
