@@ -2,6 +2,7 @@
 
 use std::{io, path::Path};
 
+use super::write::overtaken;
 use crate::{
     cli::error::Error,
     conversation::Json,
@@ -14,17 +15,19 @@ use crate::{
 
 /// Opens the trail where the database left it: what was written since belongs to events that the
 /// database does not have, and will be written again. A trail that the database does not know is gone
-/// on with at its end.
-pub(super) fn open(path: &Path, database: &Database) -> Result<AuditFile, Error> {
+/// on with at its end, and known from now on: before anything is added to it.
+pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Error> {
     let fail = |error| Error::Input { path: path.to_owned(), error };
     let absolute = std::path::absolute(path).map_err(fail)?;
     let stored = database.output(&name(&absolute))?;
     let checkpoint = stored.and_then(|state| serde_json::from_str(state.get()).ok());
-    let file = match checkpoint {
-        Some(checkpoint) => AuditFile::resume(absolute, checkpoint, SyncPolicy::End),
-        None => AuditFile::open(absolute, SyncPolicy::End),
-    };
-    file.map_err(Error::Audit)
+    if let Some(checkpoint) = checkpoint {
+        return AuditFile::resume(absolute, checkpoint, SyncPolicy::End).map_err(Error::Audit);
+    }
+    let mut file = AuditFile::open(absolute, SyncPolicy::End).map_err(Error::Audit)?;
+    let begun = state(&mut file).map_err(Error::Output)?;
+    database.commit(Vec::new(), &[begun]).map_err(overtaken)?;
+    Ok(file)
 }
 
 /// How far the trail has come, once it is on the disk.

@@ -100,16 +100,19 @@ enum TaskFrom {
 
 pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
     let wait = Duration::from_secs(args.wait.into());
-    let database = Database::open(&args.db, wait)?;
+    let mut database = Database::open(&args.db, wait)?;
     let mut summary = Summary::default();
     let files = walk::walk(&args.paths, args.hidden, &mut summary);
+    let audit = match &args.audit {
+        Some(path) => Some(audit::open(path, &mut database)?),
+        None => None,
+    };
     let mut planner = Planner::new(&database, args);
     let mut plans = Vec::new();
     for file in &files {
         plans.extend(planner.plan(file, &mut summary)?);
     }
     let progress = progress(plans.iter().map(plan::Plan::bytes).sum());
-    let audit = args.audit.as_deref().map(|path| audit::open(path, &database)).transpose()?;
     let mut writer = Writer::new(database, audit, progress, summary);
     parallel::read_all(&plans, jobs(args), &mut writer)?;
     let (database, summary) = writer.finish()?;

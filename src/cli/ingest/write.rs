@@ -114,7 +114,7 @@ fn append(audit: &mut AuditFile, commit: &Commit, session: Option<SessionId>) ->
     commit.events.iter().try_for_each(|event| audit.append(event))
 }
 
-fn overtaken(error: CommitError<SqliteError>) -> Error {
+pub(super) fn overtaken(error: CommitError<SqliteError>) -> Error {
     match error {
         CommitError::Moved { source_name, .. } => {
             Error::Overtaken { path: source_name.as_str().to_owned() }
