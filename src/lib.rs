@@ -28,7 +28,8 @@
     feature = "processor",
     doc = "- [`processor`]: the imperative shell: bytes, lines, positions."
 )]
-//! - [`store`]: what outlives a process. The rule by which positions and rows are committed together.
+//! - [`store`]: what outlives a process or a reader: the rule by which positions and rows are committed
+//!   together, and with the feature `store` the live document with its subscribers.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "cli")]

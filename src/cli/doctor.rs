@@ -7,12 +7,17 @@ use std::{
 
 use clap::Args;
 
-use super::{args::EXIT_CODES, error::Error, exit, files, input::Input};
+use super::{
+    args::{EXIT_CODES, parse_size},
+    error::Error,
+    exit, files,
+    input::Input,
+};
 use crate::{
     conversation::{WarningKind, with_source},
     emitters::{drift::Drift, terminal::neutralise},
     executors::{Executor, Format},
-    processor::{Counts, Processor},
+    processor::{Counts, LineFramer, Processor},
     transduce::Transducer,
 };
 
@@ -24,6 +29,11 @@ pub(super) struct DoctorArgs {
     #[arg(required = true)]
     paths: Vec<PathBuf>,
 
+    /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
+    /// are kept
+    #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
+    max_line: usize,
+
     /// Exit with 3 if anything was not fully understood
     #[arg(long)]
     strict: bool,
@@ -34,7 +44,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<u8, Error> {
     let mut understood = true;
     for path in files::find(&args.paths)? {
         let mut text = String::new();
-        understood &= examine(&path, &mut text)?;
+        understood &= examine(&path, args.max_line, &mut text)?;
         // Names of fields and of files may hold anything.
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
@@ -43,9 +53,9 @@ pub(super) fn run(args: &DoctorArgs) -> Result<u8, Error> {
 }
 
 /// Describes one log; whether all of it was understood.
-fn examine(path: &Path, text: &mut String) -> Result<bool, Error> {
+fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Error> {
     let name = path.display();
-    let mut input = Input::open(path)?;
+    let mut input = Input::open(path, max_line)?;
     let executor = match input.executor("auto") {
         Ok(executor) => executor,
         Err(error @ (Error::Unrecognised { .. } | Error::Unsupported { .. })) => {
@@ -54,7 +64,7 @@ fn examine(path: &Path, text: &mut String) -> Result<bool, Error> {
         }
         Err(error) => return Err(error),
     };
-    let (counts, drift) = read(&mut input, executor)?;
+    let (counts, drift) = read(&mut input, executor, max_line)?;
     *text += &format!("{name}\n  {}\n", heading(executor.format(), &drift, counts));
     for (kind, subject, finding) in drift.findings() {
         let times = format!("{}×", finding.count);
@@ -73,8 +83,13 @@ fn examine(path: &Path, text: &mut String) -> Result<bool, Error> {
     Ok(drift.is_empty())
 }
 
-fn read(input: &mut Input<'_>, executor: Executor) -> Result<(Counts, Drift), Error> {
-    let mut processor = Processor::new(Transducer::new(with_source(executor), Drift::default()));
+fn read(
+    input: &mut Input<'_>,
+    executor: Executor,
+    max_line: usize,
+) -> Result<(Counts, Drift), Error> {
+    let transducer = Transducer::new(with_source(executor), Drift::default());
+    let mut processor = Processor::with_framer(transducer, LineFramer::new(max_line));
     input.read_all(|bytes| {
         processor.push(bytes, |never| match never {});
         Ok(())

@@ -14,6 +14,12 @@ pub(super) enum Error {
     #[error("cannot read {}: {error}", .path.display())]
     Input { path: PathBuf, error: io::Error },
 
+    #[error(
+        "cannot go on from the checkpoint {}: {reason}; --restart begins anew",
+        .path.display()
+    )]
+    Checkpoint { path: PathBuf, reason: String },
+
     #[error("cannot write the output: {0}")]
     Output(io::Error),
 
@@ -63,8 +69,9 @@ impl Error {
             | Self::WrongUse(_) => exit::WRONG_USE,
             Self::Input { .. }
             | Self::Output(_)
-            | Self::Database(_)
             | Self::Audit(_)
+            | Self::Checkpoint { .. }
+            | Self::Database(_)
             | Self::Overtaken { .. } => exit::FAILED,
             Self::NotFound { .. } => exit::NOT_FOUND,
         }

@@ -12,7 +12,7 @@ use crate::{
         Executor, Format,
         recognise::{Recogniser, Verdict},
     },
-    processor::{Frame, LineFramer, read_records},
+    processor::{DEFAULT_MAX_LINE, Frame, LineFramer, read_records},
 };
 
 /// How many bytes are read at once.
@@ -24,28 +24,41 @@ const RECOGNISE: usize = 16 << 20;
 /// A log that is being read.
 pub(super) struct Input<'p> {
     path: &'p Path,
-    reader: Box<dyn Read>,
-    /// What was read to recognise the format, and is still to be given out.
+    reader: Reader,
+    max_line: usize,
+    /// What was read to recognise the format of what cannot be read again.
     ahead: Vec<u8>,
     chunk: Vec<u8>,
     /// Its length, if it is a file.
     pub(super) length: Option<u64>,
 }
 
+enum Reader {
+    /// Can be read again from where it was begun.
+    File {
+        file: File,
+        begun: u64,
+    },
+    Stream(Box<dyn Read>),
+}
+
 impl<'p> Input<'p> {
-    pub(super) fn open(path: &'p Path) -> Result<Self, Error> {
+    pub(super) fn open(path: &'p Path, max_line: usize) -> Result<Self, Error> {
         let fail = |error| Error::Input { path: path.to_owned(), error };
-        let (reader, length): (Box<dyn Read>, _) = if path == Path::new("-") {
-            (Box::new(io::stdin()), None)
+        let (reader, length) = if path == Path::new("-") {
+            (Reader::Stream(Box::new(io::stdin())), None)
         } else {
             let file = File::open(path).map_err(fail)?;
             let metadata = file.metadata().map_err(fail)?;
             if metadata.is_dir() {
                 return Err(fail(io::ErrorKind::IsADirectory.into()));
             }
-            (Box::new(file), metadata.is_file().then_some(metadata.len()))
+            match metadata.is_file() {
+                true => (Reader::File { file, begun: 0 }, Some(metadata.len())),
+                false => (Reader::Stream(Box::new(file)), None),
+            }
         };
-        Ok(Self { path, reader, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
+        Ok(Self { path, reader, max_line, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
     }
 
     /// Opens a file and skips what stands before `offset`.
@@ -54,8 +67,9 @@ impl<'p> Input<'p> {
         let mut file = File::open(path).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
         file.seek(SeekFrom::Start(offset)).map_err(fail)?;
-        let (reader, length) = (Box::new(file), Some(length.saturating_sub(offset)));
-        Ok(Self { path, reader, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
+        let reader = Reader::File { file, begun: offset };
+        let (max_line, length) = (DEFAULT_MAX_LINE, Some(length.saturating_sub(offset)));
+        Ok(Self { path, reader, max_line, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
     }
 
     /// The executor for this log: the one with this name, or for `auto` the one whose format the
@@ -65,42 +79,32 @@ impl<'p> Input<'p> {
             Some(format) => format,
             None => self.recognise()?,
         };
-        Executor::of(format).ok_or_else(|| Error::Unsupported {
-            path: self.path.to_owned(),
-            format,
-            supported: names(Executor::FORMATS),
-        })
+        executor_of(format, self.path)
     }
 
     fn recognise(&mut self) -> Result<Format, Error> {
-        let mut recogniser = Recogniser::default();
-        let mut framer = LineFramer::default();
-        let mut records = 0;
+        let mut recognition = Recognition::new(self.max_line);
         loop {
             let length = self.read()?;
             let bytes = &self.chunk[..length];
-            let mut observe = |frame: Frame<'_>| {
-                read_records(frame, |record| {
-                    if let Verdict::Undecided = recogniser.verdict() {
-                        recogniser.observe(&record.item);
-                        records += 1;
-                    }
-                });
-            };
-            framer.push(bytes, &mut observe);
-            if bytes.is_empty() {
-                framer.finish(&mut observe);
+            let format = recognition.push(bytes);
+            if let Reader::Stream(_) = self.reader {
+                self.ahead.extend_from_slice(bytes);
             }
-            self.ahead.extend_from_slice(bytes);
-            match recogniser.verdict() {
-                Verdict::Certain(format) => return Ok(format),
-                Verdict::Undecided if length > 0 && self.ahead.len() <= RECOGNISE => {}
-                Verdict::Undecided | Verdict::Contradictory => {
-                    let known = names(&Format::ALL);
-                    return Err(Error::Unrecognised { path: self.path.to_owned(), records, known });
-                }
+            if let Some(format) = format {
+                self.rewind()?;
+                return Ok(format);
+            }
+            if length == 0 || recognition.is_hopeless() {
+                return Err(recognition.failure(self.path));
             }
         }
+    }
+
+    fn rewind(&mut self) -> Result<(), Error> {
+        let Reader::File { file, begun } = &mut self.reader else { return Ok(()) };
+        let failed = |error| Error::Input { path: self.path.to_owned(), error };
+        file.seek(SeekFrom::Start(*begun)).map(drop).map_err(failed)
     }
 
     /// Reads on until the end, and gives out the bytes as they come. `each` may stop it early.
@@ -120,13 +124,73 @@ impl<'p> Input<'p> {
 
     fn read(&mut self) -> Result<usize, Error> {
         loop {
-            match self.reader.read(&mut self.chunk) {
+            let read = match &mut self.reader {
+                Reader::File { file, .. } => file.read(&mut self.chunk),
+                Reader::Stream(stream) => stream.read(&mut self.chunk),
+            };
+            match read {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::Input { path: self.path.to_owned(), error }),
                 Ok(length) => return Ok(length),
             }
         }
     }
+}
+
+/// Looks at the beginning of a log until its format is known.
+pub(super) struct Recognition {
+    recogniser: Recogniser,
+    framer: LineFramer,
+    records: usize,
+    bytes: usize,
+}
+
+impl Recognition {
+    pub(super) fn new(max_line: usize) -> Self {
+        let framer = LineFramer::new(max_line.min(RECOGNISE));
+        Self { recogniser: Recogniser::default(), framer, records: 0, bytes: 0 }
+    }
+
+    /// Takes the next bytes, none at the end; gives the format as soon as it is known.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Option<Format> {
+        let Self { recogniser, framer, records, .. } = self;
+        let mut observe = |frame: Frame<'_>| {
+            read_records(frame, |record| {
+                if let Verdict::Undecided = recogniser.verdict() {
+                    recogniser.observe(&record.item);
+                    *records += 1;
+                }
+            });
+        };
+        framer.push(bytes, &mut observe);
+        if bytes.is_empty() {
+            framer.finish(&mut observe);
+        }
+        self.bytes += bytes.len();
+        match self.recogniser.verdict() {
+            Verdict::Certain(format) => Some(format),
+            Verdict::Undecided | Verdict::Contradictory => None,
+        }
+    }
+
+    /// Whether reading on is of no use.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.bytes > RECOGNISE || self.recogniser.verdict() == Verdict::Contradictory
+    }
+
+    pub(super) fn failure(&self, path: &Path) -> Error {
+        let known = names(&Format::ALL);
+        Error::Unrecognised { path: path.to_owned(), records: self.records, known }
+    }
+}
+
+/// The executor for a format.
+pub(super) fn executor_of(format: Format, path: &Path) -> Result<Executor, Error> {
+    Executor::of(format).ok_or_else(|| Error::Unsupported {
+        path: path.to_owned(),
+        format,
+        supported: names(Executor::FORMATS),
+    })
 }
 
 fn names(formats: &[Format]) -> String {

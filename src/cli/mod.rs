@@ -1,9 +1,11 @@
 //! The program `foldline`: everything below it, at the terminal.
 
 mod args;
+mod checkpoint;
 mod doctor;
 mod error;
 mod files;
+mod follow;
 mod ingest;
 mod input;
 mod pace;

@@ -3,13 +3,17 @@
 use std::{
     io::{self, IsTerminal, Write},
     path::PathBuf,
+    time::Duration,
 };
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+mod followed;
+
 use super::{
-    args::{Color, EXIT_CODES, executor_names, width},
+    args::{Color, EXIT_CODES, executor_names, parse_seconds, parse_size, width},
+    checkpoint::OutputFile,
     error::Error,
     exit,
     input::Input,
@@ -17,9 +21,10 @@ use super::{
     sink::{Shape, Sink},
 };
 use crate::{
-    conversation::{DomainEvent, Sourced, WarningKind, with_source},
+    conversation::{DomainEvent, Sourced, SourcedState, WarningKind, WithSource, with_source},
     emitters::transcript::{Transcript, TranscriptStyle},
-    processor::Processor,
+    executors::{Executor, ExecutorState},
+    processor::{LineFramer, Processor},
     transduce::{Batch, Emitter, Transducer},
 };
 
@@ -51,6 +56,38 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(super) width: Option<u16>,
 
+    /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
+    /// are kept
+    #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
+    pub(super) max_line: usize,
+
+    /// Write to this file and not to standard output; what is in it is replaced
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Keep in this file how far the log was read, and go on from there: killed at any moment and
+    /// started again, the output is the same. Needs a log and an output that are files, and patches or
+    /// events
+    #[arg(long, value_name = "FILE", requires = "out")]
+    pub(super) checkpoint: Option<PathBuf>,
+
+    /// How many lines are read from one checkpoint to the next; there is one every second, too
+    #[arg(long, default_value_t = 5000, value_name = "LINES", requires = "checkpoint")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) checkpoint_every: u64,
+
+    /// Begin anew, whatever the checkpoint says
+    #[arg(long, requires = "checkpoint")]
+    pub(super) restart: bool,
+
+    /// Read on as the log grows, is rotated, cut or replaced, until Ctrl-C
+    #[arg(long)]
+    pub(super) follow: bool,
+
+    /// End after this time without news
+    #[arg(long, value_name = "SECONDS", requires = "follow", value_parser = parse_seconds)]
+    pub(super) idle_exit: Option<Duration>,
+
     /// Exit with 3 if a line was malformed
     #[arg(long)]
     pub(super) strict: bool,
@@ -75,40 +112,83 @@ pub(super) enum OutputFormat {
 const LONG_INPUT: u64 = 32 << 20;
 
 pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
-    let mut input = Input::open(&args.file)?;
+    if args.follow || args.checkpoint.is_some() {
+        return followed::run(args);
+    }
+    let mut input = Input::open(&args.file, args.max_line)?;
     let executor = input.executor(&args.executor)?;
-    let writer = io::stdout().lock();
-    let replay =
-        Replay { sink: Sink::new(writer, shape(args)), pace: Pace::new(args.speed), malformed: 0 };
-    let mut processor = Processor::new(Transducer::new(with_source(executor), replay));
     let progress = progress(input.length);
+    let mut run = Run::new(executor, Replay::new(args, writer(args)?), args.max_line);
     input.read_all(|bytes| {
-        let mut failure = None;
-        processor.push(bytes, |error| failure = failure.take().or(Some(error)));
         progress.inc(bytes.len() as u64);
-        // What has been read is shown, however long the rest takes to come.
-        let flushed = processor.emitter_mut().sink.flush();
-        failure.map_or(flushed, Err).map_err(Error::Output)
+        run.push(bytes)
     })?;
-    let mut failure = None;
-    let (counts, mut replay) = processor.finish(|error| failure = failure.take().or(Some(error)));
     progress.finish_and_clear();
-    let failure = failure.or(replay.sink.conclude(counts.into()).err());
-    match failure {
-        Some(error) => Err(Error::Output(error)),
-        None if args.strict && replay.malformed > 0 => {
-            let _ = writeln!(io::stderr(), "foldline: {} lines are malformed", replay.malformed);
-            Ok(exit::MALFORMED)
+    run.finish(args)
+}
+
+fn writer(args: &ReplayArgs) -> Result<Box<dyn Write>, Error> {
+    Ok(match &args.out {
+        Some(path) => {
+            let mut file = OutputFile::open(path)?;
+            file.begin_at(0)?;
+            Box::new(file)
         }
-        None => Ok(exit::FINE),
+        None => Box::new(io::stdout().lock()),
+    })
+}
+
+/// A log on its way through an executor to a sink.
+struct Run<W: Write> {
+    processor: Processor<WithSource<Executor>, SourcedState<ExecutorState>, Replay<W>>,
+}
+
+impl<W: Write> Run<W> {
+    fn new(executor: Executor, replay: Replay<W>, max_line: usize) -> Self {
+        let transducer = Transducer::new(with_source(executor), replay);
+        Self { processor: Processor::with_framer(transducer, LineFramer::new(max_line)) }
+    }
+
+    /// Takes more of the log. What has been read is shown, however long the rest takes to come.
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut failure = None;
+        self.processor.push(bytes, |error| failure = failure.take().or(Some(error)));
+        let flushed = self.processor.emitter_mut().sink.flush();
+        failure.map_or(flushed, Err).map_err(Error::Output)
+    }
+
+    fn finish(self, args: &ReplayArgs) -> Result<u8, Error> {
+        let mut failure = None;
+        let keep_first = |error| failure = failure.take().or(Some(error));
+        let (counts, mut replay) = self.processor.finish(keep_first);
+        let failure = failure.or(replay.sink.conclude(counts.into()).err());
+        match failure {
+            Some(error) => Err(Error::Output(error)),
+            None if args.strict && replay.malformed > 0 => {
+                let malformed = replay.malformed;
+                let _ = writeln!(io::stderr(), "foldline: {malformed} lines are malformed");
+                Ok(exit::MALFORMED)
+            }
+            None => Ok(exit::FINE),
+        }
     }
 }
 
 /// A sink that keeps the log's pauses and counts what is malformed.
-struct Replay<W> {
+struct Replay<W: Write> {
     sink: Sink<W>,
     pace: Pace,
     malformed: u64,
+}
+
+impl<W: Write> Replay<W> {
+    fn new(args: &ReplayArgs, writer: W) -> Self {
+        Self::with_shape(args, writer, shape(args))
+    }
+
+    fn with_shape(args: &ReplayArgs, writer: W, shape: Shape) -> Self {
+        Self { sink: Sink::new(writer, shape), pace: Pace::new(args.speed), malformed: 0 }
+    }
 }
 
 impl<W: Write> Emitter<Sourced<DomainEvent>, io::Error> for Replay<W> {

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     conversation::{Conversation, DomainEvent, Sourced},
     emitters::{
         metrics::{LinesRead, Metrics},
-        patch::PatchStream,
+        patch::{PatchStream, PatchStreamState},
         transcript::Transcript,
     },
     json,
@@ -34,9 +34,39 @@ pub(super) enum Shape {
     Metrics(Box<Metrics>),
 }
 
+/// What a replay remembers of its output.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SinkState {
+    /// How many lines were malformed.
+    pub(super) malformed: u64,
+    pub(super) shape: ShapeState,
+}
+
+/// What a shape remembers, if it can go on later.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ShapeState {
+    Patches(Box<PatchStreamState>),
+    Events,
+}
+
 impl<W: Write> Sink<W> {
     pub(super) fn new(writer: W, shape: Shape) -> Self {
         Self { writer, shape, pending: Vec::with_capacity(2 * FULL) }
+    }
+
+    /// Where it writes.
+    pub(super) fn writer_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
+    /// What it remembers, if it can go on from there later.
+    pub(super) fn state(&self) -> Option<ShapeState> {
+        match &self.shape {
+            Shape::Patches(stream) => Some(ShapeState::Patches(Box::new(stream.state()))),
+            Shape::Events => Some(ShapeState::Events),
+            _ => None,
+        }
     }
 
     /// The log has been read to its end, and this was read of it.
@@ -56,6 +86,8 @@ impl<W: Write> Sink<W> {
         // Whatever becomes of it, it is not written twice.
         let written = self.writer.write_all(&self.pending);
         self.pending.clear();
+        // One long line is no reason to hold its memory for all that follow.
+        self.pending.shrink_to(2 * FULL);
         written
     }
 
@@ -65,14 +97,31 @@ impl<W: Write> Sink<W> {
             Shape::Transcript(transcript) => push_lines(pending, transcript.emit(&event.item)),
             Shape::Patches(stream) => {
                 if let Some(record) = stream.record(event) {
+                    if is_large(&event.item) {
+                        return self.write_large(&record);
+                    }
                     push_json_line(pending, &record)?;
                 }
             }
-            Shape::Events => push_json_line(pending, event)?,
+            Shape::Events => {
+                if is_large(&event.item) {
+                    return self.write_large(event);
+                }
+                push_json_line(pending, event)?;
+            }
             Shape::Conversation(conversation) => conversation.apply(&event.item),
             Shape::Metrics(metrics) => metrics.count(&event.item),
         }
         if self.pending.len() < FULL { Ok(()) } else { self.write_out() }
+    }
+
+    /// Writes a line as it is spelt out, so that a large one is not in memory once more.
+    fn write_large(&mut self, value: &impl Serialize) -> io::Result<()> {
+        self.write_out()?;
+        let mut writer = io::BufWriter::with_capacity(FULL, &mut self.writer);
+        serde_json::to_writer(&mut writer, value)?;
+        writer.write_all(b"\n")?;
+        writer.flush()
     }
 
     fn write_rest(&mut self) -> io::Result<()> {
@@ -102,6 +151,17 @@ impl<W: Write> Emitter<Sourced<DomainEvent>, io::Error> for Sink<W> {
 
     fn finish(&mut self) -> Batch<io::Error> {
         Batch::from(self.write_rest().err())
+    }
+}
+
+/// Whether an event says so much that it is not to be copied.
+fn is_large(event: &DomainEvent) -> bool {
+    match event {
+        DomainEvent::NewEntry { entry }
+        | DomainEvent::OpenEntry { entry, .. }
+        | DomainEvent::NewToolCall { entry, .. }
+        | DomainEvent::UpdateToolCall { entry, .. } => entry.content.size() > 1 << 20,
+        _ => false,
     }
 }
 

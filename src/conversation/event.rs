@@ -139,12 +139,15 @@ pub struct Warning {
     /// The call that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corr_id: Option<CorrId>,
-    /// The value in question, as it stands in the log.
+    /// The value in question, as it stands in the log, unless it is large: an entry has it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Json>,
 }
 
 impl Warning {
+    /// How large a sample may be: it is there to be looked at, not to keep what was said.
+    pub const MAX_SAMPLE: usize = 64 << 10;
+
     /// A warning of a kind, with one sentence.
     pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), subject: None, corr_id: None, sample: None }
@@ -157,10 +160,11 @@ impl Warning {
         self
     }
 
-    /// The same warning with the value in question.
+    /// The same warning with the value in question, unless that has more than
+    /// [`MAX_SAMPLE`](Self::MAX_SAMPLE) bytes.
     #[must_use]
     pub fn sample(mut self, sample: impl Into<Json>) -> Self {
-        self.sample = Some(sample.into());
+        self.sample = Some(sample.into()).filter(|sample| sample.get().len() <= Self::MAX_SAMPLE);
         self
     }
 
@@ -204,7 +208,7 @@ pub enum WarningKind {
     PlainText,
     /// Bytes that are not UTF-8; they were replaced by U+FFFD.
     InvalidUtf8,
-    /// A line longer than the limit; the rest of it was skipped.
+    /// A line longer than the limit, or one that is no text; only its beginning is kept.
     TooLong,
     /// A JSON value that is no object, or an object without what tells its type.
     UnexpectedValue,

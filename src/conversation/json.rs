@@ -10,7 +10,12 @@ use super::{portable::made_portable, text::Text};
 /// Any JSON value, kept as the text it arrived in: the arguments of a tool that no executor knows,
 /// a field that a release added. Numbers keep every digit.
 ///
-/// Compares by meaning: white space, key order and escapes do not count.
+/// Compares by meaning: white space, key order and escapes do not count. A value of more than 64 KiB
+/// compares by its text, as a tree of it would take many times its memory.
+///
+/// What is written out is valid for every reader: in a value taken from a log, a lone surrogate is
+/// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
+/// readers, becomes its own text.
 ///
 /// What is written out is valid for every reader: in a value taken from a log, a lone surrogate is
 /// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
@@ -31,6 +36,11 @@ impl Json {
     /// The JSON text.
     pub fn get(&self) -> &str {
         self.0.get()
+    }
+
+    /// The JSON text.
+    pub fn into_string(self) -> String {
+        Box::<str>::from(self.0).into_string()
     }
 
     /// The value as a tree; `Null` where it is nested deeper than `serde_json` follows.
@@ -61,7 +71,9 @@ impl From<Text> for Json {
 
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get() || self.to_value() == other.to_value()
+        const SMALL: usize = 64 << 10;
+        let (a, b) = (self.get(), other.get());
+        a == b || (a.len().max(b.len()) <= SMALL && self.to_value() == other.to_value())
     }
 }
 

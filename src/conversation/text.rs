@@ -5,6 +5,8 @@ use std::{borrow::Cow, fmt, hash};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
+use crate::json::RAW_VALUE;
+
 /// A string that came from a log and goes, most of the time unread, into an output.
 ///
 /// File contents, command output and messages are most of a log's bytes, and no reducer looks into
@@ -278,10 +280,12 @@ impl Serialize for Text {
     }
 }
 
+/// Keeps the spelling where the text comes from JSON, so that a stored state goes on to write what it
+/// would have written.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
-        impl de::Visitor<'_> for Visitor {
+        impl<'de> de::Visitor<'de> for Visitor {
             type Value = Text;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -291,8 +295,22 @@ impl<'de> Deserialize<'de> for Text {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
                 Ok(Text::from(text))
             }
+
+            /// `serde_json` reading from text.
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Text, A::Error> {
+                let raw = Box::<RawValue>::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Text::from_raw(&raw).ok_or_else(|| de::Error::custom("expected a string"))
+            }
+
+            /// Any other deserializer.
+            fn visit_newtype_struct<D: Deserializer<'de>>(
+                self,
+                inner: D,
+            ) -> Result<Text, D::Error> {
+                inner.deserialize_str(self)
+            }
         }
-        deserializer.deserialize_str(Visitor)
+        deserializer.deserialize_newtype_struct(RAW_VALUE, Visitor)
     }
 }
 
@@ -312,6 +330,21 @@ mod tests {
         let text = Text::from_raw(&raw(literal)).unwrap();
         assert_eq!(serde_json::to_string(&text).unwrap(), literal);
         assert_eq!(text.decode(), "tab\t, slash /, é, 😀");
+    }
+
+    #[test]
+    fn a_stored_text_keeps_its_spelling() {
+        let literal = r#""slash \/, \u00e9""#;
+        let stored: Text = serde_json::from_str(literal).unwrap();
+        assert_eq!(serde_json::to_string(&stored).unwrap(), literal);
+        let from_tree: Text = serde_json::from_value("é\n".into()).unwrap();
+        assert_eq!(from_tree, "é\n");
+        // A tagged enum buffers what it reads.
+        let denied = r#"{"status":"denied","reason":"\u00e9"}"#;
+        let denied: crate::conversation::ToolStatus = serde_json::from_str(denied).unwrap();
+        assert_eq!(denied, crate::conversation::ToolStatus::Denied { reason: Some("é".into()) });
+        assert!(serde_json::from_str::<Text>("12").is_err());
+        assert_eq!(serde_json::from_str::<Text>(r#""\ud800""#).unwrap(), "\u{FFFD}");
     }
 
     #[test]

@@ -62,8 +62,13 @@ pub fn todo_items(items: &[&RawValue]) -> Vec<TodoItem> {
     items.collect()
 }
 
-/// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`.
+/// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`. A text of
+/// thousands of lines is one thing to do.
 pub fn numbered_todos(text: &str) -> Vec<TodoItem> {
+    const MAX_ITEMS: usize = 1 << 12;
+    if text.lines().nth(MAX_ITEMS).is_some() {
+        return vec![TodoItem { content: text.into(), status: "pending".into(), priority: None }];
+    }
     let items = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
         let marked = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));

@@ -29,7 +29,7 @@ impl Blocks {
     /// Reads an array of blocks, a single block, or a plain string.
     pub fn read(raw: &RawValue) -> Self {
         let mut blocks = Self::default();
-        match value::parse::<Vec<&RawValue>>(raw) {
+        match value::elements(raw) {
             Some(items) => items.into_iter().for_each(|item| blocks.push(item)),
             None => blocks.push(raw),
         }

@@ -18,9 +18,33 @@ pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
 
 /// The change from `old` to `new` in unified format, without file headers: it begins with its first
 /// `@@` line. The line numbers are those of the two texts.
+///
+/// Of texts with very many lines the one is taken out and the other put in: finding what they have in
+/// common takes time that grows with the square of their difference.
 pub fn unified_diff(old: &str, new: &str) -> Text {
+    const MAX_LINES: usize = 1 << 13;
+    let lines = old.lines().count().saturating_add(new.lines().count());
+    if lines > MAX_LINES && old != new {
+        return whole_diff(old, new);
+    }
     let diff = TextDiff::from_lines(old, new);
     Text::from(diff.unified_diff().context_radius(3).missing_newline_hint(false).to_string())
+}
+
+fn whole_diff(old: &str, new: &str) -> Text {
+    let range = |text: &str| match text.lines().count() {
+        0 => "0,0".to_owned(),
+        lines => format!("1,{lines}"),
+    };
+    let mut diff = format!("@@ -{} +{} @@\n", range(old), range(new));
+    for (sign, text) in [('-', old), ('+', new)] {
+        for line in text.lines() {
+            diff.push(sign);
+            diff.push_str(line);
+            diff.push('\n');
+        }
+    }
+    Text::from(diff)
 }
 
 /// A replacement of one part of a file by another, as edit tools are given it.
@@ -31,8 +55,13 @@ pub fn replacement(path: &Text, old: &str, new: &str) -> FileChange {
 
 /// Reads the patch text of `apply_patch` tools (`*** Begin Patch`, `*** Update File: ..`, ..).
 ///
-/// Lines outside any file section are skipped; a text without a section has no changes.
+/// Lines outside any file section are skipped; a text without a section has no changes, and neither
+/// has one with thousands of them: whoever keeps the text keeps less.
 pub fn read_patch(patch: &str, cwd: Option<&str>) -> Vec<FileChange> {
+    const MAX_SECTIONS: usize = 1 << 12;
+    if patch.matches("*** ").nth(2 * MAX_SECTIONS).is_some() {
+        return Vec::new();
+    }
     let mut changes = Vec::new();
     let mut section: Option<Section> = None;
     for line in patch.lines() {
@@ -129,6 +158,9 @@ mod tests {
         assert_eq!(unified_diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
         assert_eq!(unified_diff("x", "y"), "@@ -1 +1 @@\n-x\n+y\n");
         assert_eq!(unified_diff("same", "same"), "");
+        let (old, new) = ("a\n".repeat(9000), "b\n".repeat(3));
+        let expected = format!("@@ -1,9000 +1,3 @@\n{}+b\n+b\n+b\n", "-a\n".repeat(9000));
+        assert_eq!(unified_diff(&old, &new), *expected);
     }
 
     #[test]

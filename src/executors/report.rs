@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::wire::{Fields, Irregular};
 use crate::{
@@ -31,7 +31,16 @@ pub fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>) {
         }
         Irregular::InvalidUtf8 { .. } => events.push(warning(WarningKind::InvalidUtf8).into()),
         Irregular::TooLong(line) => {
-            events.extend(warning(WarningKind::TooLong).keeping(line.head, None));
+            let code = WarningKind::TooLong;
+            events.push(warning(code).into());
+            let mut entry =
+                NormalizedEntry::new(NormalizedEntryType::Diagnostic { code }, line.head);
+            let extra = &mut entry.metadata_mut().extra;
+            extra.insert("bytes", Json::from(&Value::from(line.bytes)));
+            if let Some(sha256) = line.sha256 {
+                extra.insert("sha256", Json::from(Text::from(sha256.to_string())));
+            }
+            events.push(DomainEvent::entry(entry));
         }
     }
 }
@@ -43,12 +52,14 @@ pub fn unknown_event(
     timestamp: Option<Timestamp>,
     events: &mut Batch<DomainEvent>,
 ) {
-    let sample = object_of(fields);
-    let warning =
-        Warning::new(WarningKind::UnknownEvent, format!("unknown type of record: {name}"))
-            .about(name)
-            .sample(sample.clone());
-    events.extend(warning.keeping(sample.get(), timestamp));
+    let message = format!("unknown type of record: {name}");
+    let mut warning = Warning::new(WarningKind::UnknownEvent, message).about(name);
+    let object = object_of(fields);
+    // A large one is kept once only.
+    if object.get().len() <= Warning::MAX_SAMPLE {
+        warning = warning.sample(object.clone());
+    }
+    events.extend(warning.keeping(object.into_string(), timestamp));
 }
 
 /// Keeps an object that does not say what type of record it is.

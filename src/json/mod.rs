@@ -54,8 +54,8 @@ impl From<Error> for std::io::Error {
     }
 }
 
-/// How `serde_json` names the struct that a raw value serialises as. A test holds it to that.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
+/// How `serde_json` names the struct that a raw value serialises as, and is read as. A test holds it to that.
+pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 struct Writer<'b> {
     out: &'b mut Vec<u8>,

@@ -1,22 +1,35 @@
 //! [`LineFramer`]: from bytes, cut anywhere, to lines with their positions.
 
 use memchr::memchr_iter;
+use serde::{Deserialize, Serialize};
 
-use crate::conversation::Source;
+use super::{
+    encoding::{Decoder, Encoding},
+    joiner::Joiner,
+    overlong::Overlong,
+};
+use crate::conversation::{Digest, Source};
 
 /// Cuts bytes into lines, however the bytes themselves are cut.
 ///
 /// A line ends with `\n` or `\r\n`, or with the input. A byte order mark at the start of the input is
-/// skipped. Of a line longer than the limit only the beginning is kept: memory stays bounded whatever
-/// comes.
+/// skipped, and input that it says to be UTF-16 is decoded. An object that is spread over several
+/// lines is given out as one. Of a line longer than the limit only the beginning is kept, with its
+/// length and its digest: memory stays bounded whatever comes.
 #[derive(Clone, Debug)]
 pub struct LineFramer {
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not come yet, without a byte order mark.
     partial: Vec<u8>,
-    /// How many bytes of that line were not kept.
-    skipped: u64,
-    /// Where that line stands.
+    /// That line is too long; `partial` is its head.
+    overlong: Option<Overlong>,
+    /// How many bytes of the input that line has by now.
+    taken: u64,
     source: Source,
+    encoding: Encoding,
+    /// How long the input's byte order mark is.
+    mark: u64,
+    decoder: Decoder,
+    joiner: Joiner,
     max_line: usize,
 }
 
@@ -29,15 +42,45 @@ pub struct Frame<'b> {
     pub bytes: &'b [u8],
     /// How many more bytes the line has, which were not kept.
     pub skipped: u64,
+    /// The SHA-256 value of the whole line, if some of it was not kept.
+    pub sha256: Option<Digest>,
+    /// How many lines it is: more than one if an object is spread over them.
+    pub lines: u64,
 }
 
-/// The longest line that is kept, unless another limit is given: 64 MiB.
-pub const DEFAULT_MAX_LINE: usize = 64 << 20;
+/// From where a [`LineFramer`] can go on: a plain value that can be stored with serde.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FramerState {
+    /// Where the next line begins.
+    pub source: Source,
+    /// How the input spells its characters.
+    pub encoding: Encoding,
+}
+
+impl FramerState {
+    /// The beginning of the line at `source`, in input that begins with `head`.
+    pub fn at(source: Source, head: &[u8]) -> Self {
+        let encoding = match Encoding::of(head) {
+            Some((encoding, _)) if source.offset > 0 => encoding,
+            _ if source.offset > 0 => Encoding::Utf8,
+            _ => Encoding::Unknown,
+        };
+        Self { source, encoding }
+    }
+}
+
+impl Default for FramerState {
+    /// The beginning of a log.
+    fn default() -> Self {
+        Self { source: Source { line: 1, offset: 0 }, encoding: Encoding::Unknown }
+    }
+}
+
+/// The longest line that is kept, unless another limit is given: 16 MiB.
+pub const DEFAULT_MAX_LINE: usize = 16 << 20;
 
 /// How much is kept of a line that is too long.
-const HEAD: usize = 256;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const HEAD: usize = 256;
 
 impl Default for LineFramer {
     fn default() -> Self {
@@ -52,151 +95,161 @@ impl LineFramer {
     }
 
     /// Goes on at the beginning of the line at `source`.
+    /// Input in UTF-16 is gone on with by [`restore`](Self::restore) only.
     pub fn starting_at(source: Source, max_line: usize) -> Self {
-        Self { partial: Vec::new(), skipped: 0, source, max_line: max_line.max(HEAD) }
+        let encoding = if source.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
+        Self::restore(FramerState { source, encoding }, max_line)
+    }
+
+    /// Goes on from a stored state; the bytes that follow are those behind its position.
+    pub fn restore(state: FramerState, max_line: usize) -> Self {
+        Self {
+            partial: Vec::new(),
+            overlong: None,
+            taken: 0,
+            source: state.source,
+            encoding: state.encoding,
+            mark: 0,
+            decoder: Decoder::default(),
+            joiner: Joiner::default(),
+            max_line: max_line.max(HEAD),
+        }
+    }
+
+    /// From where to go on later: everything before it has been given out.
+    pub fn state(&self) -> FramerState {
+        let source = self.position();
+        let encoding = if source.offset == 0 { Encoding::Unknown } else { self.encoding };
+        FramerState { source, encoding }
     }
 
     /// Where the next line begins: everything before it has been given out.
     pub fn position(&self) -> Source {
-        self.source
+        self.joiner.begun().unwrap_or(self.source)
     }
 
     /// Takes more bytes, and gives out every line that they complete.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) {
+        let each: &mut dyn FnMut(Frame<'_>) = &mut each;
+        let bytes = match self.encoding {
+            Encoding::Unknown => {
+                self.partial.extend_from_slice(bytes);
+                let Some((encoding, mark)) = Encoding::of(&self.partial) else { return };
+                self.encoding = encoding;
+                self.mark = mark as u64;
+                self.taken = self.mark;
+                let begun = std::mem::take(&mut self.partial);
+                return self.push_encoded(&begun[mark..], each);
+            }
+            _ => bytes,
+        };
+        self.push_encoded(bytes, each);
+    }
+
+    fn push_encoded(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
+        if self.encoding == Encoding::Utf8 {
+            self.push_utf8(bytes, each);
+            return;
+        }
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.decode(self.encoding, bytes, |text, taken, ends| {
+            self.keep(text.as_bytes(), taken);
+            if ends {
+                self.complete(0, each);
+            }
+        });
+        self.decoder = decoder;
+    }
+
+    fn push_utf8(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
         let mut start = 0;
         for end in memchr_iter(b'\n', bytes) {
             let line = &bytes[start..end];
             start = end + 1;
-            if self.partial.is_empty() && line.len() <= self.max_line {
-                self.give_out(line, 0, line.len() as u64 + 1, &mut each);
+            if self.taken == 0 && line.len() <= self.max_line {
+                self.give_out(line, None, line.len() as u64 + 1, each);
             } else {
-                self.keep(line);
-                self.complete(1, &mut each);
+                self.keep(line, line.len() as u64);
+                self.complete(1, each);
             }
         }
-        self.keep(&bytes[start..]);
+        let rest = &bytes[start..];
+        self.keep(rest, rest.len() as u64);
     }
 
-    /// The input ends: gives out the last line, if it has no line end of its own.
+    /// The input ends: gives out what was still waited for, and the last line, if it has no line end
+    /// of its own.
     pub fn finish(&mut self, mut each: impl FnMut(Frame<'_>)) {
-        if !self.partial.is_empty() {
-            self.complete(0, &mut each);
+        let each: &mut dyn FnMut(Frame<'_>) = &mut each;
+        if self.encoding == Encoding::Unknown {
+            // Too short to tell: it has no mark.
+            self.encoding = Encoding::Utf8;
+            self.taken = self.partial.len() as u64;
         }
+        if let Some((text, taken)) = std::mem::take(&mut self.decoder).finish() {
+            self.keep(text.as_bytes(), taken);
+        }
+        if self.taken > 0 {
+            self.complete(0, each);
+        }
+        self.joiner.finish(each);
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
-        let room = self.max_line - self.partial.len().min(self.max_line);
-        if self.skipped == 0 && bytes.len() <= room {
+    /// Begins again with other input.
+    pub(super) fn begin_again(&mut self) {
+        *self = Self::new(self.max_line);
+    }
+
+    fn keep(&mut self, bytes: &[u8], taken: u64) {
+        self.taken += taken;
+        if let Some(overlong) = &mut self.overlong {
+            overlong.push(bytes);
+        } else if bytes.len() <= self.max_line - self.partial.len().min(self.max_line) {
             self.partial.extend_from_slice(bytes);
-            return;
+        } else {
+            // Too long: only its beginning stays, and the memory it took is given back.
+            let mut overlong = Overlong::default();
+            overlong.push(&self.partial);
+            overlong.push(bytes);
+            self.overlong = Some(overlong);
+            let more = HEAD.saturating_sub(self.partial.len()).min(bytes.len());
+            self.partial.truncate(HEAD);
+            self.partial.extend_from_slice(&bytes[..more]);
+            self.partial.shrink_to(HEAD);
         }
-        // Too long: only its beginning stays, and the memory it took is given back.
-        let head = HEAD - self.partial.len().min(HEAD);
-        self.partial.extend_from_slice(&bytes[..bytes.len().min(head)]);
-        let length = self.skipped + (self.partial.len() + bytes.len()) as u64;
-        let length = length - bytes.len().min(head) as u64;
-        self.partial.truncate(HEAD);
-        self.partial.shrink_to(HEAD);
-        self.skipped = length - self.partial.len() as u64;
     }
 
-    fn complete(&mut self, line_end: u64, each: &mut impl FnMut(Frame<'_>)) {
+    fn complete(&mut self, line_end: u64, each: &mut dyn FnMut(Frame<'_>)) {
         let mut partial = std::mem::take(&mut self.partial);
-        let skipped = std::mem::take(&mut self.skipped);
-        let length = partial.len() as u64 + skipped + line_end;
-        self.give_out(&partial, skipped, length, each);
+        let overlong = self.overlong.take();
+        let taken = std::mem::take(&mut self.taken) + line_end;
+        self.give_out(&partial, overlong, taken, each);
         partial.clear();
+        // One long line is no reason to hold its memory for all that follow.
+        partial.shrink_to(64 << 10);
         self.partial = partial;
     }
 
     fn give_out(
         &mut self,
         line: &[u8],
-        skipped: u64,
-        length: u64,
-        each: &mut impl FnMut(Frame<'_>),
+        overlong: Option<Overlong>,
+        taken: u64,
+        each: &mut dyn FnMut(Frame<'_>),
     ) {
+        let bytes = line.strip_suffix(b"\r").filter(|_| overlong.is_none()).unwrap_or(line);
         let mut source = self.source;
-        let mut bytes = line;
-        if source.offset == 0
-            && let Some(rest) = bytes.strip_prefix(BYTE_ORDER_MARK)
-        {
-            bytes = rest;
-            source.offset = BYTE_ORDER_MARK.len() as u64;
-        }
-        bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        source.offset += std::mem::take(&mut self.mark);
         self.source.line += 1;
-        self.source.offset += length;
-        each(Frame { source, bytes, skipped });
+        self.source.offset += taken;
+        let (skipped, sha256) = match overlong.map(Overlong::finish) {
+            Some((length, sha256)) => (length - bytes.len() as u64, Some(sha256)),
+            None => (0, None),
+        };
+        let frame = Frame { source, bytes, skipped, sha256, lines: 1 };
+        self.joiner.push(frame, self.max_line, each);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn lines(framer: &mut LineFramer, chunks: &[&[u8]]) -> Vec<(u64, u64, String, u64)> {
-        let mut lines = Vec::new();
-        let mut each = |frame: Frame<'_>| {
-            let text = String::from_utf8_lossy(frame.bytes).into_owned();
-            lines.push((frame.source.line, frame.source.offset, text, frame.skipped));
-        };
-        for chunk in chunks {
-            framer.push(chunk, &mut each);
-        }
-        framer.finish(&mut each);
-        lines
-    }
-
-    #[test]
-    fn lines_know_where_they_stand() {
-        let mut framer = LineFramer::default();
-        assert_eq!(
-            lines(&mut framer, &[b"\xEF\xBB\xBFa\r\n\nb", b"c\nlast"]),
-            [
-                (1, 3, "a".into(), 0),
-                (2, 6, String::new(), 0),
-                (3, 7, "bc".into(), 0),
-                (4, 10, "last".into(), 0)
-            ]
-        );
-        assert_eq!(framer.position(), Source { line: 5, offset: 14 });
-    }
-
-    #[test]
-    fn of_a_line_that_is_too_long_the_beginning_is_kept() {
-        let long = "x".repeat(1000);
-        let input = format!("{long}\nnext\n");
-        for size in [1, 7, 255, 256, 257, 2000] {
-            let chunks: Vec<_> = input.as_bytes().chunks(size).collect();
-            let mut framer = LineFramer::new(300);
-            let lines = lines(&mut framer, &chunks);
-            assert_eq!(lines[1], (2, 1001, "next".into(), 0), "in chunks of {size}");
-            assert_eq!(lines[0].2.len() as u64 + lines[0].3, 1000, "in chunks of {size}");
-            assert_eq!(lines[0].2.len(), 256, "in chunks of {size}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn it_does_not_matter_where_the_bytes_are_cut(
-            input in "[a-c\n\r\u{FEFF}]{0,600}",
-            cuts in prop::collection::vec(0usize..600, 0..8),
-        ) {
-            let bytes = input.as_bytes();
-            let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
-            cuts.sort_unstable();
-            let mut chunks = Vec::new();
-            let mut start = 0;
-            for cut in cuts {
-                chunks.push(&bytes[start..cut]);
-                start = cut;
-            }
-            chunks.push(&bytes[start..]);
-            let whole = lines(&mut LineFramer::new(300), &[bytes]);
-            prop_assert_eq!(lines(&mut LineFramer::new(300), &chunks), whole);
-        }
-    }
-}
+mod tests;

@@ -4,13 +4,22 @@
 //! It reads nothing and writes nothing itself: who has a file, a pipe or a socket pushes what has
 //! come. Bytes may be cut anywhere.
 
+mod checkpoint;
+mod encoding;
 mod framer;
+mod joiner;
+mod overlong;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tracing::{debug, trace};
 
-pub use self::framer::{DEFAULT_MAX_LINE, Frame, LineFramer};
+pub use self::{
+    checkpoint::{Checkpoint, Extent, NotACheckpoint, SourceIdentity},
+    encoding::Encoding,
+    framer::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer},
+};
 use crate::{
     conversation::{Digest, DomainEvent, Source, Sourced},
     executors::wire::{Irregular, Record, TooLong},
@@ -49,7 +58,7 @@ pub struct Processor<R, S, M> {
 }
 
 /// What a [`Processor`] has read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Lines, blank ones included.
     pub lines: u64,
@@ -66,7 +75,37 @@ impl From<Counts> for crate::emitters::metrics::LinesRead {
     }
 }
 
+/// From where a [`Processor`] can go on: a plain value that can be stored with serde. What an emitter
+/// remembers is for whoever made it to store.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot<S> {
+    /// Where the next line begins.
+    pub framer: FramerState,
+    /// What was read before it.
+    pub counts: Counts,
+    /// The state of the reducer there.
+    pub state: S,
+}
+
 impl<R, S, M> Processor<R, S, M> {
+    /// Goes on from a snapshot; the bytes that follow are those behind its position. An emitter with a
+    /// memory of its own has to be restored to the same point.
+    pub fn restore(reducer: R, snapshot: Snapshot<S>, emitter: M, max_line: usize) -> Self {
+        let Snapshot { framer, counts, state } = snapshot;
+        let framer = LineFramer::restore(framer, max_line);
+        let transducer = Transducer::restore(reducer, state, emitter);
+        Self { framer, transducer, counts, digest_line: None }
+    }
+
+    /// From where to go on later: everything before it has been reduced, and nothing after it.
+    ///
+    /// # Panics
+    /// If the reducer panicked in an earlier step, see [`Transducer`].
+    pub fn snapshot(&self) -> Snapshot<&S> {
+        let (framer, counts) = (self.framer.state(), self.counts);
+        Snapshot { framer, counts, state: self.transducer.state() }
+    }
+
     /// Drives `transducer` from the beginning of a log.
     pub fn new(transducer: Transducer<R, S, M>) -> Self {
         Self::with_framer(transducer, LineFramer::default())
@@ -79,8 +118,7 @@ impl<R, S, M> Processor<R, S, M> {
 
     /// The same processor, which gives every event the SHA-256 value of the line that caused it
     /// ([`Sourced::line_sha256`]): of its bytes as they stand in the log, without the line end and
-    /// without the byte order mark at the start of the log. A line longer than the framer's limit
-    /// has none, as most of it was not kept.
+    /// without the byte order mark at the start of the log.
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn with_line_hashes(mut self) -> Self {
@@ -124,19 +162,38 @@ impl<R, S, M> Processor<R, S, M> {
         trace!(bytes = bytes.len(), lines = counts.lines, "bytes processed");
     }
 
-    /// The input ends: reduces what remains, and releases what was held back.
-    pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> (Counts, M)
+    /// The file ends and the log goes on in another one: reduces the last line, if it has no line end,
+    /// and counts lines and bytes from the beginning again. The state stays.
+    pub fn next_file<Out>(&mut self, each: impl FnMut(Out))
     where
         R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
         M: Emitter<Sourced<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts, digest_line } = &mut self;
+        self.finish_lines(each);
+        self.framer.begin_again();
+    }
+
+    fn finish_lines<Out>(&mut self, mut each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
+        M: Emitter<Sourced<DomainEvent>, Out>,
+    {
+        let Self { framer, transducer, counts, digest_line } = self;
         framer.finish(|frame| {
             let digest = digest_of(frame, *digest_line);
             read_frame(frame, counts, |record| {
                 transducer.step_with(record.with_line_sha256(digest.clone()), &mut each);
             });
         });
+    }
+
+    /// The input ends: reduces what remains, and releases what was held back.
+    pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> (Counts, M)
+    where
+        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
+        M: Emitter<Sourced<DomainEvent>, Out>,
+    {
+        self.finish_lines(&mut each);
         let (_state, emitter, rest) = self.transducer.finish();
         rest.drain_with(&mut each);
         let Counts { lines, blank, records } = self.counts;
@@ -147,19 +204,26 @@ impl<R, S, M> Processor<R, S, M> {
 
 /// Reads the records of a line.
 pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>)) {
-    let Frame { source, bytes, skipped } = frame;
+    let Frame { source, bytes, skipped, sha256, lines: _ } = frame;
     let mut irregular = |record| each(Sourced::new(source, Record::Irregular(record)));
     let lossy;
     let text = match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
             irregular(Irregular::InvalidUtf8 { at: error.valid_up_to() });
+            if is_binary(bytes) {
+                let head = String::from_utf8_lossy(&bytes[..bytes.len().min(framer::HEAD)]);
+                let (bytes, sha256) = (bytes.len() as u64, Some(Digest::of(bytes)));
+                irregular(Irregular::TooLong(TooLong { head: &head, bytes, sha256 }));
+                return;
+            }
             lossy = String::from_utf8_lossy(bytes);
             &lossy
         }
     };
     if skipped > 0 {
-        irregular(Irregular::TooLong(TooLong { head: text, bytes: bytes.len() as u64 + skipped }));
+        let bytes = bytes.len() as u64 + skipped;
+        irregular(Irregular::TooLong(TooLong { head: text, bytes, sha256 }));
         return;
     }
     Record::read(text, |at, record| {
@@ -168,9 +232,16 @@ pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>))
     });
 }
 
+/// Whether so much of a long line is no text that there is no use in replacing it all.
+fn is_binary(bytes: &[u8]) -> bool {
+    const REPAIRED: usize = 1000;
+    bytes.len() > 64 << 10
+        && bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).nth(REPAIRED).is_some()
+}
+
 fn digest_of(frame: Frame<'_>, digest: Option<fn(&[u8]) -> Digest>) -> Option<Arc<Digest>> {
-    let digest = digest.filter(|_| frame.skipped == 0 && !frame.bytes.is_empty())?;
-    Some(Arc::new(digest(frame.bytes)))
+    let digest = digest.filter(|_| !frame.bytes.is_empty())?;
+    Some(Arc::new(frame.sha256.unwrap_or_else(|| digest(frame.bytes))))
 }
 
 fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Sourced<Record<'_>>)) {
@@ -183,6 +254,6 @@ fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Source
         counts.records += 1;
         each(record);
     });
-    counts.lines += 1;
+    counts.lines += frame.lines;
     counts.blank += u64::from(counts.records == before);
 }

@@ -236,7 +236,6 @@ fn what_is_strange_is_kept_and_counted() {
             (WarningKind::UnknownBlock, "hologram"),
             (WarningKind::UnknownEvent, "assistant"),
             (WarningKind::UnexpectedValue, ""),
-            (WarningKind::UnexpectedValue, ""),
         ]
     );
     let told = odd.told().join("\n");

@@ -1,6 +1,10 @@
 //! A file, from where it was left, as commits. Knows no database.
 
-use std::{fs::File, io, sync::Arc};
+use std::{
+    fs::File,
+    io::{self, Read},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 
@@ -16,7 +20,7 @@ use crate::{
     },
     emitters::metrics::{LinesRead, Metrics},
     executors::{Executor, ExecutorState, Format, wire::Record},
-    processor::{DEFAULT_MAX_LINE, Frame, LineFramer, read_records},
+    processor::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer, read_records},
     store::{Commit, SourceFacts},
     transduce::Reducer,
 };
@@ -82,10 +86,12 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
         }
     };
     let first = expected;
-    let file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
+    let mut file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
+    let mut head = Vec::new();
+    Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| fail(plan, error))?;
     let session = state.metrics.session_id().cloned();
     let fold = LogFold::new(executor, state, plan.digests);
-    let framer = LineFramer::starting_at(position, DEFAULT_MAX_LINE);
+    let framer = LineFramer::restore(FramerState::at(position, &head), DEFAULT_MAX_LINE);
     let format = executor.format().name();
     let begun = position.offset;
     let mut reader = Reader { plan, format, file, framer, fold, expected, begun, session };

@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-use crate::conversation::{EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUsage, WarningKind};
+use crate::conversation::{
+    Conversation, EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUsage, WarningKind,
+};
 
 /// One change of a conversation: a JSON Patch (RFC 6902) with one operation, to be applied to the
 /// document that begins as `{"entries":[]}`.
@@ -125,10 +127,46 @@ impl ConversationPatch {
         }
     }
 
+    /// Changes `conversation` as the patch says. Nothing changes if it does not fit: an entry is added
+    /// behind the last one, and replaced where there is one.
+    ///
+    /// # Errors
+    /// The patch was not made for this conversation as it is.
+    pub fn apply_to(&self, conversation: &mut Conversation) -> Result<(), DoesNotFit> {
+        let [Operation { op, path, value }] = &self.0;
+        let entries = &mut conversation.entries;
+        match (path, value) {
+            (Path::Entry(index), Value::Entry(slot)) => {
+                let (len, entry) = (entries.len(), Arc::clone(slot.entry()));
+                match (op, entries.get_mut(index.get())) {
+                    (Op::Replace, Some(old)) => *old = entry,
+                    (Op::Add, None) if index.get() == len => entries.push(entry),
+                    _ => return Err(DoesNotFit { index: *index, len }),
+                }
+            }
+            (_, Value::Session(session)) => conversation.summary.session = Some(session.clone()),
+            (_, Value::Usage(usage)) => conversation.summary.usage = Some(*usage),
+            (_, Value::Warnings(warnings)) => conversation.summary.warnings.clone_from(warnings),
+            // The constructors make no such patch.
+            (_, Value::Entry(_)) => {}
+        }
+        Ok(())
+    }
+
     /// Whether the patch adds an entry, and does not only replace one.
     pub fn adds_entry(&self) -> bool {
         matches!(self.0, [Operation { op: Op::Add, path: Path::Entry(_), .. }])
     }
+}
+
+/// Why a patch was not applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a patch for entry {index} does not fit a conversation of {len} entries")]
+pub struct DoesNotFit {
+    /// The entry that the patch is for.
+    pub index: EntryIdx,
+    /// How many entries the conversation has.
+    pub len: usize,
 }
 
 impl From<ConversationPatch> for json_patch::Patch {

@@ -16,9 +16,9 @@ use tracing::{debug, trace, warn};
 
 use self::growing::Growing;
 pub use self::{
-    conversation_patch::ConversationPatch,
+    conversation_patch::{ConversationPatch, DoesNotFit},
     index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver},
-    stream::{PatchRecord, PatchStream},
+    stream::{PatchRecord, PatchStream, PatchStreamState},
 };
 use crate::{
     conversation::{
@@ -99,6 +99,11 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
     /// What the emitter remembers, to be stored.
     pub fn state(&self) -> &PatchState {
         &self.state
+    }
+
+    /// Who gives out the indices.
+    pub fn indices(&self) -> &P {
+        &self.indices
     }
 
     /// The patch for an event.

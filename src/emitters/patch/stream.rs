@@ -1,8 +1,10 @@
 //! [`PatchStream`]: numbered patches with their positions, as other programs read them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{ConversationPatch, CorrIdResolver, EntryIndexProvider, PatchEmitter};
+use super::{
+    ConversationPatch, CorrIdResolver, EntryIndexProvider, EntryIndices, PatchEmitter, PatchState,
+};
 use crate::conversation::{DomainEvent, Source, Sourced};
 
 /// One patch of the stream: a JSON object `{"seq":1,"source":{"line":1,"offset":0},"patch":[..]}`.
@@ -50,5 +52,33 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
             *seq += 1;
             PatchRecord { seq: *seq, source: *last, patch }
         })
+    }
+}
+
+/// What a [`PatchStream`] remembers: a plain value that can be stored with serde.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PatchStreamState {
+    emitter: PatchState,
+    next_index: usize,
+    seq: u64,
+    last: Source,
+}
+
+impl PatchStream {
+    /// What the stream remembers, to be stored.
+    pub fn state(&self) -> PatchStreamState {
+        PatchStreamState {
+            emitter: self.emitter.state().clone(),
+            next_index: self.emitter.indices().given(),
+            seq: self.seq,
+            last: self.last,
+        }
+    }
+
+    /// Goes on from a stored state: with the next index and the next number.
+    pub fn restore(state: PatchStreamState) -> Self {
+        let indices = EntryIndices::starting_at(state.next_index);
+        let emitter = PatchEmitter::new(indices).with_state(state.emitter);
+        Self { emitter, seq: state.seq, last: state.last }
     }
 }

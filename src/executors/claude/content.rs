@@ -115,7 +115,7 @@ impl<'a> Message<'a> {
 
 /// Content is a string or an array of blocks.
 fn read_content(raw: &RawValue) -> Vec<Block<'_>> {
-    match value::parse::<Vec<&RawValue>>(raw) {
+    match value::elements(raw) {
         Some(blocks) => blocks.into_iter().map(Block::read).collect(),
         None => vec![Block::read(raw)],
     }
@@ -199,7 +199,7 @@ fn is_error_object(content: &RawValue) -> bool {
 
 /// The body is a string, or an array of parts that are joined line by line.
 fn read_body<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
-    let Some(parts) = value::parse::<Vec<&RawValue>>(raw) else { return value::into_text(raw) };
+    let Some(parts) = value::elements(raw) else { return value::into_text(raw) };
     let mut texts = parts.into_iter().map(|part| read_part(part, unknown));
     let Some(first) = texts.next() else { return Text::default() };
     let mut rest = texts.peekable();

@@ -138,7 +138,7 @@ fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
 
 /// The list stays, beside the changes, if it says more than they do.
 fn take_replacements(given: &mut Object<'_>, path: &Text) -> Vec<FileChange> {
-    let list_of = |name| value::parse::<Vec<&RawValue>>(given.get(name)?);
+    let list_of = |name| value::elements(given.get(name)?);
     let mut names = ["changes", "edits"].into_iter();
     let Some((name, list)) = names.find_map(|name| Some((name, list_of(name)?))) else {
         return Vec::new();
@@ -160,7 +160,7 @@ fn take_replacements(given: &mut Object<'_>, path: &Text) -> Vec<FileChange> {
 /// The list is an array of objects (2025) or one numbered text (2026). It stays, beside the todos, if
 /// not every item could be read.
 fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
-    match given.get("todos").and_then(value::parse::<Vec<&RawValue>>) {
+    match given.get("todos").and_then(value::elements) {
         Some(items) => {
             let todos = todo_items(&items);
             if todos.len() == items.len() {

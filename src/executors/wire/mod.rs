@@ -2,9 +2,10 @@
 
 mod object;
 mod record;
+mod split;
 pub mod value;
 
 pub use self::{
-    object::{Fields, Object},
+    object::{Fields, MAX_FIELDS, Object},
     record::{Irregular, Record, TooLong},
 };

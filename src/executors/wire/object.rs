@@ -20,6 +20,10 @@ pub struct Object<'a> {
     next: usize,
 }
 
+/// How many fields an object is read with. An object with more of them is a value that nobody looks
+/// into: what is taken apart costs many times the memory of its text.
+pub const MAX_FIELDS: usize = 1 << 13;
+
 /// Fields that nobody took, by name.
 pub type Fields<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
@@ -27,7 +31,7 @@ impl<'a> Object<'a> {
     /// Parses the text of one object.
     ///
     /// # Errors
-    /// The text is not JSON, or no object.
+    /// The text is not JSON, or no object, or one with more than [`MAX_FIELDS`] fields.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
@@ -120,16 +124,14 @@ impl<'a> Object<'a> {
         self.take(key, value::parse)
     }
 
-    /// Takes an array.
+    /// Takes an array, unless it has [too many](value::MAX_ELEMENTS) elements.
     pub fn array(&mut self, key: &str) -> Option<Vec<&'a RawValue>> {
-        self.take(key, value::parse)
+        self.take(key, value::elements)
     }
 
     /// Takes an array of strings; an array that holds anything else stays.
     pub fn texts(&mut self, key: &str) -> Option<Vec<Text>> {
-        self.take(key, |raw| {
-            value::parse::<Vec<&RawValue>>(raw)?.into_iter().map(Text::from_raw).collect()
-        })
+        self.take(key, |raw| value::elements(raw)?.into_iter().map(Text::from_raw).collect())
     }
 
     /// Takes fields that the executor knows and has no use for.
@@ -172,6 +174,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut fields = Vec::with_capacity(12);
                 while let Some((Key(name), raw)) = map.next_entry()? {
+                    if fields.len() == MAX_FIELDS {
+                        return Err(de::Error::custom("too many fields"));
+                    }
                     fields.push((name, Some(raw)));
                 }
                 Ok(Object { fields, next: 0 })

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
-use super::{Object, value};
+use super::{Object, split};
+use crate::conversation::Digest;
 
 /// What one place of a log holds.
 #[derive(Clone, Debug)]
@@ -34,35 +35,36 @@ pub enum Irregular<'a> {
         /// The first such byte of the line, counted from 0.
         at: usize,
     },
-    /// A line longer than the limit, which was not kept.
+    /// A line longer than the limit, or one that is no text, which was not kept.
     TooLong(TooLong<'a>),
 }
 
-/// What is known of a line that was too long to be kept.
+/// What is known of a line that was not kept: it was too long, or too much of it is no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong<'a> {
     /// Its beginning.
     pub head: &'a str,
     /// Its length in bytes, without the line end.
     pub bytes: u64,
+    /// The SHA-256 value of these bytes, if whoever read them took it.
+    pub sha256: Option<Digest>,
 }
 
 impl fmt::Display for Irregular<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Value(_) => f.write_str("a JSON value that is no object"),
+            Self::Value(_) => {
+                f.write_str("a JSON value that is no object, or one with too many fields")
+            }
             Self::Text(_) => f.write_str("a line of plain text where the format has only JSON"),
             Self::Malformed { error, .. } => write!(f, "not JSON: {error}"),
             Self::InvalidUtf8 { at } => write!(f, "not UTF-8, from byte {at} of the line on"),
             Self::TooLong(line) => {
-                write!(f, "a line of {} bytes, longer than the limit", line.bytes)
+                write!(f, "a line of {} bytes, of which only the beginning was kept", line.bytes)
             }
         }
     }
 }
-
-/// How many places of a damaged line are tried as the beginning of the next record.
-const MAX_RESTARTS: usize = 64;
 
 impl<'a> Record<'a> {
     /// Reads every record of a line, with the byte at which each begins.
@@ -71,85 +73,24 @@ impl<'a> Record<'a> {
     /// array that holds them, are taken apart, and after a damaged part the next record is found
     /// again.
     pub fn read(line: &'a str, mut each: impl FnMut(usize, Record<'a>)) {
+        let trimmed = line.trim();
         let start = line.len() - line.trim_start().len();
         match Object::parse(line) {
             Ok(object) => each(start, Record::Object(object)),
-            Err(_) if line.trim().is_empty() => {}
-            Err(error) => read_irregular(line, &error, &mut each),
+            Err(_) if trimmed.is_empty() => {}
+            Err(error) => split::read_irregular(trimmed, &error, &mut |at, record| {
+                each(start + at, record);
+            }),
         }
     }
 
-    fn from_value(raw: &'a RawValue) -> Self {
+    /// A single value as a record.
+    pub(super) fn from_value(raw: &'a RawValue) -> Self {
         match Object::parse(raw.get()) {
             Ok(object) => Record::Object(object),
             Err(_) => Record::Irregular(Irregular::Value(raw)),
         }
     }
-}
-
-fn read_irregular<'a>(
-    line: &'a str,
-    error: &serde_json::Error,
-    each: &mut impl FnMut(usize, Record<'a>),
-) {
-    let trimmed = line.trim();
-    let start = offset_of(line, trimmed);
-    if !trimmed.starts_with(['{', '[']) {
-        let value = serde_json::from_str(trimmed);
-        each(start, Record::Irregular(value.map_or(Irregular::Text(trimmed), Irregular::Value)));
-        return;
-    }
-    if let Ok(raw) = serde_json::from_str::<&RawValue>(trimmed) {
-        // A whole run as one array.
-        let elements = value::parse::<Vec<&RawValue>>(raw).unwrap_or_default();
-        if elements.is_empty() {
-            each(start, Record::Irregular(Irregular::Value(raw)));
-        }
-        for element in elements {
-            each(offset_of(line, element.get()), Record::from_value(element));
-        }
-        return;
-    }
-    let mut values = serde_json::Deserializer::from_str(trimmed).into_iter::<&RawValue>();
-    let mut read_to = 0;
-    while let Some(Ok(raw)) = values.next() {
-        if !raw.get().starts_with('{') {
-            break;
-        }
-        read_to = values.byte_offset();
-        each(offset_of(line, raw.get()), Record::from_value(raw));
-    }
-    let damaged = trimmed[read_to..].trim_start();
-    if damaged.is_empty() {
-        return;
-    }
-    match find_restart(damaged) {
-        Some((at, object)) => {
-            let (text, error) = (&damaged[..at], "the next record begins within it".to_owned());
-            each(offset_of(line, text), Record::Irregular(Irregular::Malformed { text, error }));
-            each(offset_of(line, damaged) + at, Record::Object(object));
-        }
-        None => {
-            let torn = Irregular::Malformed { text: damaged, error: error.to_string() };
-            each(offset_of(line, damaged), Record::Irregular(torn));
-        }
-    }
-}
-
-/// The first object that reaches to the end of a damaged text and is not nested in what is damaged.
-fn find_restart(damaged: &str) -> Option<(usize, Object<'_>)> {
-    let starts = damaged.match_indices("{\"").skip(1).take(MAX_RESTARTS);
-    starts.map(|(at, _)| at).find_map(|at| {
-        let before = damaged[..at].trim_end();
-        let nested = before.ends_with([':', ',', '[']);
-        let object = if nested { None } else { Object::parse(&damaged[at..]).ok() }?;
-        Some((at, object))
-    })
-}
-
-/// Where `part` lies within `whole`.
-fn offset_of(whole: &str, part: &str) -> usize {
-    part.as_ptr().addr() - whole.as_ptr().addr()
 }
 
 #[cfg(test)]
@@ -185,6 +126,7 @@ mod tests {
         assert_eq!(read("12 monkeys"), ["0 text 12 monkeys"]);
         assert_eq!(read("null"), ["0 value null"]);
         assert_eq!(read(" [ ]"), ["1 value [ ]"]);
+        assert_eq!(read("[1,2]"), ["0 value [1,2]"]);
         assert_eq!(read(r#"[{"a":1}, 2]"#), ["1 object 1", "10 value 2"]);
         assert_eq!(read(r#"{"a":1}{"b":2} {"c":3}"#), ["0 object 1", "7 object 1", "15 object 1"]);
     }
@@ -198,5 +140,36 @@ mod tests {
         );
         assert_eq!(read(r#"{"a":{"b":1}"#), [r#"0 malformed {"a":{"b":1}"#]);
         assert_eq!(read(r#"{"a":1}{"b":"#), ["0 object 1", r#"7 malformed {"b":"#]);
+        assert_eq!(
+            read(r#"[{"a":1},{"b":2},{"c":"x"#),
+            ["1 object 1", "9 object 1", r#"17 malformed {"c":"x"#]
+        );
+    }
+
+    #[test]
+    fn one_writer_within_the_line_of_another() {
+        assert_eq!(
+            read(r#"{"a":"x{"b":1}{"c":2}y"}"#),
+            [r#"0 malformed {"a":"x"#, "7 object 1", "14 object 1", r#"21 text y"}"#]
+        );
+        assert_eq!(
+            read(r#"{"a":"x{"b":1}y{"c":2}"#),
+            [r#"0 malformed {"a":"x"#, "7 object 1", "14 text y", "15 object 1"]
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_torn_line_before_a_record() {
+        assert_eq!(read(r#"lo"}{"a":1}"#), [r#"0 text lo"}"#, "4 object 1"]);
+        assert_eq!(read("\0\0{\"a\":1}"), ["0 text \0\0", "2 object 1"]);
+        assert_eq!(read(r#"Error: {"a":1}"#), [r#"0 text Error: {"a":1}"#]);
+        assert_eq!(read(r#"["x",{"a":1}"#), [r#"0 malformed ["x",{"a":1}"#]);
+    }
+
+    #[test]
+    fn too_many_fields_are_no_object() {
+        let fields: Vec<_> = (0..10_000).map(|n| format!("\"{n}\":0")).collect();
+        let line = format!("{{{}}}", fields.join(","));
+        assert_eq!(read(&line), [format!("0 value {line}")]);
     }
 }

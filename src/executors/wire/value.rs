@@ -1,8 +1,8 @@
 //! Readings of a single raw value.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use serde_json::value::RawValue;
 
 use crate::conversation::{Text, Timestamp, decode_literal};
@@ -10,6 +10,34 @@ use crate::conversation::{Text, Timestamp, decode_literal};
 /// The value as `T`, if it is one.
 pub fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
+}
+
+/// How many elements an array is taken apart into. One with more of them stays as it is: each element
+/// costs hundreds of bytes once it is taken apart, and may be two bytes of the log.
+pub const MAX_ELEMENTS: usize = 1 << 14;
+
+/// The elements of an array, if it is one and has not [too many](MAX_ELEMENTS).
+pub fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
+    struct Elements;
+    impl<'de> de::Visitor<'de> for Elements {
+        type Value = Vec<&'de RawValue>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array")
+        }
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let mut elements = Vec::new();
+            while let Some(element) = seq.next_element()? {
+                if elements.len() == MAX_ELEMENTS {
+                    return Err(de::Error::custom("too many elements"));
+                }
+                elements.push(element);
+            }
+            Ok(elements)
+        }
+    }
+    serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Elements).ok()
 }
 
 /// A string, borrowed where it has no escape.
@@ -45,6 +73,17 @@ pub fn into_text(raw: &RawValue) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrays_with_too_many_elements_stay_whole() {
+        for (count, taken_apart) in [(0, true), (MAX_ELEMENTS, true), (MAX_ELEMENTS + 1, false)] {
+            let array = format!("[{}]", vec!["0"; count].join(", "));
+            let raw = RawValue::from_string(array).unwrap();
+            let expected = taken_apart.then_some(count);
+            assert_eq!(elements(&raw).map(|elements| elements.len()), expected);
+        }
+        assert!(elements(&RawValue::from_string("{}".to_owned()).unwrap()).is_none());
+    }
 
     #[test]
     fn moments_in_every_spelling() {

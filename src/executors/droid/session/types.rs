@@ -203,7 +203,7 @@ impl<'a> SessionMessage<'a> {
 impl<'a> SessionBlock<'a> {
     /// Reads an array of blocks, or a plain string.
     fn read_all(content: &'a RawValue) -> Vec<Self> {
-        match value::parse::<Vec<&'a RawValue>>(content) {
+        match value::elements(content) {
             Some(blocks) => blocks.into_iter().flat_map(Self::read).collect(),
             None => Self::read(content),
         }

@@ -1,0 +1,63 @@
+//! A log that is read in two goes: what is needed to go on is one value, stored between them.
+//!
+//! `Transducer::restore` takes up a reducer's state, and each emitter what it remembered; `Processor`
+//! and `Checkpoint` do the same for bytes, with positions, a version and a digest.
+
+use foldline::{
+    conversation::{SourcedState, with_source},
+    emitters::patch::{PatchStream, PatchStreamState},
+    executors::{Executor, ExecutorState, Format},
+    processor::{Checkpoint, DEFAULT_MAX_LINE, Extent, Processor, Snapshot, SourceIdentity},
+    transduce::{Batch, Transducer, emit_fn},
+};
+
+const LOG: &str = include_str!("session.jsonl");
+
+type Stored = Checkpoint<SourcedState<ExecutorState>, PatchStreamState>;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let executor = Executor::of(Format::Droid).ok_or("there is an executor for Droid")?;
+    let (first, _) = LOG.split_at(LOG.len() / 2);
+
+    // The first go ends in the middle of a line.
+    let mut patches = Vec::new();
+    let mut stream = PatchStream::default();
+    let emitter = emit_fn(|event: &_| Batch::from(stream.record(event)));
+    let mut processor = Processor::new(Transducer::new(with_source(executor), emitter));
+    processor.push(first.as_bytes(), |patch| patches.push(patch));
+    let Snapshot { framer, counts, state } = processor.snapshot();
+    let snapshot = Snapshot { framer, counts, state: state.clone() };
+    drop(processor);
+    let checkpoint: Stored = Checkpoint {
+        processor: snapshot,
+        emitter: stream.state(),
+        format: executor.format().name().to_owned(),
+        // By what a file is recognised again: whoever has one states it here.
+        source: SourceIdentity::default(),
+        output: Extent::default(),
+    };
+    let stored = checkpoint.to_bytes()?;
+
+    // The second one, perhaps in another process, begins with that line.
+    let checkpoint = Stored::from_bytes(&stored)?;
+    let position = checkpoint.processor.framer.source;
+    let mut stream = PatchStream::restore(checkpoint.emitter);
+    let emitter = emit_fn(|event: &_| Batch::from(stream.record(event)));
+    let reducer = with_source(executor);
+    let mut processor =
+        Processor::restore(reducer, checkpoint.processor, emitter, DEFAULT_MAX_LINE);
+    let from = usize::try_from(position.offset)?;
+    processor.push(&LOG.as_bytes()[from..], |patch| patches.push(patch));
+    let (counts, _) = processor.finish(|patch| patches.push(patch));
+    patches.extend(stream.remaining());
+
+    assert!(patches.iter().map(|patch| patch.seq).eq(1..=patches.len() as u64));
+    assert_eq!(counts.lines, LOG.lines().count() as u64);
+    println!(
+        "stopped before line {} with a checkpoint of {} bytes; {} patches in all",
+        position.line,
+        stored.len(),
+        patches.len()
+    );
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! The patches of a log, applied by others and by ourselves, give what its events fold into.
+#![no_main]
+
+use foldline::{
+    conversation::{Conversation, DomainEvent, Sourced, with_source},
+    emitters::patch::{ConversationPatch, PatchEmitter},
+    executors::Executor,
+    processor::{LineFramer, Processor},
+    transduce::{Batch, Transducer, emit_fn},
+};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((choice, log)) = bytes.split_first() else { return };
+    let format = Executor::FORMATS[usize::from(*choice) % Executor::FORMATS.len()];
+    let executor = Executor::of(format).expect("every format listed has an executor");
+    let keep = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.item.clone()));
+    let transducer = Transducer::new(with_source(executor), keep);
+    let mut processor = Processor::with_framer(transducer, LineFramer::new(1 << 16));
+    let mut events = Vec::new();
+    processor.push(log, |event| events.push(event));
+    processor.finish(|event| events.push(event));
+
+    let folded: Conversation = events.iter().collect();
+    let mut emitter = PatchEmitter::default();
+    let mut patches: Vec<ConversationPatch> =
+        events.iter().filter_map(|event| emitter.patch(event)).collect();
+    patches.extend(emitter.remaining());
+    let mut ours = Conversation::default();
+    let mut theirs = serde_json::json!({"entries": []});
+    for patch in patches {
+        patch.apply_to(&mut ours).expect("a patch fits");
+        json_patch::patch(&mut theirs, &json_patch::Patch::from(patch)).expect("a patch applies");
+    }
+    let folded = serde_json::to_value(folded).expect("a conversation has a JSON form");
+    assert_eq!(theirs, folded);
+    assert_eq!(serde_json::to_value(ours).expect("a conversation has a JSON form"), folded);
+});

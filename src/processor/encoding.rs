@@ -1,0 +1,126 @@
+//! How the input spells its characters.
+
+use serde::{Deserialize, Serialize};
+
+/// How the input spells its characters, as the byte order mark at its start says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Encoding {
+    /// Nothing was read yet.
+    #[default]
+    Unknown,
+    /// UTF-8: there is no mark, or its own.
+    Utf8,
+    /// UTF-16, low byte first: what PowerShell's `>` writes.
+    Utf16Le,
+    /// UTF-16, high byte first.
+    Utf16Be,
+}
+
+impl Encoding {
+    /// The encoding of input that begins like this, and the length of its mark; `None` as long as
+    /// more bytes are needed to tell.
+    pub(super) fn of(begun: &[u8]) -> Option<(Self, usize)> {
+        match begun {
+            [0xFF, 0xFE, ..] => Some((Self::Utf16Le, 2)),
+            [0xFE, 0xFF, ..] => Some((Self::Utf16Be, 2)),
+            [0xEF, 0xBB, 0xBF, ..] => Some((Self::Utf8, 3)),
+            [] | [0xFF | 0xFE | 0xEF] | [0xEF, 0xBB] => None,
+            _ => Some((Self::Utf8, 0)),
+        }
+    }
+}
+
+/// Decodes UTF-16 that is cut anywhere; half a pair becomes U+FFFD.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Decoder {
+    /// The first byte of a unit.
+    odd: Option<u8>,
+    /// The first unit of a pair.
+    high: Option<u16>,
+    text: String,
+}
+
+impl Decoder {
+    /// Gives out the text line by line, without line feeds: with how many bytes of the input it was,
+    /// and whether the line ends with it.
+    pub(super) fn decode(
+        &mut self,
+        encoding: Encoding,
+        bytes: &[u8],
+        mut each: impl FnMut(&str, u64, bool),
+    ) {
+        let mut taken = 0;
+        for &byte in bytes {
+            let Some(first) = self.odd.take() else {
+                self.odd = Some(byte);
+                continue;
+            };
+            let unit = match encoding {
+                Encoding::Utf16Be => u16::from_be_bytes([first, byte]),
+                _ => u16::from_le_bytes([first, byte]),
+            };
+            taken += 2;
+            self.unit(unit);
+            if unit == u16::from(b'\n') {
+                self.text.pop();
+                each(&self.text, taken, true);
+                self.text.clear();
+                taken = 0;
+            }
+        }
+        if taken > 0 {
+            each(&self.text, taken, false);
+            self.text.clear();
+        }
+    }
+
+    /// What cannot be completed any more, and how many bytes of the input it was beyond those that
+    /// were given out.
+    pub(super) fn finish(mut self) -> Option<(String, u64)> {
+        let odd = u64::from(self.odd.is_some());
+        if odd == 0 && self.high.is_none() {
+            return None;
+        }
+        self.text.push(char::REPLACEMENT_CHARACTER);
+        Some((self.text, odd))
+    }
+
+    fn unit(&mut self, unit: u16) {
+        let pair = self.high.take().into_iter().chain([unit]);
+        let mut decoded = char::decode_utf16(pair).peekable();
+        while let Some(next) = decoded.next() {
+            match next {
+                Ok(c) => self.text.push(c),
+                // The next unit may complete the pair.
+                Err(_) if decoded.peek().is_none() && unit < 0xDC00 => self.high = Some(unit),
+                Err(_) => self.text.push(char::REPLACEMENT_CHARACTER),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_pairs_are_replaced_and_whole_pairs_are_not() {
+        let units = [0xD83D, 0xDE00, 0xD83D, u16::from(b'\n'), 0xD83D, 0xD83D, 0xDE00, 0xDE00];
+        let bytes: Vec<u8> = units.iter().flat_map(|unit: &u16| unit.to_be_bytes()).collect();
+        for size in 1..bytes.len() {
+            let (mut decoder, mut text, mut total) = (Decoder::default(), String::new(), 0);
+            for chunk in bytes.chunks(size) {
+                decoder.decode(Encoding::Utf16Be, chunk, |more, taken, ends| {
+                    text.push_str(more);
+                    text.push_str(if ends { "|" } else { "" });
+                    total += taken;
+                });
+            }
+            assert!(decoder.finish().is_none());
+            assert_eq!(text, "😀\u{FFFD}|\u{FFFD}😀\u{FFFD}", "in chunks of {size}");
+            assert_eq!(total, bytes.len() as u64);
+        }
+    }
+}

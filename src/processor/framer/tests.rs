@@ -1,0 +1,119 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn lines(framer: &mut LineFramer, chunks: &[&[u8]]) -> Vec<(u64, u64, String, u64)> {
+    let mut lines = Vec::new();
+    let mut each = |frame: Frame<'_>| {
+        let text = String::from_utf8_lossy(frame.bytes).into_owned();
+        lines.push((frame.source.line, frame.source.offset, text, frame.skipped));
+    };
+    for chunk in chunks {
+        framer.push(chunk, &mut each);
+    }
+    framer.finish(&mut each);
+    lines
+}
+
+#[test]
+fn lines_know_where_they_stand() {
+    let mut framer = LineFramer::default();
+    assert_eq!(
+        lines(&mut framer, &[b"\xEF\xBB\xBFa\r\n\nb", b"c\nlast"]),
+        [
+            (1, 3, "a".into(), 0),
+            (2, 6, String::new(), 0),
+            (3, 7, "bc".into(), 0),
+            (4, 10, "last".into(), 0)
+        ]
+    );
+    assert_eq!(framer.position(), Source { line: 5, offset: 14 });
+}
+
+#[test]
+fn of_a_line_that_is_too_long_the_beginning_and_the_digest_are_kept() {
+    let long = "x\r".repeat(500);
+    for end in ["\n", "\r\n"] {
+        let input = format!("{long}{end}next\n");
+        for size in [1, 7, 255, 256, 257, 2000] {
+            let chunks: Vec<_> = input.as_bytes().chunks(size).collect();
+            let (mut framer, mut found) = (LineFramer::new(300), Vec::new());
+            let mut each = |frame: Frame<'_>| {
+                let length = frame.bytes.len() as u64 + frame.skipped;
+                found.push((frame.source.offset, length, frame.sha256));
+            };
+            chunks.iter().for_each(|chunk| framer.push(chunk, &mut each));
+            // One `\r` more belongs to the line's end.
+            let line = &long[..long.len() - 1];
+            let whole = if end == "\n" { line } else { &*long };
+            let next = 1000 + end.len() as u64;
+            let digest = Digest::of(whole.as_bytes());
+            assert_eq!(
+                found,
+                [(0, whole.len() as u64, Some(digest)), (next, 4, None)],
+                "in chunks of {size}"
+            );
+        }
+    }
+}
+
+#[test]
+fn utf16_is_decoded_and_positions_are_those_of_the_input() {
+    let text = "\u{FEFF}{\"a\":\"é😀\"}\r\n\n{\"b\":1}";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for input in [little, big] {
+        for size in [1, 2, 3, 100] {
+            let chunks: Vec<_> = input.chunks(size).collect();
+            let mut framer = LineFramer::default();
+            assert_eq!(
+                lines(&mut framer, &chunks),
+                [
+                    (1, 2, "{\"a\":\"é😀\"}".into(), 0),
+                    (2, 28, String::new(), 0),
+                    (3, 30, "{\"b\":1}".into(), 0)
+                ]
+            );
+            assert_eq!(framer.position().offset, input.len() as u64);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn it_does_not_matter_where_the_bytes_are_cut(
+        input in "(\u{FEFF}|)[a-c{}\\[,\n\r\u{FEFF}]{0,600}",
+        cuts in prop::collection::vec(0usize..600, 0..8),
+        wide in any::<bool>(),
+    ) {
+        let utf16: Vec<u8> = input.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let bytes = if wide { &utf16 } else { input.as_bytes() };
+        let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+        cuts.sort_unstable();
+        let mut chunks = Vec::new();
+        let mut start = 0;
+        for &cut in &cuts {
+            chunks.push(&bytes[start..cut]);
+            start = cut;
+        }
+        chunks.push(&bytes[start..]);
+        let whole = lines(&mut LineFramer::new(300), &[bytes]);
+        prop_assert_eq!(lines(&mut LineFramer::new(300), &chunks), whole.clone());
+
+        // Nor does it matter where it is stopped and taken up again.
+        let (mut framer, mut resumed) = (LineFramer::new(300), Vec::new());
+        for cut in cuts {
+            let mut each = |frame: Frame<'_>| {
+                let text = String::from_utf8_lossy(frame.bytes).into_owned();
+                resumed.push((frame.source.line, frame.source.offset, text, frame.skipped));
+            };
+            let from = framer.state().source.offset as usize;
+            framer = LineFramer::restore(framer.state(), 300);
+            framer.push(&bytes[from..cut.max(from)], &mut each);
+        }
+        let from = framer.state().source.offset as usize;
+        framer = LineFramer::restore(framer.state(), 300);
+        resumed.extend(lines(&mut framer, &[&bytes[from..]]));
+        prop_assert_eq!(resumed, whole);
+    }
+}

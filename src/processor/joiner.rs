@@ -1,0 +1,186 @@
+//! [`Joiner`]: objects that are spread over several lines.
+
+use super::framer::Frame;
+use crate::{conversation::Source, executors::wire::Object};
+
+/// Joins the lines of an object or an array that a program printed for people, with line breaks in it.
+///
+/// Only a line that cannot be whole is held back: one that begins with a bracket and ends with `{`,
+/// `[` or `,` in an open bracket. What follows is added until the brackets are closed. As soon as it
+/// cannot be the rest of that value, the lines are given out as they are: a line that ends within a
+/// string, one that begins like no JSON, a whole record at the beginning of a line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Joiner {
+    pending: Vec<u8>,
+    begun: Option<Source>,
+    lines: u64,
+    depth: usize,
+}
+
+impl Joiner {
+    /// Where the lines begin that are held back.
+    pub(super) fn begun(&self) -> Option<Source> {
+        self.begun
+    }
+
+    pub(super) fn push(
+        &mut self,
+        frame: Frame<'_>,
+        max_bytes: usize,
+        each: &mut dyn FnMut(Frame<'_>),
+    ) {
+        if self.begun.is_some() {
+            if let Some(depth) = self.depth_with(frame, max_bytes) {
+                self.pending.push(b'\n');
+                self.pending.extend_from_slice(frame.bytes);
+                self.lines += frame.lines;
+                self.depth = depth;
+                if depth == 0 {
+                    self.finish(each);
+                }
+                return;
+            }
+            self.finish(each);
+        }
+        let open = if frame.skipped == 0 && is_open_ended(frame.bytes) {
+            depth_after(frame.bytes, 0).filter(|depth| *depth > 0)
+        } else {
+            None
+        };
+        match open {
+            Some(depth) => {
+                self.pending.extend_from_slice(frame.bytes);
+                self.begun = Some(frame.source);
+                self.lines = frame.lines;
+                self.depth = depth;
+            }
+            None => each(frame),
+        }
+    }
+
+    /// Gives out what is held back, as it is.
+    pub(super) fn finish(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
+        let Some(source) = self.begun.take() else { return };
+        let pending = std::mem::take(&mut self.pending);
+        let bytes = &*pending;
+        each(Frame { source, bytes, skipped: 0, sha256: None, lines: self.lines });
+    }
+
+    /// How many brackets are open behind `frame`, if it can go on what is held back.
+    fn depth_with(&self, frame: Frame<'_>, max_bytes: usize) -> Option<usize> {
+        let fits = self.pending.len() + 1 + frame.bytes.len() <= max_bytes;
+        if !fits || frame.skipped > 0 || !may_go_on(frame.bytes) || is_record(frame.bytes) {
+            return None;
+        }
+        depth_after(frame.bytes, self.depth)
+    }
+}
+
+/// Whether a line begins with a bracket, and ends where no value can end. An array's own `[` stands
+/// for itself: its elements are given out as they come.
+fn is_open_ended(line: &[u8]) -> bool {
+    matches!(
+        line.trim_ascii(),
+        [b'{', .., b'{' | b'[' | b','] | [b'{'] | [b'[', .., b'{' | b'[' | b',']
+    )
+}
+
+/// Whether a line begins as a line within a value can.
+fn may_go_on(line: &[u8]) -> bool {
+    match line.trim_ascii_start() {
+        [] => true,
+        [first, ..] => matches!(
+            first,
+            b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'-' | b'0'
+                ..=b'9' | b't' | b'f' | b'n'
+        ),
+    }
+}
+
+/// Whether a line is a record of its own. Within a value that is printed for people, no line that
+/// begins at the margin is.
+fn is_record(line: &[u8]) -> bool {
+    line.starts_with(b"{\"")
+        && line.ends_with(b"}")
+        && str::from_utf8(line).is_ok_and(|line| Object::parse(line).is_ok())
+}
+
+/// How many brackets are open at the end of a line; `None` if it ends within a string, or closes one
+/// too many.
+fn depth_after(line: &[u8], mut depth: usize) -> Option<usize> {
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    (!in_string).then_some(depth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines as they are given out, each with the one it begins at and how many it is.
+    fn joined(log: &str, max_bytes: usize) -> Vec<(u64, u64, String)> {
+        let (mut joiner, mut out) = (Joiner::default(), Vec::new());
+        let mut each = |frame: Frame<'_>| {
+            let text = String::from_utf8_lossy(frame.bytes).into_owned();
+            out.push((frame.source.line, frame.lines, text));
+        };
+        for (number, line) in (1..).zip(log.lines()) {
+            let source = Source { line: number, offset: 0 };
+            let frame =
+                Frame { source, bytes: line.as_bytes(), skipped: 0, sha256: None, lines: 1 };
+            joiner.push(frame, max_bytes, &mut each);
+        }
+        joiner.finish(&mut each);
+        out
+    }
+
+    fn numbers(log: &str) -> Vec<(u64, u64)> {
+        joined(log, 1000).into_iter().map(|(line, lines, _)| (line, lines)).collect()
+    }
+
+    #[test]
+    fn an_object_for_people_is_one() {
+        let object = "{\n  \"a\": \"{\",\n\n  \"b\": [\n    {}\n  ]\n}";
+        assert_eq!(joined(object, 1000), [(1, 7, object.to_owned())]);
+        assert_eq!(numbers("{\"a\":1}\n{\n\"b\":\n2\n}\n{\"c\":3}"), [(1, 1), (2, 4), (6, 1)]);
+    }
+
+    #[test]
+    fn the_elements_of_an_array_come_one_by_one() {
+        assert_eq!(
+            numbers("[\n  {\n    \"a\": 1\n  },\n  {\n    \"b\": 2\n  }\n]"),
+            [(1, 1), (2, 3), (5, 3), (8, 1)]
+        );
+    }
+
+    #[test]
+    fn whole_records_wait_for_nothing() {
+        let torn = "{\"a\":1,\n{\"b\":2}\n{\"c\":3}";
+        assert_eq!(numbers(torn), [(1, 1), (2, 1), (3, 1)]);
+        assert_eq!(numbers("{\"a\":[\nError: no\n{\"b\":2}"), [(1, 1), (2, 1), (3, 1)]);
+        assert_eq!(numbers("{\"a\":\"x,\n\"b\":2}"), [(1, 1), (2, 1)]);
+        assert_eq!(numbers("{\"a\":1,\n\"b\":2"), [(1, 2)]);
+    }
+
+    #[test]
+    fn what_is_held_back_is_bounded() {
+        assert_eq!(
+            joined("{\n\"a\":\n1,\n\"b\":2}", 6),
+            [
+                (1, 2, "{\n\"a\":".to_owned()),
+                (3, 1, "1,".to_owned()),
+                (4, 1, "\"b\":2}".to_owned()),
+            ]
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! [`MsgStore`]: the live document and its subscribers.
+
+mod shared;
+mod subscription;
+
+use std::{
+    borrow::Borrow,
+    sync::{Arc, MutexGuard},
+};
+
+use self::shared::{Shared, State};
+pub use self::subscription::{Snapshot, Subscription, Update};
+use crate::{
+    conversation::{Conversation, CorrId, EntryIdx},
+    emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit},
+};
+
+/// How many updates wait for a subscriber, unless another number is given.
+pub const DEFAULT_CAPACITY: usize = 256;
+
+/// A conversation as it is now, for those who come at any time and read at any speed.
+///
+/// A new subscriber gets one snapshot and then every patch after it; a slow one gets a fresh snapshot
+/// in place of the patches that it could not take in time. So whoever applies what it receives, in
+/// order, always ends with the whole document. Only the document is kept, not its history, and entries
+/// are shared, so that a snapshot copies none.
+///
+/// Clones are handles to the same store.
+///
+/// ```
+/// use foldline::{
+///     conversation::{EntryIdx, NormalizedEntry, NormalizedEntryType},
+///     emitters::patch::ConversationPatch,
+///     store::{MsgStore, Update},
+/// };
+///
+/// let store = MsgStore::new();
+/// let said = |text| NormalizedEntry::new(NormalizedEntryType::UserMessage, text);
+/// store.push(ConversationPatch::add_entry(EntryIdx::new(0), said("hello")))?;
+///
+/// let subscription = store.subscribe();
+/// store.push(ConversationPatch::add_entry(EntryIdx::new(1), said("again")))?;
+/// store.close();
+///
+/// let mut document = serde_json::Value::Null;
+/// for update in subscription {
+///     match update {
+///         Update::Snapshot(snapshot) => document = serde_json::to_value(snapshot.conversation)?,
+///         Update::Patch { patch, .. } => json_patch::patch(&mut document, &json_patch::Patch::from(patch))?,
+///     }
+/// }
+/// assert_eq!(document, serde_json::to_value(store.snapshot().conversation)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MsgStore {
+    shared: Arc<Shared>,
+}
+
+impl MsgStore {
+    /// A store of an empty conversation.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Changes the conversation, and tells every subscriber. Cloning a patch copies nothing, so it may
+    /// be lent.
+    ///
+    /// # Errors
+    /// The patch does not fit the conversation as it is. Then nothing changes, and nobody is told.
+    pub fn push(&self, patch: impl Borrow<ConversationPatch>) -> Result<(), DoesNotFit> {
+        self.state().push(patch.borrow())?;
+        self.shared.wake();
+        Ok(())
+    }
+
+    /// The conversation as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        self.state().snapshot()
+    }
+
+    /// How many entries there are: where a `PatchEmitter` that goes on begins to count.
+    pub fn len(&self) -> usize {
+        self.state().len()
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A subscriber from now on. Up to [`DEFAULT_CAPACITY`] patches wait for it.
+    pub fn subscribe(&self) -> Subscription {
+        self.subscribe_with_capacity(DEFAULT_CAPACITY)
+    }
+
+    /// A subscriber for whom up to `capacity` patches wait.
+    pub fn subscribe_with_capacity(&self, capacity: usize) -> Subscription {
+        let id = self.state().subscribe(capacity);
+        Subscription::new(Arc::clone(&self.shared), id)
+    }
+
+    /// Nothing more will come: subscribers end once they have read what is there.
+    pub fn close(&self) {
+        self.state().close();
+        self.shared.wake();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.lock()
+    }
+}
+
+/// A conversation that was stored, to be gone on with.
+impl From<Conversation> for MsgStore {
+    fn from(conversation: Conversation) -> Self {
+        Self { shared: Arc::new(Shared::new(conversation)) }
+    }
+}
+
+/// Answers from an index, in logarithmic time. Of several calls with one id the latest is found.
+impl CorrIdResolver for MsgStore {
+    fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx> {
+        self.state().index_of(corr_id)
+    }
+}

@@ -1,0 +1,147 @@
+//! What the handles to a store share: one state under one lock.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use super::subscription::{Snapshot, Update};
+use crate::{
+    conversation::{Conversation, CorrId, EntryIdx, NormalizedEntry},
+    emitters::patch::{ConversationPatch, DoesNotFit},
+};
+
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    pub(super) fn new(conversation: Conversation) -> Self {
+        Self { state: Mutex::new(State::new(conversation)), changed: Condvar::new() }
+    }
+
+    /// Every change is complete before anything in it can panic, so a poisoned lock has a sound state.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn wake(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Waits until something changes, or for as long as `timeout` says. May wake early.
+    pub(super) fn wait<'s>(
+        &self,
+        state: MutexGuard<'s, State>,
+        timeout: Option<Duration>,
+    ) -> MutexGuard<'s, State> {
+        match timeout {
+            Some(timeout) => {
+                let waited = self.changed.wait_timeout(state, timeout);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+}
+
+/// The document, who reads it, and what waits for each of them. Changing the document, queueing the
+/// change and making a snapshot happen under one lock: so there is no gap between them.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    conversation: Conversation,
+    /// Where the tool calls are.
+    calls: BTreeMap<CorrId, EntryIdx>,
+    /// How many patches there were.
+    seq: u64,
+    queues: BTreeMap<u64, Queue>,
+    next_id: u64,
+    closed: bool,
+}
+
+/// What waits for one subscriber.
+#[derive(Debug)]
+struct Queue {
+    patches: VecDeque<(u64, ConversationPatch)>,
+    capacity: usize,
+    /// The next thing is a snapshot: it is new, or it was too slow.
+    needs_snapshot: bool,
+}
+
+impl State {
+    fn new(conversation: Conversation) -> Self {
+        let mut state = Self::default();
+        for (index, entry) in conversation.entries.iter().enumerate() {
+            state.note(EntryIdx::new(index), entry);
+        }
+        state.conversation = conversation;
+        state
+    }
+
+    pub(super) fn push(&mut self, patch: &ConversationPatch) -> Result<(), DoesNotFit> {
+        patch.apply_to(&mut self.conversation)?;
+        if let Some((index, entry)) = patch.entry() {
+            self.note(index, entry);
+        }
+        self.seq += 1;
+        for queue in self.queues.values_mut().filter(|queue| !queue.needs_snapshot) {
+            if queue.patches.len() < queue.capacity {
+                queue.patches.push_back((self.seq, patch.clone()));
+            } else {
+                queue.patches = VecDeque::new();
+                queue.needs_snapshot = true;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot { seq: self.seq, conversation: self.conversation.clone() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.conversation.entries.len()
+    }
+
+    pub(super) fn index_of(&self, corr_id: &CorrId) -> Option<EntryIdx> {
+        self.calls.get(corr_id).copied()
+    }
+
+    pub(super) fn subscribe(&mut self, capacity: usize) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        let queue = Queue { patches: VecDeque::new(), capacity, needs_snapshot: true };
+        self.queues.insert(id, queue);
+        id
+    }
+
+    pub(super) fn unsubscribe(&mut self, id: u64) {
+        self.queues.remove(&id);
+    }
+
+    /// The next thing for a subscriber.
+    pub(super) fn next_for(&mut self, id: u64) -> Option<Update> {
+        let queue = self.queues.get_mut(&id)?;
+        if std::mem::take(&mut queue.needs_snapshot) {
+            return Some(Update::Snapshot(self.snapshot()));
+        }
+        queue.patches.pop_front().map(|(seq, patch)| Update::Patch { seq, patch })
+    }
+
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    fn note(&mut self, index: EntryIdx, entry: &NormalizedEntry) {
+        if let (Some(corr_id), Some(_)) = (entry.corr_id(), entry.tool()) {
+            self.calls.insert(corr_id.clone(), index);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The live document: whoever joins it, at any time and at any speed, ends with all of it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
+#![cfg(feature = "cli")]
+
+use std::{sync::Arc, thread, time::Duration};
+
+use foldline::{
+    conversation::{
+        ActionType, Conversation, CorrId, DomainEvent, EntryIdx, NormalizedEntry,
+        NormalizedEntryType, TokenUsage, ToolStatus, ToolUse, WarningKind,
+    },
+    emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit, EntryIndices, PatchEmitter},
+    store::{MsgStore, Subscription, Update},
+};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn entry(text: &str) -> NormalizedEntry {
+    NormalizedEntry::new(NormalizedEntryType::AssistantMessage, text)
+}
+
+fn call(id: &str, status: ToolStatus) -> (CorrId, Arc<NormalizedEntry>) {
+    let action = ActionType::CommandRun { command: "ls".into(), result: None };
+    let mut tool = ToolUse::new("Execute", action);
+    tool.status = status;
+    (id.into(), NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "ls").into())
+}
+
+fn new_call(id: &str) -> DomainEvent {
+    let (corr_id, entry) = call(id, ToolStatus::Created);
+    DomainEvent::NewToolCall { corr_id, entry }
+}
+
+fn end_call(id: &str) -> DomainEvent {
+    let (corr_id, entry) = call(id, ToolStatus::Success);
+    DomainEvent::UpdateToolCall { corr_id, entry }
+}
+
+/// A reader that applies what it receives as any JSON Patch library does.
+#[derive(Default)]
+struct Reader {
+    document: Value,
+    seq: u64,
+    snapshots: usize,
+}
+
+impl Reader {
+    fn read(&mut self, update: Update) {
+        match update {
+            Update::Snapshot(snapshot) => {
+                assert!(self.snapshots == 0 || snapshot.seq > self.seq, "a snapshot of the past");
+                self.document = serde_json::to_value(&snapshot.conversation).unwrap();
+                self.seq = snapshot.seq;
+                self.snapshots += 1;
+            }
+            Update::Patch { seq, patch } => {
+                assert_eq!(seq, self.seq + 1, "a gap, or a patch twice");
+                json_patch::patch(&mut self.document, &json_patch::Patch::from(patch)).unwrap();
+                self.seq = seq;
+            }
+        }
+    }
+
+    fn read_some(&mut self, subscription: &Subscription, most: usize) {
+        (0..most).map_while(|_| subscription.try_next()).for_each(|update| self.read(update));
+    }
+}
+
+#[test]
+fn after_a_restart_the_store_knows_where_a_call_is() {
+    let store = MsgStore::new();
+    let mut emitter = PatchEmitter::default();
+    for event in [DomainEvent::entry(entry("on it")), new_call("a"), new_call("b")] {
+        emitter.patch(&event).into_iter().for_each(|patch| store.push(patch).unwrap());
+    }
+    // The process ends; what is left is the document.
+    drop(emitter);
+    let stored = serde_json::to_string(&store.snapshot().conversation).unwrap();
+    let store = MsgStore::from(serde_json::from_str::<Conversation>(&stored).unwrap());
+
+    let indices = EntryIndices::starting_at(store.len());
+    let mut emitter = PatchEmitter::new(indices).with_resolver(store.clone());
+    for event in [end_call("b"), DomainEvent::entry(entry("done"))] {
+        emitter.patch(&event).into_iter().for_each(|patch| store.push(patch).unwrap());
+    }
+    let entries = store.snapshot().conversation.entries;
+    let status = |index: usize| entries[index].tool().map(|tool| tool.status.clone());
+    assert_eq!(entries.len(), 4);
+    assert_eq!((status(1), status(2)), (Some(ToolStatus::Created), Some(ToolStatus::Success)));
+    assert_eq!(entries[3].content, "done");
+}
+
+#[test]
+fn without_a_resolver_a_late_result_is_a_warning() {
+    let store = MsgStore::new();
+    let mut emitter = PatchEmitter::default();
+    store.push(emitter.patch(&new_call("a")).unwrap()).unwrap();
+
+    let mut emitter = PatchEmitter::new(EntryIndices::starting_at(store.len()));
+    store.push(emitter.patch(&end_call("a")).unwrap()).unwrap();
+    let conversation = store.snapshot().conversation;
+    assert_eq!(conversation.entries[0].tool().unwrap().status, ToolStatus::Created);
+    assert_eq!(conversation.summary.warnings[&WarningKind::UnknownCorrelation], 1);
+}
+
+#[test]
+fn only_calls_are_resolved() {
+    let store = MsgStore::new();
+    let mut note = entry("about a");
+    note.metadata_mut().corr_id = Some("a".into());
+    store.push(ConversationPatch::add_entry(EntryIdx::new(0), note)).unwrap();
+    assert_eq!(store.resolve_corr_id(&"a".into()), None);
+}
+
+#[test]
+fn a_patch_that_does_not_fit_changes_nothing_and_is_not_told() {
+    let store = MsgStore::new();
+    let subscription = store.subscribe();
+    assert!(matches!(subscription.try_next(), Some(Update::Snapshot(_))));
+    let index = EntryIdx::new(1);
+    for patch in [
+        ConversationPatch::add_entry(index, entry("too far")),
+        ConversationPatch::replace_entry(index, entry("nothing there")),
+    ] {
+        assert_eq!(store.push(patch), Err(DoesNotFit { index, len: 0 }));
+    }
+    assert!(store.is_empty() && subscription.try_next().is_none());
+}
+
+#[test]
+fn readers_wait_for_what_comes_and_end_with_the_store() {
+    const PATCHES: usize = 2000;
+    let store = MsgStore::new();
+    let readers: Vec<_> = [1, 8, 4096]
+        .map(|capacity| {
+            let subscription = store.subscribe_with_capacity(capacity);
+            thread::spawn(move || {
+                let mut reader = Reader::default();
+                subscription.for_each(|update| reader.read(update));
+                reader.document
+            })
+        })
+        .into();
+    for index in 0..PATCHES {
+        let patch = ConversationPatch::add_entry(EntryIdx::new(index), entry("x"));
+        store.push(patch).unwrap();
+    }
+    store.close();
+    let expected = serde_json::to_value(store.snapshot().conversation).unwrap();
+    for reader in readers {
+        assert!(reader.join().unwrap() == expected);
+    }
+    let late = store.subscribe();
+    assert!(matches!(late.next_within(Duration::ZERO), Some(Update::Snapshot(_))));
+    assert!(late.next_within(Duration::from_secs(60)).is_none());
+}
+
+/// One event of a conversation in which anything may happen; ids are few, so that they meet.
+fn event() -> impl Strategy<Value = DomainEvent> {
+    let id = "[a-d]".prop_map(CorrId::from);
+    prop_oneof![
+        "[a-z]{0,9}".prop_map(|text| DomainEvent::entry(entry(&text))),
+        id.clone().prop_map(|id| new_call(id.as_str())),
+        id.clone().prop_map(|id| end_call(id.as_str())),
+        id.clone().prop_map(|id| DomainEvent::OpenEntry {
+            corr_id: format!("{id}/0").into(),
+            entry: entry("").into()
+        }),
+        (id.clone(), "[a-z]{1,9}").prop_map(|(id, text)| DomainEvent::GrowEntry {
+            corr_id: format!("{id}/0").into(),
+            text: text.into()
+        }),
+        id.prop_map(|id| DomainEvent::CloseEntry {
+            corr_id: format!("{id}/0").into(),
+            entry: None
+        }),
+        (0u64..9).prop_map(|input| DomainEvent::Usage {
+            usage: TokenUsage { input_tokens: Some(input), ..TokenUsage::default() },
+            model: None
+        }),
+        Just(DomainEvent::warning(WarningKind::Malformed, "x")),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whoever_joins_at_any_time_and_reads_at_any_speed_has_the_whole(
+        events in prop::collection::vec(event(), 0..60),
+        readers in prop::collection::vec((0usize..60, 0usize..6, prop::collection::vec(0usize..4, 1..6)), 1..4),
+    ) {
+        let store = MsgStore::new();
+        let mut emitter = PatchEmitter::default();
+        let mut running: Vec<Option<(Subscription, Reader)>> = readers.iter().map(|_| None).collect();
+        for (at, event) in events.iter().enumerate() {
+            for (slot, (joins, capacity, speeds)) in running.iter_mut().zip(&readers) {
+                if at == *joins {
+                    *slot = Some((store.subscribe_with_capacity(*capacity), Reader::default()));
+                }
+                if let Some((subscription, reader)) = slot {
+                    reader.read_some(subscription, speeds[at % speeds.len()]);
+                }
+            }
+            emitter.patch(event).into_iter().for_each(|patch| store.push(patch).unwrap());
+        }
+        emitter.remaining().for_each(|patch| store.push(patch).unwrap());
+        let folded: Conversation = events.iter().collect();
+        let expected = serde_json::to_value(&folded).unwrap();
+        prop_assert_eq!(serde_json::to_value(store.snapshot().conversation).unwrap(), expected.clone());
+        running.push(Some((store.subscribe(), Reader::default())));
+        for (subscription, mut reader) in running.into_iter().flatten() {
+            reader.read_some(&subscription, usize::MAX);
+            prop_assert_eq!(reader.document, expected.clone());
+        }
+    }
+}
