@@ -97,9 +97,9 @@ fn events_of(format: Format, log: &[u8]) -> Vec<DomainEvent> {
 
 /// The nine laws for the generators `testkit::$agent`, each a property.
 macro_rules! laws_of {
-    ($agent:ident, $format:expr, is_result: $is_result:expr) => {
-        mod $agent {
-            use foldline::testkit::$agent::{conversation, log};
+    ($name:ident: $($agent:ident)::+, $format:expr, is_result: $is_result:expr) => {
+        mod $name {
+            use foldline::testkit::$($agent)::+::{conversation, log};
 
             use super::*;
 
@@ -169,10 +169,22 @@ macro_rules! laws_of {
     };
 }
 
-laws_of!(droid, Format::Droid, is_result: |record| match record {
-    Record::Object(object) => object.get_str("type").as_deref() == Some("tool_result"),
-    Record::Irregular(_) => false,
-});
+laws_of!(droid: droid, Format::Droid, is_result: |record| has_type(record, "tool_result"));
+laws_of!(droid_session: droid::session, Format::DroidSession, is_result: answers);
+
+fn has_type(record: &Record<'_>, name: &str) -> bool {
+    match record {
+        Record::Object(object) => object.get_str("type").as_deref() == Some(name),
+        Record::Irregular(_) => false,
+    }
+}
+
+/// Whether a record is a message of results; the generators put nothing beside them.
+fn answers(record: &Record<'_>) -> bool {
+    let Record::Object(object) = record else { return false };
+    let message = object.get("message").map_or("", |message| message.get());
+    message.contains(r#""type":"tool_result""#)
+}
 
 /// What an executor of this crate may give, and more: several entries that grow at once.
 mod emitters {
