@@ -45,6 +45,8 @@
 //! # Ok::<(), foldline::testkit::Violation>(())
 //! ```
 
+pub mod claude;
+pub mod codex;
 pub mod droid;
 pub mod generate;
 pub mod law;
