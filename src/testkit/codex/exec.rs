@@ -28,6 +28,8 @@ pub fn line() -> BoxedStrategy<String> {
             .boxed(),
             dialect(),
         )),
+        4 => select(vec!["item.started", "item.updated", "item.completed"])
+            .prop_flat_map(|phase| item_line(phase, grown(), Just(Vec::new()).boxed())),
         1 => object(vec![kind("error"), maybe("message", literal()), dialect()]),
         1 => object(vec![kind("subagent.completed"), maybe("status", literal()), dialect()]),
         1 => unknown,
@@ -136,6 +138,12 @@ impl Part {
             }
         }
     }
+}
+
+/// A message that may begin, grow and end again and again, since there are only two.
+fn grown() -> BoxedStrategy<String> {
+    let id = field("id", word(&["item_0", "item_1"]));
+    item(id, fields(vec![kind("agent_message"), field("text", word(&["a", "ab", "abc"]))]))
 }
 
 /// The type of an item and its fields.
