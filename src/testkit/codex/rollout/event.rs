@@ -43,7 +43,7 @@ pub(super) fn event(id: Fields) -> BoxedStrategy<String> {
         6 => object(vec![end(), id.clone()]),
         1 => object(vec![
             kind("dynamic_tool_call_request"),
-            id.clone(),
+            id,
             maybe("tool", word(&["search"])),
             maybe("arguments", json()),
         ]),
