@@ -103,7 +103,7 @@ fn long_session(db: &Path, entries: u64) -> Database {
         state: Json::default(),
         complete: false,
     };
-    Database::open(db, DEFAULT_WAIT).unwrap().commit(vec![commit]).unwrap();
+    Database::open(db, DEFAULT_WAIT).unwrap().commit(vec![commit], &[]).unwrap();
     Database::open_read_only(db, DEFAULT_WAIT).unwrap()
 }
 

@@ -208,9 +208,17 @@ fn killed_at_any_moment_and_run_again_it_comes_out_the_same() {
     write_logs(&place.logs(), 12, 20);
     fs::write(place.logs().join("large.jsonl"), droid("large", 2_000, 7)).unwrap();
     let begun = std::time::Instant::now();
-    place.ingest("whole", &[]);
+    let beside = |db: &str| {
+        ["trail", "metrics"].map(|what| place.folder.path().join(format!("{db}.{what}")))
+    };
+    let args = |db: &str| {
+        let [trail, metrics] = beside(db).map(|path| text(&path).to_owned());
+        ["--audit".to_owned(), trail, "--metrics".to_owned(), metrics]
+    };
+    place.ingest("whole", &args("whole").each_ref().map(String::as_str));
     let took = begun.elapsed().as_millis() as u64;
     let whole = dump(&place.db("whole"));
+    let whole_beside = beside("whole").map(|path| fs::read_to_string(path).unwrap());
 
     let (mut random, mut struck) = (Random(kills), 0);
     while struck < kills {
@@ -219,6 +227,7 @@ fn killed_at_any_moment_and_run_again_it_comes_out_the_same() {
         for attempt in 0.. {
             let mut child = foldline()
                 .args(["ingest", text(&place.logs()), "--db", text(&place.db(&db))])
+                .args(args(&db))
                 .stdout(Stdio::null())
                 .spawn()
                 .unwrap();
@@ -235,6 +244,8 @@ fn killed_at_any_moment_and_run_again_it_comes_out_the_same() {
             }
         }
         assert_same(&dump(&place.db(&db)), &whole, &db);
+        let beside = beside(&db).map(|path| fs::read_to_string(path).unwrap());
+        assert!(beside == whole_beside, "{db}: the trail and the metrics are those of a whole run");
         for file in fs::read_dir(place.folder.path()).unwrap() {
             let file = file.unwrap().path();
             if text(&file).contains("killed-") {

@@ -162,7 +162,7 @@ fn write(path: &Path, events: Vec<DomainEvent>, cuts: &[usize]) {
         let rest = events.split_off(end - begun);
         // Opened anew each time, as after a crash.
         let mut database = open(path);
-        database.commit(vec![commit(expected, events, end as u64)]).unwrap();
+        database.commit(vec![commit(expected, events, end as u64)], &[]).unwrap();
         events = rest;
         expected = Some(end as u64);
         begun = end;
@@ -237,12 +237,12 @@ fn a_commit_is_refused_unless_it_begins_where_the_last_one_ended() {
         other => panic!("{other:?}"),
     };
     let at = |line| Some(Source { line, offset: line * 100 });
-    assert_eq!(moved(database.commit(vec![commit(Some(1), hello(), 2)])), (at(1), None));
-    database.commit(vec![commit(None, hello(), 1)]).unwrap();
-    assert_eq!(moved(database.commit(vec![commit(None, hello(), 1)])), (None, at(1)));
+    assert_eq!(moved(database.commit(vec![commit(Some(1), hello(), 2)], &[])), (at(1), None));
+    database.commit(vec![commit(None, hello(), 1)], &[]).unwrap();
+    assert_eq!(moved(database.commit(vec![commit(None, hello(), 1)], &[])), (None, at(1)));
     // All or nothing: the first would have been right.
     let both = vec![commit(Some(1), hello(), 2), commit(Some(1), hello(), 3)];
-    assert_eq!(moved(database.commit(both)), (at(1), at(2)));
+    assert_eq!(moved(database.commit(both, &[])), (at(1), at(2)));
 
     let checkpoint = database.load(&name).unwrap().unwrap();
     assert_eq!(Some(checkpoint.position), at(1));

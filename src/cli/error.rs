@@ -3,7 +3,10 @@
 use std::{io, path::PathBuf};
 
 use super::exit;
-use crate::{emitters::sqlite::SqliteError, executors::Format};
+use crate::{
+    emitters::{audit::AuditError, sqlite::SqliteError},
+    executors::Format,
+};
 
 /// Why the program failed.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +38,9 @@ pub(super) enum Error {
     #[error(transparent)]
     Database(#[from] SqliteError),
 
+    #[error(transparent)]
+    Audit(AuditError),
+
     #[error(
         "{path} was read by another program meanwhile; run the command again to go on from there"
     )]
@@ -63,6 +69,7 @@ impl Error {
             | Self::WrongUse(_) => exit::WRONG_USE,
             Self::Input { .. }
             | Self::Output(_)
+            | Self::Audit(_)
             | Self::Checkpoint { .. }
             | Self::Database(_)
             | Self::Overtaken { .. } => exit::FAILED,

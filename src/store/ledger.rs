@@ -20,11 +20,19 @@ pub trait Ledger {
     /// How far `source` was read; `None` if nothing of it was committed.
     fn load(&self, source: &SourceName) -> Result<Option<Checkpoint>, Self::Error>;
 
-    /// Adds what was read: all of `commits` or, on any error, none of them.
+    /// Adds what was read, and how far the outputs beside the ledger have come: all of it or, on any
+    /// error, nothing.
     ///
-    /// Each is refused with [`CommitError::Moved`] unless its source stands where the commit expects
-    /// it. Several of one source follow one another.
-    fn commit(&mut self, commits: Vec<Commit>) -> Result<Receipt, CommitError<Self::Error>>;
+    /// Each commit is refused with [`CommitError::Moved`] unless its source stands where the commit
+    /// expects it. Several of one source follow one another.
+    fn commit(
+        &mut self,
+        commits: Vec<Commit>,
+        outputs: &[OutputState],
+    ) -> Result<Receipt, CommitError<Self::Error>>;
+
+    /// How far the output of this name has come; `None` if nothing was committed of it.
+    fn output(&self, name: &str) -> Result<Option<Json>, Self::Error>;
 
     /// Removes the source and everything that came from it; says whether there was anything.
     fn forget(&mut self, source: &SourceName) -> Result<bool, Self::Error>;
@@ -117,6 +125,16 @@ pub struct Commit {
     pub state: Json,
     /// The source is complete, and the reducer was finished.
     pub complete: bool,
+}
+
+/// How far something has come that is written beside the ledger from the same events, such as a file.
+/// Who goes on with it cuts it back to there first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputState {
+    /// What it is called in the ledger.
+    pub name: String,
+    /// How far it has come, as its owner wrote it.
+    pub state: Json,
 }
 
 /// What was added.

@@ -6,7 +6,8 @@ mod ledger;
 mod msg_store;
 
 pub use self::ledger::{
-    Checkpoint, Commit, CommitError, Identity, Ledger, Receipt, SourceFacts, SourceName,
+    Checkpoint, Commit, CommitError, Identity, Ledger, OutputState, Receipt, SourceFacts,
+    SourceName,
 };
 #[cfg(feature = "store")]
 pub use self::msg_store::{DEFAULT_CAPACITY, MsgStore, Snapshot, Subscription, Update};

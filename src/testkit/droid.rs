@@ -1,12 +1,15 @@
-//! Strategies for Droid's stream: `droid exec --output-format stream-json`, and `-o json`.
+//! Strategies for Droid's stream: `droid exec --output-format stream-json`, and `-o json`. Those for
+//! its session files are in [`session`].
 
+pub mod session;
 mod tools;
 
 use proptest::{collection::vec, prelude::*};
 
 pub use self::tools::tool;
 use super::generate::{
-    Fields, LogBytes, disturbed, field, json, literal, maybe, number, object, quote, word,
+    Calls, Fields, LogBytes, calls, disturbed, field, json, kind, literal, maybe, number, object,
+    quote, word,
 };
 
 /// The ids of [`line`]: few, so that some are used twice and some results come early; the empty one
@@ -40,9 +43,8 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
     (parts, end())
         .prop_flat_map(|(parts, end)| {
             let mut lines = vec![system(), message(Just(quote("user")))];
-            let mut calls = 0;
-            for part in parts {
-                part.push_lines(&mut calls, &mut lines);
+            for (n, part) in parts.into_iter().enumerate() {
+                part.push_lines(n, &mut lines);
             }
             let repeated = move |lines: Vec<String>| end.clone().into_lines(lines);
             lines.prop_map(double_thoughts).prop_map(repeated)
@@ -61,46 +63,33 @@ pub fn log() -> BoxedStrategy<LogBytes> {
 enum Part {
     Message(&'static str),
     Reasoning,
-    /// So many calls at once, answered in the order of these numbers; the last ones not at all.
-    Calls {
-        one_message: bool,
-        order: Vec<u8>,
-        unanswered: usize,
-    },
+    Calls { one_message: bool, calls: Calls },
 }
 
 fn part() -> BoxedStrategy<Part> {
-    let calls =
-        (any::<bool>(), vec(any::<u8>(), 1..5), prop_oneof![6 => Just(0), 1 => Just(1usize)]);
     prop_oneof![
         2 => Just(Part::Message("assistant")),
         1 => Just(Part::Message("user")),
         1 => Just(Part::Reasoning),
-        4 => calls.prop_map(|(one_message, order, unanswered)| {
-            Part::Calls { one_message, order, unanswered }
-        }),
+        4 => (any::<bool>(), calls())
+            .prop_map(|(one_message, calls)| Part::Calls { one_message, calls }),
     ]
     .boxed()
 }
 
 impl Part {
-    fn push_lines(self, calls: &mut usize, lines: &mut Vec<BoxedStrategy<String>>) {
+    fn push_lines(self, part: usize, lines: &mut Vec<BoxedStrategy<String>>) {
         match self {
             Self::Message(role) => lines.push(message(Just(quote(role)))),
             Self::Reasoning => lines.push(reasoning()),
-            Self::Calls { one_message, order, unanswered } => {
-                let first = *calls;
-                *calls += order.len();
-                let ids: Vec<_> = (first..*calls).map(|n| quote(&format!("call_{n}"))).collect();
+            Self::Calls { one_message, calls } => {
+                let ids = calls.ids(&format!("call_{part}"));
                 for (n, id) in ids.iter().enumerate() {
-                    let message = if one_message { first } else { first + n };
-                    let message_id = Just(quote(&format!("message_{message}")));
+                    let message = if one_message { 0 } else { n };
+                    let message_id = Just(quote(&format!("message_{part}_{message}")));
                     lines.push(tool_call(field("id", Just(id.clone())), message_id));
                 }
-                let mut answers: Vec<_> = order.into_iter().zip(ids).collect();
-                answers.sort();
-                let answered = answers.len().saturating_sub(unanswered);
-                for (_, id) in answers.into_iter().take(answered) {
+                for id in calls.answered(ids) {
                     lines.push(tool_result(field("id", Just(id))));
                 }
             }
@@ -159,10 +148,6 @@ fn common() -> Fields {
     (maybe("timestamp", timestamp), maybe("session_id", session))
         .prop_map(|(timestamp, session)| [timestamp, session].concat())
         .boxed()
-}
-
-fn kind(name: &'static str) -> Fields {
-    field("type", Just(quote(name)))
 }
 
 fn system() -> BoxedStrategy<String> {

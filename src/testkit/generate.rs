@@ -3,6 +3,7 @@
 //! Everything is made as text, not as a tree, since the oddities of real logs are oddities of text:
 //! numbers that no integer holds, lone surrogates, keys in any order, lines without their other half.
 
+mod calls;
 mod disturb;
 mod events;
 
@@ -10,7 +11,11 @@ use std::{fmt, ops::Deref};
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
-pub use self::{disturb::disturbed, events::events};
+pub use self::{
+    calls::{Calls, calls},
+    disturb::disturbed,
+    events::events,
+};
 
 /// A string as a JSON literal: words, any characters, escapes of every kind, JSON within the string,
 /// control sequences, lone surrogates.
@@ -129,4 +134,54 @@ pub fn word(words: &'static [&'static str]) -> BoxedStrategy<String> {
 /// `text` as a JSON literal.
 pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// The field `type`.
+pub fn kind(name: &'static str) -> Fields {
+    field("type", Just(quote(name)))
+}
+
+/// Several parts of an object as one.
+pub fn fields(parts: Vec<Fields>) -> Fields {
+    parts.prop_map(|parts| parts.concat()).boxed()
+}
+
+/// An array of a few such values.
+pub fn list(item: BoxedStrategy<String>) -> BoxedStrategy<String> {
+    vec(item, 0..3).prop_map(|items| format!("[{}]", items.join(","))).boxed()
+}
+
+/// An array of just these values.
+pub fn array(items: Vec<BoxedStrategy<String>>) -> BoxedStrategy<String> {
+    items.prop_map(|items| format!("[{}]", items.join(","))).boxed()
+}
+
+/// A path: within the project or not, relative, or no path at all.
+pub fn path() -> BoxedStrategy<String> {
+    prop_oneof![
+        3 => word(&["/home/me/project/src/a.rs", "b.txt", "/home/me/project"]),
+        1 => literal(),
+    ]
+    .boxed()
+}
+
+/// A time as session files spell it; at times none that can be read.
+pub fn time() -> BoxedStrategy<String> {
+    let time = (0..60, 0..60, 0..1000).prop_map(|(minute, second, ms)| {
+        format!("\"2026-03-04T16:{minute:02}:{second:02}.{ms:03}Z\"")
+    });
+    prop_oneof![12 => time, 1 => number(), 1 => literal()].boxed()
+}
+
+/// A tool's name, one of these, and what it is given.
+pub type Tool = BoxedStrategy<(String, String)>;
+
+/// One of the tools of these names, given this.
+pub fn tool(names: &'static [&'static str], given: BoxedStrategy<String>) -> Tool {
+    (select(names), given).prop_map(|(name, given)| (name.to_owned(), given)).boxed()
+}
+
+/// The lines of several parts of a conversation, one part after the other.
+pub fn concat(parts: Vec<BoxedStrategy<Vec<String>>>) -> BoxedStrategy<Vec<String>> {
+    parts.prop_map(|parts| parts.concat()).boxed()
 }

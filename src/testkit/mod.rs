@@ -6,8 +6,9 @@
 //! - [`generate`]: `proptest` strategies for what is common to all logs: JSON, strings, and the ways
 //!   in which real logs are disturbed (torn, glued, blank, repeated, not UTF-8, ..); and for emitters,
 //!   the events of whole logs.
-//! - [`droid`]: strategies for the lines and conversations of one agent. Every agent's module has the
-//!   same three functions: `line()`, any one line; `conversation()`, the lines of a log in which
+//! - [`droid`], [`droid::session`], [`claude::stream`], [`claude::session`], [`codex::exec`],
+//!   [`codex::rollout`]: strategies for the lines and conversations of one format. Each has the same
+//!   three functions: `line()`, any one line; `conversation()`, the lines of a log in which
 //!   everything is as it should be; and `log()`, the bytes of a log in which hardly anything is.
 //!
 //! A test of your own executor against every law, on a log of yours:
@@ -45,6 +46,8 @@
 //! # Ok::<(), foldline::testkit::Violation>(())
 //! ```
 
+pub mod claude;
+pub mod codex;
 pub mod droid;
 pub mod generate;
 pub mod law;

@@ -5,7 +5,7 @@ use foldline::{
     executors::Format,
 };
 
-use crate::support::Replay;
+use crate::support::{Replay, replay_lines};
 
 fn replay(name: &str) -> Replay {
     Replay::of(Format::ClaudeSession, name)
@@ -244,4 +244,15 @@ fn what_is_strange_is_kept_and_counted() {
     {
         assert!(told.contains(kept), "{kept}: {told}");
     }
+}
+
+#[test]
+fn what_nobody_knows_is_reported_even_of_a_record_that_is_written_twice() {
+    let line = r#"{"type":"attachment","uuid":"u1","attachment":{"type":"weather","sky":"grey"}}"#;
+    let events = replay_lines(Format::ClaudeSession, &[line.to_owned(), line.to_owned()]);
+    let unknown = events.iter().filter(|event| match event {
+        DomainEvent::Warning(warning) => warning.kind == WarningKind::UnknownEvent,
+        _ => false,
+    });
+    assert_eq!(unknown.count(), 2);
 }

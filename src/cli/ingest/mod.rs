@@ -9,6 +9,7 @@
 //! back is released. Should a file grow after that, it is read again from its beginning. In the same
 //! way a last line without its end is left for the next time, unless it is a whole record.
 
+mod audit;
 mod identity;
 mod parallel;
 mod plan;
@@ -17,7 +18,13 @@ mod summary;
 mod walk;
 mod write;
 
-use std::{io, num::NonZeroUsize, path::PathBuf, thread, time::Duration};
+use std::{
+    fs, io,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -54,6 +61,14 @@ pub(super) struct IngestArgs {
     #[arg(long, short, default_value = "auto", value_parser = executor_names())]
     executor: String,
 
+    /// An audit trail to continue, or to begin, with a record for each event that is added
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+
+    /// Where to write the metrics of everything in the database, in the Prometheus text format
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+
     /// The logs are complete: calls without a result end as unfinished
     #[arg(long = "final")]
     complete: bool,
@@ -85,20 +100,36 @@ enum TaskFrom {
 
 pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
     let wait = Duration::from_secs(args.wait.into());
-    let database = Database::open(&args.db, wait)?;
+    let mut database = Database::open(&args.db, wait)?;
     let mut summary = Summary::default();
     let files = walk::walk(&args.paths, args.hidden, &mut summary);
+    let audit = match &args.audit {
+        Some(path) => Some(audit::open(path, &mut database)?),
+        None => None,
+    };
     let mut planner = Planner::new(&database, args);
     let mut plans = Vec::new();
     for file in &files {
         plans.extend(planner.plan(file, &mut summary)?);
     }
     let progress = progress(plans.iter().map(plan::Plan::bytes).sum());
-    let mut writer = Writer::new(database, progress, summary);
+    let mut writer = Writer::new(database, audit, progress, summary);
     parallel::read_all(&plans, jobs(args), &mut writer)?;
     let (database, summary) = writer.finish()?;
+    if let Some(path) = &args.metrics {
+        let rendered = read::count_all(&database.states()?).render();
+        write_whole(path, rendered.as_bytes()).map_err(Error::Output)?;
+    }
     summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+}
+
+/// Writes a file that is there as a whole or not at all, as a scraper reads it.
+fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".new");
+    fs::write(&temporary, contents)?;
+    fs::rename(&temporary, path)
 }
 
 fn jobs(args: &IngestArgs) -> usize {

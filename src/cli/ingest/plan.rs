@@ -33,6 +33,8 @@ pub(super) struct Plan {
     size: u64,
     /// Finish the reducer at the end.
     pub(super) complete: bool,
+    /// Give every event the digest of its line, for an audit trail.
+    pub(super) digests: bool,
 }
 
 /// Where reading begins.
@@ -120,7 +122,9 @@ impl<'a> Planner<'a> {
         let executor = self.args.executor.clone();
         let complete = self.args.complete;
         let (task, size) = (self.task(path), look.size);
-        Ok(Some(Plan { path: path.to_owned(), name, task, executor, start, size, complete }))
+        let digests = self.args.audit.is_some();
+        let path = path.to_owned();
+        Ok(Some(Plan { path, name, task, executor, start, size, complete, digests }))
     }
 
     /// The source that this file is; or the path of the one that it is a copy of.

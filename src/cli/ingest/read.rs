@@ -3,9 +3,10 @@
 use std::{
     fs::File,
     io::{self, Read},
+    sync::Arc,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use super::{
     identity::identity,
@@ -13,7 +14,11 @@ use super::{
 };
 use crate::{
     cli::{error::Error, input::Input},
-    conversation::{DomainEvent, Json, Source, Sourced, SourcedState, WithSource, with_source},
+    conversation::{
+        Digest, DomainEvent, Json, SessionId, Source, Sourced, SourcedState, WithSource,
+        with_source,
+    },
+    emitters::metrics::{LinesRead, Metrics},
     executors::{Executor, ExecutorState, Format, wire::Record},
     processor::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer, read_records},
     store::{Commit, SourceFacts},
@@ -27,8 +32,8 @@ const STRETCH: u64 = 1 << 20;
 pub(super) enum Piece {
     /// What is stored of the source is not to be gone on with.
     Forget,
-    /// More of it; `bytes` is how much of the file that is.
-    Commit { commit: Box<Commit>, bytes: u64 },
+    /// More of it; `bytes` is how much of the file that is, `session` the one it begins within.
+    Commit { commit: Box<Commit>, bytes: u64, session: Option<SessionId> },
     /// The end of the file.
     End(End),
     /// It could not be read, or not to its end.
@@ -75,17 +80,21 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
         Some(restored) => restored,
         None => {
             let executor = input.executor(&plan.executor)?;
-            (executor, with_source(executor).init(), Source { line: 1, offset: 0 })
+            let state =
+                Progress { state: with_source(executor).init(), metrics: Metrics::default() };
+            (executor, state, Source { line: 1, offset: 0 })
         }
     };
     let first = expected;
     let mut file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
     let mut head = Vec::new();
     Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| fail(plan, error))?;
-    let fold = LogFold { reducer: with_source(executor), state: Some(state), events: Vec::new() };
+    let session = state.metrics.session_id().cloned();
+    let fold = LogFold::new(executor, state, plan.digests);
     let framer = LineFramer::restore(FramerState::at(position, &head), DEFAULT_MAX_LINE);
     let format = executor.format().name();
-    let mut reader = Reader { plan, format, file, framer, fold, expected, begun: position.offset };
+    let begun = position.offset;
+    let mut reader = Reader { plan, format, file, framer, fold, expected, begun, session };
     let mut stopped = false;
     input
         .read_all(|bytes| {
@@ -131,6 +140,8 @@ struct Reader<'p> {
     expected: Option<Source>,
     /// Where the stretch begins that is not committed yet.
     begun: u64,
+    /// The session that it begins within.
+    session: Option<SessionId>,
 }
 
 impl Reader<'_> {
@@ -182,66 +193,110 @@ impl Reader<'_> {
             expected: self.expected,
             events: std::mem::take(&mut self.fold.events),
             position,
-            state: State::write(self.fold.state.as_ref())
-                .map_err(|error| fail(self.plan, error))?,
+            state: State::write(&self.fold).map_err(|error| fail(self.plan, error))?,
             complete,
         };
         let bytes = self.pending();
         self.expected = Some(position);
         self.begun = position.offset;
-        Ok(Piece::Commit { commit: Box::new(commit), bytes })
+        let next_session = self.fold.metrics.session_id().cloned();
+        let session = std::mem::replace(&mut self.session, next_session);
+        Ok(Piece::Commit { commit: Box::new(commit), bytes, session })
     }
 }
 
-/// A reducer with its state, which collects events.
+/// A reducer with its state, which collects events and counts them.
 struct LogFold {
     reducer: WithSource<Executor>,
     /// Only ever `None` within a step.
     state: Option<SourcedState<ExecutorState>>,
+    metrics: Metrics,
     events: Vec<Sourced<DomainEvent>>,
+    /// Whether events carry the digest of their line.
+    digests: bool,
 }
 
 impl LogFold {
+    fn new(executor: Executor, progress: Progress, digests: bool) -> Self {
+        let Progress { state, metrics } = progress;
+        let reducer = with_source(executor);
+        Self { reducer, state: Some(state), metrics, events: Vec::new(), digests }
+    }
+
     fn line(&mut self, frame: Frame<'_>) {
-        let Self { reducer, state, events } = self;
+        let Self { reducer, state, metrics, events, digests } = self;
+        let kept_whole = frame.skipped == 0 && !frame.bytes.is_empty();
+        let digest = (*digests && kept_whole).then(|| Arc::new(Digest::of(frame.bytes)));
+        let mut read = LinesRead { lines: 1, ..LinesRead::default() };
         read_records(frame, |record| {
+            read.records += 1;
             let before = state.take().unwrap_or_else(|| reducer.init());
-            let (next, batch) = reducer.reduce(before, record);
+            let (next, batch) = reducer.reduce(before, record.with_line_sha256(digest.clone()));
             *state = Some(next);
-            batch.drain_with(|event| events.push(event));
+            batch.drain_with(|event| {
+                metrics.count(&event.item);
+                events.push(event);
+            });
         });
+        read.blank = u64::from(read.records == 0);
+        metrics.add_read(read);
     }
 
     fn finish(&mut self) {
         if let Some(state) = self.state.take() {
             let (state, batch) = self.reducer.finish(state);
             self.state = Some(state);
-            self.events.extend(batch);
+            for event in batch {
+                self.metrics.count(&event.item);
+                self.events.push(event);
+            }
         }
     }
 }
 
-/// The state as it is stored.
+/// How far a log was reduced, and what was counted of it.
+struct Progress {
+    state: SourcedState<ExecutorState>,
+    metrics: Metrics,
+}
+
+/// The state as it is stored: the reducer's, and the emitters'.
 #[derive(Serialize, Deserialize)]
-struct State<S> {
+struct State<S, M> {
     version: u32,
     state: S,
+    metrics: M,
 }
 
 /// Changes when a stored state would no longer mean the same.
 const STATE_VERSION: u32 = 1;
 
-impl State<SourcedState<ExecutorState>> {
+impl State<SourcedState<ExecutorState>, Metrics> {
     /// `None` if it is not one that this version can go on from.
-    fn read(json: &Json) -> Option<SourcedState<ExecutorState>> {
-        let stored: Self = serde_json::from_str(json.get()).ok()?;
-        (stored.version == STATE_VERSION).then_some(stored.state)
+    fn read(json: &Json) -> Option<Progress> {
+        let Self { version, state, metrics } = serde_json::from_str(json.get()).ok()?;
+        (version == STATE_VERSION).then_some(Progress { state, metrics })
     }
 }
 
-impl State<()> {
-    fn write(state: Option<&SourcedState<ExecutorState>>) -> io::Result<Json> {
-        let stored = State { version: STATE_VERSION, state };
+impl State<(), ()> {
+    fn write(fold: &LogFold) -> io::Result<Json> {
+        let LogFold { state, metrics, .. } = fold;
+        let stored = State { version: STATE_VERSION, state, metrics };
         Ok(Json::from(&*serde_json::value::to_raw_value(&stored)?))
     }
+}
+
+/// What was counted of all the logs whose states these are.
+pub(super) fn count_all(states: &[Json]) -> Metrics {
+    let mut all = Metrics::default();
+    for state in states {
+        // A state of another version has nothing to add: its log is read again when it grows.
+        let stored = serde_json::from_str::<State<IgnoredAny, Metrics>>(state.get());
+        if let Ok(State { version: STATE_VERSION, mut metrics, .. }) = stored {
+            metrics.end_log();
+            all.add(&metrics);
+        }
+    }
+    all
 }

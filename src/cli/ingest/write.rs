@@ -1,16 +1,23 @@
 //! [`Writer`]: the one thread that writes to the database.
 
+use std::io;
+
 use indicatif::ProgressBar;
 
 use super::{
+    audit,
     plan::{Plan, Start},
     read::{End, Piece},
     summary::{Skipped, Summary},
 };
 use crate::{
     cli::error::Error,
-    emitters::sqlite::{Database, SqliteError},
-    store::{Commit, CommitError, Ledger},
+    conversation::SessionId,
+    emitters::{
+        audit::AuditFile,
+        sqlite::{Database, SqliteError},
+    },
+    store::{Commit, CommitError, Ledger, SourceFacts},
 };
 
 /// How many bytes of logs make a transaction, unless one commit has more.
@@ -24,13 +31,19 @@ pub(super) struct Writer {
     database: Database,
     progress: ProgressBar,
     summary: Summary,
+    audit: Option<AuditFile>,
     pending: Vec<Commit>,
     pending_bytes: u64,
 }
 
 impl Writer {
-    pub(super) fn new(database: Database, progress: ProgressBar, summary: Summary) -> Self {
-        Self { database, progress, summary, pending: Vec::new(), pending_bytes: 0 }
+    pub(super) fn new(
+        database: Database,
+        audit: Option<AuditFile>,
+        progress: ProgressBar,
+        summary: Summary,
+    ) -> Self {
+        Self { database, progress, summary, audit, pending: Vec::new(), pending_bytes: 0 }
     }
 
     /// Takes the next piece. Every event of every file passes here once, in order, whatever the
@@ -41,7 +54,10 @@ impl Writer {
                 self.flush()?;
                 self.database.forget(&plan.name)?;
             }
-            Piece::Commit { commit, bytes } => {
+            Piece::Commit { commit, bytes, session } => {
+                if let Some(audit) = &mut self.audit {
+                    append(audit, &commit, session).map_err(Error::Output)?;
+                }
                 self.pending.push(*commit);
                 self.pending_bytes += bytes;
                 if self.pending_bytes >= TRANSACTION || self.pending.len() >= COMMITS {
@@ -79,7 +95,10 @@ impl Writer {
     fn flush(&mut self) -> Result<(), Error> {
         let commits = std::mem::take(&mut self.pending);
         if !commits.is_empty() {
-            let receipt = self.database.commit(commits).map_err(overtaken)?;
+            // The trail is on the disk before the database says that it is.
+            let output =
+                self.audit.as_mut().map(audit::state).transpose().map_err(Error::Output)?;
+            let receipt = self.database.commit(commits, output.as_slice()).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
         }
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
@@ -87,7 +106,15 @@ impl Writer {
     }
 }
 
-fn overtaken(error: CommitError<SqliteError>) -> Error {
+/// The records of what a commit says.
+fn append(audit: &mut AuditFile, commit: &Commit, session: Option<SessionId>) -> io::Result<()> {
+    let SourceFacts { path, task, .. } = &commit.facts;
+    audit.chain_mut().set_task(task.clone());
+    audit.chain_mut().go_on_with(path, session);
+    commit.events.iter().try_for_each(|event| audit.append(event))
+}
+
+pub(super) fn overtaken(error: CommitError<SqliteError>) -> Error {
     match error {
         CommitError::Moved { source_name, .. } => {
             Error::Overtaken { path: source_name.as_str().to_owned() }

@@ -73,6 +73,12 @@ impl AuditChain {
         self.session = None;
     }
 
+    /// The events that follow go on with this log, within this session.
+    pub fn go_on_with(&mut self, log: &str, session: Option<SessionId>) {
+        self.log = Some(log.to_owned());
+        self.session = session;
+    }
+
     /// How far it goes.
     pub fn head(&self) -> Head {
         self.head

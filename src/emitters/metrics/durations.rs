@@ -32,6 +32,13 @@ impl Durations {
         bounds.zip(self.counts)
     }
 
+    pub(super) fn add(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+        self.sum_ms = self.sum_ms.saturating_add(other.sum_ms);
+    }
+
     pub(super) fn observe(&mut self, millis: u64) {
         let bucket = BOUNDS_MS.partition_point(|bound| *bound < millis);
         if let Some(count) = self.counts.get_mut(bucket) {

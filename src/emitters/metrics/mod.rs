@@ -158,6 +158,22 @@ impl Metrics {
         self.read.records += read.records;
     }
 
+    /// Adds what was counted of another log.
+    pub fn add(&mut self, other: &Self) {
+        self.add_read(other.read);
+        for (agent, more) in other.agents.iter() {
+            self.agents.get_mut(agent).add(more);
+        }
+        self.calls_open += other.calls_open;
+        add_all(&mut self.entries, &other.entries);
+        add_all(&mut self.warnings, &other.warnings);
+    }
+
+    /// The session that is being read, where the log has stated it.
+    pub fn session_id(&self) -> Option<&SessionId> {
+        self.current.id.as_ref()
+    }
+
     /// All counters in the Prometheus text format.
     pub fn render(&self) -> String {
         render::render(self)
@@ -249,6 +265,28 @@ impl Metrics {
 
     fn agent(&mut self) -> &mut AgentMetrics {
         self.agents.get_mut(&self.current.agent)
+    }
+}
+
+impl AgentMetrics {
+    fn add(&mut self, other: &Self) {
+        for (model, usage) in other.models.iter() {
+            self.models.get_mut(model).add(usage);
+        }
+        for (tool, more) in other.tools.iter() {
+            let tool = self.tools.get_mut(tool);
+            add_all(&mut tool.ended, &more.ended);
+            for (status, durations) in &more.durations {
+                tool.durations.entry(status.clone()).or_default().add(durations);
+            }
+        }
+        add_all(&mut self.sessions, &other.sessions);
+    }
+}
+
+fn add_all<K: Clone + Ord>(counters: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
+    for (name, count) in more {
+        *counters.entry(name.clone()).or_default() += count;
     }
 }
 

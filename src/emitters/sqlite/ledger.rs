@@ -5,8 +5,11 @@ use tracing::debug;
 
 use super::{Database, SqliteError, writer::SourceWriter};
 use crate::{
-    conversation::{Source, TaskId, Timestamp},
-    store::{Checkpoint, Commit, CommitError, Identity, Ledger, Receipt, SourceFacts, SourceName},
+    conversation::{Json, Source, TaskId, Timestamp},
+    store::{
+        Checkpoint, Commit, CommitError, Identity, Ledger, OutputState, Receipt, SourceFacts,
+        SourceName,
+    },
 };
 
 impl Ledger for Database {
@@ -25,7 +28,11 @@ impl Ledger for Database {
         checkpoint.map_err(|error| self.error(&error))
     }
 
-    fn commit(&mut self, commits: Vec<Commit>) -> Result<Receipt, CommitError<SqliteError>> {
+    fn commit(
+        &mut self,
+        commits: Vec<Commit>,
+        outputs: &[OutputState],
+    ) -> Result<Receipt, CommitError<SqliteError>> {
         let Self { connection, path } = self;
         let fail = |error| SqliteError::new(path, &error);
         let transaction =
@@ -39,9 +46,22 @@ impl Ledger for Database {
             }
             receipt.add(write(&transaction, commit).map_err(fail)?);
         }
+        for output in outputs {
+            write_output(&transaction, output).map_err(fail)?;
+        }
         transaction.commit().map_err(fail)?;
         debug!(?receipt, "committed");
         Ok(receipt)
+    }
+
+    fn output(&self, name: &str) -> Result<Option<Json>, SqliteError> {
+        let state: Option<String> = self
+            .connection
+            .prepare_cached("SELECT state FROM outputs WHERE name = ?1")
+            .and_then(|mut query| query.query_row([name], |row| row.get(0)).optional())
+            .map_err(|error| self.error(&error))?;
+        // A state that is no JSON is one that nobody can go on from, as `null` is.
+        Ok(state.map(|state| serde_json::from_str(&state).unwrap_or_default()))
     }
 
     fn forget(&mut self, source: &SourceName) -> Result<bool, SqliteError> {
@@ -51,6 +71,14 @@ impl Ledger for Database {
             .map_err(|error| self.error(&error))?;
         Ok(removed > 0)
     }
+}
+
+fn write_output(transaction: &Transaction<'_>, output: &OutputState) -> rusqlite::Result<()> {
+    let OutputState { name, state } = output;
+    transaction
+        .prepare_cached("INSERT OR REPLACE INTO outputs (name, state) VALUES (?1, ?2)")?
+        .execute(params![name, state.get()])?;
+    Ok(())
 }
 
 fn write(transaction: &Transaction<'_>, commit: Commit) -> rusqlite::Result<Receipt> {

@@ -20,6 +20,13 @@ CREATE INDEX sources_by_inode ON sources (inode, device);
 CREATE INDEX sources_by_session ON sources (session);
 CREATE INDEX sources_by_fingerprint ON sources (fingerprint);
 
+-- How far what is written beside the database has come, such as an audit trail: committed together
+-- with the rows of the same events.
+CREATE TABLE outputs (
+    name  TEXT PRIMARY KEY,
+    state TEXT NOT NULL                 -- JSON
+) STRICT, WITHOUT ROWID;
+
 -- One row a source, and another one whenever the log goes on under another session id.
 CREATE TABLE sessions (
     id                INTEGER PRIMARY KEY,

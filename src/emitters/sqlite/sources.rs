@@ -3,7 +3,10 @@
 use rusqlite::{OptionalExtension, Params, params};
 
 use super::{Database, SqliteError};
-use crate::store::{Checkpoint, Ledger, SourceName};
+use crate::{
+    conversation::Json,
+    store::{Checkpoint, Ledger, SourceName},
+};
 
 /// A source that a database knows.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +65,17 @@ impl Database {
             name = format!("{path}#{number}");
         }
         Ok(name.into())
+    }
+
+    /// The states that the sources were left in, as their owner wrote them, in the order in which
+    /// they were first read.
+    pub fn states(&self) -> Result<Vec<Json>, SqliteError> {
+        let states: Vec<String> = self
+            .connection
+            .prepare_cached("SELECT state FROM sources ORDER BY id")
+            .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>())
+            .map_err(|error| self.error(&error))?;
+        Ok(states.iter().map(|state| serde_json::from_str(state).unwrap_or_default()).collect())
     }
 
     /// What the database holds.

@@ -1,12 +1,14 @@
 //! Droid's tools and what they are given.
 
-use proptest::{collection::vec, prelude::*};
+use proptest::prelude::*;
 
-use crate::testkit::generate::{field, json, literal, maybe, number, object, quote, word};
+use crate::testkit::generate::{
+    Tool, field, json, list, literal, maybe, number, object, path, quote, tool as named, word,
+};
 
 /// A tool's name and its parameters as JSON text: the tools that are known, with the spellings of
 /// older builds, MCP tools, and others.
-pub fn tool() -> BoxedStrategy<(String, String)> {
+pub fn tool() -> Tool {
     prop_oneof![
         3 => execute(),
         3 => edits(),
@@ -14,26 +16,6 @@ pub fn tool() -> BoxedStrategy<(String, String)> {
         2 => searches(),
         1 => todos(),
         1 => others(),
-    ]
-    .boxed()
-}
-
-type Tool = BoxedStrategy<(String, String)>;
-
-fn named(names: &'static [&'static str], parameters: BoxedStrategy<String>) -> Tool {
-    (proptest::sample::select(names), parameters)
-        .prop_map(|(name, parameters)| (name.to_owned(), parameters))
-        .boxed()
-}
-
-fn list(item: BoxedStrategy<String>) -> BoxedStrategy<String> {
-    vec(item, 0..3).prop_map(|items| format!("[{}]", items.join(","))).boxed()
-}
-
-fn path() -> BoxedStrategy<String> {
-    prop_oneof![
-        3 => word(&["/home/me/project/src/a.rs", "b.txt", "/home/me/project"]),
-        1 => literal(),
     ]
     .boxed()
 }

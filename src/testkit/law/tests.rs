@@ -146,6 +146,7 @@ impl<'a> Reducer<Record<'a>, (), DomainEvent> for Careless {
 fn what_is_dropped_or_panics_is_not_accounted_for() {
     let check = |log: &str| totality(&Careless, log.as_bytes(), |record| knows(&Careless, record));
     assert_eq!(check("{\"type\":\"say\"}\n\n \r\n"), Ok(()));
+    assert_eq!(check("\u{b}\n\u{a0}\u{3000}\n{\"type\":\"say\"}"), Ok(()));
     assert_eq!(law_of(check("{\"type\":\"say\"}\n{\"type\":\"new\"}")), (6, Place::Line(2)));
     assert_eq!(law_of(check("{\"type\":\"say\"}\nplain\n")), (6, Place::Line(2)));
     let died = check("{\"type\":\"say\"}\n\n{\"type\":\"die\"}").unwrap_err();

@@ -34,7 +34,7 @@ where
     let mut lost = None;
     let mut each = |frame: Frame<'_>| {
         let line = frame.source.line;
-        if lost.is_some() || traced.contains(&line) || frame.bytes.trim_ascii().is_empty() {
+        if lost.is_some() || traced.contains(&line) || is_blank(frame.bytes) {
             return;
         }
         let (mut records, mut known) = (0, 0);
@@ -52,6 +52,11 @@ where
     let Some((line, text)) = lost else { return Ok(()) };
     let message = "the line gives no event, and not because its records are known to give none";
     Err(Violation::new(Law::Totality, Place::Line(line), message).side("line", &text))
+}
+
+/// Nothing but spaces, as Unicode has them: records are read from lines without these.
+fn is_blank(line: &[u8]) -> bool {
+    String::from_utf8_lossy(line).trim().is_empty()
 }
 
 /// Whether an executor knows a record: an object with a `type` that it does not report as unknown,

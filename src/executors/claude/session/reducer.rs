@@ -136,7 +136,9 @@ impl Step<'_> {
         let uuid = author.uuid.take();
         let is_sidechain = author.is_sidechain;
         self.enter(author);
-        if self.memory.knows(uuid) {
+        // What nobody knows is reported every time, whatever record it claims to be.
+        let is_unknown = matches!(json, ClaudeSessionJson::Attachment(Attachment::Unknown { .. }));
+        if self.memory.knows(uuid) && !is_unknown {
             // Written twice: only the usage of the second may be news.
             if let ClaudeSessionJson::Assistant { message, .. } = &json {
                 self.spend(message);

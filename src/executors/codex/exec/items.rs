@@ -11,7 +11,7 @@ use super::{
 use crate::{
     conversation::{
         CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text,
-        tool_calls::ResultKey,
+        tool_calls::{RecentIds, ResultKey},
     },
     executors::{codex::tools::Tool, report},
     transduce::Batch,
@@ -50,7 +50,6 @@ impl Step<'_> {
         text: Text,
         extra: Vec<(String, Json)>,
     ) {
-        let id = id.map(|id| CorrId::from(format!("{id}/text")));
         let grows = id.as_ref().is_some_and(|id| self.state.growing.texts.contains_key(id));
         if text.is_empty() && !grows {
             return;
@@ -61,13 +60,15 @@ impl Step<'_> {
             (Phase::Started | Phase::Updated, Some(id)) if grows => {
                 self.state.growing.grow(&id, &text, self.events);
             }
-            (Phase::Started | Phase::Updated, Some(corr_id)) => {
-                self.state.growing.texts.insert(corr_id.clone(), text);
+            (Phase::Started | Phase::Updated, Some(id)) => {
+                let corr_id = self.state.growing.open(id, text);
                 self.events.push(DomainEvent::OpenEntry { corr_id, entry });
             }
-            (Phase::Completed, Some(corr_id)) if grows => {
-                self.state.growing.texts.remove(&corr_id);
-                self.events.push(DomainEvent::CloseEntry { corr_id, entry: Some(entry) });
+            (Phase::Completed, Some(id)) if grows => {
+                let closed = self.state.growing.texts.remove(&id);
+                let close =
+                    |Open { corr_id, .. }| DomainEvent::CloseEntry { corr_id, entry: Some(entry) };
+                self.events.extend(closed.map(close));
             }
             (Phase::Completed, _) => self.events.push(DomainEvent::NewEntry { entry }),
             (Phase::Started | Phase::Updated, None) => {}
@@ -125,16 +126,41 @@ impl Step<'_> {
     }
 }
 
+/// How many of the entries opened last are remembered.
+const REMEMBERED: usize = 256;
+
 /// Messages and thoughts that are not complete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Growing {
-    texts: BTreeMap<CorrId, Text>,
+    /// By their items.
+    texts: BTreeMap<CorrId, Open>,
+    /// The ids of the entries opened last; an item that begins once more needs a new one.
+    opened: RecentIds,
+    count: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Open {
+    corr_id: CorrId,
+    text: Text,
 }
 
 impl Growing {
+    /// An item begins: the id of its entry.
+    fn open(&mut self, item: CorrId, text: Text) -> CorrId {
+        self.count += 1;
+        let mut corr_id = CorrId::from(format!("{item}/text"));
+        if self.opened.contains(&corr_id) {
+            corr_id = CorrId::from(format!("{item}/text-{}", self.count));
+        }
+        self.opened.insert(corr_id.clone(), REMEMBERED);
+        self.texts.insert(item, Open { corr_id: corr_id.clone(), text });
+        corr_id
+    }
+
     /// The text is stated as a whole each time.
-    fn grow(&mut self, corr_id: &CorrId, text: &Text, events: &mut Batch<DomainEvent>) {
-        let Some(known) = self.texts.get_mut(corr_id) else { return };
+    fn grow(&mut self, item: &CorrId, text: &Text, events: &mut Batch<DomainEvent>) {
+        let Some(Open { corr_id, text: known }) = self.texts.get_mut(item) else { return };
         let grown = text.decode();
         if let Some(more) = grown.strip_prefix(&*known.decode()).filter(|more| !more.is_empty()) {
             let corr_id = corr_id.clone();
@@ -145,8 +171,32 @@ impl Growing {
 
     /// The log ended: what has grown so far is what there is.
     pub(super) fn finish(&mut self, events: &mut Batch<DomainEvent>) {
-        for (corr_id, _) in std::mem::take(&mut self.texts) {
+        for (_, Open { corr_id, .. }) in std::mem::take(&mut self.texts) {
             events.push(DomainEvent::CloseEntry { corr_id, entry: None });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        executors::{Executor, Format},
+        testkit::{law, run},
+    };
+
+    #[test]
+    fn a_message_may_begin_once_more_after_its_end() {
+        let line = |phase: &str, text: &str| {
+            format!(
+                r#"{{"type":"item.{phase}","item":{{"id":"i","type":"agent_message","text":"{text}"}}}}"#
+            )
+        };
+        let log = [line("started", "a"), line("completed", "ab"), line("started", "c")].join("\n");
+        let executor = Executor::of(Format::CodexExec).unwrap();
+        let events = run::sourced_events(&executor, [log.as_bytes()]);
+        let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
+        law::balance(&events).unwrap();
+        let opened = events.iter().filter(|event| event.name() == "open_entry").count();
+        assert_eq!(opened, 2);
     }
 }

@@ -1,0 +1,43 @@
+//! The audit trail beside the database: both say the same, or neither does.
+
+use std::{io, path::Path};
+
+use super::write::overtaken;
+use crate::{
+    cli::error::Error,
+    conversation::Json,
+    emitters::{
+        audit::{AuditCheckpoint, AuditFile, SyncPolicy},
+        sqlite::Database,
+    },
+    store::{Ledger, OutputState},
+};
+
+/// Opens the trail where the database left it: what was written since belongs to events that the
+/// database does not have, and will be written again. A trail that the database does not know is gone
+/// on with at its end, and known from now on: before anything is added to it.
+pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Error> {
+    let fail = |error| Error::Input { path: path.to_owned(), error };
+    let absolute = std::path::absolute(path).map_err(fail)?;
+    let stored = database.output(&name(&absolute))?;
+    let checkpoint = stored.and_then(|state| serde_json::from_str(state.get()).ok());
+    if let Some(checkpoint) = checkpoint {
+        return AuditFile::resume(absolute, checkpoint, SyncPolicy::End).map_err(Error::Audit);
+    }
+    let mut file = AuditFile::open(absolute, SyncPolicy::End).map_err(Error::Audit)?;
+    let begun = state(&mut file).map_err(Error::Output)?;
+    database.commit(Vec::new(), &[begun]).map_err(overtaken)?;
+    Ok(file)
+}
+
+/// How far the trail has come, once it is on the disk.
+pub(super) fn state(file: &mut AuditFile) -> io::Result<OutputState> {
+    file.sync()?;
+    let checkpoint: AuditCheckpoint = file.checkpoint()?;
+    let state = Json::from(&*serde_json::value::to_raw_value(&checkpoint)?);
+    Ok(OutputState { name: name(file.path()), state })
+}
+
+fn name(path: &Path) -> String {
+    format!("audit {}", path.display())
+}
