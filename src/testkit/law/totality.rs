@@ -103,9 +103,16 @@ where
             return Err(panicked(Place::Line(at), &*panic).side("line", &text));
         }
     }
-    // What completion releases accounts for no line.
-    let finish = AssertUnwindSafe(|| processor.finish(|_line| {}));
-    catch_unwind(finish).map(|_read| traced).map_err(|panic| panicked(Place::Completion, &*panic))
+    // What completion releases accounts for no line, but for those that were held back until then:
+    // they might have been the beginning of an object over several lines.
+    let held_from = processor.position().line;
+    let finish = AssertUnwindSafe(|| {
+        processor.finish(|line| traced.extend((line >= held_from).then_some(line)));
+    });
+    match catch_unwind(finish) {
+        Ok(()) => Ok(traced),
+        Err(panic) => Err(panicked(Place::Completion, &*panic)),
+    }
 }
 
 fn panicked(place: Place, panic: &(dyn std::any::Any + Send)) -> Violation {
