@@ -15,8 +15,7 @@ fn lines_for_people_are_kept_and_counted() {
             "system_message: Warning: 2 droids are outdated",
             "diagnostic: [WARN] {not json}",
             "diagnostic: null",
-            "diagnostic: \"a\"",
-            "diagnostic: 1",
+            "diagnostic: [\"a\", 1]",
             "assistant_message: Fine.",
         ]
     );
@@ -25,7 +24,7 @@ fn lines_for_people_are_kept_and_counted() {
         [
             (WarningKind::Malformed, 1),
             (WarningKind::PlainText, 2),
-            (WarningKind::UnexpectedValue, 3)
+            (WarningKind::UnexpectedValue, 2)
         ]
     );
 }
