@@ -10,7 +10,7 @@ use criterion::{Criterion, Throughput};
 use foldline::{
     conversation::{DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Source, Sourced},
     emitters::sqlite::{DEFAULT_WAIT, Database},
-    store::{Commit, Ledger, SourceFacts},
+    ledger::{Commit, Ledger, SourceFacts},
 };
 use rusqlite::{Connection, types::Value};
 

@@ -28,8 +28,8 @@
     feature = "processor",
     doc = "- [`processor`]: the imperative shell: bytes, lines, positions."
 )]
-//! - [`store`]: what outlives a process or a reader: the rule by which positions and rows are committed
-//!   together, and with the feature `store` the live document with its subscribers.
+//! - [`ledger`]: the rule by which positions, states and outputs are committed together.
+#![cfg_attr(feature = "store", doc = "- [`store`]: the live document with its subscribers.")]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "cli")]
@@ -40,10 +40,12 @@ pub mod emitters;
 #[cfg(feature = "executors")]
 pub mod executors;
 pub mod json;
+pub mod ledger;
 #[cfg(all(doc, feature = "processor"))]
 pub mod performance;
 #[cfg(feature = "processor")]
 pub mod processor;
+#[cfg(feature = "store")]
 pub mod store;
 #[cfg(feature = "testkit")]
 pub mod testkit;

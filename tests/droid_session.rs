@@ -73,7 +73,7 @@ fn a_session_is_a_conversation() {
     assert_eq!(session.parent_session_id.unwrap().as_str(), "s-0");
     assert_eq!(session.agent, Some("droid".into()));
     assert_eq!(session.title, Some("My title".into()));
-    assert_eq!(session.cwd, Some("/work/app".into()));
+    assert_eq!(session.cwd, Some("/srv/ada/app".into()));
     assert_eq!(session.model, Some("gpt-b".into()));
     assert_eq!(session.version, None, "the version is the file's");
 }

@@ -16,7 +16,7 @@ use foldline::{
         patch::CorrIdResolver,
         sqlite::{DEFAULT_WAIT, Database},
     },
-    store::{Commit, CommitError, Ledger, SourceFacts},
+    ledger::{Commit, CommitError, Ledger, SourceFacts},
 };
 use logs::{assert_same, dump};
 use serde_json::json;

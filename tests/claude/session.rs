@@ -48,7 +48,7 @@ fn the_files_facts_are_the_sessions() {
     let session = file.session();
     assert_eq!(session.title.as_ref().unwrap(), &"Mend the total");
     // A command that changes the directory does not move the session.
-    assert_eq!(session.cwd.as_ref().unwrap(), &"/work/shop");
+    assert_eq!(session.cwd.as_ref().unwrap(), &"/srv/ada/shop");
     assert_eq!(session.version.as_ref().unwrap(), &"2.1.62");
     assert!(session.started_at.is_some());
     assert_eq!(session.outcome, None);
@@ -217,7 +217,7 @@ fn another_model_is_said_once() {
     );
     let session = file.session();
     assert_eq!(session.session_id.as_ref().unwrap().as_str(), "second-session");
-    assert_eq!(session.cwd.as_ref().unwrap(), &"/work/other");
+    assert_eq!(session.cwd.as_ref().unwrap(), &"/srv/ada/other");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_run_costs_what_its_result_says_and_ends_as_it_says() {
     let session = run.session();
     assert_eq!(session.agent.as_ref().unwrap(), &"claude-code");
     assert_eq!(session.version.as_ref().unwrap(), &"2.1.252");
-    assert_eq!(session.cwd.as_ref().unwrap(), &"/work/shop");
+    assert_eq!(session.cwd.as_ref().unwrap(), &"/srv/ada/shop");
     assert_eq!(session.tools.as_ref().unwrap().len(), 4);
     assert_eq!(session.outcome, Some(Outcome::Success));
     assert_eq!(session.outcome_reason.as_ref().unwrap(), &"completed");

@@ -23,7 +23,7 @@ fn what_is_said_twice_is_shown_once() {
     assert_eq!(
         said,
         [
-            "system_message: # AGENTS.md instructions for /work/app\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>",
+            "system_message: # AGENTS.md instructions for /srv/ada/app\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>",
             "user_message: go on",
             "system_message: model: gpt-a",
             "thinking: **One**",
@@ -49,7 +49,7 @@ fn the_sessions_facts() {
     assert_eq!(session.agent, Some("codex".into()));
     assert_eq!(session.version, Some("0.140.0".into()));
     assert_eq!(session.model, Some("gpt-b".into()));
-    assert_eq!(session.cwd, Some("/work/app".into()));
+    assert_eq!(session.cwd, Some("/srv/ada/app".into()));
     assert_eq!(session.outcome, Some(Outcome::Success));
     assert_eq!((session.turns, session.duration_ms), (Some(2), Some(2200)));
     let log = rollout("models");

@@ -10,7 +10,7 @@ use crate::{
         audit::{AuditCheckpoint, AuditFile, SyncPolicy},
         sqlite::Database,
     },
-    store::{Ledger, OutputState},
+    ledger::{Ledger, OutputState},
 };
 
 /// Opens the trail where the database left it: what was written since belongs to events that the

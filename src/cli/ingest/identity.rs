@@ -8,7 +8,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::{conversation::Timestamp, store::Identity};
+use crate::{conversation::Timestamp, ledger::Identity};
 
 /// How much of the beginning, and of the end, is looked at.
 const LOOK: u64 = 4096;

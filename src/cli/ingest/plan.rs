@@ -16,7 +16,7 @@ use crate::{
     cli::error::Error,
     conversation::{Source, TaskId},
     emitters::sqlite::{Database, Known},
-    store::{Checkpoint, SourceName},
+    ledger::{Checkpoint, SourceName},
 };
 
 /// What is to be read of a file.

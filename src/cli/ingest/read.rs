@@ -20,8 +20,8 @@ use crate::{
     },
     emitters::metrics::{LinesRead, Metrics},
     executors::{Executor, ExecutorState, Format, wire::Record},
+    ledger::{Commit, SourceFacts},
     processor::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer, read_records},
-    store::{Commit, SourceFacts},
     transduce::Reducer,
 };
 

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     emitters::{sqlite::Totals, terminal::neutralise_line},
     executors::Format,
-    store::Receipt,
+    ledger::Receipt,
 };
 
 /// What an ingest comes to.

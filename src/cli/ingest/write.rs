@@ -17,7 +17,7 @@ use crate::{
         audit::AuditFile,
         sqlite::{Database, SqliteError},
     },
-    store::{Commit, CommitError, Ledger, SourceFacts},
+    ledger::{Commit, CommitError, Ledger, SourceFacts},
 };
 
 /// How many bytes of logs make a transaction, unless one commit has more.

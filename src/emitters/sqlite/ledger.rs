@@ -6,7 +6,7 @@ use tracing::debug;
 use super::{Database, SqliteError, writer::SourceWriter};
 use crate::{
     conversation::{Json, Source, TaskId, Timestamp},
-    store::{
+    ledger::{
         Checkpoint, Commit, CommitError, Identity, Ledger, OutputState, Receipt, SourceFacts,
         SourceName,
     },

@@ -1,6 +1,6 @@
 //! A SQLite database of sessions, entries, tool calls and what they cost, with full-text search.
 //!
-//! [`Database`] is the reference [`Ledger`](crate::store::Ledger): a source's position and the state
+//! [`Database`] is the reference [`Ledger`](crate::ledger::Ledger): a source's position and the state
 //! of its reducer are committed in the transaction of its rows. It is in WAL mode: there is one
 //! writer at a time, and readers ([`Database::open_read_only`]) neither wait for it nor hold it up.
 //! The tables are described in [`schema`], and are meant to be read with SQL by anyone.

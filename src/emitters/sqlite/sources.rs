@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Params, params};
 use super::{Database, SqliteError};
 use crate::{
     conversation::Json,
-    store::{Checkpoint, Ledger, SourceName},
+    ledger::{Checkpoint, Ledger, SourceName},
 };
 
 /// A source that a database knows.

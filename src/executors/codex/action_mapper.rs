@@ -177,12 +177,12 @@ mod tests {
 
     fn map_input(name: &str, input: &str) -> MappedCall {
         let input = serde_json::value::to_raw_value(input).unwrap();
-        map(None, name, Some(&input), Some("/work"))
+        map(None, name, Some(&input), Some("/srv/ada"))
     }
 
     #[test]
     fn arguments_are_json_within_a_string() {
-        let call = map_input("exec_command", r#"{"cmd":"ls","workdir":"/work"}"#);
+        let call = map_input("exec_command", r#"{"cmd":"ls","workdir":"/srv/ada"}"#);
         assert_eq!(call.action, ActionType::CommandRun { command: "ls".into(), result: None });
         assert_eq!(call.extra[0].0, "workdir");
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn patches_come_in_three_ways() {
-        let patch = "*** Begin Patch\n*** Add File: /work/a\n+x\n*** End Patch";
+        let patch = "*** Begin Patch\n*** Add File: /srv/ada/a\n+x\n*** End Patch";
         let as_json = |value: serde_json::Value| value.to_string();
         for (name, input) in [
             ("apply_patch", patch.to_owned()),

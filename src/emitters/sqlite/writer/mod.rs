@@ -13,7 +13,7 @@ use crate::{
         CorrId, DomainEvent, Outcome, Session, SessionId, Sourced, TaskId, Text, Timestamp,
         Warning, WarningKind,
     },
-    store::Receipt,
+    ledger::Receipt,
 };
 
 /// Writes what one source says.
