@@ -17,7 +17,7 @@ use crate::conversation::Digest;
 /// use foldline::processor::{Checkpoint, NotACheckpoint, Snapshot};
 ///
 /// let snapshot = Snapshot { state: "anything", ..Snapshot::default() };
-/// let checkpoint = Checkpoint { processor: snapshot, ..Checkpoint::default() };
+/// let checkpoint = Checkpoint { processor: snapshot, emitter: (), ..Checkpoint::default() };
 /// let stored = checkpoint.to_bytes()?;
 /// let read: Checkpoint<String, ()> = Checkpoint::from_bytes(&stored)?;
 /// assert_eq!(read.processor.state, "anything");

@@ -93,8 +93,7 @@ where
     let lines = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.source.line));
     let mut processor = Processor::new(Transducer::new(with_source(reducer), lines));
     let mut traced = BTreeSet::new();
-    let last_end = if log.ends_with(b"\n") { &b""[..] } else { b"\n" };
-    for line in log.split_inclusive(|byte| *byte == b'\n').chain([last_end]) {
+    for line in log.split_inclusive(|byte| *byte == b'\n') {
         let at = processor.position().line;
         // Nothing is looked at after a panic, so nothing half-changed is seen.
         let push = AssertUnwindSafe(|| processor.push(line, |line| traced.extend([line])));
@@ -103,16 +102,12 @@ where
             return Err(panicked(Place::Line(at), &*panic).side("line", &text));
         }
     }
-    // What completion releases accounts for no line, but for those that were held back until then:
-    // they might have been the beginning of an object over several lines.
-    let held_from = processor.position().line;
-    let finish = AssertUnwindSafe(|| {
-        processor.finish(|line| traced.extend((line >= held_from).then_some(line)));
-    });
-    match catch_unwind(finish) {
-        Ok(()) => Ok(traced),
-        Err(panic) => Err(panicked(Place::Completion, &*panic)),
-    }
+    // The last line, and lines that wait for more of an object; what completion releases after them
+    // accounts for no line.
+    let lines_end = AssertUnwindSafe(|| processor.next_file(|line| traced.extend([line])));
+    catch_unwind(lines_end).map_err(|panic| panicked(Place::Completion, &*panic))?;
+    let finish = AssertUnwindSafe(|| processor.finish(|_line| {}));
+    catch_unwind(finish).map(|_read| traced).map_err(|panic| panicked(Place::Completion, &*panic))
 }
 
 fn panicked(place: Place, panic: &(dyn std::any::Any + Send)) -> Violation {
