@@ -104,8 +104,9 @@ where
     }
     // The last line, and lines that wait for more of an object; what completion releases after them
     // accounts for no line.
+    let at = processor.position().line;
     let lines_end = AssertUnwindSafe(|| processor.next_file(|line| traced.extend([line])));
-    catch_unwind(lines_end).map_err(|panic| panicked(Place::Completion, &*panic))?;
+    catch_unwind(lines_end).map_err(|panic| panicked(Place::Line(at), &*panic))?;
     let finish = AssertUnwindSafe(|| processor.finish(|_line| {}));
     catch_unwind(finish).map(|_read| traced).map_err(|panic| panicked(Place::Completion, &*panic))
 }
