@@ -176,7 +176,7 @@ fn what_was_refused_failed_or_given_up_is_told_apart() {
     assert_eq!(*status("toolu_5"), ToolStatus::Cancelled);
     assert_eq!(*status("toolu_6"), ToolStatus::Failed);
     assert_eq!(*status("toolu_7"), ToolStatus::Failed);
-    assert_eq!(run.result("toolu_6"), "cat: /root/x: Permission denied");
+    assert_eq!(run.result("toolu_6"), "cat: /secret/x: Permission denied");
     assert_eq!(run.result("toolu_7"), "String to replace not found in file.");
     // Listed as denied: one that waited for its result, and one that no line tells of.
     assert_eq!(*status("toolu_8"), ToolStatus::Denied { reason: None });
