@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, hash};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-use crate::json::RAW_VALUE;
+use crate::json::{self, RAW_VALUE, Raw};
 
 /// A string that came from a log and goes, most of the time unread, into an output.
 ///
@@ -33,25 +33,25 @@ pub struct Text(Repr);
 #[derive(Clone)]
 enum Repr {
     /// A string literal that decodes, as it stood in the log.
-    Literal(Box<RawValue>),
+    Literal(Box<str>),
     /// A string that was made or changed here.
     String(String),
 }
 
 impl Text {
     /// Takes a JSON value's text as it is, if it is a string.
-    pub fn from_raw(raw: &RawValue) -> Option<Self> {
+    pub fn from_raw(raw: Raw<'_>) -> Option<Self> {
         let body = string_body(raw.get())?;
         if may_hold_lone_surrogate(body) && serde_json::from_str::<String>(raw.get()).is_err() {
             return Some(Self::from(unescape_lossy(body)));
         }
-        Some(Self(Repr::Literal(raw.to_owned())))
+        Some(Self(Repr::Literal(raw.get().into())))
     }
 
     /// The string itself; borrowed when there is nothing to unescape.
     pub fn decode(&self) -> Cow<'_, str> {
         match &self.0 {
-            Repr::Literal(raw) => decode_literal(raw.get()),
+            Repr::Literal(literal) => decode_literal(literal),
             Repr::String(string) => Cow::Borrowed(string),
         }
     }
@@ -59,7 +59,7 @@ impl Text {
     /// The string itself.
     pub fn into_string(self) -> String {
         match self.0 {
-            Repr::Literal(raw) => decode_literal(raw.get()).into_owned(),
+            Repr::Literal(literal) => decode_literal(&literal).into_owned(),
             Repr::String(string) => string,
         }
     }
@@ -71,19 +71,18 @@ impl Text {
         self.0 = Repr::String(string);
     }
 
-    /// The string as a JSON value.
-    pub fn into_raw(self) -> Box<RawValue> {
+    /// The string as a JSON literal, with its quotes.
+    pub fn into_literal(self) -> Box<str> {
         match self.0 {
-            Repr::Literal(raw) => raw,
-            // A string always has a JSON form, so the fallback is never taken.
-            Repr::String(string) => serde_json::value::to_raw_value(&string).unwrap_or_default(),
+            Repr::Literal(literal) => literal,
+            Repr::String(string) => json::literal(&string).into_boxed_str(),
         }
     }
 
     /// Whether the string is empty.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
-            Repr::Literal(raw) => raw.get().len() == 2,
+            Repr::Literal(literal) => literal.len() == 2,
             Repr::String(string) => string.is_empty(),
         }
     }
@@ -91,18 +90,21 @@ impl Text {
     /// How many bytes it takes in memory, which is near its length.
     pub fn size(&self) -> usize {
         match &self.0 {
-            Repr::Literal(raw) => raw.get().len(),
+            Repr::Literal(literal) => literal.len(),
             Repr::String(string) => string.len(),
         }
     }
 
     /// What stands before and after the last `marker`, without decoding either. `marker` must be of
-    /// characters that JSON never escapes.
+    /// characters that JSON never escapes, and begin with one that is in no escape: no letter, no digit.
     pub fn rsplit_once(&self, marker: &str) -> Option<(Self, Self)> {
         match &self.0 {
-            Repr::Literal(raw) => {
-                let (before, after) = string_body(raw.get())?.rsplit_once(marker)?;
-                Some((Self::from_body(before)?, Self::from_body(after)?))
+            Repr::Literal(literal) => {
+                if marker.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+                    return Self::from(decode_literal(literal)).rsplit_once(marker);
+                }
+                let (before, after) = string_body(literal)?.rsplit_once(marker)?;
+                Some((Self::from_body(before), Self::from_body(after)))
             }
             Repr::String(string) => {
                 let (before, after) = string.rsplit_once(marker)?;
@@ -116,8 +118,8 @@ impl Text {
     #[cfg(feature = "executors")]
     pub(crate) fn may_begin_with(&self, prefix: &str) -> bool {
         match &self.0 {
-            Repr::Literal(raw) => {
-                string_body(raw.get()).is_some_and(|body| body.starts_with(prefix))
+            Repr::Literal(literal) => {
+                string_body(literal).is_some_and(|body| body.starts_with(prefix))
             }
             Repr::String(string) => string.starts_with(prefix),
         }
@@ -129,12 +131,12 @@ impl Text {
         let escaped =
             |body: &str| body.ends_with("\\n") && !ends_within_escape(&body[..body.len() - 1]);
         match &self.0 {
-            Repr::Literal(raw) => {
-                let mut body = string_body(raw.get()).unwrap_or_default();
+            Repr::Literal(literal) => {
+                let mut body = string_body(literal).unwrap_or_default();
                 for _ in 0..most {
                     body = if escaped(body) { &body[..body.len() - 2] } else { body };
                 }
-                Self::from_body(body).unwrap_or(self)
+                Self::from_body(body)
             }
             Repr::String(string) => {
                 let mut trimmed = string.as_str();
@@ -146,9 +148,9 @@ impl Text {
         }
     }
 
-    /// A literal of what stands between its quotes.
-    fn from_body(body: &str) -> Option<Self> {
-        RawValue::from_string(format!("\"{body}\"")).ok().map(|raw| Self(Repr::Literal(raw)))
+    /// A literal of what stands between its quotes, a part of another that no escape was cut in.
+    fn from_body(body: &str) -> Self {
+        Self(Repr::Literal(format!("\"{body}\"").into_boxed_str()))
     }
 }
 
@@ -232,7 +234,7 @@ impl Default for Text {
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Repr::Literal(a), Repr::Literal(b)) if a.get() == b.get() => true,
+            (Repr::Literal(a), Repr::Literal(b)) if a == b => true,
             _ => self.decode() == other.decode(),
         }
     }
@@ -274,7 +276,9 @@ impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             // A literal is a JSON spelling; other formats get the string.
-            Repr::Literal(raw) if serializer.is_human_readable() => raw.serialize(serializer),
+            Repr::Literal(literal) if serializer.is_human_readable() => {
+                Raw::known(literal).serialize(serializer)
+            }
             _ => serializer.serialize_str(&self.decode()),
         }
     }
@@ -299,7 +303,7 @@ impl<'de> Deserialize<'de> for Text {
             /// `serde_json` reading from text.
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Text, A::Error> {
                 let raw = Box::<RawValue>::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Text::from_raw(&raw).ok_or_else(|| de::Error::custom("expected a string"))
+                Text::from_raw((&*raw).into()).ok_or_else(|| de::Error::custom("expected a string"))
             }
 
             /// Any other deserializer.
@@ -320,14 +324,14 @@ mod tests {
 
     use super::*;
 
-    fn raw(literal: &str) -> Box<RawValue> {
-        RawValue::from_string(literal.to_owned()).unwrap()
+    fn raw(literal: &str) -> Raw<'_> {
+        Raw::parse(literal).unwrap()
     }
 
     #[test]
     fn a_literal_is_written_as_it_was_read() {
         let literal = r#""tab\t, slash \/, \u00e9, \ud83d\ude00""#;
-        let text = Text::from_raw(&raw(literal)).unwrap();
+        let text = Text::from_raw(raw(literal)).unwrap();
         assert_eq!(serde_json::to_string(&text).unwrap(), literal);
         assert_eq!(text.decode(), "tab\t, slash /, é, 😀");
     }
@@ -349,11 +353,11 @@ mod tests {
 
     #[test]
     fn splitting_and_trimming_leave_the_spelling() {
-        let text = |literal: &str| Text::from_raw(&raw(literal)).unwrap();
+        let text = |literal: &str| Text::from_raw(raw(literal)).unwrap();
         let (before, after) = text(r#""\u00e9\n\n[exit 1]""#).rsplit_once("[exit ").unwrap();
         assert_eq!(after, "1]");
         assert_eq!(before.clone().trim_line_feeds(1), "é\n");
-        assert_eq!(before.into_raw().get(), r#""\u00e9\n\n""#);
+        assert_eq!(&*before.into_literal(), r#""\u00e9\n\n""#);
         assert_eq!(text(r#""a\\n""#).trim_line_feeds(3), r"a\n");
         assert_eq!(text(r#""a\\\n""#).trim_line_feeds(3), r"a\");
         assert_eq!(Text::from("a\n\n").trim_line_feeds(1), "a\n");
@@ -363,18 +367,18 @@ mod tests {
     #[test]
     fn only_strings_are_texts() {
         for value in ["1", "null", "[\"a\"]", "{}"] {
-            assert!(Text::from_raw(&raw(value)).is_none(), "{value}");
+            assert!(Text::from_raw(raw(value)).is_none(), "{value}");
         }
     }
 
     #[test]
     fn lone_surrogates_become_replacement_characters() {
         for literal in [r#""a\ud800b""#, r#""a\uDC00b""#, r#""a\ud800\ud800\udc00""#] {
-            let text = Text::from_raw(&raw(literal)).unwrap();
+            let text = Text::from_raw(raw(literal)).unwrap();
             assert!(text.decode().starts_with("a\u{FFFD}"), "{literal}: {text:?}");
-            assert!(serde_json::from_str::<String>(text.into_raw().get()).is_ok());
+            assert!(serde_json::from_str::<String>(&text.into_literal()).is_ok());
         }
-        let escaped_backslash = Text::from_raw(&raw(r#""\\ud800""#)).unwrap();
+        let escaped_backslash = Text::from_raw(raw(r#""\\ud800""#)).unwrap();
         assert_eq!(escaped_backslash.decode(), r"\ud800");
     }
 
@@ -391,9 +395,9 @@ mod tests {
         #[test]
         fn any_spelling_is_passed_on_as_valid_json(units in prop::collection::vec(any::<u16>(), 0..20)) {
             let literal: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            let text = Text::from_raw(&raw(&format!("\"{literal}\""))).unwrap();
+            let text = Text::from_raw(raw(&format!("\"{literal}\""))).unwrap();
             prop_assert_eq!(&*text.decode(), String::from_utf16_lossy(&units));
-            let written: String = serde_json::from_str(text.into_raw().get()).unwrap();
+            let written: String = serde_json::from_str(&text.into_literal()).unwrap();
             prop_assert_eq!(written, String::from_utf16_lossy(&units));
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::wire::{Fields, Irregular};
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
         DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, Warning,
         WarningKind,
     },
+    json::{self, Raw},
     transduce::Batch,
 };
 
@@ -99,7 +100,7 @@ pub fn unknown_block(
 }
 
 /// Reports a part of a tool's result whose type the executor does not know; the result keeps it.
-pub fn unknown_part(name: &str, part: &RawValue, events: &mut Batch<DomainEvent>) {
+pub fn unknown_part(name: &str, part: Raw<'_>, events: &mut Batch<DomainEvent>) {
     let message = format!("unknown type of part in a tool's result: {name}");
     let warning =
         Warning::new(WarningKind::UnknownBlock, message).about(format!("tool_result/{name}"));
@@ -124,7 +125,7 @@ pub fn unknown_fields(
 }
 
 /// Reports a tool that the executor does not know; the call itself keeps its name and arguments.
-pub fn unknown_tool(name: &str, arguments: Option<&RawValue>, events: &mut Batch<DomainEvent>) {
+pub fn unknown_tool(name: &str, arguments: Option<Raw<'_>>, events: &mut Batch<DomainEvent>) {
     let mut warning =
         Warning::new(WarningKind::UnknownTool, format!("unknown tool: {name}")).about(name);
     warning.sample = arguments.map(Json::from);
@@ -135,7 +136,8 @@ pub fn unknown_tool(name: &str, arguments: Option<&RawValue>, events: &mut Batch
 pub fn object_of(fields: &Fields<'_>) -> Json {
     let object: BTreeMap<_, _> = fields.iter().map(|(name, raw)| (name, raw)).collect();
     // Names and raw values always have a JSON form, so the fallback is never taken.
-    serde_json::value::to_raw_value(&object).map(|raw| Json::from(&*raw)).unwrap_or_default()
+    let text = json::to_string(&object).unwrap_or_default();
+    Raw::parse(&text).map(Json::from).unwrap_or_default()
 }
 
 /// An ordinary entry, as an event.

@@ -7,12 +7,18 @@
 
 mod compound;
 mod escape;
+mod raw;
+#[cfg(feature = "executors")]
+mod scan;
 
 use std::fmt::{self, Write};
 
 use serde::{Serialize, Serializer, ser};
 
 use self::compound::{Close, Compound};
+pub use self::raw::Raw;
+#[cfg(feature = "executors")]
+pub(crate) use self::scan::Scanner;
 
 /// Appends `value` as compact JSON.
 ///
@@ -28,6 +34,22 @@ use self::compound::{Close, Compound};
 pub fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
     let length = out.len();
     value.serialize(&mut Writer { out, raw: false }).inspect_err(|_| out.truncate(length))
+}
+
+/// `value` as compact JSON.
+///
+/// # Errors
+/// As for [`append`].
+pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
+    let mut out = Vec::new();
+    append(&mut out, value)?;
+    String::from_utf8(out).map_err(ser::Error::custom)
+}
+
+/// A string as a JSON literal, with its quotes.
+pub(crate) fn literal(text: &str) -> String {
+    // A string has a JSON form, so the fallback is never taken.
+    to_string(text).unwrap_or_default()
 }
 
 /// Why a value could not be written.

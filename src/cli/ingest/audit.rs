@@ -34,7 +34,7 @@ pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Er
 pub(super) fn state(file: &mut AuditFile) -> io::Result<OutputState> {
     file.sync()?;
     let checkpoint: AuditCheckpoint = file.checkpoint()?;
-    let state = Json::from(&*serde_json::value::to_raw_value(&checkpoint)?);
+    let state = Json::of(&checkpoint)?;
     Ok(OutputState { name: name(file.path()), state })
 }
 

@@ -3,10 +3,12 @@
 use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, de};
-use serde_json::value::RawValue;
 
 use super::value;
-use crate::conversation::{CorrId, Json, Text, Timestamp};
+use crate::{
+    conversation::{CorrId, Json, Text, Timestamp},
+    json::{Raw, Scanner},
+};
 
 /// A JSON object whose fields are taken out one by one; what nobody takes is left over, and that is
 /// how an executor notices a field it does not know.
@@ -15,7 +17,7 @@ use crate::conversation::{CorrId, Json, Text, Timestamp};
 /// stays; `null` counts as absent.
 #[derive(Clone, Default)]
 pub struct Object<'a> {
-    fields: Vec<(Cow<'a, str>, Option<&'a RawValue>)>,
+    fields: Vec<(Cow<'a, str>, Option<Raw<'a>>)>,
     /// Where the next field is likely to be: logs keep the order of their keys.
     next: usize,
 }
@@ -25,7 +27,7 @@ pub struct Object<'a> {
 pub const MAX_FIELDS: usize = 1 << 13;
 
 /// Fields that nobody took, by name.
-pub type Fields<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+pub type Fields<'a> = Vec<(Cow<'a, str>, Raw<'a>)>;
 
 impl<'a> Object<'a> {
     /// Parses the text of one object.
@@ -33,11 +35,34 @@ impl<'a> Object<'a> {
     /// # Errors
     /// The text is not JSON, or no object, or one with more than [`MAX_FIELDS`] fields.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+        match Self::scan(Scanner::new(text)) {
+            Some(object) => Ok(object),
+            None => serde_json::from_str(text),
+        }
+    }
+
+    /// Takes a value apart that is known to be one; `None` if it is no object, or one with more than
+    /// [`MAX_FIELDS`] fields.
+    pub fn of(raw: Raw<'a>) -> Option<Self> {
+        Self::scan(Scanner::of(raw))
+    }
+
+    fn scan(mut scanner: Scanner<'a>) -> Option<Self> {
+        let mut fields = Vec::with_capacity(12);
+        scanner.object(|key, value| {
+            let body = key.get().get(1..key.get().len() - 1)?;
+            let name = match body.contains('\\') {
+                true => Cow::Owned(serde_json::from_str(key.get()).ok()?),
+                false => Cow::Borrowed(body),
+            };
+            fields.push((name, Some(value)));
+            (fields.len() <= MAX_FIELDS).then_some(())
+        })?;
+        scanner.end().then_some(Self { fields, next: 0 })
     }
 
     /// The value of a field, which stays.
-    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
+    pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.fields.iter().find(|(name, _)| name == key)?.1
     }
 
@@ -52,7 +77,7 @@ impl<'a> Object<'a> {
     }
 
     /// Takes a field if `read` can read it.
-    pub fn take<T>(&mut self, key: &str, read: impl Fn(&'a RawValue) -> Option<T>) -> Option<T> {
+    pub fn take<T>(&mut self, key: &str, read: impl Fn(Raw<'a>) -> Option<T>) -> Option<T> {
         let (ahead, behind) = (self.next..self.fields.len(), 0..self.next);
         for index in ahead.chain(behind) {
             let (name, slot) = &mut self.fields[index];
@@ -61,7 +86,7 @@ impl<'a> Object<'a> {
             }
             let Some(raw) = *slot else { continue };
             self.next = index + 1;
-            if raw.get() == "null" {
+            if raw.is_null() {
                 *slot = None;
                 return None;
             }
@@ -75,7 +100,7 @@ impl<'a> Object<'a> {
     }
 
     /// Takes a field as it is.
-    pub fn raw(&mut self, key: &str) -> Option<&'a RawValue> {
+    pub fn raw(&mut self, key: &str) -> Option<Raw<'a>> {
         self.take(key, Some)
     }
 
@@ -121,11 +146,11 @@ impl<'a> Object<'a> {
 
     /// Takes an object.
     pub fn object(&mut self, key: &str) -> Option<Object<'a>> {
-        self.take(key, value::parse)
+        self.take(key, value::object)
     }
 
     /// Takes an array, unless it has [too many](value::MAX_ELEMENTS) elements.
-    pub fn array(&mut self, key: &str) -> Option<Vec<&'a RawValue>> {
+    pub fn array(&mut self, key: &str) -> Option<Vec<Raw<'a>>> {
         self.take(key, value::elements)
     }
 
@@ -146,7 +171,7 @@ impl<'a> Object<'a> {
     /// What nobody took.
     pub fn rest(self) -> Fields<'a> {
         let rest = self.fields.into_iter().filter_map(|(name, slot)| Some((name, slot?)));
-        rest.filter(|(_, raw)| raw.get() != "null").collect()
+        rest.filter(|(_, raw)| !raw.is_null()).collect()
     }
 
     /// What nobody took, as further fields of an entry.

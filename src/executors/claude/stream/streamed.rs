@@ -6,13 +6,13 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
         CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds,
     },
     executors::claude::{content::Message, talk::Turn},
+    json::{self, Raw},
     transduce::Batch,
 };
 
@@ -223,10 +223,10 @@ impl Block {
             }
             Kind::Call { id, tool_name, input } => {
                 // A cut input is no JSON, and is kept as a text.
-                let raw = RawValue::from_string(input.clone())
-                    .or_else(|_| serde_json::value::to_raw_value(&input));
+                let text = Raw::parse(&input).is_err().then(|| json::literal(&input));
+                let raw = Raw::parse(text.as_ref().unwrap_or(&input)).ok();
                 let parent = std::mem::replace(&mut turn.parent, self.parent);
-                turn.call_of(Some(id), &tool_name, raw.ok().as_deref(), self.message_id);
+                turn.call_of(Some(id), &tool_name, raw, self.message_id);
                 turn.parent = parent;
             }
         }
