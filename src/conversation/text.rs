@@ -43,7 +43,7 @@ impl Text {
     pub fn from_raw(raw: Raw<'_>) -> Option<Self> {
         let body = string_body(raw.get())?;
         if may_hold_lone_surrogate(body) && serde_json::from_str::<String>(raw.get()).is_err() {
-            return Some(Self::from(unescape_lossy(body)));
+            return Some(Self::from(unescape(body)));
         }
         Some(Self(Repr::Literal(raw.get().into())))
     }
@@ -150,18 +150,20 @@ impl Text {
 
     /// A literal of what stands between its quotes, a part of another that no escape was cut in.
     fn from_body(body: &str) -> Self {
-        Self(Repr::Literal(format!("\"{body}\"").into_boxed_str()))
+        let mut literal = String::with_capacity(body.len() + 2);
+        literal.push('"');
+        literal.push_str(body);
+        literal.push('"');
+        Self(Repr::Literal(literal.into_boxed_str()))
     }
 }
 
 /// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.
 pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
     let body = string_body(literal).unwrap_or_default();
-    if body.as_bytes().contains(&b'\\') {
-        let decoded = serde_json::from_str(literal);
-        Cow::Owned(decoded.unwrap_or_else(|_| unescape_lossy(body)))
-    } else {
-        Cow::Borrowed(body)
+    match body.as_bytes().contains(&b'\\') {
+        true => Cow::Owned(unescape(body)),
+        false => Cow::Borrowed(body),
     }
 }
 
@@ -172,7 +174,11 @@ fn string_body(literal: &str) -> Option<&str> {
 
 /// Surrogates, paired or not, are spelt `\ud800` to `\udfff`.
 fn may_hold_lone_surrogate(body: &str) -> bool {
-    body.contains("\\u") && (body.contains("\\ud") || body.contains("\\uD"))
+    let bytes = body.as_bytes();
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    // Without an early end, so that many bytes are looked at together.
+    let has_code = pairs.fold(false, |found, (a, b)| found | ((*a == b'\\') & (*b == b'u')));
+    has_code && (body.contains("\\ud") || body.contains("\\uD"))
 }
 
 /// Whether `body` ends with an escaped backslash, so that what follows it is no escape.
@@ -181,30 +187,48 @@ fn ends_within_escape(body: &str) -> bool {
 }
 
 /// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
-fn unescape_lossy(body: &str) -> String {
-    let mut units = Vec::with_capacity(body.len());
-    let mut chars = body.chars();
-    while let Some(c) = chars.next() {
-        let unescaped = match c {
-            '\\' => match chars.next() {
-                Some('b') => '\u{8}',
-                Some('f') => '\u{c}',
-                Some('n') => '\n',
-                Some('r') => '\r',
-                Some('t') => '\t',
-                Some('u') => {
-                    let digits: String = chars.by_ref().take(4).collect();
-                    units.push(u16::from_str_radix(&digits, 16).unwrap_or(0xFFFD));
-                    continue;
-                }
-                Some(other) => other,
-                None => '\u{FFFD}',
-            },
-            other => other,
-        };
-        units.extend_from_slice(unescaped.encode_utf16(&mut [0; 2]));
+fn unescape(body: &str) -> String {
+    let mut string = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        string.push_str(plain);
+        let mut chars = escape.chars();
+        string.push(match chars.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => {
+                let (c, after) = unescape_code(chars.as_str());
+                string.push(c);
+                rest = after;
+                continue;
+            }
+            Some(other) => other,
+            None => char::REPLACEMENT_CHARACTER,
+        });
+        rest = chars.as_str();
     }
-    String::from_utf16_lossy(&units)
+    string.push_str(rest);
+    string
+}
+
+/// The character of one or two codes of four digits, and what follows them.
+fn unescape_code(codes: &str) -> (char, &str) {
+    let code = |codes: &str| u16::from_str_radix(codes.get(..4)?, 16).ok();
+    let after = |codes: &'_ str| codes.char_indices().nth(4).map_or(codes.len(), |(at, _)| at);
+    let first = code(codes).unwrap_or(0xFFFD);
+    let rest = &codes[after(codes)..];
+    let second = rest.strip_prefix("\\u");
+    let pair = second.and_then(|second| Some([first, code(second)?]));
+    match char::decode_utf16([first]).next() {
+        Some(Ok(c)) => (c, rest),
+        _ => match (pair.and_then(|pair| char::decode_utf16(pair).next()?.ok()), second) {
+            (Some(c), Some(second)) => (c, &second[after(second)..]),
+            _ => (char::REPLACEMENT_CHARACTER, rest),
+        },
+    }
 }
 
 impl From<&str> for Text {
@@ -244,13 +268,15 @@ impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        self.decode() == other
+        // An escape makes six bytes of one at the most, so a length can rule it out.
+        let body = self.size().saturating_sub(2);
+        other.len() <= self.size() && body <= other.len() * 6 && self.decode() == other
     }
 }
 
 impl PartialEq<&str> for Text {
     fn eq(&self, other: &&str) -> bool {
-        self.decode() == *other
+        *self == **other
     }
 }
 

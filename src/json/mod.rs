@@ -86,6 +86,7 @@ struct Writer<'b> {
 }
 
 impl Writer<'_> {
+    #[inline]
     fn push(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());
     }
