@@ -233,7 +233,11 @@ fn unescape_code(codes: &str) -> (char, &str) {
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self::from(text.to_owned())
+        // Names and paths are written more often than they are made.
+        match json::needs_escape(text) {
+            true => Self::from(text.to_owned()),
+            false => Self::from_body(text),
+        }
     }
 }
 
@@ -245,7 +249,10 @@ impl From<String> for Text {
 
 impl From<Cow<'_, str>> for Text {
     fn from(text: Cow<'_, str>) -> Self {
-        Self::from(text.into_owned())
+        match text {
+            Cow::Borrowed(text) => Self::from(text),
+            Cow::Owned(text) => Self::from(text),
+        }
     }
 }
 

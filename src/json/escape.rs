@@ -40,7 +40,7 @@ const fn is_special(byte: u8) -> bool {
 }
 
 /// Where the first byte stands that must be escaped.
-fn find_special(bytes: &[u8]) -> Option<usize> {
+pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
     let (blocks, _) = bytes.as_chunks::<16>();
     // Within a block without an early end, so that its bytes are looked at together.
     let is_plain = |block: &&[u8; 16]| !block.iter().fold(false, |any, b| any | is_special(*b));

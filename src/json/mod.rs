@@ -46,6 +46,11 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
+/// Whether a string looks other in JSON than it does by itself.
+pub(crate) fn needs_escape(text: &str) -> bool {
+    escape::find_special(text.as_bytes()).is_some()
+}
+
 /// A string as a JSON literal, with its quotes.
 pub(crate) fn literal(text: &str) -> String {
     // A string has a JSON form, so the fallback is never taken.

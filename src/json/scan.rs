@@ -23,6 +23,8 @@ pub(crate) struct Scanner<'a> {
     quotes: u64,
     /// Whether the first byte of the next block is escaped.
     escaped: bool,
+    /// Of each place in a block, the lowest byte that any block has there.
+    lowest: u8x64,
     /// Whether the text is known to be JSON.
     is_known: bool,
 }
@@ -30,7 +32,8 @@ pub(crate) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// Over any text.
     pub(crate) const fn new(text: &'a str) -> Self {
-        Self { text, at: 0, next: 0, quotes: 0, escaped: false, is_known: false }
+        let lowest = u8x64::new([u8::MAX; BLOCK]);
+        Self { text, at: 0, next: 0, quotes: 0, escaped: false, lowest, is_known: false }
     }
 
     /// Over a value that is known to be one.
@@ -45,10 +48,11 @@ impl<'a> Scanner<'a> {
         self.end().then_some(value)
     }
 
-    /// Whether nothing more follows.
+    /// Whether nothing more follows, and no string held a control character, which none may.
     pub(crate) fn end(&mut self) -> bool {
         self.skip_space();
-        self.at == self.text.len()
+        let has_control = || self.lowest.to_array().iter().fold(false, |any, b| any | (*b < b' '));
+        self.at == self.text.len() && (self.is_known || !has_control())
     }
 
     /// Goes through an object: each key as a literal, each value; `each` may end it by `None`.
@@ -157,7 +161,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the next block; `None` at the end, or if a string may not hold what is in it.
+    /// Reads the next block; `None` at the end, or if a backslash escapes what cannot be escaped.
     fn read_block(&mut self) -> Option<()> {
         let start = self.next;
         let rest = self.text.as_bytes().get(start..).filter(|rest| !rest.is_empty())?;
@@ -170,9 +174,7 @@ impl<'a> Scanner<'a> {
         let (quotes, backslashes) = (is(b'"'), is(b'\\'));
         let escaped = escaped(backslashes, &mut self.escaped);
         if !self.is_known {
-            if block.simd_lt(u8x64::splat(b' ')).any() {
-                return None;
-            }
+            self.lowest = self.lowest.min(block);
             if escaped != 0 {
                 let mut others = escaped & !(quotes | backslashes | is(b'n'));
                 while others != 0 {
