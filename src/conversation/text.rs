@@ -189,29 +189,55 @@ fn ends_within_escape(body: &str) -> bool {
 /// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
 fn unescape(body: &str) -> String {
     let mut string = String::with_capacity(body.len());
-    let mut rest = body;
-    while let Some((plain, escape)) = rest.split_once('\\') {
+    for (plain, escaped) in Unescaped(body) {
         string.push_str(plain);
-        let mut chars = escape.chars();
-        string.push(match chars.next() {
+        string.extend(escaped);
+    }
+    string
+}
+
+/// Whether `body` is `string` once it is unescaped.
+fn unescapes_to(body: &str, string: &str) -> bool {
+    let rest = Unescaped(body).try_fold(string, |rest, (plain, escaped)| {
+        let rest = rest.strip_prefix(plain)?;
+        escaped.map_or(Some(rest), |c| rest.strip_prefix(c))
+    });
+    rest == Some("")
+}
+
+/// What stands between the quotes of a literal, piece by piece: what is as it is, and the character
+/// that was escaped behind it.
+struct Unescaped<'a>(&'a str);
+
+impl<'a> Iterator for Unescaped<'a> {
+    type Item = (&'a str, Option<char>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let Some(at) = json::position(self.0, |byte| byte == b'\\') else {
+            return Some((std::mem::take(&mut self.0), None));
+        };
+        let (plain, escape) = self.0.split_at(at);
+        let mut chars = escape[1..].chars();
+        let c = match chars.next() {
             Some('b') => '\u{8}',
             Some('f') => '\u{c}',
             Some('n') => '\n',
             Some('r') => '\r',
             Some('t') => '\t',
             Some('u') => {
-                let (c, after) = unescape_code(chars.as_str());
-                string.push(c);
-                rest = after;
-                continue;
+                let (c, rest) = unescape_code(chars.as_str());
+                self.0 = rest;
+                return Some((plain, Some(c)));
             }
             Some(other) => other,
             None => char::REPLACEMENT_CHARACTER,
-        });
-        rest = chars.as_str();
+        };
+        self.0 = chars.as_str();
+        Some((plain, Some(c)))
     }
-    string.push_str(rest);
-    string
 }
 
 /// The character of one or two codes of four digits, and what follows them.
@@ -265,8 +291,9 @@ impl Default for Text {
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Repr::Literal(a), Repr::Literal(b)) if a == b => true,
-            _ => self.decode() == other.decode(),
+            (Repr::Literal(a), Repr::Literal(b)) => a == b || *self == *other.decode(),
+            (_, Repr::String(string)) => *self == **string,
+            (Repr::String(string), _) => *other == **string,
         }
     }
 }
@@ -275,9 +302,10 @@ impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        // An escape makes six bytes of one at the most, so a length can rule it out.
-        let body = self.size().saturating_sub(2);
-        other.len() <= self.size() && body <= other.len() * 6 && self.decode() == other
+        match &self.0 {
+            Repr::Literal(literal) => unescapes_to(string_body(literal).unwrap_or_default(), other),
+            Repr::String(string) => string == other,
+        }
     }
 }
 

@@ -41,12 +41,17 @@ const fn is_special(byte: u8) -> bool {
 
 /// Where the first byte stands that must be escaped.
 pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
+    position(bytes, is_special)
+}
+
+/// Where the first byte stands that `is` says yes to.
+#[inline]
+pub(super) fn position(bytes: &[u8], is: impl Fn(u8) -> bool) -> Option<usize> {
     let (blocks, _) = bytes.as_chunks::<16>();
     // Within a block without an early end, so that its bytes are looked at together.
-    let is_plain = |block: &&[u8; 16]| !block.iter().fold(false, |any, b| any | is_special(*b));
-    let plain = 16 * blocks.iter().take_while(is_plain).count();
-    let found = bytes[plain..].iter().position(|byte| is_special(*byte))?;
-    Some(plain + found)
+    let has_none = |block: &&[u8; 16]| !block.iter().fold(false, |any, byte| any | is(*byte));
+    let before = 16 * blocks.iter().take_while(has_none).count();
+    Some(before + bytes[before..].iter().position(|byte| is(*byte))?)
 }
 
 /// Formatted text as the contents of a string.

@@ -46,6 +46,11 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
+/// Where the first byte of a text stands that `is` says yes to.
+pub(crate) fn position(text: &str, is: impl Fn(u8) -> bool) -> Option<usize> {
+    escape::position(text.as_bytes(), is)
+}
+
 /// Whether a string looks other in JSON than it does by itself.
 pub(crate) fn needs_escape(text: &str) -> bool {
     escape::find_special(text.as_bytes()).is_some()
