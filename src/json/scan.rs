@@ -1,5 +1,7 @@
 //! [`Scanner`]: finds the values of a JSON text without looking into its strings.
 
+use std::borrow::Cow;
+
 use wide::u8x64;
 
 use super::Raw;
@@ -21,6 +23,8 @@ pub(crate) struct Scanner<'a> {
     next: usize,
     /// The quotes of the current block that no backslash escapes, from the lowest bit on.
     quotes: u64,
+    /// The backslashes of the current block.
+    backslashes: u64,
     /// Whether the first byte of the next block is escaped.
     escaped: bool,
     /// Of each place in a block, the lowest byte that any block has there.
@@ -33,7 +37,16 @@ impl<'a> Scanner<'a> {
     /// Over any text.
     pub(crate) const fn new(text: &'a str) -> Self {
         let lowest = u8x64::new([u8::MAX; BLOCK]);
-        Self { text, at: 0, next: 0, quotes: 0, escaped: false, lowest, is_known: false }
+        Self {
+            text,
+            at: 0,
+            next: 0,
+            quotes: 0,
+            backslashes: 0,
+            escaped: false,
+            lowest,
+            is_known: false,
+        }
     }
 
     /// Over a value that is known to be one.
@@ -55,21 +68,22 @@ impl<'a> Scanner<'a> {
         self.at == self.text.len() && (self.is_known || !has_control())
     }
 
-    /// Goes through an object: each key as a literal, each value; `each` may end it by `None`.
+    /// Goes through an object: each key and its value; `each` may end it by `None`.
     pub(crate) fn object(
         &mut self,
-        mut each: impl FnMut(Raw<'a>, Raw<'a>) -> Option<()>,
+        mut each: impl FnMut(Key<'a>, Raw<'a>) -> Option<()>,
     ) -> Option<()> {
         self.skip_space();
         self.expect(b'{')?;
         self.skip_space();
-        if self.peek()? == b'}' {
+        if self.peek() == b'}' {
             self.at += 1;
             return Some(());
         }
         loop {
             self.skip_space();
-            let key = self.string()?;
+            let literal = self.string()?;
+            let key = Key { literal, may_hold_escape: self.may_hold_escape(literal) };
             self.skip_space();
             self.expect(b':')?;
             self.skip_space();
@@ -87,7 +101,7 @@ impl<'a> Scanner<'a> {
         self.skip_space();
         self.expect(b'[')?;
         self.skip_space();
-        if self.peek()? == b']' {
+        if self.peek() == b']' {
             self.at += 1;
             return Some(());
         }
@@ -101,17 +115,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    /// The next byte; NUL, which stands nowhere between values, at the end.
+    fn peek(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
     fn expect(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then(|| self.at += 1)
+        (self.peek() == byte).then(|| self.at += 1)
     }
 
     /// Whether the container ends here; otherwise a comma must stand here.
     fn comma_or(&mut self, close: u8) -> Option<bool> {
-        let byte = self.peek()?;
+        let byte = self.peek();
         self.at += 1;
         match byte {
             b',' => Some(false),
@@ -120,7 +135,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn skip_space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+        while let b' ' | b'\n' | b'\t' | b'\r' = self.peek() {
             self.at += 1;
         }
     }
@@ -132,7 +147,7 @@ impl<'a> Scanner<'a> {
     /// A value that begins here.
     fn value(&mut self) -> Option<Raw<'a>> {
         let start = self.at;
-        match self.peek()? {
+        match self.peek() {
             b'"' => return self.string(),
             b'{' | b'[' => self.nested()?,
             _ => self.scalar()?,
@@ -140,6 +155,7 @@ impl<'a> Scanner<'a> {
         self.since(start)
     }
 
+    #[inline]
     fn string(&mut self) -> Option<Raw<'a>> {
         let start = self.at;
         self.expect(b'"')?;
@@ -148,6 +164,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Where the next quote stands that no backslash escapes.
+    #[inline]
     fn quote(&mut self) -> Option<usize> {
         loop {
             if self.at < self.next {
@@ -162,6 +179,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the next block; `None` at the end, or if a backslash escapes what cannot be escaped.
+    #[inline(never)]
     fn read_block(&mut self) -> Option<()> {
         let start = self.next;
         let rest = self.text.as_bytes().get(start..).filter(|rest| !rest.is_empty())?;
@@ -185,8 +203,19 @@ impl<'a> Scanner<'a> {
             }
         }
         self.quotes = quotes & !escaped;
+        self.backslashes = backslashes;
         self.next = start + BLOCK;
         Some(())
+    }
+
+    /// Whether the string that was just read may hold an escape.
+    fn may_hold_escape(&self, literal: Raw<'_>) -> bool {
+        let block = self.next - BLOCK;
+        let (start, end) = (self.at - literal.get().len(), self.at - 1 - block);
+        match start.checked_sub(block) {
+            Some(start) => self.backslashes >> start << start << (BLOCK - 1 - end) != 0,
+            None => true,
+        }
     }
 
     /// An object or an array and all that is in it, without recursion.
@@ -194,11 +223,11 @@ impl<'a> Scanner<'a> {
         let mut open = Stack::default();
         loop {
             // Here a value begins.
-            match self.peek()? {
+            match self.peek() {
                 b'{' => {
                     self.at += 1;
                     self.skip_space();
-                    if self.peek()? != b'}' {
+                    if self.peek() != b'}' {
                         open.push(true);
                         self.key()?;
                         continue;
@@ -208,7 +237,7 @@ impl<'a> Scanner<'a> {
                 b'[' => {
                     self.at += 1;
                     self.skip_space();
-                    if self.peek()? != b']' {
+                    if self.peek() != b']' {
                         open.push(false);
                         continue;
                     }
@@ -255,6 +284,26 @@ impl<'a> Scanner<'a> {
             _ => number(rest)?,
         };
         Some(())
+    }
+}
+
+/// A key of an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    literal: Raw<'a>,
+    may_hold_escape: bool,
+}
+
+impl<'a> Key<'a> {
+    /// The key itself; `None` if it cannot be unescaped.
+    #[inline]
+    pub(crate) fn name(self) -> Option<Cow<'a, str>> {
+        let literal = self.literal.get();
+        let body = literal.get(1..literal.len() - 1)?;
+        match self.may_hold_escape && body.contains('\\') {
+            true => serde_json::from_str(literal).ok().map(Cow::Owned),
+            false => Some(Cow::Borrowed(body)),
+        }
     }
 }
 

@@ -17,9 +17,36 @@ use crate::{
 /// stays; `null` counts as absent.
 #[derive(Clone, Default)]
 pub struct Object<'a> {
-    fields: Vec<(Cow<'a, str>, Option<Raw<'a>>)>,
+    fields: Vec<Field<'a>>,
     /// Where the next field is likely to be: logs keep the order of their keys.
     next: usize,
+}
+
+#[derive(Clone)]
+struct Field<'a> {
+    tag: u64,
+    name: Cow<'a, str>,
+    /// None once it is taken.
+    value: Option<Raw<'a>>,
+}
+
+impl<'a> Field<'a> {
+    fn new(name: Cow<'a, str>, value: Raw<'a>) -> Self {
+        Self { tag: tag(&name), name, value: Some(value) }
+    }
+
+    fn is(&self, tag: u64, name: &str) -> bool {
+        self.tag == tag && self.name == name
+    }
+}
+
+/// The beginning of a name, as a number: most names differ in it, and numbers are quick to compare.
+#[inline]
+fn tag(name: &str) -> u64 {
+    match name.as_bytes().first_chunk() {
+        Some(first) => u64::from_le_bytes(*first),
+        None => name.bytes().rev().fold(0, |tag, byte| tag << 8 | u64::from(byte)),
+    }
 }
 
 /// How many fields an object is read with. An object with more of them is a value that nobody looks
@@ -50,20 +77,17 @@ impl<'a> Object<'a> {
     fn scan(mut scanner: Scanner<'a>) -> Option<Self> {
         let mut fields = Vec::with_capacity(12);
         scanner.object(|key, value| {
-            let body = key.get().get(1..key.get().len() - 1)?;
-            let name = match body.contains('\\') {
-                true => Cow::Owned(serde_json::from_str(key.get()).ok()?),
-                false => Cow::Borrowed(body),
-            };
-            fields.push((name, Some(value)));
+            fields.push(Field::new(key.name()?, value));
             (fields.len() <= MAX_FIELDS).then_some(())
         })?;
         scanner.end().then_some(Self { fields, next: 0 })
     }
 
     /// The value of a field, which stays.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
-        self.fields.iter().find(|(name, _)| name == key)?.1
+        let tag = tag(key);
+        self.fields.iter().find(|field| field.is(tag, key))?.value
     }
 
     /// The value of a field, if it is a string; the field stays.
@@ -72,31 +96,28 @@ impl<'a> Object<'a> {
     }
 
     /// Whether there is such a field, taken or not.
+    #[inline]
     pub fn has(&self, key: &str) -> bool {
-        self.fields.iter().any(|(name, _)| name == key)
+        let tag = tag(key);
+        self.fields.iter().any(|field| field.is(tag, key))
     }
 
     /// Takes a field if `read` can read it.
+    #[inline]
     pub fn take<T>(&mut self, key: &str, read: impl Fn(Raw<'a>) -> Option<T>) -> Option<T> {
-        let (ahead, behind) = (self.next..self.fields.len(), 0..self.next);
-        for index in ahead.chain(behind) {
-            let (name, slot) = &mut self.fields[index];
-            if name != key {
-                continue;
-            }
-            let Some(raw) = *slot else { continue };
-            self.next = index + 1;
-            if raw.is_null() {
-                *slot = None;
-                return None;
-            }
-            let taken = read(raw);
-            if taken.is_some() {
-                *slot = None;
-            }
-            return taken;
+        let tag = tag(key);
+        let is_it = |field: &Field<'_>| field.is(tag, key) && field.value.is_some();
+        let (behind, ahead) = self.fields.split_at(self.next);
+        let found = ahead.iter().position(is_it).map(|at| self.next + at);
+        let at = found.or_else(|| behind.iter().position(is_it))?;
+        let slot = &mut self.fields[at].value;
+        let raw = (*slot)?;
+        self.next = at + 1;
+        let taken = if raw.is_null() { None } else { read(raw) };
+        if taken.is_some() || raw.is_null() {
+            *slot = None;
         }
-        None
+        taken
     }
 
     /// Takes a field as it is.
@@ -160,17 +181,19 @@ impl<'a> Object<'a> {
     }
 
     /// Takes fields that the executor knows and has no use for.
+    #[inline]
     pub fn ignore(&mut self, keys: &[&str]) {
-        for (name, slot) in &mut self.fields {
-            if slot.is_some() && keys.contains(&&**name) {
-                *slot = None;
+        for key in keys {
+            let tag = tag(key);
+            for field in self.fields.iter_mut().filter(|field| field.is(tag, key)) {
+                field.value = None;
             }
         }
     }
 
     /// What nobody took.
     pub fn rest(self) -> Fields<'a> {
-        let rest = self.fields.into_iter().filter_map(|(name, slot)| Some((name, slot?)));
+        let rest = self.fields.into_iter().filter_map(|field| Some((field.name, field.value?)));
         rest.filter(|(_, raw)| !raw.is_null()).collect()
     }
 
@@ -182,7 +205,8 @@ impl<'a> Object<'a> {
 
 impl fmt::Debug for Object<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.fields.iter().map(|(name, raw)| (name, raw))).finish()
+        let fields = self.fields.iter().map(|field| (&field.name, &field.value));
+        f.debug_map().entries(fields).finish()
     }
 }
 
@@ -202,7 +226,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                     if fields.len() == MAX_FIELDS {
                         return Err(de::Error::custom("too many fields"));
                     }
-                    fields.push((name, Some(raw)));
+                    fields.push(Field::new(name, raw));
                 }
                 Ok(Object { fields, next: 0 })
             }
