@@ -38,7 +38,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
         let executor = recognise(args, &mut follow)?;
         let mut run = Run::new(executor, Replay::new(args, writer(args)?), args.max_line);
         read(args, &mut follow, &mut run, |_, _| Ok(()))?;
-        return run.finish(args);
+        return Ok(run.finish()?.exit_code(args));
     };
     if !matches!(args.format, OutputFormat::Patches | OutputFormat::Events) {
         return Err(Error::WrongUse(
@@ -48,7 +48,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
     let mut journal = Journal::new(checkpoint, args.checkpoint_every);
     let stored = if args.restart { None } else { journal.load()? };
     let mut output = OutputFile::open(out)?;
-    let (executor, mut run) = match stored {
+    let (executor, run) = match stored {
         Some(stored) => resume(args, stored, &journal, &mut follow, output)?,
         None => {
             let executor = recognise(args, &mut follow)?;
@@ -56,13 +56,27 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
             (executor, Run::new(executor, Replay::new(args, output), args.max_line))
         }
     };
-    read(args, &mut follow, &mut run, |follow, run| {
+    let replay = journalled(args, executor, &mut follow, run, &mut journal);
+    Ok(replay.map_err(Error::resumable)?.exit_code(args))
+}
+
+/// Reads to the end, with a checkpoint whenever one is due; all that was written is then on the disk.
+fn journalled(
+    args: &ReplayArgs,
+    executor: Executor,
+    follow: &mut Follow<'_>,
+    mut run: Run<OutputFile>,
+    journal: &mut Journal,
+) -> Result<Replay<OutputFile>, Error> {
+    read(args, follow, &mut run, |follow, run| {
         let is_due = journal.is_due(run.processor.counts().lines);
-        if is_due { save(executor, follow, run, &mut journal) } else { Ok(()) }
+        if is_due { save(executor, follow, run, journal) } else { Ok(()) }
     })?;
     // What the end of the log adds is cut off again when it has grown.
-    save(executor, &mut follow, &mut run, &mut journal)?;
-    run.finish(args)
+    save(executor, follow, &mut run, journal)?;
+    let mut replay = run.finish()?;
+    replay.sink.writer_mut().settle()?;
+    Ok(replay)
 }
 
 /// Reads all there is; after each piece comes `between`.
@@ -171,7 +185,7 @@ fn save(
     };
     let replay = processor.emitter_mut();
     replay.sink.flush().map_err(Error::Output)?;
-    let output = replay.sink.writer_mut().settle().map_err(Error::Output)?;
+    let output = replay.sink.writer_mut().settle()?;
     let malformed = replay.malformed;
     let Some(shape) = replay.sink.state() else { return Ok(()) };
     let Snapshot { framer, counts, state } = processor.snapshot();
