@@ -15,7 +15,7 @@ use crate::{
         sink::{Shape, ShapeState, SinkState},
     },
     conversation::with_source,
-    emitters::patch::PatchStream,
+    emitters::{patch::PatchStream, terminal::neutralise_line},
     executors::{Executor, Format},
     processor::{Checkpoint, Processor, Snapshot},
 };
@@ -90,16 +90,23 @@ fn read<W: Write>(
         between(follow, run)?;
         match follow.next()? {
             News::Bytes(bytes) => run.push(bytes)?,
+            News::Notice(what) => tell(args, &what),
             News::NextFile(why) => {
                 let mut failure = None;
                 run.processor.next_file(|error| failure = Some(error));
                 failure.map_or(Ok(()), Err).map_err(Error::Output)?;
-                let _ = writeln!(io::stderr(), "foldline: {} {why}", args.file.display());
+                tell(args, &why);
             }
             News::Quiet => {}
             News::End => return Ok(()),
         }
     }
+}
+
+/// Tells what became of the log.
+fn tell(args: &ReplayArgs, what: &str) {
+    let told = format!("{} {what}", args.file.display());
+    let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&told));
 }
 
 /// The executor that is named, else the one for what the log begins with, as soon as that is there.
@@ -111,8 +118,17 @@ fn recognise(args: &ReplayArgs, follow: &mut Follow<'_>) -> Result<Executor, Err
     loop {
         let format = match follow.next()? {
             News::Bytes(bytes) => recognition.push(bytes),
-            News::NextFile(_) => {
+            News::NextFile(why) => {
+                tell(args, &why);
+                tell(
+                    args,
+                    "is read from there on: what stood before did not tell which agent wrote it",
+                );
                 recognition = Recognition::new(args.max_line);
+                None
+            }
+            News::Notice(what) => {
+                tell(args, &what);
                 None
             }
             News::Quiet => None,
@@ -153,15 +169,12 @@ fn resume(
         (ShapeState::Events, OutputFormat::Events) => shape(args),
         _ => return Err(journal.refused("it was made with another --format")),
     };
-    let offset = processor.framer.source.offset;
-    let log = args.file.display();
-    match follow.identity(offset)? {
-        _ if source.read.length != offset => return Err(journal.refused("it contradicts itself")),
-        None => return Err(journal.refused(format!("{log} is shorter than it was"))),
-        Some(found) if found.read != source.read => {
-            return Err(journal.refused(format!("{log} is another file than it was")));
-        }
-        Some(_) => follow.go_to(offset)?,
+    if source.read.length != processor.framer.source.offset {
+        return Err(journal.refused("it contradicts itself"));
+    }
+    match follow.go_on(&source)? {
+        Ok(notice) => notice.iter().for_each(|what| tell(args, what)),
+        Err(reason) => return Err(journal.refused(reason)),
     }
     output.cut_back(written)?.map_err(|reason| journal.refused(reason))?;
     let mut replay = Replay::with_shape(args, output, shape);
