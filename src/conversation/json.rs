@@ -17,10 +17,6 @@ use super::{portable::made_portable, text::Text};
 /// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
 /// readers, becomes its own text.
 ///
-/// What is written out is valid for every reader: in a value taken from a log, a lone surrogate is
-/// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
-/// readers, becomes its own text.
-///
 /// ```
 /// use foldline::conversation::Json;
 ///
@@ -53,6 +49,13 @@ impl From<&RawValue> for Json {
     fn from(raw: &RawValue) -> Self {
         let portable = made_portable(raw.get()).map(RawValue::from_string);
         Self(portable.and_then(Result::ok).unwrap_or_else(|| raw.to_owned()))
+    }
+}
+
+impl From<Box<RawValue>> for Json {
+    fn from(raw: Box<RawValue>) -> Self {
+        let portable = made_portable(raw.get()).map(RawValue::from_string);
+        Self(portable.and_then(Result::ok).unwrap_or(raw))
     }
 }
 

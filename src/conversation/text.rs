@@ -28,10 +28,10 @@ use crate::json::RAW_VALUE;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Text(Repr);
+pub struct Text(pub(super) Repr);
 
 #[derive(Clone)]
-enum Repr {
+pub(super) enum Repr {
     /// A string literal that decodes, as it stood in the log.
     Literal(Box<RawValue>),
     /// A string that was made or changed here.

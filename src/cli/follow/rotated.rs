@@ -33,7 +33,7 @@ enum Age<'s> {
 impl Rotated {
     /// The age, if the name tells it.
     fn age(&self) -> Option<Age<'_>> {
-        let Some(rest) = self.suffix.strip_prefix(['.', '-']) else { return None };
+        let rest = self.suffix.strip_prefix(['.', '-'])?;
         let is_date = |byte: u8| byte.is_ascii_digit() || b"-_.:T".contains(&byte);
         match rest.parse() {
             Ok(count) if rest.len() < 6 => Some(Age::Count(count)),
