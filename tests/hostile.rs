@@ -439,9 +439,13 @@ fn memory_is_bounded() {
         let path = folder.path().join(name);
         fs::write(&path, log).unwrap();
         for format in ["droid", "claude-stream"] {
-            for output in ["events", "patches"] {
-                let arguments = ["replay", "--executor", format, "--format", output];
-                let peak = peak_of(&arguments, &path);
+            let (out, stored) = (folder.path().join("out"), folder.path().join("stored"));
+            let [out, stored] = [&out, &stored].map(|path| path.to_str().unwrap());
+            for more in [&["events"][..], &["patches", "--out", out, "--checkpoint", stored]] {
+                let mut arguments = vec!["replay", "--executor", format, "--format"];
+                arguments.extend(more);
+                let _ = fs::remove_file(stored);
+                let (peak, output) = (peak_of(&arguments, &path), more[0]);
                 if mebibytes.is_some() {
                     eprintln!("{:>4} MiB  {name}, {format}, {output}", peak >> 20);
                 }

@@ -11,9 +11,9 @@
 //!   claimed become a warning and an entry.
 //!
 //! What is open and what is held is bounded ([`Limits`]), in number and in bytes. What does not fit ends
-//! the same way: the oldest open calls as unfinished, should their results come later than that, those
-//! are kept as an entry with a warning; the oldest held results as if no call had claimed them. The state
-//! is proportional to what is open, not to the conversation.
+//! the same way: the oldest open calls as unfinished, and a result that comes for one of them later is
+//! kept as an entry with a warning; the oldest held results as if no call had claimed them. The state is
+//! proportional to what is open, not to the conversation.
 
 mod held;
 mod recent;
@@ -83,8 +83,7 @@ impl From<CorrId> for ResultKey {
 pub struct Limits {
     /// Calls open at once.
     pub open_calls: usize,
-    /// Bytes of calls open at once, each with a KiB for its keeping. The last call stays open whatever
-    /// its size.
+    /// Bytes of calls open at once, each with a KiB for its keeping.
     pub open_bytes: usize,
     /// Results that wait for their call.
     pub held_results: usize,
@@ -97,10 +96,10 @@ pub struct Limits {
 impl Limits {
     /// The limits that every executor of this crate works with.
     pub const DEFAULT: Self = Self {
-        open_calls: 1 << 16,
-        open_bytes: 16 << 20,
+        open_calls: 1 << 13,
+        open_bytes: 8 << 20,
         held_results: 1 << 12,
-        held_bytes: 16 << 20,
+        held_bytes: 8 << 20,
         ended_calls: 1 << 10,
     };
 }
@@ -206,8 +205,8 @@ impl<R: CallResult> ToolCalls<R> {
         let bytes = entry.length();
         self.open_bytes += bytes;
         self.by_age.insert(age, id.clone());
-        self.open.insert(id, OpenCall { age, bytes, entry });
-        self.keep_within(limits, events);
+        self.open.insert(id.clone(), OpenCall { age, bytes, entry });
+        self.keep_within(id, limits, events);
     }
 
     /// A result came.
@@ -253,7 +252,7 @@ impl<R: CallResult> ToolCalls<R> {
         self.open_bytes = self.open_bytes - before + call.bytes;
         let entry = Arc::clone(&call.entry);
         events.push(DomainEvent::UpdateToolCall { corr_id: id.clone(), entry });
-        self.keep_within(limits, events);
+        self.keep_within(id.clone(), limits, events);
         true
     }
 
@@ -264,12 +263,12 @@ impl<R: CallResult> ToolCalls<R> {
         Some(call.entry)
     }
 
-    fn keep_within(&mut self, limits: &Limits, events: &mut Batch<DomainEvent>) {
-        let is_beyond = |calls: &Self| {
-            let is_too_large = calls.open_bytes > limits.open_bytes && calls.open.len() > 1;
-            calls.open.len() > limits.open_calls || is_too_large
-        };
-        while is_beyond(self) {
+    /// Makes room after `id` came or grew; one that would need all the room for itself goes instead.
+    fn keep_within(&mut self, id: CorrId, limits: &Limits, events: &mut Batch<DomainEvent>) {
+        if self.open.get(&id).is_some_and(|call| call.bytes > limits.open_bytes) {
+            self.abandon(id, limits, events);
+        }
+        while self.open.len() > limits.open_calls || self.open_bytes > limits.open_bytes {
             self.abandon_oldest(limits, events);
         }
     }
@@ -351,8 +350,12 @@ impl<R: CallResult> ToolCalls<R> {
     }
 
     fn abandon_oldest(&mut self, limits: &Limits, events: &mut Batch<DomainEvent>) {
-        let Some((_, id)) = self.by_age.first_key_value() else { return };
-        let id = id.clone();
+        if let Some((_, id)) = self.by_age.first_key_value() {
+            self.abandon(id.clone(), limits, events);
+        }
+    }
+
+    fn abandon(&mut self, id: CorrId, limits: &Limits, events: &mut Batch<DomainEvent>) {
         let Some(mut entry) = self.take_open(&id) else { return };
         if let Some(tool) = Arc::make_mut(&mut entry).tool_mut() {
             tool.status = ToolStatus::Unfinished;
