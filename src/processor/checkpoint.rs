@@ -70,7 +70,6 @@ impl Extent {
 /// What is stored round a checkpoint. `body` is digested as it stands.
 #[derive(Deserialize)]
 struct Envelope<B> {
-    foldline_checkpoint: u32,
     sha256: Digest,
     body: B,
 }
