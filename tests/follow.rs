@@ -52,10 +52,14 @@ impl Followed {
         }
     }
 
+    fn signal(&self, name: &str) {
+        let (signal, id) = (format!("-{name}"), self.child.id().to_string());
+        assert!(Command::new("kill").args([&signal, &id]).status().unwrap().success());
+    }
+
     /// Ends it as Ctrl-C does; gives everything that was said, and what went to standard error.
     fn end(mut self) -> (Vec<String>, String) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        self.signal("TERM");
         assert!(self.child.wait().unwrap().success());
         let mut errors = String::new();
         std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut errors).unwrap();
@@ -134,6 +138,101 @@ fn a_log_that_grew_again_at_once_is_noticed() {
     fs::write(followed.path("log"), anew).unwrap();
     followed.wait_for("\"and another\"");
     assert_eq!(followed.end().0, ["one", "another one", "and another"]);
+}
+
+/// While nobody looks, a log is renamed twice or more.
+fn rotated_unseen(names: [&str; 2], expected: &[&str]) -> String {
+    let followed = Followed::start(&line("one"));
+    followed.wait_for("\"one\"");
+    followed.signal("STOP");
+    followed.add(&line("two"));
+    let [older, younger] = names.map(|name| followed.path(name));
+    fs::rename(followed.path("log"), older).unwrap();
+    fs::write(&younger, line("three")).unwrap();
+    fs::write(followed.path("log"), line("four")).unwrap();
+    followed.signal("CONT");
+    followed.wait_for("\"four\"");
+    let (said, errors) = followed.end();
+    assert_eq!(said, expected, "{names:?}");
+    errors
+}
+
+#[test]
+fn a_log_that_is_rotated_twice_between_two_looks_is_read_whole() {
+    let whole = ["one", "two", "three", "four"];
+    for names in [["log.2", "log.1"], ["log-20260101", "log-20260102"]] {
+        let errors = rotated_unseen(names, &whole);
+        assert!(errors.contains("more than once"), "{errors}");
+    }
+    // Nothing tells that the other one was between them.
+    for names in [["log.1", "log.2"], ["log.old", "log.1"], ["log.1", "log-20260102"]] {
+        let errors = rotated_unseen(names, &["one", "two", "four"]);
+        assert!(!errors.contains("more than once"), "{errors}");
+    }
+}
+
+#[test]
+fn what_may_have_been_missed_between_two_looks_is_told() {
+    let followed = Followed::start(&line("one"));
+    followed.wait_for("\"one\"");
+    followed.signal("STOP");
+    fs::remove_file(followed.path("log")).unwrap();
+    fs::write(followed.path("log"), line("two")).unwrap();
+    followed.signal("CONT");
+    followed.wait_for("\"two\"");
+    let (said, errors) = followed.end();
+    assert_eq!(said, ["one", "two"]);
+    assert!(errors.contains("whether others stood between them is not known"), "{errors}");
+}
+
+#[test]
+fn the_copy_of_a_log_that_was_cut_is_read_to_its_end() {
+    let begun = line(&"one ".repeat(300));
+    let followed = Followed::start(&begun);
+    followed.wait_for("one one");
+    followed.signal("STOP");
+    let (half, rest) = ("{\"type\":\"message\",\"role\":", "\"user\",\"text\":\"two\"}\n");
+    followed.add(half);
+    followed.signal("CONT");
+    two_looks();
+    followed.signal("STOP");
+    followed.add(rest);
+    followed.add(&line("three"));
+    fs::copy(followed.path("log"), followed.path("log.1")).unwrap();
+    File::create(followed.path("log")).unwrap();
+    followed.add(&line("four"));
+    // Another one, which only begins alike.
+    fs::write(followed.path("log.2"), &begun).unwrap();
+    followed.signal("CONT");
+    followed.wait_for("\"four\"");
+    let (said, errors) = followed.end();
+    assert_eq!(said[1..], ["two", "three", "four"]);
+    let unread = rest.len() + line("three").len();
+    assert!(errors.contains(&format!("log.1 and cut; {unread} bytes")), "{errors}");
+}
+
+#[test]
+fn the_size_of_what_was_cut_off_unread_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let length = fs::write(&log, line("one").repeat(8000)).map(|()| fs::metadata(&log).unwrap());
+    let length = length.unwrap().len();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_foldline"))
+        .args(["replay", "--follow", "--idle-exit", "0.3", "--format", "events"])
+        .arg(&log)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nobody takes what it says, so that it waits behind the first piece that it read.
+    let mut said = [0];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
+    File::create(&log).unwrap();
+    let errors = child.wait_with_output().unwrap().stderr;
+    let errors = String::from_utf8(errors).unwrap();
+    let numbers = errors.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    let [read, lost] = numbers.collect::<Vec<_>>()[..] else { panic!("{errors}") };
+    assert!(read > 0 && lost > 0 && read + lost == length, "{errors}");
 }
 
 #[test]

@@ -376,6 +376,27 @@ fn expensive(length: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("one text", repeat("x")),
         ("many openings", repeat("{\n")),
     ];
+    // Calls that nothing answers, and answers that nobody asked for: three times what a line may be.
+    let numbered = |size: usize, line: &dyn Fn(usize, &str) -> String| {
+        let (padding, count) = ("x".repeat(size), 3 * length / (size + 80));
+        (0..count).map(|n| line(n, &padding)).collect::<Vec<_>>().join("\n")
+    };
+    let open = |n: usize, padding: &str| {
+        format!(
+            r#"{{"type":"tool_call","id":"c{n}","toolName":"Create","parameters":{{"content":"{padding}"}}}}"#
+        )
+    };
+    let early = |n: usize, padding: &str| {
+        format!(r#"{{"type":"tool_result","id":"c{n}","isError":false,"value":"{padding}"}}"#)
+    };
+    logs.extend([
+        ("short open calls", numbered(0, &open)),
+        ("open calls", numbered(3000, &open)),
+        ("long open calls", numbered(length - 1000, &open)),
+        ("short early results", numbered(0, &early)),
+        ("early results", numbered(3000, &early)),
+        ("long early results", numbered(length - 1000, &early)),
+    ]);
     for (name, log) in &mut logs {
         if *name != "many openings" {
             *log = format!("{}\n{log}\n{}\n", said("one"), said("two"));
@@ -418,9 +439,13 @@ fn memory_is_bounded() {
         let path = folder.path().join(name);
         fs::write(&path, log).unwrap();
         for format in ["droid", "claude-stream"] {
-            for output in ["events", "patches"] {
-                let arguments = ["replay", "--executor", format, "--format", output];
-                let peak = peak_of(&arguments, &path);
+            let (out, stored) = (folder.path().join("out"), folder.path().join("stored"));
+            let [out, stored] = [&out, &stored].map(|path| path.to_str().unwrap());
+            for more in [&["events"][..], &["patches", "--out", out, "--checkpoint", stored]] {
+                let mut arguments = vec!["replay", "--executor", format, "--format"];
+                arguments.extend(more);
+                let _ = fs::remove_file(stored);
+                let (peak, output) = (peak_of(&arguments, &path), more[0]);
                 if mebibytes.is_some() {
                     eprintln!("{:>4} MiB  {name}, {format}, {output}", peak >> 20);
                 }

@@ -50,6 +50,34 @@ fn every_law_holds_on_every_log_of_every_format() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
+/// A reducer meets logs of other formats too: where it stops, and how their bytes come, changes nothing
+/// there either.
+#[test]
+fn every_executor_may_stop_at_every_line_of_every_log() {
+    let logs: Vec<_> = Executor::FORMATS.iter().flat_map(|format| logs(*format)).collect();
+    let mut count = 0;
+    for path in &logs {
+        let log = fs::read(path).unwrap();
+        let text = String::from_utf8_lossy(&log);
+        let records = run::records(&text);
+        let line_ends: Vec<_> = text.match_indices('\n').map(|(at, _)| at).collect();
+        let beside = line_ends.iter().flat_map(|at| [*at, at + 1]).collect::<Vec<_>>();
+        for format in Executor::FORMATS.iter().copied() {
+            let executor = Executor::of(format).unwrap();
+            let stops = law::split_invariance(&executor, &records);
+            let pieces = law::chunk_invariance(&executor, &log, &beside);
+            let odd: Vec<_> = (0..log.len()).step_by(13).collect();
+            let odd = law::chunk_invariance(&executor, &log, &odd);
+            if let Err(violation) = stops.and(pieces).and(odd) {
+                panic!("{}, read as {format}: {violation}", path.display());
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= Executor::FORMATS.len() * Executor::FORMATS.len());
+    eprintln!("{count} readings of {} logs", logs.len());
+}
+
 /// A log that was cut off is a log too, and every byte may be the last one.
 #[test]
 fn every_beginning_of_a_log_is_in_balance() {

@@ -277,6 +277,113 @@ fn what_does_not_belong_to_the_checkpoint_is_refused() {
     assert!(files.finish("events", &["--restart"]) == undisturbed(&log, "events"));
 }
 
+/// What comes of one log that goes on in several files, without any stop.
+fn undisturbed_over(files: &[&str], format: &str) -> Vec<u8> {
+    let executor = Executor::of(Format::Droid).unwrap();
+    let mut processor = Processor::new(Transducer::new(with_source(executor), Written::default()));
+    for (number, file) in files.iter().enumerate() {
+        if number > 0 {
+            processor.next_file(|()| {});
+        }
+        processor.push(file.as_bytes(), |()| {});
+    }
+    let written = processor.finish(|()| {}).1;
+    if format == "events" { written.events } else { written.patches }
+}
+
+#[test]
+fn a_log_that_was_rotated_meanwhile_is_gone_on_with_where_it_was() {
+    let (log, next, last) = (log(70), log(9), log(5));
+    let torn = &log[..log.len() - 30];
+    for format in ["events", "patches"] {
+        for cut in [1500, log.len() / 2 + 7, torn.len()] {
+            let begun = |how: &[&str]| {
+                let files = Files::new(&log[..cut]);
+                files.finish(format, how);
+                files.write("log", torn.as_bytes());
+                files
+            };
+            // Renamed, once.
+            let follow: &[&str] = &["--follow", "--idle-exit", "0"];
+            for how in [&[], follow] {
+                let files = begun(how);
+                fs::rename(files.path("log"), files.path("log.1")).unwrap();
+                files.write("log", next.as_bytes());
+                let expected = undisturbed_over(&[torn, &next], format);
+                assert!(files.finish(format, &[]) == expected, "{format}: {cut}, renamed");
+                // Now the new one is the log that was left.
+                files.write("log", [&*next, &*last].concat().as_bytes());
+                let expected = undisturbed_over(&[torn, &format!("{next}{last}")], format);
+                assert!(files.finish(format, how) == expected, "{format}: {cut}, grown");
+            }
+            // Renamed, more than once.
+            let files = begun(&[]);
+            fs::rename(files.path("log"), files.path("log-20260101")).unwrap();
+            files.write("log-20260102", next.as_bytes());
+            files.write("log", last.as_bytes());
+            let expected = undisturbed_over(&[torn, &next, &last], format);
+            assert!(files.finish(format, &[]) == expected, "{format}: {cut}, renamed twice");
+            // Copied and cut.
+            let files = begun(&[]);
+            fs::copy(files.path("log"), files.path("log.1")).unwrap();
+            files.write("log", next.as_bytes());
+            let expected = undisturbed_over(&[torn, &next], format);
+            assert!(files.finish(format, &[]) == expected, "{format}: {cut}, copied and cut");
+        }
+    }
+}
+
+#[test]
+fn killed_among_rotated_files_it_misses_nothing_and_says_nothing_twice() {
+    let parts = [log(900), log(700), log(800)];
+    let expected = undisturbed_over(&parts.each_ref().map(String::as_str), "events");
+    let mut numbers = Numbers(0xD1B5_4A32_D192_ED03);
+    let (mut killed, mut amid) = (0, 0);
+    while killed < kills() {
+        let files = Files::new(&parts[0][..3000]);
+        files.finish("events", &[]);
+        files.write("log", parts[0].as_bytes());
+        fs::rename(files.path("log"), files.path("log.2")).unwrap();
+        files.write("log.1", parts[1].as_bytes());
+        files.write("log", parts[2].as_bytes());
+        for _ in 0..3 {
+            let mut child = files.command("events", &[]).stderr(Stdio::null()).spawn().unwrap();
+            thread::sleep(Duration::from_micros(numbers.below(25_000)));
+            amid += usize::from(child.try_wait().unwrap().is_none());
+            child.kill().unwrap();
+            child.wait().unwrap();
+            killed += 1;
+        }
+        assert!(files.finish("events", &[]) == expected, "another output");
+    }
+    assert!(amid * 3 > killed, "only {amid} of {killed} were killed before the end");
+}
+
+#[test]
+fn a_rotated_log_that_is_not_found_is_refused() {
+    let log = log(50);
+    let files = Files::new(&log);
+    files.finish("events", &[]);
+    let written = files.read("out");
+    // What lies beside the log is another one: shorter, changed, or not called as the log is.
+    files.write("log.1", &log.as_bytes()[..log.len() - 1]);
+    files.write("log.2", log.replace("caf", "cof").as_bytes());
+    files.write("other.1", log.as_bytes());
+    fs::remove_file(files.path("log")).unwrap();
+    files.write("log", &log.as_bytes()[..30]);
+    let output = files.run("events", &[]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("no file beside it") && message.contains("--restart"), "{message}");
+    // Two copies are one too many.
+    files.write("log.3", log.as_bytes());
+    files.write("log.4", log.as_bytes());
+    assert_eq!(files.run("events", &[]).status.code(), Some(1));
+    assert!(files.read("out") == written, "the output was changed");
+    fs::remove_file(files.path("log.4")).unwrap();
+    assert_eq!(files.run("events", &[]).status.code(), Some(0));
+}
+
 /// Both forms of output, as bytes.
 #[derive(Default)]
 struct Written {

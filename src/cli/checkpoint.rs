@@ -9,7 +9,10 @@ use std::{
 
 use serde::Serialize;
 
-use super::{error::Error, sink::SinkState};
+use super::{
+    error::{Error, named},
+    sink::SinkState,
+};
 use crate::{
     conversation::{Digest, SourcedState},
     executors::ExecutorState,
@@ -64,7 +67,8 @@ impl Journal {
         checkpoint: &Checkpoint<S, E>,
     ) -> Result<(), Error> {
         let written = checkpoint.to_bytes().map_err(io::Error::other);
-        written.and_then(|bytes| replace(&self.path, &bytes)).map_err(Error::Output)?;
+        let written = written.and_then(|bytes| replace(&self.path, &bytes));
+        written.map_err(|error| Error::output(&self.path, &error))?;
         self.last = Some((checkpoint.processor.counts.lines, Instant::now()));
         Ok(())
     }
@@ -87,6 +91,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The file that the output goes to.
 pub(super) struct OutputFile {
+    path: PathBuf,
     file: File,
     length: u64,
 }
@@ -96,13 +101,15 @@ impl OutputFile {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(path).map_err(Error::Output)?;
-        Ok(Self { file, length: 0 })
+        match options.open(path) {
+            Ok(file) => Ok(Self { path: path.to_owned(), file, length: 0 }),
+            Err(error) => Err(Error::output(path, &error)),
+        }
     }
 
     /// Cuts the file back to the part that a checkpoint belongs to; says why if it has no such part.
     pub(super) fn cut_back(&mut self, to: Extent) -> Result<Result<(), String>, Error> {
-        match extent(&mut self.file, to.length).map_err(Error::Output)? {
+        match extent(&mut self.file, to.length).map_err(|error| self.failed(&error))? {
             None => Ok(Err(format!("the output is shorter than {} bytes", to.length))),
             Some(found) if found != to => Ok(Err("the output is another one".to_owned())),
             Some(_) => self.begin_at(to.length).map(Ok),
@@ -112,23 +119,32 @@ impl OutputFile {
     /// Cuts the file back to a length, and goes on writing there.
     pub(super) fn begin_at(&mut self, length: u64) -> Result<(), Error> {
         let cut = self.file.set_len(length);
-        cut.and_then(|()| self.file.seek(SeekFrom::Start(length))).map_err(Error::Output)?;
+        let moved = cut.and_then(|()| self.file.seek(SeekFrom::Start(length)));
+        moved.map_err(|error| self.failed(&error))?;
         self.length = length;
         Ok(())
     }
 
     /// Makes sure that what was written stays, and says what it is.
-    pub(super) fn settle(&mut self) -> io::Result<Extent> {
+    pub(super) fn settle(&mut self) -> Result<Extent, Error> {
+        self.try_settle().map_err(|error| self.failed(&error))
+    }
+
+    fn try_settle(&mut self) -> io::Result<Extent> {
         self.file.sync_data()?;
         let settled = extent(&mut self.file, self.length)?;
         self.file.seek(SeekFrom::Start(self.length))?;
-        settled.ok_or_else(|| io::Error::other("somebody else made the output shorter"))
+        settled.ok_or_else(|| io::Error::other("somebody else made it shorter"))
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        Error::output(&self.path, error)
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = self.file.write(bytes).map_err(|error| named(&self.path, &error))?;
         self.length += written as u64;
         Ok(written)
     }

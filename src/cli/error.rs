@@ -1,6 +1,9 @@
 //! What can go wrong, in sentences for people.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use super::exit;
 use crate::{
@@ -23,6 +26,9 @@ pub(super) enum Error {
     #[error("cannot write the output: {0}")]
     Output(io::Error),
 
+    #[error("{0}; run the command again to go on from what is safe on the disk")]
+    Resumable(Box<Self>),
+
     #[error(
         "cannot tell which agent wrote {}: its first {records} records do not decide it; name the format with --executor (known: {known})",
         .path.display()
@@ -41,9 +47,7 @@ pub(super) enum Error {
     #[error(transparent)]
     Audit(AuditError),
 
-    #[error(
-        "{path} was read by another program meanwhile; run the command again to go on from there"
-    )]
+    #[error("{path} was read by another program meanwhile")]
     Overtaken { path: String },
 
     #[error("there is no {what} {id:?}{}", suggestion(.near))]
@@ -60,7 +64,22 @@ fn suggestion(near: &[String]) -> String {
     }
 }
 
+/// An error of the system, with the file that it is about.
+pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
 impl Error {
+    /// An output file cannot be written.
+    pub(super) fn output(path: &Path, error: &io::Error) -> Self {
+        Self::Output(named(path, error))
+    }
+
+    /// The same failure, where nothing of what was done before it is lost.
+    pub(super) fn resumable(self) -> Self {
+        Self::Resumable(Box::new(self))
+    }
+
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Database(SqliteError::Query(_))
@@ -74,6 +93,7 @@ impl Error {
             | Self::Database(_)
             | Self::Overtaken { .. } => exit::FAILED,
             Self::NotFound { .. } => exit::NOT_FOUND,
+            Self::Resumable(error) => error.exit_code(),
         }
     }
 }

@@ -125,7 +125,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
         run.push(bytes)
     })?;
     progress.finish_and_clear();
-    run.finish(args)
+    Ok(run.finish()?.exit_code(args))
 }
 
 /// Nothing may be written over the log, nor over the output.
@@ -171,20 +171,13 @@ impl<W: Write> Run<W> {
         failure.map_or(flushed, Err).map_err(Error::Output)
     }
 
-    fn finish(self, args: &ReplayArgs) -> Result<u8, Error> {
+    /// The log ends: writes what there is still to say.
+    fn finish(self) -> Result<Replay<W>, Error> {
         let mut failure = None;
         let keep_first = |error| failure = failure.take().or(Some(error));
         let (counts, mut replay) = self.processor.finish(keep_first);
         let failure = failure.or(replay.sink.conclude(counts.into()).err());
-        match failure {
-            Some(error) => Err(Error::Output(error)),
-            None if args.strict && replay.malformed > 0 => {
-                let malformed = replay.malformed;
-                let _ = writeln!(io::stderr(), "foldline: {malformed} lines are malformed");
-                Ok(exit::MALFORMED)
-            }
-            None => Ok(exit::FINE),
-        }
+        failure.map_or(Ok(replay), |error| Err(Error::Output(error)))
     }
 }
 
@@ -202,6 +195,16 @@ impl<W: Write> Replay<W> {
 
     fn with_shape(args: &ReplayArgs, writer: W, shape: Shape) -> Self {
         Self { sink: Sink::new(writer, shape), pace: Pace::new(args.speed), malformed: 0 }
+    }
+
+    /// What the program ends with.
+    fn exit_code(&self, args: &ReplayArgs) -> u8 {
+        let malformed = self.malformed;
+        if !args.strict || malformed == 0 {
+            return exit::FINE;
+        }
+        let _ = writeln!(io::stderr(), "foldline: {malformed} lines are malformed");
+        exit::MALFORMED
     }
 }
 

@@ -160,7 +160,7 @@ fn is_large(event: &DomainEvent) -> bool {
         DomainEvent::NewEntry { entry }
         | DomainEvent::OpenEntry { entry, .. }
         | DomainEvent::NewToolCall { entry, .. }
-        | DomainEvent::UpdateToolCall { entry, .. } => entry.content.size() > 1 << 20,
+        | DomainEvent::UpdateToolCall { entry, .. } => entry.size() > 1 << 20,
         _ => false,
     }
 }

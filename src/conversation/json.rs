@@ -65,6 +65,12 @@ impl From<Raw<'_>> for Json {
     }
 }
 
+impl From<Box<RawValue>> for Json {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(made_portable(raw.get()).map_or_else(|| raw.into(), String::into_boxed_str))
+    }
+}
+
 impl From<&Value> for Json {
     fn from(value: &Value) -> Self {
         Self(value.to_string().into_boxed_str())

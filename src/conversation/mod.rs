@@ -15,6 +15,7 @@ mod id;
 mod json;
 mod portable;
 mod session;
+mod size;
 mod source;
 mod summary;
 mod text;
@@ -24,8 +25,6 @@ mod usage;
 
 #[cfg(feature = "patch")]
 pub(crate) use self::document::entry_of_call;
-#[cfg(feature = "executors")]
-pub(crate) use self::text::decode_literal;
 pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
@@ -45,3 +44,5 @@ pub use self::{
     tool_calls::ToolCalls,
     usage::TokenUsage,
 };
+#[cfg(feature = "executors")]
+pub(crate) use self::{size::length_of_extra, text::decode_literal};

@@ -28,10 +28,10 @@ use crate::json::{self, RAW_VALUE, Raw};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Text(Repr);
+pub struct Text(pub(super) Repr);
 
 #[derive(Clone)]
-enum Repr {
+pub(super) enum Repr {
     /// A string literal that decodes, as it stood in the log.
     Literal(Box<str>),
     /// A string that was made or changed here.

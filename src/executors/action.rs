@@ -63,12 +63,14 @@ pub fn todo_items(items: &[Raw<'_>]) -> Vec<TodoItem> {
 }
 
 /// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`. A text of
-/// thousands of lines is one thing to do.
-pub fn numbered_todos(text: &str) -> Vec<TodoItem> {
+/// thousands of lines, or of a MiB, is one thing to do.
+pub fn numbered_todos(text: Text) -> Vec<TodoItem> {
     const MAX_ITEMS: usize = 1 << 12;
-    if text.lines().nth(MAX_ITEMS).is_some() {
-        return vec![TodoItem { content: text.into(), status: "pending".into(), priority: None }];
+    const MAX_SIZE: usize = 1 << 20;
+    if text.size() > MAX_SIZE || text.decode().lines().nth(MAX_ITEMS).is_some() {
+        return vec![TodoItem { content: text, status: "pending".into(), priority: None }];
     }
+    let text = text.decode();
     let items = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
         let marked = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -84,7 +86,8 @@ mod tests {
 
     #[test]
     fn numbered_lists() {
-        let todos = numbered_todos("1. [completed] Read it\n 2. [in_progress] Do [it]\n\nbare");
+        let todos =
+            numbered_todos("1. [completed] Read it\n 2. [in_progress] Do [it]\n\nbare".into());
         let read: Vec<_> = todos.iter().map(|todo| (&todo.status, &todo.content)).collect();
         assert_eq!(
             read,

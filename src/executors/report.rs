@@ -11,7 +11,7 @@ use crate::{
         DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, Warning,
         WarningKind,
     },
-    json::{self, Raw},
+    json::Raw,
     transduce::Batch,
 };
 
@@ -54,21 +54,14 @@ pub fn unknown_event(
     events: &mut Batch<DomainEvent>,
 ) {
     let message = format!("unknown type of record: {name}");
-    let mut warning = Warning::new(WarningKind::UnknownEvent, message).about(name);
-    let object = object_of(fields);
-    // A large one is kept once only.
-    if object.get().len() <= Warning::MAX_SAMPLE {
-        warning = warning.sample(object.clone());
-    }
-    events.extend(warning.keeping(object.into_string(), timestamp));
+    let warning = Warning::new(WarningKind::UnknownEvent, message).about(name);
+    keep(warning, object_of(fields), timestamp, events);
 }
 
 /// Keeps an object that does not say what type of record it is.
 pub fn untyped(fields: &Fields<'_>, timestamp: Option<Timestamp>, events: &mut Batch<DomainEvent>) {
-    let sample = object_of(fields);
-    let warning = Warning::new(WarningKind::UnexpectedValue, "an object without a type")
-        .sample(sample.clone());
-    events.extend(warning.keeping(sample.get(), timestamp));
+    let warning = Warning::new(WarningKind::UnexpectedValue, "an object without a type");
+    keep(warning, object_of(fields), timestamp, events);
 }
 
 /// Keeps a record that belongs to another format than the one being read.
@@ -78,25 +71,34 @@ pub fn foreign_record(
     timestamp: Option<Timestamp>,
     events: &mut Batch<DomainEvent>,
 ) {
-    let sample = object_of(fields);
-    let warning =
-        Warning::new(WarningKind::ForeignRecord, format!("a record of another format: {name}"))
-            .about(name)
-            .sample(sample.clone());
-    events.extend(warning.keeping(sample.get(), timestamp));
+    let message = format!("a record of another format: {name}");
+    let warning = Warning::new(WarningKind::ForeignRecord, message).about(name);
+    keep(warning, object_of(fields), timestamp, events);
 }
 
 /// Keeps a content block whose type the executor does not know; its message goes on without it.
 pub fn unknown_block(
     name: &str,
-    block: &Json,
+    block: Json,
     timestamp: Option<Timestamp>,
     events: &mut Batch<DomainEvent>,
 ) {
     let message = format!("unknown type of content block: {name}");
-    let warning =
-        Warning::new(WarningKind::UnknownBlock, message).about(name).sample(block.clone());
-    events.extend(warning.keeping(block.get(), timestamp));
+    let warning = Warning::new(WarningKind::UnknownBlock, message).about(name);
+    keep(warning, block, timestamp, events);
+}
+
+/// Keeps a value as an entry, and in the warning as well if it is not large.
+fn keep(
+    mut warning: Warning,
+    value: Json,
+    timestamp: Option<Timestamp>,
+    events: &mut Batch<DomainEvent>,
+) {
+    if value.get().len() <= Warning::MAX_SAMPLE {
+        warning = warning.sample(value.clone());
+    }
+    events.extend(warning.keeping(value.into_string(), timestamp));
 }
 
 /// Reports a part of a tool's result whose type the executor does not know; the result keeps it.
@@ -136,8 +138,7 @@ pub fn unknown_tool(name: &str, arguments: Option<Raw<'_>>, events: &mut Batch<D
 pub fn object_of(fields: &Fields<'_>) -> Json {
     let object: BTreeMap<_, _> = fields.iter().map(|(name, raw)| (name, raw)).collect();
     // Names and raw values always have a JSON form, so the fallback is never taken.
-    let text = json::to_string(&object).unwrap_or_default();
-    Raw::parse(&text).map(Json::from).unwrap_or_default()
+    serde_json::value::to_raw_value(&object).map(Json::from).unwrap_or_default()
 }
 
 /// An ordinary entry, as an event.

@@ -68,9 +68,8 @@ impl Extent {
 }
 
 /// What is stored round a checkpoint. `body` is digested as it stands.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Envelope<B> {
-    foldline_checkpoint: u32,
     sha256: Digest,
     body: B,
 }
@@ -102,11 +101,16 @@ impl<S: Serialize, E: Serialize> Checkpoint<S, E> {
     /// The state or what the emitters remember refuses to be serialised; the types of this crate never
     /// do.
     pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
-        let body = serde_json::value::to_raw_value(self)?;
-        let sha256 = Digest::of(body.get().as_bytes());
-        let envelope = Envelope { foldline_checkpoint: VERSION, sha256, body };
-        let mut bytes = serde_json::to_vec(&envelope)?;
-        bytes.push(b'\n');
+        // A state may be large: it is written once, and its digest before it then.
+        let head = |sha256: Digest| {
+            format!("{{\"foldline_checkpoint\":{VERSION},\"sha256\":\"{sha256}\",\"body\":")
+        };
+        let mut bytes = head(Digest::of(b"")).into_bytes();
+        let begin = bytes.len();
+        serde_json::to_writer(&mut bytes, self)?;
+        let head = head(Digest::of(&bytes[begin..]));
+        bytes[..begin].copy_from_slice(head.as_bytes());
+        bytes.extend_from_slice(b"}\n");
         Ok(bytes)
     }
 }

@@ -93,13 +93,16 @@
 //! - How something is shown or stored (indices, formats, counters): an emitter.
 //! - Errors in the input: events. Errors of a sink: its output, as `Emitter<Event, Result<T, E>>`.
 //! - Reading, writing, clocks, randomness: neither; the caller's loop.
+//! - A panic: nowhere by contract; where one must go on all the same, [`guard`] makes it an output.
 
 pub mod batch;
 pub mod emitter;
+mod guard;
 pub mod reducer;
 mod transducer;
 
 pub use batch::Batch;
 pub use emitter::{Contramap, EmitFn, Emitter, Filter, Tee, contramap, emit_fn, filter};
+pub use guard::{Fault, Guarded, guard};
 pub use reducer::{Both, Keyed, ReduceFn, Reducer, Then, reduce_fn};
 pub use transducer::Transducer;

@@ -18,6 +18,8 @@ use super::{Batch, Emitter, Reducer};
 ///
 /// If an emitter panics, the state is already the one after the input, but emitters behind it have
 /// not seen the event, nor any emitter the events after it.
+///
+/// [`guard`](super::guard) round a reducer or an emitter makes its panic an output instead.
 #[derive(Debug)]
 pub struct Transducer<R, State, M> {
     reducer: R,

@@ -25,13 +25,17 @@ pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Er
         return AuditFile::resume(absolute, checkpoint, SyncPolicy::End).map_err(Error::Audit);
     }
     let mut file = AuditFile::open(absolute, SyncPolicy::End).map_err(Error::Audit)?;
-    let begun = state(&mut file).map_err(Error::Output)?;
+    let begun = state(&mut file)?;
     database.commit(Vec::new(), &[begun]).map_err(overtaken)?;
     Ok(file)
 }
 
 /// How far the trail has come, once it is on the disk.
-pub(super) fn state(file: &mut AuditFile) -> io::Result<OutputState> {
+pub(super) fn state(file: &mut AuditFile) -> Result<OutputState, Error> {
+    try_state(file).map_err(|error| Error::output(file.path(), &error))
+}
+
+fn try_state(file: &mut AuditFile) -> io::Result<OutputState> {
     file.sync()?;
     let checkpoint: AuditCheckpoint = file.checkpoint()?;
     let state = Json::of(&checkpoint)?;

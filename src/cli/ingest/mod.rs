@@ -29,7 +29,11 @@ use std::{
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use self::{plan::Planner, summary::Summary, write::Writer};
+use self::{
+    plan::{Plan, Planner},
+    summary::Summary,
+    write::Writer,
+};
 use super::{
     args::{EXIT_CODES, executor_names},
     error::Error,
@@ -112,16 +116,27 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
     for file in &files {
         plans.extend(planner.plan(file, &mut summary)?);
     }
-    let progress = progress(plans.iter().map(plan::Plan::bytes).sum());
-    let mut writer = Writer::new(database, audit, progress, summary);
-    parallel::read_all(&plans, jobs(args), &mut writer)?;
+    let progress = progress(plans.iter().map(Plan::bytes).sum());
+    let writer = Writer::new(database, audit, progress, summary);
+    let (database, summary) = read_all(args, &plans, writer).map_err(Error::resumable)?;
+    summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
+    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+}
+
+/// Everything that is planned into the database, and what there is beside it.
+fn read_all(
+    args: &IngestArgs,
+    plans: &[Plan],
+    mut writer: Writer,
+) -> Result<(Database, Summary), Error> {
+    parallel::read_all(plans, jobs(args), &mut writer)?;
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
         let rendered = read::count_all(&database.states()?).render();
-        write_whole(path, rendered.as_bytes()).map_err(Error::Output)?;
+        let written = write_whole(path, rendered.as_bytes());
+        written.map_err(|error| Error::output(path, &error))?;
     }
-    summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
-    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+    Ok((database, summary))
 }
 
 /// Writes a file that is there as a whole or not at all, as a scraper reads it.

@@ -56,7 +56,8 @@ impl Writer {
             }
             Piece::Commit { commit, bytes, session } => {
                 if let Some(audit) = &mut self.audit {
-                    append(audit, &commit, session).map_err(Error::Output)?;
+                    let appended = append(audit, &commit, session);
+                    appended.map_err(|error| Error::output(audit.path(), &error))?;
                 }
                 self.pending.push(*commit);
                 self.pending_bytes += bytes;
@@ -96,8 +97,7 @@ impl Writer {
         let commits = std::mem::take(&mut self.pending);
         if !commits.is_empty() {
             // The trail is on the disk before the database says that it is.
-            let output =
-                self.audit.as_mut().map(audit::state).transpose().map_err(Error::Output)?;
+            let output = self.audit.as_mut().map(audit::state).transpose()?;
             let receipt = self.database.commit(commits, output.as_slice()).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
         }

@@ -15,7 +15,7 @@ use crate::{
         sink::{Shape, ShapeState, SinkState},
     },
     conversation::with_source,
-    emitters::patch::PatchStream,
+    emitters::{patch::PatchStream, terminal::neutralise_line},
     executors::{Executor, Format},
     processor::{Checkpoint, Processor, Snapshot},
 };
@@ -38,7 +38,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
         let executor = recognise(args, &mut follow)?;
         let mut run = Run::new(executor, Replay::new(args, writer(args)?), args.max_line);
         read(args, &mut follow, &mut run, |_, _| Ok(()))?;
-        return run.finish(args);
+        return Ok(run.finish()?.exit_code(args));
     };
     if !matches!(args.format, OutputFormat::Patches | OutputFormat::Events) {
         return Err(Error::WrongUse(
@@ -48,7 +48,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
     let mut journal = Journal::new(checkpoint, args.checkpoint_every);
     let stored = if args.restart { None } else { journal.load()? };
     let mut output = OutputFile::open(out)?;
-    let (executor, mut run) = match stored {
+    let (executor, run) = match stored {
         Some(stored) => resume(args, stored, &journal, &mut follow, output)?,
         None => {
             let executor = recognise(args, &mut follow)?;
@@ -56,13 +56,27 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
             (executor, Run::new(executor, Replay::new(args, output), args.max_line))
         }
     };
-    read(args, &mut follow, &mut run, |follow, run| {
+    let replay = journalled(args, executor, &mut follow, run, &mut journal);
+    Ok(replay.map_err(Error::resumable)?.exit_code(args))
+}
+
+/// Reads to the end, with a checkpoint whenever one is due; all that was written is then on the disk.
+fn journalled(
+    args: &ReplayArgs,
+    executor: Executor,
+    follow: &mut Follow<'_>,
+    mut run: Run<OutputFile>,
+    journal: &mut Journal,
+) -> Result<Replay<OutputFile>, Error> {
+    read(args, follow, &mut run, |follow, run| {
         let is_due = journal.is_due(run.processor.counts().lines);
-        if is_due { save(executor, follow, run, &mut journal) } else { Ok(()) }
+        if is_due { save(executor, follow, run, journal) } else { Ok(()) }
     })?;
     // What the end of the log adds is cut off again when it has grown.
-    save(executor, &mut follow, &mut run, &mut journal)?;
-    run.finish(args)
+    save(executor, follow, &mut run, journal)?;
+    let mut replay = run.finish()?;
+    replay.sink.writer_mut().settle()?;
+    Ok(replay)
 }
 
 /// Reads all there is; after each piece comes `between`.
@@ -76,16 +90,23 @@ fn read<W: Write>(
         between(follow, run)?;
         match follow.next()? {
             News::Bytes(bytes) => run.push(bytes)?,
+            News::Notice(what) => tell(args, &what),
             News::NextFile(why) => {
                 let mut failure = None;
                 run.processor.next_file(|error| failure = Some(error));
                 failure.map_or(Ok(()), Err).map_err(Error::Output)?;
-                let _ = writeln!(io::stderr(), "foldline: {} {why}", args.file.display());
+                tell(args, &why);
             }
             News::Quiet => {}
             News::End => return Ok(()),
         }
     }
+}
+
+/// Tells what became of the log.
+fn tell(args: &ReplayArgs, what: &str) {
+    let told = format!("{} {what}", args.file.display());
+    let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&told));
 }
 
 /// The executor that is named, else the one for what the log begins with, as soon as that is there.
@@ -97,8 +118,17 @@ fn recognise(args: &ReplayArgs, follow: &mut Follow<'_>) -> Result<Executor, Err
     loop {
         let format = match follow.next()? {
             News::Bytes(bytes) => recognition.push(bytes),
-            News::NextFile(_) => {
+            News::NextFile(why) => {
+                tell(args, &why);
+                tell(
+                    args,
+                    "is read from there on: what stood before did not tell which agent wrote it",
+                );
                 recognition = Recognition::new(args.max_line);
+                None
+            }
+            News::Notice(what) => {
+                tell(args, &what);
                 None
             }
             News::Quiet => None,
@@ -139,15 +169,12 @@ fn resume(
         (ShapeState::Events, OutputFormat::Events) => shape(args),
         _ => return Err(journal.refused("it was made with another --format")),
     };
-    let offset = processor.framer.source.offset;
-    let log = args.file.display();
-    match follow.identity(offset)? {
-        _ if source.read.length != offset => return Err(journal.refused("it contradicts itself")),
-        None => return Err(journal.refused(format!("{log} is shorter than it was"))),
-        Some(found) if found.read != source.read => {
-            return Err(journal.refused(format!("{log} is another file than it was")));
-        }
-        Some(_) => follow.go_to(offset)?,
+    if source.read.length != processor.framer.source.offset {
+        return Err(journal.refused("it contradicts itself"));
+    }
+    match follow.go_on(&source)? {
+        Ok(notice) => notice.iter().for_each(|what| tell(args, what)),
+        Err(reason) => return Err(journal.refused(reason)),
     }
     output.cut_back(written)?.map_err(|reason| journal.refused(reason))?;
     let mut replay = Replay::with_shape(args, output, shape);
@@ -171,7 +198,7 @@ fn save(
     };
     let replay = processor.emitter_mut();
     replay.sink.flush().map_err(Error::Output)?;
-    let output = replay.sink.writer_mut().settle().map_err(Error::Output)?;
+    let output = replay.sink.writer_mut().settle()?;
     let malformed = replay.malformed;
     let Some(shape) = replay.sink.state() else { return Ok(()) };
     let Snapshot { framer, counts, state } = processor.snapshot();

@@ -39,7 +39,7 @@ impl<R: CallResult> HeldResults<R> {
 
     pub(super) fn insert(&mut self, id: CorrId, result: R) {
         let age = self.count;
-        let bytes = result.content().decode().len();
+        let bytes = result.length();
         self.count += 1;
         self.bytes += bytes;
         self.by_age.insert(age, id.clone());

@@ -10,8 +10,10 @@
 //! - at the end, open calls end as [`Unfinished`](ToolStatus::Unfinished), and results that no call
 //!   claimed become a warning and an entry.
 //!
-//! What is held is bounded ([`Limits`]); what does not fit ends the same way, with a warning. The
-//! state is proportional to what is open, not to the conversation.
+//! What is open and what is held is bounded ([`Limits`]), in number and in bytes. What does not fit ends
+//! the same way: the oldest open calls as unfinished, and a result that comes for one of them later is
+//! kept as an entry with a warning; the oldest held results as if no call had claimed them. The state is
+//! proportional to what is open, not to the conversation.
 
 mod held;
 mod recent;
@@ -43,6 +45,20 @@ pub trait CallResult {
 
     /// What is kept of a result that no call claims.
     fn content(&self) -> Text;
+
+    /// The same, where the result is not needed any more: one that is long need not be copied.
+    fn into_content(self) -> Text
+    where
+        Self: Sized,
+    {
+        self.content()
+    }
+
+    /// How many bytes it holds, as far as the log can make it long: results that wait for their call
+    /// are bounded by it. It must be the same after the result was stored and read.
+    fn length(&self) -> usize {
+        self.content().decode().len()
+    }
 }
 
 /// What a result says of the call it belongs to.
@@ -67,6 +83,8 @@ impl From<CorrId> for ResultKey {
 pub struct Limits {
     /// Calls open at once.
     pub open_calls: usize,
+    /// Bytes of calls open at once, each with a KiB for its keeping.
+    pub open_bytes: usize,
     /// Results that wait for their call.
     pub held_results: usize,
     /// Bytes of results that wait for their call.
@@ -78,9 +96,10 @@ pub struct Limits {
 impl Limits {
     /// The limits that every executor of this crate works with.
     pub const DEFAULT: Self = Self {
-        open_calls: 1 << 16,
+        open_calls: 1 << 13,
+        open_bytes: 8 << 20,
         held_results: 1 << 12,
-        held_bytes: 16 << 20,
+        held_bytes: 8 << 20,
         ended_calls: 1 << 10,
     };
 }
@@ -98,6 +117,7 @@ pub struct ToolCalls<R> {
     open: BTreeMap<CorrId, OpenCall>,
     /// The same calls by age.
     by_age: BTreeMap<u64, CorrId>,
+    open_bytes: usize,
     held: HeldResults<R>,
     ended: RecentIds,
     /// How many calls there were.
@@ -107,6 +127,7 @@ pub struct ToolCalls<R> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct OpenCall {
     age: u64,
+    bytes: usize,
     entry: Arc<NormalizedEntry>,
 }
 
@@ -115,6 +136,7 @@ impl<R> Default for ToolCalls<R> {
         Self {
             open: BTreeMap::new(),
             by_age: BTreeMap::new(),
+            open_bytes: 0,
             held: HeldResults::default(),
             ended: RecentIds::default(),
             count: 0,
@@ -180,11 +202,11 @@ impl<R: CallResult> ToolCalls<R> {
             self.end(id, entry, result, limits, events);
             return;
         }
+        let bytes = entry.length();
+        self.open_bytes += bytes;
         self.by_age.insert(age, id.clone());
-        self.open.insert(id, OpenCall { age, entry });
-        if self.open.len() > limits.open_calls {
-            self.abandon_oldest(limits, events);
-        }
+        self.open.insert(id.clone(), OpenCall { age, bytes, entry });
+        self.keep_within(id, limits, events);
     }
 
     /// A result came.
@@ -199,19 +221,19 @@ impl<R: CallResult> ToolCalls<R> {
             self.result_without_id(&key, result, limits, events);
             return;
         };
-        if let Some(call) = self.open.remove(&id) {
-            self.by_age.remove(&call.age);
-            self.end(id, call.entry, result, limits, events);
+        if let Some(entry) = self.take_open(&id) {
+            self.end(id, entry, result, limits, events);
         } else if self.ended.contains(&id) || self.held.contains(&id) {
             let message = format!("a second result came for call {id}; the first one counts");
             let warning = Warning::new(WarningKind::DuplicateResult, message).call(id);
-            events.extend(warning.keeping(result.content(), result.timestamp()));
+            let timestamp = result.timestamp();
+            events.extend(warning.keeping(result.into_content(), timestamp));
         } else {
             trace!(corr_id = %id, held = self.held.len() + 1, "result held until its call comes");
             self.held.insert(id, result);
             while let Some((id, result)) = self.held.evict(limits) {
                 let message = format!("there was no more room to hold the result of call {id}");
-                reject_result(Some(id), &result, message, events);
+                reject_result(Some(id), result, message, events);
             }
         }
     }
@@ -221,13 +243,34 @@ impl<R: CallResult> ToolCalls<R> {
         &mut self,
         id: &CorrId,
         change: impl FnOnce(&mut NormalizedEntry),
+        limits: &Limits,
         events: &mut Batch<DomainEvent>,
     ) -> bool {
         let Some(call) = self.open.get_mut(id) else { return false };
         change(Arc::make_mut(&mut call.entry));
+        let before = std::mem::replace(&mut call.bytes, call.entry.length());
+        self.open_bytes = self.open_bytes - before + call.bytes;
         let entry = Arc::clone(&call.entry);
         events.push(DomainEvent::UpdateToolCall { corr_id: id.clone(), entry });
+        self.keep_within(id.clone(), limits, events);
         true
+    }
+
+    fn take_open(&mut self, id: &CorrId) -> Option<Arc<NormalizedEntry>> {
+        let call = self.open.remove(id)?;
+        self.by_age.remove(&call.age);
+        self.open_bytes -= call.bytes;
+        Some(call.entry)
+    }
+
+    /// Makes room after `id` came or grew; one that would need all the room for itself goes instead.
+    fn keep_within(&mut self, id: CorrId, limits: &Limits, events: &mut Batch<DomainEvent>) {
+        if self.open.get(&id).is_some_and(|call| call.bytes > limits.open_bytes) {
+            self.abandon(id, limits, events);
+        }
+        while self.open.len() > limits.open_calls || self.open_bytes > limits.open_bytes {
+            self.abandon_oldest(limits, events);
+        }
     }
 
     /// The log ended: open calls end as unfinished, held results become warnings and entries.
@@ -237,7 +280,7 @@ impl<R: CallResult> ToolCalls<R> {
         }
         while let Some((id, result)) = self.held.pop_oldest() {
             let message = format!("no call with the id {id} claimed this result");
-            reject_result(Some(id), &result, message, events);
+            reject_result(Some(id), result, message, events);
         }
     }
 
@@ -248,40 +291,39 @@ impl<R: CallResult> ToolCalls<R> {
         limits: &Limits,
         events: &mut Batch<DomainEvent>,
     ) {
-        let Some((age, id)) = self.best_match(key) else {
+        let Some(id) = self.best_match(key) else {
             let message = "a result names no call, and no open call fits it".to_owned();
-            reject_result(None, &result, message, events);
+            reject_result(None, result, message, events);
             return;
         };
-        self.by_age.remove(&age);
-        let Some(mut call) = self.open.remove(&id) else { return };
+        let Some(mut entry) = self.take_open(&id) else { return };
         let message = format!("a result names no call; {id} is the oldest open one that fits");
         events.push(Warning::new(WarningKind::InferredResult, message).call(id.clone()).into());
-        Arc::make_mut(&mut call.entry).metadata_mut().inferred = true;
-        self.end(id, call.entry, result, limits, events);
+        Arc::make_mut(&mut entry).metadata_mut().inferred = true;
+        self.end(id, entry, result, limits, events);
     }
 
     /// The oldest open call of the result's message, else the oldest one of its tool.
-    fn best_match(&self, key: &ResultKey) -> Option<(u64, CorrId)> {
-        let mut fits = self.by_age.iter().filter_map(|(&age, id)| {
+    fn best_match(&self, key: &ResultKey) -> Option<CorrId> {
+        let mut fits = self.by_age.values().filter_map(|id| {
             let entry = &self.open.get(id)?.entry;
             let same_tool = match &key.tool_name {
                 Some(tool_name) => entry.tool()?.tool_name == *tool_name,
                 None => true,
             };
-            same_tool.then_some((age, id, entry))
+            same_tool.then_some((id, entry))
         });
         let Some(message_id) = &key.message_id else {
-            return fits.next().map(|(age, id, _)| (age, id.clone()));
+            return fits.next().map(|(id, _)| id.clone());
         };
         let mut oldest = None;
-        for (age, id, entry) in fits {
+        for (id, entry) in fits {
             let of_message =
                 entry.metadata.as_ref().and_then(|metadata| metadata.message_id.as_ref());
             if of_message == Some(message_id) {
-                return Some((age, id.clone()));
+                return Some(id.clone());
             }
-            oldest = oldest.or_else(|| Some((age, id.clone())));
+            oldest = oldest.or_else(|| Some(id.clone()));
         }
         oldest
     }
@@ -308,15 +350,20 @@ impl<R: CallResult> ToolCalls<R> {
     }
 
     fn abandon_oldest(&mut self, limits: &Limits, events: &mut Batch<DomainEvent>) {
-        let Some((_, id)) = self.by_age.pop_first() else { return };
-        let Some(mut call) = self.open.remove(&id) else { return };
-        if let Some(tool) = Arc::make_mut(&mut call.entry).tool_mut() {
+        if let Some((_, id)) = self.by_age.first_key_value() {
+            self.abandon(id.clone(), limits, events);
+        }
+    }
+
+    fn abandon(&mut self, id: CorrId, limits: &Limits, events: &mut Batch<DomainEvent>) {
+        let Some(mut entry) = self.take_open(&id) else { return };
+        if let Some(tool) = Arc::make_mut(&mut entry).tool_mut() {
             tool.status = ToolStatus::Unfinished;
         }
         let message = format!("call {id} has no result");
         events.push(Warning::new(WarningKind::UnfinishedCall, message).call(id.clone()).into());
         self.ended.insert(id.clone(), limits.ended_calls);
-        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry: call.entry });
+        events.push(DomainEvent::UpdateToolCall { corr_id: id, entry });
     }
 }
 
@@ -337,13 +384,14 @@ fn reject_duplicate_call(id: CorrId, entry: &NormalizedEntry, events: &mut Batch
 
 fn reject_result<R: CallResult>(
     id: Option<CorrId>,
-    result: &R,
+    result: R,
     message: String,
     events: &mut Batch<DomainEvent>,
 ) {
     let mut warning = Warning::new(WarningKind::UnclaimedResult, message);
     warning.corr_id = id;
-    events.extend(warning.keeping(result.content(), result.timestamp()));
+    let timestamp = result.timestamp();
+    events.extend(warning.keeping(result.into_content(), timestamp));
 }
 
 #[cfg(test)]

@@ -171,7 +171,13 @@ fn completion_ends_what_is_open_and_reports_what_is_held() {
 #[test]
 fn what_is_held_is_bounded() {
     let mut machine = Machine::new();
-    machine.limits = Limits { open_calls: 2, held_results: 2, held_bytes: 20, ended_calls: 1 };
+    machine.limits = Limits {
+        open_calls: 2,
+        held_results: 2,
+        held_bytes: 20,
+        ended_calls: 1,
+        ..Limits::DEFAULT
+    };
     for id in ["a", "b", "c"] {
         machine.result(id, "1");
     }
@@ -191,6 +197,39 @@ fn what_is_held_is_bounded() {
         ]
     );
     assert_eq!(machine.calls.open_calls(), 2);
+}
+
+#[test]
+fn the_bytes_of_open_calls_are_bounded() {
+    let mut machine = Machine::new();
+    machine.limits.open_bytes = 10_000;
+    let long = "x".repeat(4_000);
+    for id in ["a", "b", "c"] {
+        machine.call(id, &long, "m");
+    }
+    // Two calls more than fill it, each of them three times its tool's name; the last stays.
+    let unfinished = |ended: &[String]| ended.iter().filter(|it| it.contains("=unfin")).count();
+    let ended = machine.ended();
+    assert_eq!(unfinished(&ended), 2, "{ended:?}");
+    assert_eq!(machine.calls.open_calls(), 1);
+    machine.result("c", "came");
+    // What comes too late is kept, with a warning.
+    machine.result("a", "late");
+    assert_eq!(machine.ended(), ["c=success:came", "duplicate_result"]);
+
+    // Short ones are bounded as well, and one that grows beyond all room leaves it to the others.
+    for n in 0..100 {
+        machine.call(&format!("short-{n}"), "Read", "m");
+    }
+    let few = machine.calls.open_calls();
+    assert!(few > 1 && few < 10, "{few}");
+    let Machine { calls, limits, events } = &mut machine;
+    let grow = |call: &mut NormalizedEntry| call.content = "y".repeat(20_000).into();
+    assert!(calls.update(&"short-99".into(), grow, limits, events));
+    assert_eq!(machine.calls.open_calls(), few - 1);
+    assert!(machine.calls.get(&"short-99".into()).is_none());
+    machine.calls.finish(&mut machine.events);
+    assert_eq!((machine.calls.open_calls(), machine.calls.open_bytes), (0, 0));
 }
 
 #[test]

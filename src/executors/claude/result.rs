@@ -6,7 +6,7 @@ use super::{content::ToolResult, detail::ResultDetail};
 use crate::{
     conversation::{
         ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, Text, Timestamp,
-        ToolResult as Body, ToolStatus, tool_calls::CallResult,
+        ToolResult as Body, ToolStatus, length_of_extra, tool_calls::CallResult,
     },
     executors::wire::Fields,
 };
@@ -92,6 +92,15 @@ impl CallResult for ClaudeResult {
             action => action.set_result(Body::Text(self.body)),
         }
         tool.status = self.status;
+    }
+
+    fn into_content(self) -> Text {
+        self.body
+    }
+
+    fn length(&self) -> usize {
+        let patch = self.patch.as_ref().map_or(0, Text::length);
+        self.body.length() + patch + length_of_extra(&self.extra)
     }
 
     fn timestamp(&self) -> Option<Timestamp> {

@@ -170,7 +170,7 @@ impl Turn<'_> {
                     continue;
                 }
                 BlockKind::Unknown { name, raw } => {
-                    report::unknown_block(&name, &raw.into(), self.at, self.events);
+                    report::unknown_block(&name, raw.into(), self.at, self.events);
                     continue;
                 }
             };
@@ -222,7 +222,7 @@ impl Turn<'_> {
                 }
                 BlockKind::RedactedThinking => {}
                 BlockKind::Unknown { name, raw } => {
-                    report::unknown_block(&name, &raw.into(), self.at, self.events);
+                    report::unknown_block(&name, raw.into(), self.at, self.events);
                 }
             }
         }
@@ -290,7 +290,7 @@ impl Turn<'_> {
                     tool.status = ToolStatus::InProgress;
                 }
             };
-            self.talk.calls.update(call, run, self.events);
+            self.talk.calls.update(call, run, self.limits, self.events);
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{output, tools::Status};
 use crate::conversation::{
     ActionType, CommandExitStatus, Json, NormalizedEntry, Text, Timestamp, ToolResult, ToolStatus,
-    tool_calls::CallResult,
+    length_of_extra, tool_calls::CallResult,
 };
 
 /// The result of a call, as far as a reducer keeps it while it waits for its call.
@@ -102,6 +102,20 @@ impl CodexResult {
 impl CallResult for CodexResult {
     fn complete(self, call: &mut NormalizedEntry) {
         self.write(call);
+    }
+
+    fn into_content(self) -> Text {
+        self.body.map(ToolResult::into_text).unwrap_or_default()
+    }
+
+    fn length(&self) -> usize {
+        let body = match &self.body {
+            Some(ToolResult::Text(text)) => text.length(),
+            Some(ToolResult::Json(json)) => json.get().len(),
+            None => 0,
+        };
+        let call = self.call.as_ref().map_or(0, |call| call.0.length() + call.1.length());
+        body + call + length_of_extra(&self.extra)
     }
 
     fn timestamp(&self) -> Option<Timestamp> {

@@ -168,7 +168,7 @@ fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
             }
             todos
         }
-        None => given.str("todos").map(|text| numbered_todos(&text)).unwrap_or_default(),
+        None => given.text("todos").map(numbered_todos).unwrap_or_default(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::types;
 use crate::{
     conversation::{
         ActionType, CommandExitStatus, Json, NormalizedEntry, Text, Timestamp, ToolResult,
-        ToolStatus, tool_calls::CallResult,
+        ToolStatus, length_of_extra, tool_calls::CallResult,
     },
     executors::wire::value,
 };
@@ -73,6 +73,14 @@ impl CallResult for DroidResult {
         } else {
             tool.action_type.set_result(ToolResult::Text(self.body));
         }
+    }
+
+    fn into_content(self) -> Text {
+        self.body
+    }
+
+    fn length(&self) -> usize {
+        self.body.length() + length_of_extra(&self.extra)
     }
 
     fn timestamp(&self) -> Option<Timestamp> {

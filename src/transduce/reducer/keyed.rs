@@ -17,6 +17,9 @@ use crate::transduce::Batch;
 /// their keys (the map is an ordered one, so that the same input gives the same events), and
 /// their last states stay in the map.
 ///
+/// A reducer that panics takes all the sessions with it; one that is [guarded](crate::transduce::guard)
+/// loses its own only.
+///
 /// ```
 /// use foldline::transduce::{Batch, Keyed, Reducer, Transducer, emit_fn, reduce_fn};
 ///

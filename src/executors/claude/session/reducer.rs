@@ -329,7 +329,7 @@ impl Step<'_> {
                 result.get_or_insert_default().output = Some(output);
             }
         };
-        self.turn.talk.calls.update(call, show, self.turn.events);
+        self.turn.talk.calls.update(call, show, self.turn.limits, self.turn.events);
     }
 
     fn attachment(&mut self, attachment: Attachment<'_>) {

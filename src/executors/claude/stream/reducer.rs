@@ -279,7 +279,7 @@ impl Step<'_> {
                 Delta::Quiet => {}
                 Delta::Unknown(raw) => {
                     let at = self.turn.at;
-                    report::unknown_block("delta", &raw.into(), at, self.turn.events);
+                    report::unknown_block("delta", raw.into(), at, self.turn.events);
                 }
             },
             PartialEvent::MessageDelta(usage) => {

@@ -36,7 +36,7 @@ impl Step<'_> {
                 }
             }
             ItemKind::Unknown(item) => {
-                report::unknown_block(&name, &item, self.at, self.events);
+                report::unknown_block(&name, item, self.at, self.events);
             }
         }
     }
@@ -90,7 +90,7 @@ impl Step<'_> {
         result.call = Some(Box::new(now));
         result.extra.extend(extra);
         for (name, block) in tool.unknown_blocks() {
-            report::unknown_block(name, block, self.at, self.events);
+            report::unknown_block(name, block.clone(), self.at, self.events);
         }
         if let (Tool::Agents(agents), Some(id)) = (tool, &id) {
             for thread in &agents.threads {
@@ -104,7 +104,7 @@ impl Step<'_> {
                 if !calls.knows(&id) {
                     calls.call(Some(id.clone()), entry, self.limits, self.events);
                 }
-                calls.update(&id, |call| result.progress(call), self.events);
+                calls.update(&id, |call| result.progress(call), self.limits, self.events);
             }
             (Phase::Completed, Some(id)) => {
                 if calls.knows(&id) {

@@ -127,7 +127,7 @@ impl Step<'_> {
         extra: Vec<(String, Json)>,
     ) {
         for (name, block) in tool.unknown_blocks() {
-            report::unknown_block(name, block, self.at, self.events);
+            report::unknown_block(name, block.clone(), self.at, self.events);
         }
         let mut result = CodexResult { timestamp: ended_at, ..tool.result() };
         result.extra.extend(extra);

@@ -36,7 +36,7 @@ impl Step<'_> {
     /// Reports the blocks that nobody knows.
     pub(super) fn blocks(&mut self, content: &Blocks) {
         for (name, block) in &content.unknown {
-            report::unknown_block(name, block, self.at, self.events);
+            report::unknown_block(name, block.clone(), self.at, self.events);
         }
     }
 

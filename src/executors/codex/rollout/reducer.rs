@@ -194,7 +194,7 @@ impl Step<'_> {
             CompletedItem::Thoughts(thoughts) => self.thoughts(channel, thoughts),
             CompletedItem::Tool(id, tool) => self.ended(channel, id, &tool, extra),
             CompletedItem::Unknown(name, item) => {
-                report::unknown_block(&name, &item, self.at, self.events);
+                report::unknown_block(&name, item, self.at, self.events);
             }
         }
     }

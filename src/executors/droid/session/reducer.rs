@@ -183,7 +183,7 @@ impl Step<'_> {
                 }
                 SessionBlock::ToolResult { id: call_id, content, is_error } => {
                     for (name, block) in &content.unknown {
-                        report::unknown_block(name, block, self.at, self.events);
+                        report::unknown_block(name, block.clone(), self.at, self.events);
                     }
                     let result = DroidResult::of_text(is_error, content.text(), self.at);
                     let key = ResultKey { id: call_id, ..ResultKey::default() };
@@ -191,7 +191,7 @@ impl Step<'_> {
                 }
                 SessionBlock::Nothing => {}
                 SessionBlock::Unknown(name, block) => {
-                    report::unknown_block(&name, &block, self.at, self.events);
+                    report::unknown_block(&name, block, self.at, self.events);
                 }
             }
         }

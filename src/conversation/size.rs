@@ -1,0 +1,189 @@
+//! How much an entry holds, to bound what is kept of a log that nobody should have written.
+
+use super::{
+    action::{ActionType, FileChange, TodoItem, ToolResult},
+    entry::{NormalizedEntry, NormalizedEntryType},
+    json::Json,
+    text::{Repr, Text},
+};
+
+/// A part of an entry that is as long as the log made it.
+pub(crate) enum Part<'e> {
+    Text(&'e Text),
+    Json(&'e Json),
+}
+
+impl Part<'_> {
+    /// How many bytes it is written with: the same after it was stored and read.
+    fn length(&self) -> usize {
+        match self {
+            Self::Text(text) => match &text.0 {
+                Repr::Literal(literal) => literal.len(),
+                Repr::String(string) => 2 + string.bytes().map(escaped_length).sum::<usize>(),
+            },
+            Self::Json(json) => json.get().len(),
+        }
+    }
+
+    /// How many bytes it takes in memory; cheaper than its length.
+    #[cfg(feature = "cli")]
+    fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.size(),
+            Self::Json(json) => json.get().len(),
+        }
+    }
+}
+
+/// How many bytes a byte of a string is written with.
+fn escaped_length(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | 0x08 | b'\t' | b'\n' | 0x0C | b'\r' => 2,
+        0..0x20 => 6,
+        _ => 1,
+    }
+}
+
+impl Text {
+    /// How many bytes it is written with.
+    #[cfg(feature = "executors")]
+    pub(crate) fn length(&self) -> usize {
+        Part::Text(self).length()
+    }
+}
+
+/// How many bytes the values of further fields are written with.
+#[cfg(feature = "executors")]
+pub(crate) fn length_of_extra(extra: &[(String, Json)]) -> usize {
+    extra.iter().map(|(_, json)| json.get().len()).sum()
+}
+
+impl NormalizedEntry {
+    /// How many bytes it is written with, and what it takes to keep it.
+    pub(crate) fn length(&self) -> usize {
+        // The structures round the texts: a short call costs more for them than for its texts.
+        let mut length = 1024;
+        self.each_part(&mut |part| length += part.length());
+        if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
+            length += tool.action_type.parts() * size_of::<TodoItem>();
+        }
+        length
+    }
+
+    /// How many bytes of text it holds.
+    #[cfg(feature = "cli")]
+    pub(crate) fn size(&self) -> usize {
+        let mut size = 0;
+        self.each_part(&mut |part| size += part.size());
+        size
+    }
+
+    fn each_part(&self, each: &mut dyn FnMut(Part<'_>)) {
+        each(Part::Text(&self.content));
+        if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
+            tool.action_type.each_part(each);
+        }
+        for (_, json) in self.metadata.iter().flat_map(|metadata| metadata.extra.iter()) {
+            each(Part::Json(json));
+        }
+    }
+}
+
+impl ActionType {
+    /// How many bytes its parts are written with.
+    #[cfg(feature = "executors")]
+    pub(crate) fn length(&self) -> usize {
+        let mut length = 0;
+        self.each_part(&mut |part| length += part.length());
+        length
+    }
+
+    /// How many of its parts are in lists.
+    fn parts(&self) -> usize {
+        match self {
+            Self::FileEdit { changes, .. } => changes.len(),
+            Self::TodoManagement { todos, .. } => todos.len(),
+            Self::Question { questions, .. } => questions.len(),
+            _ => 0,
+        }
+    }
+
+    fn each_part(&self, each: &mut dyn FnMut(Part<'_>)) {
+        let mut text = |text: &Text| each(Part::Text(text));
+        let result = match self {
+            Self::FileRead { path: said, result }
+            | Self::Search { query: said, result }
+            | Self::WebFetch { url: said, result }
+            | Self::PlanPresentation { plan: said, result } => {
+                text(said);
+                result
+            }
+            Self::FileEdit { path, changes, result } => {
+                text(path);
+                changes.iter().flat_map(texts_of_change).for_each(text);
+                result
+            }
+            Self::TodoManagement { todos, operation, result } => {
+                text(operation);
+                todos.iter().flat_map(texts_of_todo).for_each(text);
+                result
+            }
+            Self::TaskCreate { description, prompt, subagent_type, result } => {
+                text(description);
+                prompt.iter().chain(subagent_type).for_each(text);
+                result
+            }
+            Self::Question { questions, result } => {
+                questions.iter().for_each(text);
+                result
+            }
+            Self::Tool { tool_name, arguments, result } => {
+                text(tool_name);
+                if let Some(arguments) = arguments {
+                    each(Part::Json(arguments));
+                }
+                result
+            }
+            Self::CommandRun { command, result } => {
+                text(command);
+                result.iter().flat_map(|result| &result.output).for_each(text);
+                return;
+            }
+        };
+        match result {
+            Some(ToolResult::Text(text)) => each(Part::Text(text)),
+            Some(ToolResult::Json(json)) => each(Part::Json(json)),
+            None => {}
+        }
+    }
+}
+
+fn texts_of_change(change: &FileChange) -> impl Iterator<Item = &Text> {
+    let second = match change {
+        FileChange::Write { content: second, .. }
+        | FileChange::Edit { unified_diff: second, .. }
+        | FileChange::Rename { new_path: second, .. } => Some(second),
+        FileChange::Delete { .. } => None,
+    };
+    std::iter::once(change.path()).chain(second)
+}
+
+fn texts_of_todo(todo: &TodoItem) -> impl Iterator<Item = &Text> {
+    [&todo.content, &todo.status].into_iter().chain(&todo.priority)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_is_the_same_after_it_was_stored() {
+        let text = "a \"quote\" \\ \n\t\r\u{8}\u{c}\u{0}\u{1f}\u{7f}caf\u{e9} \u{1f600}";
+        for text in [Text::from(text), serde_json::from_str(r#""\u0041\/\n""#).unwrap()] {
+            let stored = serde_json::to_string(&text).unwrap();
+            let read: Text = serde_json::from_str(&stored).unwrap();
+            assert_eq!(Part::Text(&text).length(), stored.len());
+            assert_eq!(Part::Text(&read).length(), stored.len());
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! [`guard`]: a panic as an output, for code that one did not write.
+
+use std::{
+    any::Any,
+    error, fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use super::{Batch, Emitter, Reducer};
+
+/// A reducer or an emitter whose panics become outputs, so that what stands beside it goes on: the
+/// other sessions of a [`Keyed`](super::Keyed), the other emitters of a tuple.
+///
+/// Its outputs are `Result`s. After a panic there is nothing to go on from: a reducer's state was
+/// inside it, an emitter's memory may be half written. So nothing is made up; whatever comes after is
+/// [`Fault::Skipped`], each time, until somebody goes on from the last snapshot.
+///
+/// A guarded reducer's state is an `Option`: `None` once it is lost. Panics still reach the panic
+/// hook, which prints them unless told otherwise, and a program that is built to abort on them aborts.
+///
+/// ```
+/// use foldline::transduce::{Batch, Fault, Keyed, Transducer, emit_fn, guard, reduce_fn};
+///
+/// let shares = reduce_fn(|| 100, |sum: u32, line: (char, u32)| (sum, Batch::one(sum / line.1)));
+/// let by_name = Keyed::new(guard(shares), |line: &(char, u32)| line.0);
+/// let mut shell = Transducer::new(
+///     by_name,
+///     emit_fn(|event: &(char, Result<u32, Fault>)| Batch::one(event.clone())),
+/// );
+///
+/// let divided = shell.step(('a', 0));
+/// let [('a', Err(Fault::Panicked(message)))] = divided.as_slice() else { panic!() };
+/// assert!(message.contains("divide by zero"));
+/// // The others go on; of this one nothing more is said than that.
+/// assert_eq!(shell.step(('b', 5)).as_slice(), [('b', Ok(20))]);
+/// assert_eq!(shell.step(('a', 5)).as_slice(), [('a', Err(Fault::Skipped))]);
+/// assert_eq!(shell.state()[&'a'], None);
+/// ```
+#[inline]
+pub const fn guard<T>(inner: T) -> Guarded<T> {
+    Guarded { inner, is_lost: false }
+}
+
+/// What [`guard`] makes.
+#[derive(Clone, Copy, Debug)]
+pub struct Guarded<T> {
+    inner: T,
+    /// As an emitter: it panicked. A reducer has this in its state.
+    is_lost: bool,
+}
+
+/// Why a guarded reducer or emitter gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It panicked now, with this message.
+    Panicked(String),
+    /// It panicked earlier, and this was not given to it.
+    Skipped,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked(message) => write!(f, "it panicked: {message}"),
+            Self::Skipped => f.write_str("skipped, since it panicked earlier"),
+        }
+    }
+}
+
+impl error::Error for Fault {}
+
+impl<T> Guarded<T> {
+    /// What is guarded. An emitter may have panicked: [`is_lost`](Self::is_lost) tells.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+
+    /// Whether it panicked, as an emitter. Of a reducer the state tells.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+}
+
+/// Runs `f`; the caller gives up everything that it had in its hands if it panics.
+fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| Fault::Panicked(message_of(&*panic)))
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it does not say why").to_owned()
+}
+
+impl<R, In, State, Event> Reducer<In, Option<State>, Result<Event, Fault>> for Guarded<R>
+where
+    R: Reducer<In, State, Event>,
+{
+    fn init(&self) -> Option<State> {
+        caught(|| self.inner.init()).ok()
+    }
+
+    fn reduce(
+        &self,
+        state: Option<State>,
+        input: In,
+    ) -> (Option<State>, Batch<Result<Event, Fault>>) {
+        let Some(state) = state else { return (None, Batch::one(Err(Fault::Skipped))) };
+        kept(caught(|| self.inner.reduce(state, input)))
+    }
+
+    fn finish(&self, state: Option<State>) -> (Option<State>, Batch<Result<Event, Fault>>) {
+        let Some(state) = state else { return (None, Batch::EMPTY) };
+        kept(caught(|| self.inner.finish(state)))
+    }
+
+    fn is_done(&self, state: &Option<State>) -> bool {
+        state.as_ref().is_some_and(|state| caught(|| self.inner.is_done(state)).unwrap_or(false))
+    }
+}
+
+fn kept<State, Event>(
+    step: Result<(State, Batch<Event>), Fault>,
+) -> (Option<State>, Batch<Result<Event, Fault>>) {
+    match step {
+        Ok((state, events)) => (Some(state), events.map(Ok)),
+        Err(fault) => (None, Batch::one(Err(fault))),
+    }
+}
+
+impl<M, Event: ?Sized, Out> Emitter<Event, Result<Out, Fault>> for Guarded<M>
+where
+    M: Emitter<Event, Out>,
+{
+    fn emit(&mut self, event: &Event) -> Batch<Result<Out, Fault>> {
+        if self.is_lost {
+            return Batch::one(Err(Fault::Skipped));
+        }
+        let emitted = caught(|| self.inner.emit(event));
+        self.told(emitted)
+    }
+
+    fn finish(&mut self) -> Batch<Result<Out, Fault>> {
+        if self.is_lost {
+            return Batch::EMPTY;
+        }
+        let emitted = caught(|| self.inner.finish());
+        self.told(emitted)
+    }
+}
+
+impl<M> Guarded<M> {
+    fn told<Out>(&mut self, emitted: Result<Batch<Out>, Fault>) -> Batch<Result<Out, Fault>> {
+        match emitted {
+            Ok(out) => out.map(Ok),
+            Err(fault) => {
+                self.is_lost = true;
+                Batch::one(Err(fault))
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Lines of every kind that tests of JSON parsers have (valid, invalid, and left to the parser), and
+//! strings of every kind that break programs: whatever a line is, each executor reads it or keeps it, with
+//! its position, and the lines round it are read as ever.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
+
+mod corpus;
+
+use corpus::{INVALID, NAUGHTY, UNDECIDED, VALID};
+use foldline::{
+    conversation::{DomainEvent, NormalizedEntryType, Sourced, WarningKind, with_source},
+    executors::{Executor, Format},
+    processor::{Counts, Processor},
+    transduce::{Batch, Transducer, emit_fn},
+};
+use serde_json::{Value, json};
+
+/// A record that every executor reads, and tells of.
+const SOUND: &str = r#"{"n":1,"type":"sound"}"#;
+
+/// Every event of a log, and what was counted.
+fn read(format: Format, log: &[u8]) -> (Vec<Sourced<DomainEvent>>, Counts) {
+    let executor = Executor::of(format).unwrap();
+    let keep = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.clone()));
+    let mut processor = Processor::new(Transducer::new(with_source(executor), keep));
+    let mut events = Vec::new();
+    processor.push(log, |event| events.push(event));
+    let (counts, _) = processor.finish(|event| events.push(event));
+    (events, counts)
+}
+
+/// What is told of a line: the kinds of its warnings, and the texts that are kept of it.
+#[derive(Debug, Default)]
+struct Told {
+    kinds: Vec<WarningKind>,
+    kept: String,
+    at: Vec<u64>,
+}
+
+fn told_of(line: u64, events: &[Sourced<DomainEvent>]) -> Told {
+    let mut told = Told::default();
+    for event in events.iter().filter(|event| event.source.line == line) {
+        told.at.push(event.source.offset);
+        match &event.item {
+            DomainEvent::Warning(warning) => told.kinds.push(warning.kind),
+            DomainEvent::NewEntry { entry } => told.kept.push_str(&entry.content.decode()),
+            _ => {}
+        }
+    }
+    told
+}
+
+/// Reads a line between two sound ones, and gives what is told of it; it was counted, everything told of
+/// it stands within it, and the other two were read.
+fn told_between_sound_lines(format: Format, line: &[u8]) -> Told {
+    let log = [SOUND.as_bytes(), b"\n", line, b"\n", SOUND.as_bytes(), b"\n"].concat();
+    let (events, counts) = read(format, &log);
+    let shown = String::from_utf8_lossy(line);
+    for sound in [1, 3] {
+        let told = told_of(sound, &events);
+        assert!(is_strange(&told), "{format}: {shown}: line {sound}: {told:?}");
+        let kept: Value = serde_json::from_str(&told.kept).unwrap();
+        assert_eq!(kept["n"], 1, "{format}: {shown}: line {sound}");
+    }
+    let told = told_of(2, &events);
+    let is_blank = shown.trim().is_empty();
+    assert_eq!((counts.lines, counts.blank), (3, u64::from(is_blank)), "{format}: {shown}");
+    assert_eq!(told.at.is_empty(), is_blank, "{format}: {shown}: {told:?}");
+    let begin = SOUND.len() as u64 + 1;
+    let within = begin..begin + line.len().max(1) as u64;
+    assert!(told.at.iter().all(|at| within.contains(at)), "{format}: {shown}: {told:?}");
+    // What is told of it is JSON for every reader.
+    for event in &events {
+        let json = serde_json::to_string(event).unwrap();
+        serde_json::from_str::<Value>(&json).unwrap_or_else(|error| panic!("{shown}: {error}"));
+    }
+    told
+}
+
+/// Whether it was read as a record that is whole, and none of the format's own.
+fn is_strange(told: &Told) -> bool {
+    matches!(told.kinds[..], [WarningKind::UnknownEvent | WarningKind::ForeignRecord])
+}
+
+fn without_spaces(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+#[test]
+fn valid_values_are_kept_as_they_are() {
+    for format in Executor::FORMATS {
+        for value in VALID {
+            let told = told_between_sound_lines(*format, value.as_bytes());
+            let is_damage = |kind: &WarningKind| {
+                matches!(kind, WarningKind::Malformed | WarningKind::PlainText)
+            };
+            assert!(!told.kinds.iter().any(is_damage), "{format}: {value}: {told:?}");
+            // As a value within a record.
+            let record = format!(r#"{{"type":"sound","value":{value}}}"#);
+            let told = told_between_sound_lines(*format, record.as_bytes());
+            assert!(is_strange(&told), "{format}: {record}: {told:?}");
+            // A field that is null is one that is not there.
+            let field = format!(r#""value":{}"#, value.trim());
+            assert!(*value == "null" || told.kept.contains(&field), "{format}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn invalid_lines_are_kept_word_for_word() {
+    for format in Executor::FORMATS {
+        for line in INVALID {
+            let text = String::from_utf8_lossy(line);
+            let told = told_between_sound_lines(*format, line);
+            let is_damage = |kind: &WarningKind| {
+                matches!(
+                    kind,
+                    WarningKind::Malformed | WarningKind::PlainText | WarningKind::InvalidUtf8
+                )
+            };
+            assert!(told.kinds.iter().any(is_damage), "{format}: {text}: {told:?}");
+            assert_eq!(without_spaces(&told.kept), without_spaces(&text), "{format}: {told:?}");
+            // Within a record: the record is damaged, and all of it is kept.
+            let record = [br#"{"type":"sound","value":"#, *line, b"}"].concat();
+            let text = String::from_utf8_lossy(&record).into_owned();
+            let told = told_between_sound_lines(*format, &record);
+            assert!(told.kinds.iter().any(is_damage), "{format}: {text}: {told:?}");
+            let kept = without_spaces(&told.kept);
+            assert!(kept.len() + 2 >= without_spaces(&text).len(), "{format}: {text}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn what_parsers_may_take_or_not_is_accounted_for() {
+    for format in Executor::FORMATS {
+        for line in UNDECIDED {
+            told_between_sound_lines(*format, line);
+            let record = [br#"{"type":"sound","value":"#, *line, b"}"].concat();
+            told_between_sound_lines(*format, &record);
+        }
+    }
+}
+
+/// Records in UTF-16 without a mark are no text, and every line of them is kept all the same.
+#[test]
+fn other_encodings_are_accounted_for() {
+    let log = format!("{SOUND}\n{SOUND}\n");
+    let little: Vec<u8> = log.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = log.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let latin: Vec<u8> = "caf\u{e9}\n".chars().map(|c| c as u8).collect();
+    for format in Executor::FORMATS {
+        for log in [&little, &big, &latin] {
+            let (events, counts) = read(*format, log);
+            for line in 1..=counts.lines - counts.blank {
+                assert!(!told_of(line, &events).at.is_empty(), "{format}: {log:?}, line {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn naughty_strings_are_nothing_but_strings() {
+    for format in Executor::FORMATS {
+        for naughty in NAUGHTY {
+            // A line of its own.
+            if !naughty.contains('\n') {
+                let told = told_between_sound_lines(*format, naughty.as_bytes());
+                let (kept, line) = (without_spaces(&told.kept), without_spaces(naughty));
+                let is_record = naughty.contains("{\"type\"");
+                assert!(is_record || kept == line, "{format}: {naughty}: {told:?}");
+            }
+            // Wherever a record has a string, and as its name.
+            let record = json!({"type": naughty, "id": naughty, "message": {"content": naughty}});
+            let told = told_between_sound_lines(*format, record.to_string().as_bytes());
+            assert!(!told.at.is_empty());
+            let mut named = json!({"type": "sound"});
+            named[format!("n {naughty}")] = naughty.to_owned().into();
+            let told = told_between_sound_lines(*format, named.to_string().as_bytes());
+            let kept: Value = serde_json::from_str(&told.kept).unwrap();
+            assert_eq!(kept[format!("n {naughty}")], *naughty, "{format}");
+        }
+    }
+}
+
+#[test]
+fn naughty_strings_come_out_as_they_went_in() {
+    let messages = NAUGHTY.iter().map(|naughty| {
+        json!({"type": "message", "role": "user", "id": "m", "text": naughty}).to_string() + "\n"
+    });
+    let (events, counts) = read(Format::Droid, messages.collect::<String>().as_bytes());
+    assert_eq!((counts.lines, counts.records), (NAUGHTY.len() as u64, NAUGHTY.len() as u64));
+    let mut said = events.iter().filter_map(|event| match &event.item {
+        DomainEvent::NewEntry { entry } if entry.entry_type == NormalizedEntryType::UserMessage => {
+            Some((event.source.line, entry.content.decode().into_owned()))
+        }
+        _ => None,
+    });
+    for (line, naughty) in (1..).zip(NAUGHTY) {
+        assert_eq!(said.next(), Some((line, (*naughty).to_owned())));
+    }
+    assert_eq!(said.next(), None);
+}
