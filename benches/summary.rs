@@ -149,4 +149,14 @@ fn latency() {
     row("5,000 lines/s, median / cat", timing::ratio(ours.0, theirs.0), "x", "<= 2.00x");
     row("5,000 lines/s, 99th percentile / cat", timing::ratio(ours.1, theirs.1), "x", "<= 2.00x");
     row("5,000 lines/s, median, microseconds", micros(ours.0), " ", "");
+
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let follow = "replay \"$0\" -e droid --format patches --follow --idle-exit 1";
+    let ours = program::follow_latency(&format!("{} {follow}", program::PROGRAM), &log, line);
+    let theirs = program::follow_latency("timeout 3 tail -f \"$0\" | cat", &log, line);
+    row("5,000 lines/s followed, median / tail", timing::ratio(ours.0, theirs.0), "x", "<= 2.00x");
+    let name = "5,000 lines/s followed, 99th percentile / tail";
+    row(name, timing::ratio(ours.1, theirs.1), "x", "<= 2.00x");
+    row("5,000 lines/s followed, median, microseconds", micros(ours.0), " ", "");
 }
