@@ -18,7 +18,7 @@ fn main() {
     memory();
     start_up();
     latency();
-    println!("\nThe cost of the framework itself: cargo bench --bench transduce");
+    println!("\nThe framework's cost round a step of 20 ns: cargo bench --bench transduce");
 }
 
 fn row(name: &str, measured: f64, unit: &str, target: &str) {
@@ -51,6 +51,12 @@ fn throughput() {
         "<= 1.00x",
     );
     row("Droid, bytes to patches, MB/s", megabytes, " ", "");
+    let times = timing::in_turns(
+        21,
+        &mut [&mut || product::by_hand(&log), &mut || product::through_transducer(&log)],
+    );
+    let name = "Droid, Transducer with two emitters / a loop by hand";
+    row(name, timing::ratio(times[1], times[0]), "x", "<= 1.03x");
 
     let log = claude::log(20 << 20, 1);
     let floor = |log: &str| {

@@ -50,9 +50,9 @@ pub(super) enum Until {
 
 /// Reads a file to its end, and on as it grows, is renamed, replaced or cut.
 ///
-/// It looks when the system tells of a change, and every 100 ms, as some file systems tell of none. A file that was renamed away is read to its end,
-/// then those that took its name and were renamed away as well, as far as they are still beside it, and
-/// then the one that has the name now. Of a file that was copied and cut, the copy is read to its end.
+/// It looks when the system tells of a change, and every 100 ms, as some file systems tell of none. A
+/// file that was renamed away is read to its end, then those that took its name and were renamed away as
+/// well, as far as they are still beside it, and then the one that has the name now. Of a file that was copied and cut, the copy is read to its end.
 /// What may be missing is told.
 pub(super) struct Follow<'p> {
     path: &'p Path,
