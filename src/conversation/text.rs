@@ -67,8 +67,18 @@ impl Text {
     /// Adds to the end, in time proportional to what is added.
     pub fn push(&mut self, more: &Self) {
         let mut string = std::mem::take(self).into_string();
-        string.push_str(&more.decode());
+        more.push_to(&mut string);
         self.0 = Repr::String(string);
+    }
+
+    /// Adds the string to another one.
+    pub fn push_to(&self, string: &mut String) {
+        match &self.0 {
+            Repr::Literal(literal) => {
+                unescape_to(string, string_body(literal).unwrap_or_default());
+            }
+            Repr::String(more) => string.push_str(more),
+        }
     }
 
     /// The string as a JSON literal, with its quotes.
@@ -189,11 +199,17 @@ fn ends_within_escape(body: &str) -> bool {
 /// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
 fn unescape(body: &str) -> String {
     let mut string = String::with_capacity(body.len());
+    unescape_to(&mut string, body);
+    string
+}
+
+fn unescape_to(string: &mut String, body: &str) {
     for (plain, escaped) in Unescaped(body) {
         string.push_str(plain);
-        string.extend(escaped);
+        if let Some(c) = escaped {
+            string.push(c);
+        }
     }
-    string
 }
 
 /// Whether `body` is `string` once it is unescaped.

@@ -47,10 +47,14 @@ pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
 /// Where the first byte stands that `is` says yes to.
 #[inline]
 pub(super) fn position(bytes: &[u8], is: impl Fn(u8) -> bool) -> Option<usize> {
-    let (blocks, _) = bytes.as_chunks::<16>();
     // Within a block without an early end, so that its bytes are looked at together.
-    let has_none = |block: &&[u8; 16]| !block.iter().fold(false, |any, byte| any | is(*byte));
-    let before = 16 * blocks.iter().take_while(has_none).count();
+    let has_none = |block: &[u8; 16]| !block.iter().fold(false, |any, byte| any | is(*byte));
+    let (blocks, _) = bytes.as_chunks();
+    let before = 16 * blocks.iter().take_while(|block| has_none(block)).count();
+    // The last block lies over the one before it.
+    if before + 16 > bytes.len() && bytes.last_chunk().is_some_and(has_none) {
+        return None;
+    }
     Some(before + bytes[before..].iter().position(|byte| is(*byte))?)
 }
 

@@ -129,7 +129,7 @@ impl Streamed {
         let Some(at) = self.current(index, turn.parent.as_ref()) else { return };
         let Some(block) = self.blocks.get_mut(at) else { return };
         let Kind::Said { corr_id, is_thought, text } = &mut block.kind else { return };
-        text.push_str(&more.decode());
+        more.push_to(text);
         if let Some(corr_id) = corr_id.clone() {
             turn.events.push(DomainEvent::GrowEntry { corr_id, text: more.clone() });
             return;
