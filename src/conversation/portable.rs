@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::text::{Text, decode_literal};
+use super::text::Text;
+use crate::json::decode_literal;
 
 /// How deeply a value may nest: readers follow to 128, and entries and documents come on top.
 const MAX_DEPTH: usize = 100;

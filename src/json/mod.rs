@@ -1,4 +1,6 @@
-//! JSON out: what is JSON already goes out as it is.
+//! JSON in and out: what is JSON already stays as it is.
+//!
+//! [`Raw`] is the text of a value, found in a line without looking into its strings.
 //!
 //! [`append`] writes any serde value as compact JSON, the same bytes as `serde_json::to_vec`. It is
 //! faster where a value is mostly structs and raw text, which is what the events of a log are: the
@@ -10,6 +12,7 @@ mod escape;
 mod raw;
 #[cfg(feature = "executors")]
 mod scan;
+mod unescape;
 
 use std::fmt::{self, Write};
 
@@ -19,6 +22,7 @@ use self::compound::{Close, Compound};
 pub use self::raw::Raw;
 #[cfg(feature = "executors")]
 pub(crate) use self::scan::Scanner;
+pub(crate) use self::unescape::{decode_literal, string_body, unescape, unescape_to, unescapes_to};
 
 /// Appends `value` as compact JSON.
 ///
@@ -44,11 +48,6 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     let mut out = Vec::new();
     append(&mut out, value)?;
     String::from_utf8(out).map_err(ser::Error::custom)
-}
-
-/// Where the first byte of a text stands that `is` says yes to.
-pub(crate) fn position(text: &str, is: impl Fn(u8) -> bool) -> Option<usize> {
-    escape::position(text.as_bytes(), is)
 }
 
 /// Whether a string looks other in JSON than it does by itself.

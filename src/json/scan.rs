@@ -1,16 +1,16 @@
 //! [`Scanner`]: finds the values of a JSON text without looking into its strings.
 
+mod quotes;
+
 use std::borrow::Cow;
 
-use wide::u8x64;
-
+use self::quotes::Quotes;
 use super::Raw;
 
 /// Walks over a JSON text (RFC 8259), value by value.
 ///
-/// Most of a log is the insides of strings, and of those only the end is of interest: quotes and
-/// backslashes are found 64 bytes at a time, with the arithmetic of simdjson (Langdale and Lemire,
-/// "Parsing Gigabytes of JSON per Second", 2019) for which of them are escaped.
+/// Most of a log is the insides of strings, and of those only the end is of interest, which
+/// [`Quotes`] finds many bytes at a time.
 ///
 /// The scanner only ever says yes: it takes a text exactly as `serde_json` does, or gives `None`, and
 /// then `serde_json` is asked, for a verdict and for the error. So it can leave aside what is rare,
@@ -19,39 +19,20 @@ use super::Raw;
 pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    /// Where the block after the current one begins.
-    next: usize,
-    /// The quotes of the current block that no backslash escapes, from the lowest bit on.
-    quotes: u64,
-    /// The backslashes of the current block.
-    backslashes: u64,
-    /// Whether the first byte of the next block is escaped.
-    escaped: bool,
-    /// Of each place in a block, the lowest byte that any block has there.
-    lowest: u8x64,
-    /// Whether the text is known to be JSON.
-    is_known: bool,
+    quotes: Quotes<'a>,
 }
 
 impl<'a> Scanner<'a> {
     /// Over any text.
-    pub(crate) const fn new(text: &'a str) -> Self {
-        let lowest = u8x64::new([u8::MAX; BLOCK]);
-        Self {
-            text,
-            at: 0,
-            next: 0,
-            quotes: 0,
-            backslashes: 0,
-            escaped: false,
-            lowest,
-            is_known: false,
-        }
+    pub(crate) fn new(text: &'a str) -> Self {
+        let text = text.trim_matches([' ', '\t', '\r', '\n']);
+        Self { text, at: 0, quotes: Quotes::of(text, false) }
     }
 
     /// Over a value that is known to be one.
     pub(crate) const fn of(raw: Raw<'a>) -> Self {
-        Self { is_known: true, ..Self::new(raw.get()) }
+        let text = raw.get();
+        Self { text, at: 0, quotes: Quotes::of(text, true) }
     }
 
     /// The whole text as one value.
@@ -64,8 +45,7 @@ impl<'a> Scanner<'a> {
     /// Whether nothing more follows, and no string held a control character, which none may.
     pub(crate) fn end(&mut self) -> bool {
         self.skip_space();
-        let has_control = || self.lowest.to_array().iter().fold(false, |any, b| any | (*b < b' '));
-        self.at == self.text.len() && (self.is_known || !has_control())
+        self.at == self.text.len() && !self.quotes.has_control()
     }
 
     /// Goes through an object: each key and its value; `each` may end it by `None`.
@@ -82,8 +62,10 @@ impl<'a> Scanner<'a> {
         }
         loop {
             self.skip_space();
+            let start = self.at;
             let literal = self.string()?;
-            let key = Key { literal, may_hold_escape: self.may_hold_escape(literal) };
+            let may_hold_escape = self.quotes.may_have_escaped(start, self.at - 1);
+            let key = Key { literal, may_hold_escape };
             self.skip_space();
             self.expect(b':')?;
             self.skip_space();
@@ -159,63 +141,8 @@ impl<'a> Scanner<'a> {
     fn string(&mut self) -> Option<Raw<'a>> {
         let start = self.at;
         self.expect(b'"')?;
-        self.at = self.quote()? + 1;
+        self.at = self.quotes.find(self.at)? + 1;
         self.since(start)
-    }
-
-    /// Where the next quote stands that no backslash escapes.
-    #[inline]
-    fn quote(&mut self) -> Option<usize> {
-        loop {
-            if self.at < self.next {
-                let block = self.next - BLOCK;
-                let ahead = self.quotes & u64::MAX << self.at.saturating_sub(block);
-                if ahead != 0 {
-                    return Some(block + ahead.trailing_zeros() as usize);
-                }
-            }
-            self.read_block()?;
-        }
-    }
-
-    /// Reads the next block; `None` at the end, or if a backslash escapes what cannot be escaped.
-    #[inline(never)]
-    fn read_block(&mut self) -> Option<()> {
-        let start = self.next;
-        let rest = self.text.as_bytes().get(start..).filter(|rest| !rest.is_empty())?;
-        let block = u8x64::new(rest.first_chunk().copied().unwrap_or_else(|| {
-            let mut padded = [b' '; BLOCK];
-            padded[..rest.len()].copy_from_slice(rest);
-            padded
-        }));
-        let is = |byte| block.simd_eq(u8x64::splat(byte)).to_bitmask();
-        let (quotes, backslashes) = (is(b'"'), is(b'\\'));
-        let escaped = escaped(backslashes, &mut self.escaped);
-        if !self.is_known {
-            self.lowest = self.lowest.min(block);
-            if escaped != 0 {
-                let mut others = escaped & !(quotes | backslashes | is(b'n'));
-                while others != 0 {
-                    let at = start + others.trailing_zeros() as usize;
-                    is_escape(self.text.as_bytes().get(at..)?).then_some(())?;
-                    others &= others - 1;
-                }
-            }
-        }
-        self.quotes = quotes & !escaped;
-        self.backslashes = backslashes;
-        self.next = start + BLOCK;
-        Some(())
-    }
-
-    /// Whether the string that was just read may hold an escape.
-    fn may_hold_escape(&self, literal: Raw<'_>) -> bool {
-        let block = self.next - BLOCK;
-        let (start, end) = (self.at - literal.get().len(), self.at - 1 - block);
-        match start.checked_sub(block) {
-            Some(start) => self.backslashes >> start << start << (BLOCK - 1 - end) != 0,
-            None => true,
-        }
     }
 
     /// An object or an array and all that is in it, without recursion.
@@ -307,36 +234,6 @@ impl<'a> Key<'a> {
     }
 }
 
-/// How many bytes are looked at together.
-const BLOCK: usize = 64;
-
-/// Which bytes stand after a backslash that is not itself escaped. `first` says so of the first byte,
-/// and then of the first byte of what follows.
-const fn escaped(backslashes: u64, first: &mut bool) -> u64 {
-    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-    let carried = *first as u64;
-    if backslashes == 0 {
-        *first = false;
-        return carried;
-    }
-    // Each run of backslashes begins with one that escapes; a subtraction finds every other of a run.
-    let begins = backslashes & !carried;
-    let alternating = ((begins << 1 | ODD).wrapping_sub(begins)) ^ ODD;
-    *first = (alternating & backslashes) >> 63 == 1;
-    alternating ^ (backslashes | carried)
-}
-
-/// Whether a backslash may stand before what `bytes` begin with.
-fn is_escape(bytes: &[u8]) -> bool {
-    match bytes {
-        [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => true,
-        [b'u', digits @ ..] => {
-            digits.first_chunk::<4>().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-        }
-        _ => false,
-    }
-}
-
 /// The length of the number that `bytes` begin with.
 fn number(bytes: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
@@ -389,119 +286,4 @@ impl Stack {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::value::RawValue;
-
-    use super::*;
-
-    fn scan(text: &str) -> Option<&str> {
-        Scanner::new(text).whole().map(Raw::get)
-    }
-
-    fn reference(text: &str) -> Option<&str> {
-        serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get)
-    }
-
-    #[test]
-    fn takes_what_serde_json_takes() {
-        let deep = format!("{}1{}", "[{\"a\":".repeat(1000), "}]".repeat(1000));
-        for text in [
-            r#"{"a":1,"b":[true,false,null,{}],"c":"x\"y\\","d":{"e":[[],[[]]]}}"#,
-            "[1, -0, 0.5, 1e5, 1E+5, 12.25e-7]",
-            r#" "caf\u00e9 \ud800 \/ \b\f\n\r\t" "#,
-            "[]",
-            "{ }",
-            "0",
-            "null",
-            &deep,
-        ] {
-            assert!(scan(text).is_some(), "{text}");
-            assert_eq!(scan(text), reference(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn leaves_what_is_no_json() {
-        for text in [
-            "",
-            " ",
-            "{",
-            "[",
-            "[1",
-            "[1,",
-            "[1,]",
-            "{\"a\"}",
-            "{\"a\":}",
-            "{\"a\":1,}",
-            "{a:1}",
-            "[1]]",
-            "[1}",
-            "{\"a\":1]",
-            "01",
-            "-",
-            "1.",
-            ".5",
-            "1e",
-            "1e+",
-            "+1",
-            "tru",
-            "truex",
-            "nul",
-            "\"",
-            "\"\\",
-            "\"\\x\"",
-            "\"\\u12\"",
-            "\"\\u12g4\"",
-            "\"a\"b",
-            "1 2",
-            "\"a\u{1}\"",
-            "\u{feff}1",
-        ] {
-            assert_eq!(scan(text), None, "{text}");
-            assert_eq!(reference(text), None, "{text}");
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
-
-        /// Strings with runs of backslashes of every length, at every place of a block.
-        #[test]
-        fn knows_what_is_escaped(
-            pieces in prop::collection::vec(prop::sample::select(vec![
-                "\\", "\\\\", "\"", "n", "u00e9", "x", "é", "................", "\u{1}", "\n",
-            ]), 0..100),
-        ) {
-            let text = format!("[\"{}\"]", pieces.concat());
-            let of_one = Scanner::new(&text).whole().map(Raw::get);
-            prop_assert!(of_one.is_none() || of_one == reference(&text));
-            if !text.contains(['\u{1}', '\n']) {
-                prop_assert_eq!(of_one, reference(&text));
-            }
-        }
-
-        /// Texts of JSON's own pieces are, now and then, JSON.
-        #[test]
-        fn says_what_serde_json_says(
-            pieces in prop::collection::vec(prop::sample::select(vec![
-                "{", "}", "[", "]", ":", ",", "\"a\"", "\"", "\\", "\\u", "00e9", "\"\\n\"", "1", "-", "0",
-                ".", "e", "+", "true", "null", " ", "é", "\"k\":", "[1,", "{\"a\":", "}]", "\"x\\\\\"",
-            ]), 0..12),
-        ) {
-            let text = pieces.concat();
-            prop_assert_eq!(scan(&text), reference(&text));
-        }
-
-        #[test]
-        fn every_value_is_taken(
-            value in crate::json::tests::any_json(),
-            cut in any::<prop::sample::Index>(),
-        ) {
-            let text = value.to_string();
-            prop_assert_eq!(scan(&text), Some(text.as_str()));
-            let cut: String = text.chars().take(cut.index(text.len() + 1)).collect();
-            prop_assert_eq!(scan(&cut), reference(&cut));
-        }
-    }
-}
+mod tests;

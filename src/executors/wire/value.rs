@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::Object;
 use crate::{
-    conversation::{Text, Timestamp, decode_literal},
-    json::{Raw, Scanner},
+    conversation::{Text, Timestamp},
+    json::{Raw, Scanner, decode_literal},
 };
 
 /// The value as `T`, if it is one.
