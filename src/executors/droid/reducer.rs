@@ -14,9 +14,11 @@ use crate::{
         Timestamp, ToolCalls,
         tool_calls::{Limits, ResultKey},
     },
-    executors::{report, wire::Fields},
+    executors::{facts::Facts, report, wire::Fields},
     transduce::{Batch, Reducer},
 };
+
+const AGENT: &str = "droid";
 
 /// Reduces the lines of `droid exec --output-format stream-json` (and `-o json`).
 ///
@@ -48,9 +50,7 @@ impl DroidReducer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidState {
     calls: ToolCalls<DroidResult>,
-    /// What was said of the session so far; tools left out.
-    session: Session,
-    introduced: bool,
+    facts: Facts,
     /// The last thought, since streams print each twice.
     last_reasoning: Option<(Option<Text>, Text)>,
     /// The agent's last words, which the completion repeats.
@@ -106,8 +106,8 @@ struct Step<'s> {
 impl Step<'_> {
     fn reduce(&mut self, line: DroidLine<'_>) {
         let DroidLine { json, unknown, session_id, timestamp: _ } = line;
-        let known = self.state.session.session_id.as_ref().map(SessionId::as_str);
-        if !self.state.introduced || session_id.as_deref().is_some_and(|id| known != Some(id)) {
+        let known = self.state.facts.known().session_id.as_ref().map(SessionId::as_str);
+        if known.is_none() || session_id.as_deref().is_some_and(|id| known != Some(id)) {
             let session_id = session_id.map(SessionId::from);
             self.learn(Session { session_id, ..Session::default() });
         }
@@ -142,16 +142,8 @@ impl Step<'_> {
         }
     }
 
-    /// States facts about the session, if they are news.
     fn learn(&mut self, news: Session) {
-        let mut known = self.state.session.clone();
-        known.merge(&news);
-        if known != self.state.session || !self.state.introduced {
-            let agent = (!self.state.introduced).then(|| Text::from("droid"));
-            self.state.introduced = true;
-            self.events.push(DomainEvent::Session(Box::new(Session { agent, ..news })));
-            self.state.session = Session { tools: None, ..known };
-        }
+        self.state.facts.learn(AGENT, news, self.events);
     }
 
     fn unknown(&mut self, of: &str, fields: &Fields<'_>) -> Vec<(String, Json)> {
@@ -177,21 +169,10 @@ impl Step<'_> {
     fn system(&mut self, line: System, unknown: &Fields<'_>) {
         let System { cwd, tools, model, reasoning_effort } = line;
         self.unknown("system", unknown);
-        let new_model =
-            model.clone().filter(|model| self.state.session.model.as_ref() != Some(model));
         let started_at = self.at;
-        self.learn(Session {
-            cwd,
-            tools,
-            model,
-            reasoning_effort,
-            started_at,
-            ..Session::default()
-        });
-        if let Some(model) = new_model {
-            let content = Text::from(format!("model: {model}"));
-            self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
-        }
+        let news =
+            Session { cwd, tools, model, reasoning_effort, started_at, ..Session::default() };
+        self.state.facts.learn_model(AGENT, news, self.at, self.events);
     }
 
     fn message(&mut self, line: Message<'_>, unknown: &Fields<'_>) {
@@ -227,7 +208,7 @@ impl Step<'_> {
 
     fn tool_call(&mut self, line: ToolCall<'_>, unknown: &Fields<'_>) {
         let extra = self.unknown("tool_call", unknown);
-        let cwd = self.state.session.cwd.as_ref().map(Text::decode);
+        let cwd = self.state.facts.cwd();
         let call = action_mapper::map(&line.tool_name, line.parameters, cwd.as_deref());
         if call.unknown {
             report::unknown_tool(&line.tool_name, line.parameters, self.events);
@@ -256,7 +237,7 @@ impl Step<'_> {
         let ended_at = self.at;
         self.learn(Session { outcome, turns, duration_ms, ended_at, ..Session::default() });
         if let Some(usage) = usage.filter(|usage| !usage.is_empty()) {
-            let model = self.state.session.model.clone();
+            let model = self.state.facts.known().model.clone();
             self.events.push(DomainEvent::Usage { usage, model });
         }
     }
@@ -264,7 +245,7 @@ impl Step<'_> {
     fn error(&mut self, line: Error, unknown: &Fields<'_>) {
         let extra = self.unknown("error", unknown);
         // The line that follows for the same failure often has only "Exec failed": the first counts.
-        let known = self.state.session.outcome == Some(Outcome::Failed);
+        let known = self.state.facts.known().outcome == Some(Outcome::Failed);
         let outcome_reason = (!known).then(|| line.message.clone());
         let outcome = Some(Outcome::Failed);
         let ended_at = self.at;
