@@ -18,7 +18,7 @@ fn main() {
     memory();
     start_up();
     latency();
-    println!("\nThe cost of the framework itself: cargo bench --bench transduce");
+    println!("\nThe framework's cost round a step of 20 ns: cargo bench --bench transduce");
 }
 
 fn row(name: &str, measured: f64, unit: &str, target: &str) {
@@ -51,6 +51,12 @@ fn throughput() {
         "<= 1.00x",
     );
     row("Droid, bytes to patches, MB/s", megabytes, " ", "");
+    let times = timing::in_turns(
+        21,
+        &mut [&mut || product::by_hand(&log), &mut || product::through_transducer(&log)],
+    );
+    let name = "Droid, Transducer with two emitters / a loop by hand";
+    row(name, timing::ratio(times[1], times[0]), "x", "<= 1.03x");
 
     let log = claude::log(20 << 20, 1);
     let floor = |log: &str| {
@@ -149,4 +155,14 @@ fn latency() {
     row("5,000 lines/s, median / cat", timing::ratio(ours.0, theirs.0), "x", "<= 2.00x");
     row("5,000 lines/s, 99th percentile / cat", timing::ratio(ours.1, theirs.1), "x", "<= 2.00x");
     row("5,000 lines/s, median, microseconds", micros(ours.0), " ", "");
+
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let follow = "replay \"$0\" -e droid --format patches --follow --idle-exit 1";
+    let ours = program::follow_latency(&format!("{} {follow}", program::PROGRAM), &log, line);
+    let theirs = program::follow_latency("timeout 3 tail -f \"$0\" | cat", &log, line);
+    row("5,000 lines/s followed, median / tail", timing::ratio(ours.0, theirs.0), "x", "<= 2.00x");
+    let name = "5,000 lines/s followed, 99th percentile / tail";
+    row(name, timing::ratio(ours.1, theirs.1), "x", "<= 2.00x");
+    row("5,000 lines/s followed, median, microseconds", micros(ours.0), " ", "");
 }

@@ -2,9 +2,12 @@
 //!
 //! # How a byte travels
 //!
-//! A line is found with `memchr`, checked once for UTF-8, and scanned once by `serde_json` into an
-//! [`Object`](crate::executors::wire::Object): its keys, and for each the *text* of its value. Nothing
-//! is copied or decoded. The executor takes the few fields that it looks at; what it only passes on,
+//! A line is found with `memchr`, checked once for UTF-8, and scanned once into an
+//! [`Object`](crate::executors::wire::Object): its keys, and for each the *text* of its value
+//! ([`Raw`](crate::json::Raw)). The scanner looks at 64 bytes at a time for the quotes that end a
+//! string; it takes exactly what `serde_json` takes, which is asked about everything that the scanner
+//! does not take (and both are held against each other by properties and by a fuzzer). Nothing is
+//! copied or decoded, and a nested object is not checked again when it is taken apart. The executor takes the few fields that it looks at; what it only passes on,
 //! which is most of the bytes, becomes a [`Text`](crate::conversation::Text): the JSON literal as it
 //! stood in the line, copied once. The entry that it becomes a part of is shared by everybody who
 //! keeps it: the event, the open call in the reducer's state, the patch. [`json`](crate::json) writes

@@ -5,6 +5,8 @@
 
 #[path = "droid/lines.rs"]
 mod lines;
+#[path = "droid/memory.rs"]
+mod memory;
 #[path = "droid/pairing.rs"]
 mod pairing;
 #[path = "droid/session.rs"]

@@ -1,14 +1,21 @@
 //! The product as the benches run it: bytes to serialised patches.
 
-use std::hint::black_box;
+use std::{convert::Infallible, hint::black_box};
 
 use foldline::{
     conversation::{DomainEvent, Sourced, with_source},
-    emitters::patch::PatchStream,
-    executors::{Executor, Format},
+    emitters::{
+        metrics::Metrics,
+        patch::{ConversationPatch, PatchEmitter, PatchStream},
+    },
+    executors::{
+        Executor, Format,
+        droid::{DroidLine, DroidReducer},
+        wire::{Object, Record},
+    },
     json,
     processor::{LineFramer, Processor},
-    transduce::{Batch, Transducer, emit_fn},
+    transduce::{Batch, Emitter, Reducer, Transducer, emit_fn},
 };
 
 /// The whole way, as `foldline replay --format patches` goes it. How many bytes came out.
@@ -50,4 +57,37 @@ pub fn events(format: Format, log: &[u8]) {
         processor.push(chunk, |()| {});
     }
     processor.finish(|()| {});
+}
+
+/// Droid's lines to patches and metrics, through a `Transducer` with a tuple of two emitters.
+pub fn through_transducer(log: &str) {
+    let emitters = (PatchEmitter::default(), Metrics::default());
+    let mut transducer = Transducer::new(DroidReducer::default(), emitters);
+    for line in log.lines() {
+        let each = |(patches, _): (Batch<ConversationPatch>, Batch<Infallible>)| {
+            patches.drain_with(|patch| drop(black_box(patch)));
+        };
+        transducer.step_with(droid_line(line), each);
+    }
+}
+
+/// The same in a loop written by hand.
+pub fn by_hand(log: &str) {
+    let (mut patches, mut metrics) = (PatchEmitter::default(), Metrics::default());
+    let reducer = DroidReducer::default();
+    let mut state = reducer.init();
+    for line in log.lines() {
+        let (next, events) = reducer.reduce(state, droid_line(line));
+        state = next;
+        for event in &events {
+            if let Some(patch) = patches.patch(event) {
+                drop(black_box(patch));
+            }
+            let _: Batch<Infallible> = metrics.emit(event);
+        }
+    }
+}
+
+fn droid_line(line: &str) -> DroidLine<'_> {
+    Record::Object(Object::parse(line).expect("it is an object")).into()
 }

@@ -66,19 +66,49 @@ pub fn empty_program(folder: &Path) -> Option<String> {
     status.ok()?.success().then(|| program.to_string_lossy().into_owned())
 }
 
-/// How long a line takes from the writer to the reader through a program: the median and the 99th
-/// percentile at 5,000 lines a second.
+/// How long a line takes through a program that reads from a pipe: the median and the 99th percentile.
 pub fn latency(
     program: &str,
     args: &[&str],
     line: impl Fn(usize) -> String,
 ) -> (Duration, Duration) {
-    const LINES: usize = 5_000;
     let mut child = piped(program, args);
-    let mut stdin = child.stdin.take().expect("it is piped");
-    let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+    let stdin = child.stdin.take().expect("it is piped");
+    let times = line_times(stdin, child.stdout.take().expect("it is piped"), line);
+    child.wait().expect("the program ends");
+    times
+}
+
+/// The same for a shell command that follows the file `log`, which it is told as `$0`.
+pub fn follow_latency(
+    command: &str,
+    log: &Path,
+    line: impl Fn(usize) -> String,
+) -> (Duration, Duration) {
+    let file = fs::File::create(log).expect("the log is made");
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .arg(log)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the shell starts");
+    // It follows the log as soon as it has found it, which takes it some milliseconds.
+    thread::sleep(Duration::from_millis(300));
+    let times = line_times(file, child.stdout.take().expect("it is piped"), line);
+    child.wait().expect("the command ends");
+    times
+}
+
+/// Writes 5,000 lines a second for a second, and reads until all have come.
+fn line_times(
+    mut writer: impl Write,
+    reader: impl Read + Send + 'static,
+    line: impl Fn(usize) -> String,
+) -> (Duration, Duration) {
+    const LINES: usize = 5_000;
     let reader = thread::spawn(move || {
-        stdout.lines().map_while(Result::ok).map(|line| (line, Instant::now())).collect::<Vec<_>>()
+        let lines = BufReader::new(reader).lines().map_while(Result::ok);
+        lines.map(|line| (line, Instant::now())).collect::<Vec<_>>()
     });
     let begin = Instant::now();
     let mut sent = Vec::with_capacity(LINES);
@@ -89,11 +119,10 @@ pub fn latency(
         }
         let line = line(number);
         sent.push(Instant::now());
-        stdin.write_all(line.as_bytes()).expect("the program reads");
+        writer.write_all(line.as_bytes()).expect("the program reads");
     }
-    drop(stdin);
+    drop(writer);
     let received = reader.join().expect("the reader ends");
-    child.wait().expect("the program ends");
     // The number of a line stands in its text as `<number>`.
     let mut times: Vec<_> = received
         .iter()

@@ -1,16 +1,17 @@
 //! [`Follow`]: a log that is still being written.
 
 mod rotated;
+mod wake;
 
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    thread,
     time::{Duration, Instant},
 };
 
+use self::wake::Wake;
 use super::{
     checkpoint::{identity, number},
     error::Error,
@@ -20,7 +21,7 @@ use crate::{
     processor::{Extent, SourceIdentity},
 };
 
-/// How often a log is looked at for news.
+/// How often a log is looked at for news where nobody tells of them.
 const POLL: Duration = Duration::from_millis(100);
 
 /// How many bytes are read at once.
@@ -49,9 +50,9 @@ pub(super) enum Until {
 
 /// Reads a file to its end, and on as it grows, is renamed, replaced or cut.
 ///
-/// It looks every 100 ms, on every file system alike. A file that was renamed away is read to its end,
-/// then those that took its name and were renamed away as well, as far as they are still beside it, and
-/// then the one that has the name now. Of a file that was copied and cut, the copy is read to its end.
+/// It looks when the system tells of a change, and every 100 ms, as some file systems tell of none. A
+/// file that was renamed away is read to its end, then those that took its name and were renamed away as
+/// well, as far as they are still beside it, and then the one that has the name now. Of a file that was copied and cut, the copy is read to its end.
 /// What may be missing is told.
 pub(super) struct Follow<'p> {
     path: &'p Path,
@@ -68,10 +69,12 @@ pub(super) struct Follow<'p> {
     tail: Vec<u8>,
     chunk: Vec<u8>,
     last_news: Instant,
-    /// Another file has the name now, and this one did not grow since.
-    leaving: bool,
+    /// Since when another file has the name, while this one did not grow.
+    leaving: Option<Instant>,
     /// It was a rotated one already when it was opened.
     is_rotated: bool,
+    /// None where nobody waits for news.
+    wake: Option<Wake>,
 }
 
 /// What there is.
@@ -104,7 +107,8 @@ impl<'p> Follow<'p> {
             if plain { Ok(file) } else { Err(io::Error::other("only a file can be followed")) }
         });
         let file = opened.map_err(|error| Error::Input { path: path.to_owned(), error })?;
-        Ok(Self {
+        let wake = matches!(until, Until::Asked { .. }).then(Wake::new);
+        let mut follow = Self {
             path,
             file,
             opened: path.to_owned(),
@@ -115,9 +119,19 @@ impl<'p> Follow<'p> {
             tail: Vec::new(),
             chunk: vec![0; CHUNK],
             last_news: Instant::now(),
-            leaving: false,
+            leaving: None,
             is_rotated: false,
-        })
+            wake,
+        };
+        follow.watch();
+        Ok(follow)
+    }
+
+    /// Has the file that is read now watched.
+    fn watch(&mut self) {
+        if let Some(wake) = &mut self.wake {
+            wake.watch(&self.opened);
+        }
     }
 
     /// What the file is by, as far as it was read up to `read`.
@@ -156,6 +170,7 @@ impl<'p> Follow<'p> {
                     self.file = File::open(&rotated.path).map_err(|error| self.failed(error))?;
                     self.opened = rotated.path;
                     self.is_rotated = true;
+                    self.watch();
                 }
                 None if is_alike => {}
                 None => {
@@ -196,7 +211,9 @@ impl<'p> Follow<'p> {
         if left.is_some_and(|left| left.is_zero()) {
             return News::End;
         }
-        thread::sleep(left.map_or(POLL, |left| left.min(POLL)));
+        if let Some(wake) = &self.wake {
+            wake.wait(left.map_or(POLL, |left| left.min(POLL)));
+        }
         News::Quiet
     }
 
@@ -208,7 +225,7 @@ impl<'p> Follow<'p> {
         self.seen = length;
         let read = self.read()?;
         if read > 0 {
-            self.leaving = false;
+            self.leaving = None;
             return Ok(Look::Bytes(read));
         }
         let is_ending = matches!(self.until, Until::End);
@@ -220,8 +237,12 @@ impl<'p> Follow<'p> {
             // It was removed, or is about to be put back.
             Err(_) => self.is_rotated,
         };
-        // Its writer may still be writing to the old one: it is left when a second look finds nothing.
-        if !another || !(is_ending || std::mem::replace(&mut self.leaving, true)) {
+        if !another {
+            return Ok(Look::Nothing);
+        }
+        // Its writer may still be writing to the old one: it is left when nothing comes for a while.
+        let leaving = *self.leaving.get_or_insert_with(Instant::now);
+        if !is_ending && leaving.elapsed() < POLL {
             return Ok(Look::Nothing);
         }
         self.next_file()
@@ -235,6 +256,7 @@ impl<'p> Follow<'p> {
             self.file = File::open(&copy.path)?;
             self.opened = copy.path;
             self.is_rotated = true;
+            self.watch();
             self.move_to(read.length)?;
             let (name, left) = (self.opened.display(), length - read.length);
             return Ok(Look::Notice(format!(
@@ -284,7 +306,8 @@ impl<'p> Follow<'p> {
                 }
             };
             (self.opened, self.is_rotated) = (path.to_owned(), next.is_some());
-            (self.file, self.leaving) = (file, false);
+            (self.file, self.leaving) = (file, None);
+            self.watch();
             self.move_to(0)?;
             return Ok(Look::NextFile(told));
         }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
 use super::{portable::made_portable, text::Text};
+use crate::json::{self, Raw};
 
 /// Any JSON value, kept as the text it arrived in: the arguments of a tool that no executor knows,
 /// a field that a release added. Numbers keep every digit.
@@ -24,19 +25,26 @@ use super::{portable::made_portable, text::Text};
 /// assert_eq!(json.get(), r#"{"b": 1, "a": 18446744073709551616}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Json(Box<RawValue>);
+#[derive(Clone)]
+pub struct Json(Box<str>);
 
 impl Json {
+    /// What `value` serialises as.
+    ///
+    /// # Errors
+    /// The value refuses to be serialised.
+    pub fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, json::Error> {
+        json::to_string(value).map(|json| Self(json.into_boxed_str()))
+    }
+
     /// The JSON text.
     pub fn get(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// The JSON text.
     pub fn into_string(self) -> String {
-        Box::<str>::from(self.0).into_string()
+        self.0.into_string()
     }
 
     /// The value as a tree; `Null` where it is nested deeper than `serde_json` follows.
@@ -45,30 +53,45 @@ impl Json {
     }
 }
 
-impl From<&RawValue> for Json {
-    fn from(raw: &RawValue) -> Self {
-        let portable = made_portable(raw.get()).map(RawValue::from_string);
-        Self(portable.and_then(Result::ok).unwrap_or_else(|| raw.to_owned()))
+impl Default for Json {
+    fn default() -> Self {
+        Self("null".into())
+    }
+}
+
+impl From<Raw<'_>> for Json {
+    fn from(raw: Raw<'_>) -> Self {
+        Self(made_portable(raw.get()).map_or_else(|| raw.get().into(), String::into_boxed_str))
     }
 }
 
 impl From<Box<RawValue>> for Json {
     fn from(raw: Box<RawValue>) -> Self {
-        let portable = made_portable(raw.get()).map(RawValue::from_string);
-        Self(portable.and_then(Result::ok).unwrap_or(raw))
+        Self(made_portable(raw.get()).map_or_else(|| raw.into(), String::into_boxed_str))
     }
 }
 
 impl From<&Value> for Json {
     fn from(value: &Value) -> Self {
-        // A `Value` always has a JSON form, so the fallback is never taken.
-        Self(serde_json::value::to_raw_value(value).unwrap_or_default())
+        Self(value.to_string().into_boxed_str())
     }
 }
 
 impl From<Text> for Json {
     fn from(text: Text) -> Self {
-        Self(text.into_raw())
+        Self(text.into_literal())
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Raw::known(&self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
     }
 }
 

@@ -25,6 +25,8 @@ mod usage;
 
 #[cfg(feature = "patch")]
 pub(crate) use self::document::entry_of_call;
+#[cfg(feature = "executors")]
+pub(crate) use self::size::length_of_extra;
 pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
@@ -44,5 +46,3 @@ pub use self::{
     tool_calls::ToolCalls,
     usage::TokenUsage,
 };
-#[cfg(feature = "executors")]
-pub(crate) use self::{size::length_of_extra, text::decode_literal};

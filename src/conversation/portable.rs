@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::text::{Text, decode_literal};
+use super::text::Text;
+use crate::json::decode_literal;
 
 /// How deeply a value may nest: readers follow to 128, and entries and documents come on top.
 const MAX_DEPTH: usize = 100;
@@ -19,7 +20,7 @@ pub(super) fn made_portable(json: &str) -> Option<String> {
     while !rest.is_empty() {
         let (plain, from_literal) = rest.split_at(rest.find('"').unwrap_or(rest.len()));
         if !is_shallow(plain, &mut depth) || !numbers(plain).all(is_finite) {
-            return Some(Text::from(json).into_raw().get().to_owned());
+            return Some(Text::from(json).into_literal().into_string());
         }
         let (literal, after) = from_literal.split_at(literal_length(from_literal));
         let portable = portable_literal(literal);
@@ -52,7 +53,7 @@ fn portable_literal(literal: &str) -> Cow<'_, str> {
     if !may_be_lone || serde_json::from_str::<String>(literal).is_ok() {
         return Cow::Borrowed(literal);
     }
-    Cow::Owned(Text::from(decode_literal(literal)).into_raw().get().to_owned())
+    Cow::Owned(Text::from(decode_literal(literal)).into_literal().into_string())
 }
 
 /// Whether the brackets of a part without strings stay within the depth.

@@ -18,7 +18,7 @@ impl Part<'_> {
     fn length(&self) -> usize {
         match self {
             Self::Text(text) => match &text.0 {
-                Repr::Literal(raw) => raw.get().len(),
+                Repr::Literal(literal) => literal.len(),
                 Repr::String(string) => 2 + string.bytes().map(escaped_length).sum::<usize>(),
             },
             Self::Json(json) => json.get().len(),

@@ -5,7 +5,9 @@ use std::{borrow::Cow, fmt, hash};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-use crate::json::RAW_VALUE;
+use crate::json::{
+    self, RAW_VALUE, Raw, decode_literal, string_body, unescape, unescape_to, unescapes_to,
+};
 
 /// A string that came from a log and goes, most of the time unread, into an output.
 ///
@@ -33,25 +35,25 @@ pub struct Text(pub(super) Repr);
 #[derive(Clone)]
 pub(super) enum Repr {
     /// A string literal that decodes, as it stood in the log.
-    Literal(Box<RawValue>),
+    Literal(Box<str>),
     /// A string that was made or changed here.
     String(String),
 }
 
 impl Text {
     /// Takes a JSON value's text as it is, if it is a string.
-    pub fn from_raw(raw: &RawValue) -> Option<Self> {
+    pub fn from_raw(raw: Raw<'_>) -> Option<Self> {
         let body = string_body(raw.get())?;
         if may_hold_lone_surrogate(body) && serde_json::from_str::<String>(raw.get()).is_err() {
-            return Some(Self::from(unescape_lossy(body)));
+            return Some(Self::from(unescape(body)));
         }
-        Some(Self(Repr::Literal(raw.to_owned())))
+        Some(Self(Repr::Literal(raw.get().into())))
     }
 
     /// The string itself; borrowed when there is nothing to unescape.
     pub fn decode(&self) -> Cow<'_, str> {
         match &self.0 {
-            Repr::Literal(raw) => decode_literal(raw.get()),
+            Repr::Literal(literal) => decode_literal(literal),
             Repr::String(string) => Cow::Borrowed(string),
         }
     }
@@ -59,7 +61,7 @@ impl Text {
     /// The string itself.
     pub fn into_string(self) -> String {
         match self.0 {
-            Repr::Literal(raw) => decode_literal(raw.get()).into_owned(),
+            Repr::Literal(literal) => decode_literal(&literal).into_owned(),
             Repr::String(string) => string,
         }
     }
@@ -67,23 +69,32 @@ impl Text {
     /// Adds to the end, in time proportional to what is added.
     pub fn push(&mut self, more: &Self) {
         let mut string = std::mem::take(self).into_string();
-        string.push_str(&more.decode());
+        more.push_to(&mut string);
         self.0 = Repr::String(string);
     }
 
-    /// The string as a JSON value.
-    pub fn into_raw(self) -> Box<RawValue> {
+    /// Adds the string to another one.
+    pub fn push_to(&self, string: &mut String) {
+        match &self.0 {
+            Repr::Literal(literal) => {
+                unescape_to(string, string_body(literal).unwrap_or_default());
+            }
+            Repr::String(more) => string.push_str(more),
+        }
+    }
+
+    /// The string as a JSON literal, with its quotes.
+    pub fn into_literal(self) -> Box<str> {
         match self.0 {
-            Repr::Literal(raw) => raw,
-            // A string always has a JSON form, so the fallback is never taken.
-            Repr::String(string) => serde_json::value::to_raw_value(&string).unwrap_or_default(),
+            Repr::Literal(literal) => literal,
+            Repr::String(string) => json::literal(&string).into_boxed_str(),
         }
     }
 
     /// Whether the string is empty.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
-            Repr::Literal(raw) => raw.get().len() == 2,
+            Repr::Literal(literal) => literal.len() == 2,
             Repr::String(string) => string.is_empty(),
         }
     }
@@ -91,18 +102,21 @@ impl Text {
     /// How many bytes it takes in memory, which is near its length.
     pub fn size(&self) -> usize {
         match &self.0 {
-            Repr::Literal(raw) => raw.get().len(),
+            Repr::Literal(literal) => literal.len(),
             Repr::String(string) => string.len(),
         }
     }
 
     /// What stands before and after the last `marker`, without decoding either. `marker` must be of
-    /// characters that JSON never escapes.
+    /// characters that JSON never escapes, and begin with one that is in no escape: no letter, no digit.
     pub fn rsplit_once(&self, marker: &str) -> Option<(Self, Self)> {
         match &self.0 {
-            Repr::Literal(raw) => {
-                let (before, after) = string_body(raw.get())?.rsplit_once(marker)?;
-                Some((Self::from_body(before)?, Self::from_body(after)?))
+            Repr::Literal(literal) => {
+                if marker.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+                    return Self::from(decode_literal(literal)).rsplit_once(marker);
+                }
+                let (before, after) = string_body(literal)?.rsplit_once(marker)?;
+                Some((Self::from_body(before), Self::from_body(after)))
             }
             Repr::String(string) => {
                 let (before, after) = string.rsplit_once(marker)?;
@@ -116,8 +130,8 @@ impl Text {
     #[cfg(feature = "executors")]
     pub(crate) fn may_begin_with(&self, prefix: &str) -> bool {
         match &self.0 {
-            Repr::Literal(raw) => {
-                string_body(raw.get()).is_some_and(|body| body.starts_with(prefix))
+            Repr::Literal(literal) => {
+                string_body(literal).is_some_and(|body| body.starts_with(prefix))
             }
             Repr::String(string) => string.starts_with(prefix),
         }
@@ -129,12 +143,12 @@ impl Text {
         let escaped =
             |body: &str| body.ends_with("\\n") && !ends_within_escape(&body[..body.len() - 1]);
         match &self.0 {
-            Repr::Literal(raw) => {
-                let mut body = string_body(raw.get()).unwrap_or_default();
+            Repr::Literal(literal) => {
+                let mut body = string_body(literal).unwrap_or_default();
                 for _ in 0..most {
                     body = if escaped(body) { &body[..body.len() - 2] } else { body };
                 }
-                Self::from_body(body).unwrap_or(self)
+                Self::from_body(body)
             }
             Repr::String(string) => {
                 let mut trimmed = string.as_str();
@@ -146,31 +160,23 @@ impl Text {
         }
     }
 
-    /// A literal of what stands between its quotes.
-    fn from_body(body: &str) -> Option<Self> {
-        RawValue::from_string(format!("\"{body}\"")).ok().map(|raw| Self(Repr::Literal(raw)))
+    /// A literal of what stands between its quotes, a part of another that no escape was cut in.
+    fn from_body(body: &str) -> Self {
+        let mut literal = String::with_capacity(body.len() + 2);
+        literal.push('"');
+        literal.push_str(body);
+        literal.push('"');
+        Self(Repr::Literal(literal.into_boxed_str()))
     }
-}
-
-/// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.
-pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
-    let body = string_body(literal).unwrap_or_default();
-    if body.as_bytes().contains(&b'\\') {
-        let decoded = serde_json::from_str(literal);
-        Cow::Owned(decoded.unwrap_or_else(|_| unescape_lossy(body)))
-    } else {
-        Cow::Borrowed(body)
-    }
-}
-
-/// What stands between the quotes, if `literal` is a string at all.
-fn string_body(literal: &str) -> Option<&str> {
-    literal.strip_prefix('"')?.strip_suffix('"')
 }
 
 /// Surrogates, paired or not, are spelt `\ud800` to `\udfff`.
 fn may_hold_lone_surrogate(body: &str) -> bool {
-    body.contains("\\u") && (body.contains("\\ud") || body.contains("\\uD"))
+    let bytes = body.as_bytes();
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    // Without an early end, so that many bytes are looked at together.
+    let has_code = pairs.fold(false, |found, (a, b)| found | ((*a == b'\\') & (*b == b'u')));
+    has_code && (body.contains("\\ud") || body.contains("\\uD"))
 }
 
 /// Whether `body` ends with an escaped backslash, so that what follows it is no escape.
@@ -178,36 +184,13 @@ fn ends_within_escape(body: &str) -> bool {
     body.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0
 }
 
-/// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
-fn unescape_lossy(body: &str) -> String {
-    let mut units = Vec::with_capacity(body.len());
-    let mut chars = body.chars();
-    while let Some(c) = chars.next() {
-        let unescaped = match c {
-            '\\' => match chars.next() {
-                Some('b') => '\u{8}',
-                Some('f') => '\u{c}',
-                Some('n') => '\n',
-                Some('r') => '\r',
-                Some('t') => '\t',
-                Some('u') => {
-                    let digits: String = chars.by_ref().take(4).collect();
-                    units.push(u16::from_str_radix(&digits, 16).unwrap_or(0xFFFD));
-                    continue;
-                }
-                Some(other) => other,
-                None => '\u{FFFD}',
-            },
-            other => other,
-        };
-        units.extend_from_slice(unescaped.encode_utf16(&mut [0; 2]));
-    }
-    String::from_utf16_lossy(&units)
-}
-
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self::from(text.to_owned())
+        // Names and paths are written more often than they are made.
+        match json::needs_escape(text) {
+            true => Self::from(text.to_owned()),
+            false => Self::from_body(text),
+        }
     }
 }
 
@@ -219,7 +202,10 @@ impl From<String> for Text {
 
 impl From<Cow<'_, str>> for Text {
     fn from(text: Cow<'_, str>) -> Self {
-        Self::from(text.into_owned())
+        match text {
+            Cow::Borrowed(text) => Self::from(text),
+            Cow::Owned(text) => Self::from(text),
+        }
     }
 }
 
@@ -232,8 +218,9 @@ impl Default for Text {
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Repr::Literal(a), Repr::Literal(b)) if a.get() == b.get() => true,
-            _ => self.decode() == other.decode(),
+            (Repr::Literal(a), Repr::Literal(b)) => a == b || *self == *other.decode(),
+            (_, Repr::String(string)) => *self == **string,
+            (Repr::String(string), _) => *other == **string,
         }
     }
 }
@@ -242,13 +229,16 @@ impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        self.decode() == other
+        match &self.0 {
+            Repr::Literal(literal) => unescapes_to(string_body(literal).unwrap_or_default(), other),
+            Repr::String(string) => string == other,
+        }
     }
 }
 
 impl PartialEq<&str> for Text {
     fn eq(&self, other: &&str) -> bool {
-        self.decode() == *other
+        *self == **other
     }
 }
 
@@ -274,7 +264,9 @@ impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             // A literal is a JSON spelling; other formats get the string.
-            Repr::Literal(raw) if serializer.is_human_readable() => raw.serialize(serializer),
+            Repr::Literal(literal) if serializer.is_human_readable() => {
+                Raw::known(literal).serialize(serializer)
+            }
             _ => serializer.serialize_str(&self.decode()),
         }
     }
@@ -299,7 +291,7 @@ impl<'de> Deserialize<'de> for Text {
             /// `serde_json` reading from text.
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Text, A::Error> {
                 let raw = Box::<RawValue>::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Text::from_raw(&raw).ok_or_else(|| de::Error::custom("expected a string"))
+                Text::from_raw((&*raw).into()).ok_or_else(|| de::Error::custom("expected a string"))
             }
 
             /// Any other deserializer.
@@ -320,14 +312,14 @@ mod tests {
 
     use super::*;
 
-    fn raw(literal: &str) -> Box<RawValue> {
-        RawValue::from_string(literal.to_owned()).unwrap()
+    fn raw(literal: &str) -> Raw<'_> {
+        Raw::parse(literal).unwrap()
     }
 
     #[test]
     fn a_literal_is_written_as_it_was_read() {
         let literal = r#""tab\t, slash \/, \u00e9, \ud83d\ude00""#;
-        let text = Text::from_raw(&raw(literal)).unwrap();
+        let text = Text::from_raw(raw(literal)).unwrap();
         assert_eq!(serde_json::to_string(&text).unwrap(), literal);
         assert_eq!(text.decode(), "tab\t, slash /, é, 😀");
     }
@@ -349,11 +341,11 @@ mod tests {
 
     #[test]
     fn splitting_and_trimming_leave_the_spelling() {
-        let text = |literal: &str| Text::from_raw(&raw(literal)).unwrap();
+        let text = |literal: &str| Text::from_raw(raw(literal)).unwrap();
         let (before, after) = text(r#""\u00e9\n\n[exit 1]""#).rsplit_once("[exit ").unwrap();
         assert_eq!(after, "1]");
         assert_eq!(before.clone().trim_line_feeds(1), "é\n");
-        assert_eq!(before.into_raw().get(), r#""\u00e9\n\n""#);
+        assert_eq!(&*before.into_literal(), r#""\u00e9\n\n""#);
         assert_eq!(text(r#""a\\n""#).trim_line_feeds(3), r"a\n");
         assert_eq!(text(r#""a\\\n""#).trim_line_feeds(3), r"a\");
         assert_eq!(Text::from("a\n\n").trim_line_feeds(1), "a\n");
@@ -363,18 +355,18 @@ mod tests {
     #[test]
     fn only_strings_are_texts() {
         for value in ["1", "null", "[\"a\"]", "{}"] {
-            assert!(Text::from_raw(&raw(value)).is_none(), "{value}");
+            assert!(Text::from_raw(raw(value)).is_none(), "{value}");
         }
     }
 
     #[test]
     fn lone_surrogates_become_replacement_characters() {
         for literal in [r#""a\ud800b""#, r#""a\uDC00b""#, r#""a\ud800\ud800\udc00""#] {
-            let text = Text::from_raw(&raw(literal)).unwrap();
+            let text = Text::from_raw(raw(literal)).unwrap();
             assert!(text.decode().starts_with("a\u{FFFD}"), "{literal}: {text:?}");
-            assert!(serde_json::from_str::<String>(text.into_raw().get()).is_ok());
+            assert!(serde_json::from_str::<String>(&text.into_literal()).is_ok());
         }
-        let escaped_backslash = Text::from_raw(&raw(r#""\\ud800""#)).unwrap();
+        let escaped_backslash = Text::from_raw(raw(r#""\\ud800""#)).unwrap();
         assert_eq!(escaped_backslash.decode(), r"\ud800");
     }
 
@@ -391,9 +383,9 @@ mod tests {
         #[test]
         fn any_spelling_is_passed_on_as_valid_json(units in prop::collection::vec(any::<u16>(), 0..20)) {
             let literal: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            let text = Text::from_raw(&raw(&format!("\"{literal}\""))).unwrap();
+            let text = Text::from_raw(raw(&format!("\"{literal}\""))).unwrap();
             prop_assert_eq!(&*text.decode(), String::from_utf16_lossy(&units));
-            let written: String = serde_json::from_str(text.into_raw().get()).unwrap();
+            let written: String = serde_json::from_str(&text.into_literal()).unwrap();
             prop_assert_eq!(written, String::from_utf16_lossy(&units));
         }
     }

@@ -1,6 +1,6 @@
 //! What the action mappers of several agents share.
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::wire::{Object, value};
 use crate::conversation::{
@@ -22,7 +22,7 @@ pub struct MappedCall {
 
 impl MappedCall {
     /// A call that keeps its name and arguments as they are.
-    pub fn tool(name: &str, arguments: Option<&RawValue>) -> Self {
+    pub fn tool(name: &str, arguments: Option<Raw<'_>>) -> Self {
         let arguments = arguments.map(Json::from);
         let action = ActionType::Tool { tool_name: name.into(), arguments, result: None };
         Self { action, title: name.into(), extra: Vec::new(), unknown: false }
@@ -47,9 +47,9 @@ pub fn is_mcp_tool(name: &str) -> bool {
 
 /// Reads a list of things to do from objects with `content` (or `text`, or `step`), `status`,
 /// `priority`.
-pub fn todo_items(items: &[&RawValue]) -> Vec<TodoItem> {
+pub fn todo_items(items: &[Raw<'_>]) -> Vec<TodoItem> {
     let items = items.iter().filter_map(|raw| {
-        let mut item: Object<'_> = value::parse(raw)?;
+        let mut item: Object<'_> = value::object(*raw)?;
         Some(TodoItem {
             content: ["content", "text", "step"]
                 .into_iter()

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::wire::{Object, value};
 use crate::conversation::{Json, Text};
@@ -27,7 +27,7 @@ pub enum Part {
 
 impl Blocks {
     /// Reads an array of blocks, a single block, or a plain string.
-    pub fn read(raw: &RawValue) -> Self {
+    pub fn read(raw: Raw<'_>) -> Self {
         let mut blocks = Self::default();
         match value::elements(raw) {
             Some(items) => items.into_iter().for_each(|item| blocks.push(item)),
@@ -36,12 +36,12 @@ impl Blocks {
         blocks
     }
 
-    fn push(&mut self, raw: &RawValue) {
+    fn push(&mut self, raw: Raw<'_>) {
         if let Some(text) = Text::from_raw(raw) {
             self.parts.push(Part::Text(text));
             return;
         }
-        let Some(mut block) = value::parse::<Object<'_>>(raw) else {
+        let Some(mut block) = value::object(raw) else {
             self.unknown.push(("not an object".to_owned(), raw.into()));
             return;
         };

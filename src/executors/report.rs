@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::wire::{Fields, Irregular};
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
         DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, Warning,
         WarningKind,
     },
+    json::Raw,
     transduce::Batch,
 };
 
@@ -101,7 +102,7 @@ fn keep(
 }
 
 /// Reports a part of a tool's result whose type the executor does not know; the result keeps it.
-pub fn unknown_part(name: &str, part: &RawValue, events: &mut Batch<DomainEvent>) {
+pub fn unknown_part(name: &str, part: Raw<'_>, events: &mut Batch<DomainEvent>) {
     let message = format!("unknown type of part in a tool's result: {name}");
     let warning =
         Warning::new(WarningKind::UnknownBlock, message).about(format!("tool_result/{name}"));
@@ -126,7 +127,7 @@ pub fn unknown_fields(
 }
 
 /// Reports a tool that the executor does not know; the call itself keeps its name and arguments.
-pub fn unknown_tool(name: &str, arguments: Option<&RawValue>, events: &mut Batch<DomainEvent>) {
+pub fn unknown_tool(name: &str, arguments: Option<Raw<'_>>, events: &mut Batch<DomainEvent>) {
     let mut warning =
         Warning::new(WarningKind::UnknownTool, format!("unknown tool: {name}")).about(name);
     warning.sample = arguments.map(Json::from);

@@ -75,11 +75,11 @@
 //! use foldline::{
 //!     conversation::ActionType,
 //!     executors::{action::MappedCall, wire::{Object, value}},
+//!     json::Raw,
 //! };
-//! use serde_json::value::RawValue;
 //!
-//! fn map(verb: &str, with: Option<&RawValue>) -> MappedCall {
-//!     let mut given: Object<'_> = with.and_then(value::parse).unwrap_or_default();
+//! fn map(verb: &str, with: Option<Raw<'_>>) -> MappedCall {
+//!     let mut given: Object<'_> = with.and_then(value::object).unwrap_or_default();
 //!     match verb {
 //!         "shell" => {
 //!             let command = given.text("line").unwrap_or_default();
@@ -91,8 +91,8 @@
 //!     }
 //! }
 //!
-//! let with = RawValue::from_string(r#"{"line":"ls","nice":true}"#.to_owned())?;
-//! let call = map("shell", Some(&with));
+//! let with = Raw::parse(r#"{"line":"ls","nice":true}"#)?;
+//! let call = map("shell", Some(with));
 //! assert_eq!(call.title, "ls");
 //! assert_eq!(call.extra[0].0, "nice");
 //! assert!(map("dance", None).unknown);

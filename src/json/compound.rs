@@ -28,28 +28,31 @@ impl<'w, 'b> Compound<'w, 'b> {
         Self { writer, empty: true, close }
     }
 
+    #[inline]
     fn comma(&mut self) {
         if !std::mem::take(&mut self.empty) {
             self.writer.push(",");
         }
     }
 
+    #[inline]
     fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         self.comma();
         value.serialize(&mut *self.writer)
     }
 
+    #[inline]
     fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         if self.close != Close::Raw {
-            self.comma();
             // The name of a field is a Rust identifier, or was chosen in this crate: never escaped.
-            self.writer.push("\"");
+            self.writer.push(if std::mem::take(&mut self.empty) { "\"" } else { ",\"" });
             self.writer.push(key);
             self.writer.push("\":");
         }
         value.serialize(&mut *self.writer)
     }
 
+    #[inline]
     fn close(self) -> Result<(), Error> {
         match self.close {
             Close::Array => self.writer.push("]"),
@@ -92,6 +95,7 @@ impl ser::SerializeTupleStruct for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.element(value)
     }
@@ -105,6 +109,7 @@ impl ser::SerializeTupleVariant for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.element(value)
     }
@@ -148,6 +153,7 @@ impl ser::SerializeStruct for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
@@ -165,6 +171,7 @@ impl ser::SerializeStructVariant for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,

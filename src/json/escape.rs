@@ -10,14 +10,12 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
 }
 
 fn contents(out: &mut Vec<u8>, text: &str) {
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&bytes[start..at]);
-        start = at + 1;
+    let mut rest = text.as_bytes();
+    while let Some(at) = find_special(rest) {
+        let (plain, special) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let Some((&byte, after)) = special.split_first() else { break };
+        rest = after;
         let short = match byte {
             b'"' | b'\\' => byte,
             0x08 => b'b',
@@ -34,7 +32,30 @@ fn contents(out: &mut Vec<u8>, text: &str) {
         };
         out.extend_from_slice(&[b'\\', short]);
     }
-    out.extend_from_slice(&bytes[start..]);
+    out.extend_from_slice(rest);
+}
+
+const fn is_special(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// Where the first byte stands that must be escaped.
+pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
+    position(bytes, is_special)
+}
+
+/// Where the first byte stands that `is` says yes to.
+#[inline]
+pub(super) fn position(bytes: &[u8], is: impl Fn(u8) -> bool) -> Option<usize> {
+    // Within a block without an early end, so that its bytes are looked at together.
+    let has_none = |block: &[u8; 16]| !block.iter().fold(false, |any, byte| any | is(*byte));
+    let (blocks, _) = bytes.as_chunks();
+    let before = 16 * blocks.iter().take_while(|block| has_none(block)).count();
+    // The last block lies over the one before it.
+    if before + 16 > bytes.len() && bytes.last_chunk().is_some_and(has_none) {
+        return None;
+    }
+    Some(before + bytes[before..].iter().position(|byte| is(*byte))?)
 }
 
 /// Formatted text as the contents of a string.

@@ -1,4 +1,6 @@
-//! JSON out: what is JSON already goes out as it is.
+//! JSON in and out: what is JSON already stays as it is.
+//!
+//! [`Raw`] is the text of a value, found in a line without looking into its strings.
 //!
 //! [`append`] writes any serde value as compact JSON, the same bytes as `serde_json::to_vec`. It is
 //! faster where a value is mostly structs and raw text, which is what the events of a log are: the
@@ -7,12 +9,20 @@
 
 mod compound;
 mod escape;
+mod raw;
+#[cfg(feature = "executors")]
+mod scan;
+mod unescape;
 
 use std::fmt::{self, Write};
 
 use serde::{Serialize, Serializer, ser};
 
 use self::compound::{Close, Compound};
+pub use self::raw::Raw;
+#[cfg(feature = "executors")]
+pub(crate) use self::scan::Scanner;
+pub(crate) use self::unescape::{decode_literal, string_body, unescape, unescape_to, unescapes_to};
 
 /// Appends `value` as compact JSON.
 ///
@@ -28,6 +38,27 @@ use self::compound::{Close, Compound};
 pub fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
     let length = out.len();
     value.serialize(&mut Writer { out, raw: false }).inspect_err(|_| out.truncate(length))
+}
+
+/// `value` as compact JSON.
+///
+/// # Errors
+/// As for [`append`].
+pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
+    let mut out = Vec::new();
+    append(&mut out, value)?;
+    String::from_utf8(out).map_err(ser::Error::custom)
+}
+
+/// Whether a string looks other in JSON than it does by itself.
+pub(crate) fn needs_escape(text: &str) -> bool {
+    escape::find_special(text.as_bytes()).is_some()
+}
+
+/// A string as a JSON literal, with its quotes.
+pub(crate) fn literal(text: &str) -> String {
+    // A string has a JSON form, so the fallback is never taken.
+    to_string(text).unwrap_or_default()
 }
 
 /// Why a value could not be written.
@@ -64,6 +95,7 @@ struct Writer<'b> {
 }
 
 impl Writer<'_> {
+    #[inline]
     fn push(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());
     }

@@ -57,7 +57,7 @@ fn what_is_refused_leaves_the_buffer_as_it_was() {
     assert_eq!(out, b"before");
 }
 
-fn any_json() -> impl Strategy<Value = Value> {
+pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

@@ -38,7 +38,7 @@ pub(super) fn state(file: &mut AuditFile) -> Result<OutputState, Error> {
 fn try_state(file: &mut AuditFile) -> io::Result<OutputState> {
     file.sync()?;
     let checkpoint: AuditCheckpoint = file.checkpoint()?;
-    let state = Json::from(&*serde_json::value::to_raw_value(&checkpoint)?);
+    let state = Json::of(&checkpoint)?;
     Ok(OutputState { name: name(file.path()), state })
 }
 

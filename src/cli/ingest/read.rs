@@ -283,7 +283,7 @@ impl State<(), ()> {
     fn write(fold: &LogFold) -> io::Result<Json> {
         let LogFold { state, metrics, .. } = fold;
         let stored = State { version: STATE_VERSION, state, metrics };
-        Ok(Json::from(&*serde_json::value::to_raw_value(&stored)?))
+        Ok(Json::of(&stored)?)
     }
 }
 

@@ -72,7 +72,15 @@ impl fmt::Display for Path {
 
 impl Serialize for Path {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self {
+            Self::Entry(index) => {
+                let mut pointer = String::with_capacity(32);
+                pointer.push_str("/entries/");
+                pointer.push_str(itoa::Buffer::new().format(index.get()));
+                serializer.serialize_str(&pointer)
+            }
+            _ => serializer.collect_str(self),
+        }
     }
 }
 

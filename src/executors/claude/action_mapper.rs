@@ -3,7 +3,7 @@
 //! The tools of the captured logs and of the documentation are known, with the names of older
 //! releases. Parameters that an action has no place for are kept in the entry's metadata.
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{ActionType, FileChange, Text, TodoItem},
@@ -40,8 +40,8 @@ const PLAIN_TOOLS: [&str; 21] = [
 ];
 
 /// Reads a call of the tool `name`.
-pub fn map(name: &str, input: Option<&RawValue>, cwd: Option<&str>) -> MappedCall {
-    let mut given: Object<'_> = input.and_then(value::parse).unwrap_or_default();
+pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let (action, title) = match name {
         "Read" | "LS" => read(take_path(&mut given, cwd)),
         "Write" => {
@@ -53,9 +53,11 @@ pub fn map(name: &str, input: Option<&RawValue>, cwd: Option<&str>) -> MappedCal
             let path = take_path(&mut given, cwd);
             let mut changes: Vec<_> = take_replacement(&mut given, &path).into_iter().collect();
             changes.extend(
-                given.array("edits").unwrap_or_default().into_iter().filter_map(|raw| {
-                    take_replacement(&mut value::parse::<Object<'_>>(raw)?, &path)
-                }),
+                given
+                    .array("edits")
+                    .unwrap_or_default()
+                    .into_iter()
+                    .filter_map(|raw| take_replacement(&mut value::object(raw)?, &path)),
             );
             edit(path, changes)
         }
@@ -153,7 +155,7 @@ fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
 
 fn take_questions(given: &mut Object<'_>) -> Vec<Text> {
     let questions = given.array("questions").unwrap_or_default().into_iter().map(|raw| {
-        let object = value::parse::<Object<'_>>(raw);
+        let object = value::object(raw);
         let question = object.and_then(|mut object| object.text("question"));
         question.unwrap_or_else(|| value::into_text(raw))
     });
@@ -166,8 +168,8 @@ mod tests {
     use crate::conversation::ToolKind;
 
     fn mapped(name: &str, input: &str) -> MappedCall {
-        let raw = RawValue::from_string(input.to_owned()).unwrap();
-        map(name, Some(&raw), Some("/w"))
+        let raw = Raw::parse(input).unwrap();
+        map(name, Some(raw), Some("/w"))
     }
 
     #[test]

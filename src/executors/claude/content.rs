@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::usage;
 use crate::{
@@ -57,7 +57,7 @@ pub enum BlockKind<'a> {
         /// The type.
         name: Cow<'a, str>,
         /// The whole block.
-        raw: &'a RawValue,
+        raw: Raw<'a>,
     },
 }
 
@@ -69,7 +69,7 @@ pub struct ToolUse<'a> {
     /// The tool's name.
     pub name: Cow<'a, str>,
     /// What the tool is given.
-    pub input: Option<&'a RawValue>,
+    pub input: Option<Raw<'a>>,
 }
 
 /// A tool answered.
@@ -114,7 +114,7 @@ impl<'a> Message<'a> {
 }
 
 /// Content is a string or an array of blocks.
-fn read_content(raw: &RawValue) -> Vec<Block<'_>> {
+fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
     match value::elements(raw) {
         Some(blocks) => blocks.into_iter().map(Block::read).collect(),
         None => vec![Block::read(raw)],
@@ -127,8 +127,8 @@ impl<'a> Block<'a> {
         matches!(self.kind, BlockKind::ToolResult(_))
     }
 
-    fn read(raw: &'a RawValue) -> Self {
-        let Some(mut object) = value::parse::<Object<'a>>(raw) else {
+    fn read(raw: Raw<'a>) -> Self {
+        let Some(mut object) = value::object(raw) else {
             let kind = match Text::from_raw(raw) {
                 Some(text) => BlockKind::Text(text),
                 None => BlockKind::Unknown { name: Cow::Borrowed("no object"), raw },
@@ -191,14 +191,14 @@ impl<'a> ToolResult<'a> {
 }
 
 /// The provider's own tools put an object of type `…_error` where their results stand.
-fn is_error_object(content: &RawValue) -> bool {
-    let object = value::parse::<Object<'_>>(content);
+fn is_error_object(content: Raw<'_>) -> bool {
+    let object = value::object(content);
     let name = object.and_then(|object| object.get_str("type"));
     name.is_some_and(|name| name.ends_with("_error"))
 }
 
 /// The body is a string, or an array of parts that are joined line by line.
-fn read_body<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
+fn read_body<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
     let Some(parts) = value::elements(raw) else { return value::into_text(raw) };
     let mut texts = parts.into_iter().map(|part| read_part(part, unknown));
     let Some(first) = texts.next() else { return Text::default() };
@@ -215,8 +215,8 @@ fn read_body<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
 }
 
 /// A part of a result. What is not known stays as it is.
-fn read_part<'a>(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Text {
-    let Some(mut object) = value::parse::<Object<'_>>(raw) else { return value::into_text(raw) };
+fn read_part<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
+    let Some(mut object) = value::object(raw) else { return value::into_text(raw) };
     let name = object.str("type").unwrap_or_default();
     let part = match &*name {
         "text" => object.text("text"),
@@ -262,8 +262,8 @@ mod tests {
     use super::*;
 
     fn body(content: &str) -> String {
-        let raw = RawValue::from_string(content.to_owned()).unwrap();
-        read_body(&raw, &mut Fields::new()).decode().into_owned()
+        let raw = Raw::parse(content).unwrap();
+        read_body(raw, &mut Fields::new()).decode().into_owned()
     }
 
     #[test]
@@ -281,8 +281,8 @@ mod tests {
 
     #[test]
     fn a_block_of_no_known_type_is_kept_whole() {
-        let raw = RawValue::from_string(r#"["a",{"type":"novel"},7]"#.to_owned()).unwrap();
-        let kinds: Vec<_> = read_content(&raw).into_iter().map(|block| block.kind).collect();
+        let raw = Raw::parse(r#"["a",{"type":"novel"},7]"#).unwrap();
+        let kinds: Vec<_> = read_content(raw).into_iter().map(|block| block.kind).collect();
         assert!(matches!(&kinds[0], BlockKind::Text(text) if *text == "a"));
         assert!(matches!(&kinds[1], BlockKind::Unknown { name, .. } if name == "novel"));
         assert!(matches!(&kinds[2], BlockKind::Unknown { raw, .. } if raw.get() == "7"));

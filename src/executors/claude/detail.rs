@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::Text,
@@ -33,8 +33,8 @@ pub struct ResultDetail {
 
 impl ResultDetail {
     /// Reads the field that stands beside the message, whatever it is.
-    pub(super) fn read(raw: &RawValue) -> Self {
-        let Some(mut object) = value::parse::<Object<'_>>(raw) else {
+    pub(super) fn read(raw: Raw<'_>) -> Self {
+        let Some(mut object) = value::object(raw) else {
             return Self { text: Text::from_raw(raw), ..Self::default() };
         };
         Self {
@@ -50,9 +50,9 @@ impl ResultDetail {
     }
 
     /// Reads `tool_result_meta`, a list of `{id, non_execution_kind, user_feedback}`.
-    pub(super) fn add_meta(&mut self, meta: &[&RawValue], call: Option<&str>) {
-        for raw in meta {
-            let Some(mut object) = value::parse::<Object<'_>>(raw) else { continue };
+    pub(super) fn add_meta(&mut self, meta: &[Raw<'_>], call: Option<&str>) {
+        for &raw in meta {
+            let Some(mut object) = value::object(raw) else { continue };
             if object.str("id").as_deref() == call {
                 self.not_run = object.text("non_execution_kind");
                 self.feedback = object.text("user_feedback");
@@ -71,10 +71,10 @@ fn take_output(object: &mut Object<'_>) -> Option<Text> {
 }
 
 /// `structuredPatch` is the change as a list of hunks.
-fn unified_diff(hunks: &[&RawValue]) -> Option<Text> {
+fn unified_diff(hunks: &[Raw<'_>]) -> Option<Text> {
     let mut diff = String::new();
-    for raw in hunks {
-        let mut hunk: Object<'_> = value::parse(raw)?;
+    for &raw in hunks {
+        let mut hunk: Object<'_> = value::object(raw)?;
         let old = range(hunk.u64("oldStart")?, hunk.u64("oldLines")?);
         let new = range(hunk.u64("newStart")?, hunk.u64("newLines")?);
         // Writing to a string cannot fail.
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn read(detail: &str) -> ResultDetail {
-        ResultDetail::read(&RawValue::from_string(detail.to_owned()).unwrap())
+        ResultDetail::read(Raw::parse(detail).unwrap())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the program around the agent has to say, in words: compaction, retries, hooks, limits.
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::Text,
@@ -78,11 +78,11 @@ impl ApiError {
 }
 
 /// The innermost message of an error, which providers wrap in `error` objects; a string is one itself.
-pub(super) fn error_message(raw: &RawValue) -> Text {
+pub(super) fn error_message(raw: Raw<'_>) -> Text {
     let mut innermost = raw;
     // Errors are wrapped two or three times; deeper ones are not looked for.
     for _ in 0..8 {
-        let Some(mut object) = value::parse::<Object<'_>>(innermost) else { break };
+        let Some(mut object) = value::object(innermost) else { break };
         match object.raw("error").or_else(|| object.raw("message")) {
             Some(inner) => innermost = inner,
             None => break,
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn errors_are_unwrapped() {
         let message = |json: &str| {
-            let raw = RawValue::from_string(json.to_owned()).unwrap();
-            error_message(&raw).decode().into_owned()
+            let raw = Raw::parse(json).unwrap();
+            error_message(raw).decode().into_owned()
         };
         assert_eq!(message(r#""no""#), "no");
         assert_eq!(

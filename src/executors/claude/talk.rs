@@ -1,7 +1,7 @@
 //! What streams and session files have in common: messages in, entries and calls out.
 
+use crate::json::Raw;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::{
     action_mapper,
@@ -44,9 +44,9 @@ pub(super) struct Turn<'s> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Beside<'a> {
     /// `tool_use_result`.
-    pub(super) detail: Option<&'a RawValue>,
+    pub(super) detail: Option<Raw<'a>>,
     /// `tool_result_meta`.
-    pub(super) meta: Option<&'a [&'a RawValue]>,
+    pub(super) meta: Option<&'a [Raw<'a>]>,
 }
 
 /// Who a user message is from.
@@ -248,14 +248,14 @@ impl Turn<'_> {
         &mut self,
         id: Option<CorrId>,
         name: &str,
-        input: Option<&RawValue>,
+        input: Option<Raw<'_>>,
         message_id: Option<Text>,
     ) {
         self.call(ToolUse { id, name: name.into(), input }, message_id, None, Vec::new());
     }
 
     /// The entry of a call, as it stands before its result.
-    fn call_entry(&mut self, name: &str, input: Option<&RawValue>) -> NormalizedEntry {
+    fn call_entry(&mut self, name: &str, input: Option<Raw<'_>>) -> NormalizedEntry {
         let cwd = self.talk.session.cwd.as_ref().map(Text::decode);
         let mapped = action_mapper::map(name, input, cwd.as_deref());
         if mapped.unknown {
@@ -271,7 +271,7 @@ impl Turn<'_> {
     fn result(&mut self, result: ToolResult<'_>, unknown: Fields<'_>, detail: ResultDetail) {
         self.unknown("tool_result", &unknown);
         for (name, raw) in &result.unknown_parts {
-            report::unknown_part(name, raw, self.events);
+            report::unknown_part(name, *raw, self.events);
         }
         let extra = result::kept(unknown);
         let key = ResultKey { id: result.id.clone(), ..ResultKey::default() };

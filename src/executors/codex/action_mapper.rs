@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::tools::{agent_call, command_line};
 use crate::{
@@ -57,13 +57,13 @@ pub fn full_name<'n>(namespace: Option<&str>, name: &'n str) -> Cow<'n, str> {
 pub fn map(
     namespace: Option<&str>,
     name: &str,
-    input: Option<&RawValue>,
+    input: Option<Raw<'_>>,
     cwd: Option<&str>,
 ) -> MappedCall {
     let text = input.map(|raw| value::as_str(raw).unwrap_or(Cow::Borrowed(raw.get())));
     let text = text.as_deref().unwrap_or_default();
-    let arguments: Option<&RawValue> = serde_json::from_str(text).ok();
-    let given: Option<Object<'_>> = arguments.and_then(value::parse);
+    let arguments: Option<Raw<'_>> = serde_json::from_str(text).ok();
+    let given: Option<Object<'_>> = arguments.and_then(value::object);
     let name = full_name(namespace, name);
     let mapped = match given {
         Some(mut given) => map_arguments(&name, &mut given, cwd).map(|(action, title)| {
@@ -124,7 +124,7 @@ fn map_arguments(
         }
         "request_user_input" => {
             let questions = given.array("questions")?.into_iter().map(|raw| {
-                let question = value::parse::<Object<'_>>(raw);
+                let question = value::object(raw);
                 question.and_then(|mut question| question.text("question"))
             });
             let questions: Vec<_> = questions.flatten().collect();
@@ -163,10 +163,10 @@ fn edit(patch: &str, cwd: Option<&str>) -> Option<(ActionType, Text)> {
 /// `["apply_patch", "*** Begin Patch.."]`: models call the patch program as if it were a command.
 fn patch_of_arguments(given: &mut Object<'_>, cwd: Option<&str>) -> Option<(ActionType, Text)> {
     given.take("command", |raw| {
-        let arguments: Vec<&RawValue> = value::parse(raw)?;
+        let arguments: Vec<Raw<'_>> = value::elements(raw)?;
         let [program, patch] = arguments.as_slice() else { return None };
-        (value::as_str(program)? == "apply_patch").then_some(())?;
-        edit(&value::as_str(patch)?, cwd)
+        (value::as_str(*program)? == "apply_patch").then_some(())?;
+        edit(&value::as_str(*patch)?, cwd)
     })
 }
 
@@ -177,7 +177,7 @@ mod tests {
 
     fn map_input(name: &str, input: &str) -> MappedCall {
         let input = serde_json::value::to_raw_value(input).unwrap();
-        map(None, name, Some(&input), Some("/srv/ada"))
+        map(None, name, Some((&*input).into()), Some("/srv/ada"))
     }
 
     #[test]
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn strange_arguments_are_kept() {
-        let null = serde_json::value::to_raw_value(&()).unwrap();
-        let call = map(Some("mcp__db"), "query", Some(&null), None);
+        let null = Raw::parse("null").unwrap();
+        let call = map(Some("mcp__db"), "query", Some(null), None);
         assert!(!call.unknown);
         assert_eq!(call.title, "mcp__db__query");
 

@@ -1,6 +1,6 @@
 //! Outputs of functions, as the model is given them: text with a few lines of facts before it.
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{Text, ToolStatus},
@@ -59,7 +59,7 @@ fn read_json(text: &str) -> Option<Output> {
     let mut object = Object::parse(text).ok()?;
     let body = object.text("output")?;
     let mut metadata = object.object("metadata")?;
-    let exit_code = metadata.take("exit_code", |raw: &RawValue| raw.get().parse().ok());
+    let exit_code = metadata.take("exit_code", |raw: Raw<'_>| raw.get().parse().ok());
     let duration_ms = metadata.f64("duration_seconds").map(millis);
     let status = closing_status(&body.decode());
     Some(Output { body, exit_code, duration_ms, status })

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{ActionType, FileChange, Text, TodoItem},
@@ -29,8 +29,8 @@ const PLAIN_TOOLS: [&str; 8] = [
 ];
 
 /// Reads a call of the tool `name`.
-pub fn map(name: &str, parameters: Option<&RawValue>, cwd: Option<&str>) -> MappedCall {
-    let mut given: Object<'_> = parameters.and_then(value::parse).unwrap_or_default();
+pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let mut given: Object<'_> = parameters.and_then(value::object).unwrap_or_default();
     let (action, title) = match name {
         "Read" => {
             let path = take_path(&mut given, cwd);
@@ -146,7 +146,7 @@ fn take_replacements(given: &mut Object<'_>, path: &Text) -> Vec<FileChange> {
     let mut changes = Vec::with_capacity(list.len());
     let mut is_whole = true;
     for raw in list {
-        let mut item: Object<'_> = value::parse(raw).unwrap_or_default();
+        let mut item: Object<'_> = value::object(raw).unwrap_or_default();
         let change = take_replacement(&mut item, path);
         is_whole &= change.is_some() && item.rest().is_empty();
         changes.extend(change);
@@ -177,7 +177,7 @@ fn take_questions(given: &mut Object<'_>) -> Vec<Text> {
         return vec![question];
     }
     let questions = given.array("questions").unwrap_or_default().into_iter().map(|raw| {
-        let object = value::parse::<Object<'_>>(raw);
+        let object = value::object(raw);
         let question = object.and_then(|mut object| object.text("question"));
         question.unwrap_or_else(|| value::into_text(raw))
     });

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{CorrId, Text, Timestamp, TokenUsage},
@@ -94,7 +94,7 @@ pub struct ToolCall<'a> {
     /// The tool's name (`toolName`, else `toolId`).
     pub tool_name: Cow<'a, str>,
     /// What the tool is given.
-    pub parameters: Option<&'a RawValue>,
+    pub parameters: Option<Raw<'a>>,
 }
 
 /// A tool answered.
@@ -109,7 +109,7 @@ pub struct ToolResult<'a> {
     /// Whether the tool failed.
     pub is_error: bool,
     /// What it gave back.
-    pub value: Option<&'a RawValue>,
+    pub value: Option<Raw<'a>>,
     /// What went wrong: `{type, message}`.
     pub error: Option<ToolError>,
 }

@@ -3,10 +3,12 @@
 use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, de};
-use serde_json::value::RawValue;
 
 use super::value;
-use crate::conversation::{CorrId, Json, Text, Timestamp};
+use crate::{
+    conversation::{CorrId, Json, Text, Timestamp},
+    json::{Raw, Scanner},
+};
 
 /// A JSON object whose fields are taken out one by one; what nobody takes is left over, and that is
 /// how an executor notices a field it does not know.
@@ -15,9 +17,36 @@ use crate::conversation::{CorrId, Json, Text, Timestamp};
 /// stays; `null` counts as absent.
 #[derive(Clone, Default)]
 pub struct Object<'a> {
-    fields: Vec<(Cow<'a, str>, Option<&'a RawValue>)>,
+    fields: Vec<Field<'a>>,
     /// Where the next field is likely to be: logs keep the order of their keys.
     next: usize,
+}
+
+#[derive(Clone)]
+struct Field<'a> {
+    tag: u64,
+    name: Cow<'a, str>,
+    /// None once it is taken.
+    value: Option<Raw<'a>>,
+}
+
+impl<'a> Field<'a> {
+    fn new(name: Cow<'a, str>, value: Raw<'a>) -> Self {
+        Self { tag: tag(&name), name, value: Some(value) }
+    }
+
+    fn is(&self, tag: u64, name: &str) -> bool {
+        self.tag == tag && self.name == name
+    }
+}
+
+/// The beginning of a name, as a number: most names differ in it, and numbers are quick to compare.
+#[inline]
+fn tag(name: &str) -> u64 {
+    match name.as_bytes().first_chunk() {
+        Some(first) => u64::from_le_bytes(*first),
+        None => name.bytes().rev().fold(0, |tag, byte| tag << 8 | u64::from(byte)),
+    }
 }
 
 /// How many fields an object is read with. An object with more of them is a value that nobody looks
@@ -25,7 +54,7 @@ pub struct Object<'a> {
 pub const MAX_FIELDS: usize = 1 << 13;
 
 /// Fields that nobody took, by name.
-pub type Fields<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+pub type Fields<'a> = Vec<(Cow<'a, str>, Raw<'a>)>;
 
 impl<'a> Object<'a> {
     /// Parses the text of one object.
@@ -33,12 +62,32 @@ impl<'a> Object<'a> {
     /// # Errors
     /// The text is not JSON, or no object, or one with more than [`MAX_FIELDS`] fields.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+        match Self::scan(Scanner::new(text)) {
+            Some(object) => Ok(object),
+            None => serde_json::from_str(text),
+        }
+    }
+
+    /// Takes a value apart that is known to be one; `None` if it is no object, or one with more than
+    /// [`MAX_FIELDS`] fields.
+    pub fn of(raw: Raw<'a>) -> Option<Self> {
+        Self::scan(Scanner::of(raw))
+    }
+
+    fn scan(mut scanner: Scanner<'a>) -> Option<Self> {
+        let mut fields = Vec::with_capacity(12);
+        scanner.object(|key, value| {
+            fields.push(Field::new(key.name()?, value));
+            (fields.len() <= MAX_FIELDS).then_some(())
+        })?;
+        scanner.end().then_some(Self { fields, next: 0 })
     }
 
     /// The value of a field, which stays.
-    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.fields.iter().find(|(name, _)| name == key)?.1
+    #[inline]
+    pub fn get(&self, key: &str) -> Option<Raw<'a>> {
+        let tag = tag(key);
+        self.fields.iter().find(|field| field.is(tag, key))?.value
     }
 
     /// The value of a field, if it is a string; the field stays.
@@ -47,35 +96,32 @@ impl<'a> Object<'a> {
     }
 
     /// Whether there is such a field, taken or not.
+    #[inline]
     pub fn has(&self, key: &str) -> bool {
-        self.fields.iter().any(|(name, _)| name == key)
+        let tag = tag(key);
+        self.fields.iter().any(|field| field.is(tag, key))
     }
 
     /// Takes a field if `read` can read it.
-    pub fn take<T>(&mut self, key: &str, read: impl Fn(&'a RawValue) -> Option<T>) -> Option<T> {
-        let (ahead, behind) = (self.next..self.fields.len(), 0..self.next);
-        for index in ahead.chain(behind) {
-            let (name, slot) = &mut self.fields[index];
-            if name != key {
-                continue;
-            }
-            let Some(raw) = *slot else { continue };
-            self.next = index + 1;
-            if raw.get() == "null" {
-                *slot = None;
-                return None;
-            }
-            let taken = read(raw);
-            if taken.is_some() {
-                *slot = None;
-            }
-            return taken;
+    #[inline]
+    pub fn take<T>(&mut self, key: &str, read: impl Fn(Raw<'a>) -> Option<T>) -> Option<T> {
+        let tag = tag(key);
+        let is_it = |field: &Field<'_>| field.is(tag, key) && field.value.is_some();
+        let (behind, ahead) = self.fields.split_at(self.next);
+        let found = ahead.iter().position(is_it).map(|at| self.next + at);
+        let at = found.or_else(|| behind.iter().position(is_it))?;
+        let slot = &mut self.fields[at].value;
+        let raw = (*slot)?;
+        self.next = at + 1;
+        let taken = if raw.is_null() { None } else { read(raw) };
+        if taken.is_some() || raw.is_null() {
+            *slot = None;
         }
-        None
+        taken
     }
 
     /// Takes a field as it is.
-    pub fn raw(&mut self, key: &str) -> Option<&'a RawValue> {
+    pub fn raw(&mut self, key: &str) -> Option<Raw<'a>> {
         self.take(key, Some)
     }
 
@@ -121,11 +167,11 @@ impl<'a> Object<'a> {
 
     /// Takes an object.
     pub fn object(&mut self, key: &str) -> Option<Object<'a>> {
-        self.take(key, value::parse)
+        self.take(key, value::object)
     }
 
     /// Takes an array, unless it has [too many](value::MAX_ELEMENTS) elements.
-    pub fn array(&mut self, key: &str) -> Option<Vec<&'a RawValue>> {
+    pub fn array(&mut self, key: &str) -> Option<Vec<Raw<'a>>> {
         self.take(key, value::elements)
     }
 
@@ -135,18 +181,20 @@ impl<'a> Object<'a> {
     }
 
     /// Takes fields that the executor knows and has no use for.
+    #[inline]
     pub fn ignore(&mut self, keys: &[&str]) {
-        for (name, slot) in &mut self.fields {
-            if slot.is_some() && keys.contains(&&**name) {
-                *slot = None;
+        for key in keys {
+            let tag = tag(key);
+            for field in self.fields.iter_mut().filter(|field| field.is(tag, key)) {
+                field.value = None;
             }
         }
     }
 
     /// What nobody took.
     pub fn rest(self) -> Fields<'a> {
-        let rest = self.fields.into_iter().filter_map(|(name, slot)| Some((name, slot?)));
-        rest.filter(|(_, raw)| raw.get() != "null").collect()
+        let rest = self.fields.into_iter().filter_map(|field| Some((field.name, field.value?)));
+        rest.filter(|(_, raw)| !raw.is_null()).collect()
     }
 
     /// What nobody took, as further fields of an entry.
@@ -157,7 +205,8 @@ impl<'a> Object<'a> {
 
 impl fmt::Debug for Object<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.fields.iter().map(|(name, raw)| (name, raw))).finish()
+        let fields = self.fields.iter().map(|field| (&field.name, &field.value));
+        f.debug_map().entries(fields).finish()
     }
 }
 
@@ -177,7 +226,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                     if fields.len() == MAX_FIELDS {
                         return Err(de::Error::custom("too many fields"));
                     }
-                    fields.push((name, Some(raw)));
+                    fields.push(Field::new(name, raw));
                 }
                 Ok(Object { fields, next: 0 })
             }

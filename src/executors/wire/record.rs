@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{Object, split};
 use crate::conversation::Digest;
@@ -20,7 +20,7 @@ pub enum Record<'a> {
 #[derive(Clone, Debug)]
 pub enum Irregular<'a> {
     /// JSON, but no object.
-    Value(&'a RawValue),
+    Value(Raw<'a>),
     /// No JSON at all: a line for people.
     Text(&'a str),
     /// Begins like JSON and is not: torn, or damaged.
@@ -85,7 +85,7 @@ impl<'a> Record<'a> {
     }
 
     /// A single value as a record.
-    pub(super) fn from_value(raw: &'a RawValue) -> Self {
+    pub(super) fn from_value(raw: Raw<'a>) -> Self {
         match Object::parse(raw.get()) {
             Ok(object) => Record::Object(object),
             Err(_) => Record::Irregular(Irregular::Value(raw)),

@@ -1,6 +1,6 @@
 //! Lines that are not one object: glued, torn, interleaved, or no JSON at all.
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{Irregular, Object, Record};
 
@@ -34,7 +34,7 @@ pub(super) fn read_irregular<'a>(
 }
 
 /// The line as one value, if it is one and no array of objects. A number and more is a text.
-fn whole_value(line: &str) -> Option<&RawValue> {
+fn whole_value(line: &str) -> Option<Raw<'_>> {
     let array_of_objects =
         |line: &str| line.starts_with('[') && line[1..].trim_start().starts_with('{');
     (!array_of_objects(line)).then(|| serde_json::from_str(line).ok())?
@@ -51,11 +51,11 @@ fn skip_separator(rest: &str, is_array: bool) -> &str {
 }
 
 /// The value that `text` begins with, and where it ends; outside of an array only an object.
-fn first_value(text: &str, is_array: bool) -> Option<(&RawValue, usize)> {
+fn first_value(text: &str, is_array: bool) -> Option<(Raw<'_>, usize)> {
     if !is_array && !text.starts_with('{') {
         return None;
     }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Raw<'_>>();
     let value = values.next()?.ok()?;
     Some((value, values.byte_offset()))
 }

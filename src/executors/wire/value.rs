@@ -1,14 +1,17 @@
 //! Readings of a single raw value.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, de};
-use serde_json::value::RawValue;
+use serde::Deserialize;
 
-use crate::conversation::{Text, Timestamp, decode_literal};
+use super::Object;
+use crate::{
+    conversation::{Text, Timestamp},
+    json::{Raw, Scanner, decode_literal},
+};
 
 /// The value as `T`, if it is one.
-pub fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+pub fn parse<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
 }
 
@@ -16,47 +19,38 @@ pub fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
 /// costs hundreds of bytes once it is taken apart, and may be two bytes of the log.
 pub const MAX_ELEMENTS: usize = 1 << 14;
 
+/// The value as an object, if it is one.
+pub fn object(raw: Raw<'_>) -> Option<Object<'_>> {
+    Object::of(raw)
+}
+
 /// The elements of an array, if it is one and has not [too many](MAX_ELEMENTS).
-pub fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
-    struct Elements;
-    impl<'de> de::Visitor<'de> for Elements {
-        type Value = Vec<&'de RawValue>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an array")
-        }
-
-        fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let mut elements = Vec::new();
-            while let Some(element) = seq.next_element()? {
-                if elements.len() == MAX_ELEMENTS {
-                    return Err(de::Error::custom("too many elements"));
-                }
-                elements.push(element);
-            }
-            Ok(elements)
-        }
-    }
-    serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Elements).ok()
+pub fn elements(raw: Raw<'_>) -> Option<Vec<Raw<'_>>> {
+    let mut elements = Vec::new();
+    Scanner::of(raw).array(|element| {
+        elements.push(element);
+        (elements.len() <= MAX_ELEMENTS).then_some(())
+    })?;
+    Some(elements)
 }
 
 /// A string, borrowed where it has no escape.
-pub fn as_str(raw: &RawValue) -> Option<Cow<'_, str>> {
-    raw.get().starts_with('"').then(|| decode_literal(raw.get()))
+pub fn as_str(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    raw.is_string().then(|| decode_literal(raw.get()))
 }
 
 /// A whole number that is not negative; also one spelt as a string.
-pub fn as_u64(raw: &RawValue) -> Option<u64> {
+pub fn as_u64(raw: Raw<'_>) -> Option<u64> {
     raw.get().trim_matches('"').parse().ok()
 }
 
 /// A moment: milliseconds since 1970 as a number (or a string of digits), or an RFC 3339 string.
-pub fn as_timestamp(raw: &RawValue) -> Option<Timestamp> {
+pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
     let text = raw.get().trim_matches('"');
     if let Ok(millis) = text.parse() {
         return Some(Timestamp::from_millis(millis));
     }
-    if raw.get().starts_with('"') {
+    if raw.is_string() {
         let moment: jiff::Timestamp = text.parse().ok()?;
         return Some(Timestamp::from_millis(moment.as_millisecond()));
     }
@@ -66,7 +60,7 @@ pub fn as_timestamp(raw: &RawValue) -> Option<Timestamp> {
 }
 
 /// Any value as text: a string as it is, anything else in its JSON form.
-pub fn into_text(raw: &RawValue) -> Text {
+pub fn into_text(raw: Raw<'_>) -> Text {
     Text::from_raw(raw).unwrap_or_else(|| Text::from(raw.get()))
 }
 
@@ -78,11 +72,11 @@ mod tests {
     fn arrays_with_too_many_elements_stay_whole() {
         for (count, taken_apart) in [(0, true), (MAX_ELEMENTS, true), (MAX_ELEMENTS + 1, false)] {
             let array = format!("[{}]", vec!["0"; count].join(", "));
-            let raw = RawValue::from_string(array).unwrap();
+            let raw = Raw::parse(&array).unwrap();
             let expected = taken_apart.then_some(count);
-            assert_eq!(elements(&raw).map(|elements| elements.len()), expected);
+            assert_eq!(elements(raw).map(|elements| elements.len()), expected);
         }
-        assert!(elements(&RawValue::from_string("{}".to_owned()).unwrap()).is_none());
+        assert!(elements(Raw::parse("{}").unwrap()).is_none());
     }
 
     #[test]
@@ -95,10 +89,10 @@ mod tests {
             "\"2026-03-04T16:05:36.330Z\"",
             "\"2026-03-04T17:05:36.330+01:00\"",
         ] {
-            let raw = RawValue::from_string(spelling.to_owned()).unwrap();
-            assert_eq!(as_timestamp(&raw), expected, "{spelling}");
+            let raw = Raw::parse(spelling).unwrap();
+            assert_eq!(as_timestamp(raw), expected, "{spelling}");
         }
-        let raw = RawValue::from_string("\"yesterday\"".to_owned()).unwrap();
-        assert_eq!(as_timestamp(&raw), None);
+        let raw = Raw::parse("\"yesterday\"").unwrap();
+        assert_eq!(as_timestamp(raw), None);
     }
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
 use super::literal;
-use crate::conversation::{
-    ActionType, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session, Text,
-    Timestamp, TokenUsage, ToolStatus, ToolUse, WarningKind,
+use crate::{
+    conversation::{
+        ActionType, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session,
+        Text, Timestamp, TokenUsage, ToolStatus, ToolUse, WarningKind,
+    },
+    json::Raw,
 };
 
 /// The events of a whole log, of every kind and in balance: entries that are said at once, entries
@@ -54,10 +57,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn text() -> impl Strategy<Value = Text> {
-    literal().prop_map(|literal| {
-        let raw = serde_json::value::RawValue::from_string(literal);
-        raw.ok().and_then(|raw| Text::from_raw(&raw)).unwrap_or_default()
-    })
+    literal()
+        .prop_map(|literal| Raw::parse(&literal).ok().and_then(Text::from_raw).unwrap_or_default())
 }
 
 /// The events so far, and what is open.

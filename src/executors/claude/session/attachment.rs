@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::Text,
@@ -39,14 +39,14 @@ pub enum Attachment<'a> {
         /// The type.
         name: Cow<'a, str>,
         /// The whole attachment.
-        raw: &'a RawValue,
+        raw: Raw<'a>,
     },
 }
 
 impl<'a> Attachment<'a> {
     /// Reads an attachment; what nobody knows of it is added to `unknown`.
-    pub(super) fn read(raw: &'a RawValue, unknown: &mut Fields<'a>) -> Self {
-        let mut object = value::parse::<Object<'a>>(raw).unwrap_or_default();
+    pub(super) fn read(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Self {
+        let mut object = value::object(raw).unwrap_or_default();
         let name = object.str("type").unwrap_or_default();
         let attachment = match &*name {
             "hook_success" | "hook_non_blocking_error" | "hook_additional_context" => {

@@ -1,6 +1,6 @@
 //! `progress`: what open calls are doing.
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{CorrId, Text, Timestamp},
@@ -31,7 +31,7 @@ pub struct AgentMessage<'a> {
     /// The message.
     pub message: Message<'a>,
     /// The result in its tool's own shape.
-    pub detail: Option<&'a RawValue>,
+    pub detail: Option<Raw<'a>>,
     /// The record's own id.
     pub uuid: Option<CorrId>,
     /// When it was written.
@@ -43,7 +43,7 @@ pub struct AgentMessage<'a> {
 impl<'a> Progress<'a> {
     /// Reads `data`; what nobody knows of it is added to `unknown`.
     pub(super) fn take(object: &mut Object<'a>, unknown: &mut Fields<'a>) -> Option<Self> {
-        let mut data: Object<'a> = value::parse(object.get("data")?)?;
+        let mut data: Object<'a> = value::object(object.get("data")?)?;
         let progress = match &*data.str("type")? {
             "bash_progress" => {
                 data.ignore(&["elapsedTimeSeconds", "timeoutMs", "totalLines", "totalBytes"]);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{
     attachment::Attachment,
@@ -59,9 +59,9 @@ pub enum ClaudeSessionJson<'a> {
         /// The message.
         message: Message<'a>,
         /// The result in its tool's own shape.
-        detail: Option<&'a RawValue>,
+        detail: Option<Raw<'a>>,
         /// Why tools were not run.
-        meta: Option<Vec<&'a RawValue>>,
+        meta: Option<Vec<Raw<'a>>>,
         /// The program wrote it, not a person.
         from_program: bool,
     },
@@ -170,7 +170,7 @@ impl<'a> From<Record<'a>> for ClaudeSessionLine<'a> {
             _ => take_bookkeeping(&kind, &mut object),
         };
         let name = match (&json, &*kind) {
-            (None, "progress") => match object.get("data").and_then(value::parse::<Object<'_>>) {
+            (None, "progress") => match object.get("data").and_then(value::object) {
                 Some(data) => {
                     Cow::Owned(format!("progress/{}", data.get_str("type").unwrap_or_default()))
                 }
@@ -221,10 +221,10 @@ fn is_foreign(kind: &str, object: &Object<'_>) -> bool {
 }
 
 /// Qwen Code's session files look the same but for this.
-fn has_parts(message: &RawValue) -> bool {
+fn has_parts(message: Raw<'_>) -> bool {
     // Looking for the key in the text spares nearly every message a second parsing.
     message.get().contains("\"parts\"")
-        && value::parse::<Object<'_>>(message)
+        && value::object(message)
             .is_some_and(|message| message.has("parts") && !message.has("content"))
 }
 
@@ -271,7 +271,7 @@ fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJ
         "system/api_error" => {
             object.ignore(&["cause", "retryInMs"]);
             let error = object.raw("error");
-            let status = error.and_then(value::parse::<Object<'_>>);
+            let status = error.and_then(value::object);
             Notice::ApiError(ApiError {
                 status: status.and_then(|mut error| error.u64("status")),
                 message: error.map(error_message),

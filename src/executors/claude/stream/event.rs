@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::types::ClaudeStreamJson;
 use crate::{
@@ -60,7 +60,7 @@ pub enum Delta<'a> {
     /// `signature_delta`, `citations_delta`: nothing to show.
     Quiet,
     /// A type that this version does not know.
-    Unknown(&'a RawValue),
+    Unknown(Raw<'a>),
 }
 
 impl<'a> PartialEvent<'a> {
@@ -68,7 +68,7 @@ impl<'a> PartialEvent<'a> {
         object: &mut Object<'a>,
         unknown: &mut Fields<'a>,
     ) -> Option<ClaudeStreamJson<'a>> {
-        let mut event: Object<'a> = value::parse(object.get("event")?)?;
+        let mut event: Object<'a> = value::object(object.get("event")?)?;
         let kind = event.str("type").unwrap_or_default();
         let partial = match &*kind {
             "message_start" => {
@@ -112,8 +112,8 @@ impl<'a> PartialEvent<'a> {
 }
 
 impl<'a> Delta<'a> {
-    fn read(raw: &'a RawValue) -> Self {
-        let Some(mut delta) = value::parse::<Object<'a>>(raw) else { return Self::Unknown(raw) };
+    fn read(raw: Raw<'a>) -> Self {
+        let Some(mut delta) = value::object(raw) else { return Self::Unknown(raw) };
         match delta.str("type").as_deref() {
             Some("text_delta") => Self::Text(delta.text("text").unwrap_or_default()),
             Some("thinking_delta") => Self::Text(delta.text("thinking").unwrap_or_default()),

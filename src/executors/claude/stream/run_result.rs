@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{CorrId, Text, TokenUsage},
@@ -47,7 +47,7 @@ pub struct Denial<'a> {
     /// The tool.
     pub tool_name: Cow<'a, str>,
     /// What it was given.
-    pub input: Option<&'a RawValue>,
+    pub input: Option<Raw<'a>>,
 }
 
 impl<'a> RunResult<'a> {
@@ -96,7 +96,7 @@ fn model_input(models: Object<'_>) -> u64 {
     let counters = ["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
     let mut sum = 0_u64;
     for (_, raw) in models.rest() {
-        let Some(mut model) = value::parse::<Object<'_>>(raw) else { continue };
+        let Some(mut model) = value::object(raw) else { continue };
         for counter in counters {
             sum = sum.saturating_add(model.u64(counter).unwrap_or(0));
         }
@@ -105,8 +105,8 @@ fn model_input(models: Object<'_>) -> u64 {
 }
 
 impl<'a> Denial<'a> {
-    fn read(raw: &'a RawValue) -> Option<Self> {
-        let mut object: Object<'a> = value::parse(raw)?;
+    fn read(raw: Raw<'a>) -> Option<Self> {
+        let mut object: Object<'a> = value::object(raw)?;
         Some(Self {
             call: object.corr_id("tool_use_id"),
             tool_name: object.str("tool_name").unwrap_or_default(),

@@ -6,13 +6,13 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
         CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds,
     },
     executors::claude::{content::Message, talk::Turn},
+    json::{self, Raw},
     transduce::Batch,
 };
 
@@ -129,7 +129,7 @@ impl Streamed {
         let Some(at) = self.current(index, turn.parent.as_ref()) else { return };
         let Some(block) = self.blocks.get_mut(at) else { return };
         let Kind::Said { corr_id, is_thought, text } = &mut block.kind else { return };
-        text.push_str(&more.decode());
+        more.push_to(text);
         if let Some(corr_id) = corr_id.clone() {
             turn.events.push(DomainEvent::GrowEntry { corr_id, text: more.clone() });
             return;
@@ -179,18 +179,15 @@ impl Streamed {
         let metadata = entry.metadata.as_deref();
         let parent = metadata.and_then(|metadata| metadata.parent_corr_id.as_ref());
         let message_id = metadata.and_then(|metadata| metadata.message_id.as_ref());
-        let said = |block: &Block| match &block.kind {
-            Kind::Said { is_thought, text, .. }
-                if *is_thought == thinks && block.parent.as_ref() == parent =>
-            {
-                Some(entry.content == text.as_str())
-            }
-            _ => None,
-        };
         let by_id = self.blocks.iter().position(|block| {
-            message_id.is_some() && block.message_id.as_ref() == message_id && said(block).is_some()
+            message_id.is_some()
+                && block.message_id.as_ref() == message_id
+                && block.said(thinks, parent).is_some()
         });
-        let at = by_id.or_else(|| self.blocks.iter().position(|block| said(block) == Some(true)));
+        let at = by_id.or_else(|| {
+            let says_it = |text: &str| entry.content == *text;
+            self.blocks.iter().position(|block| block.said(thinks, parent).is_some_and(says_it))
+        });
         let Some(block) = at.and_then(|at| self.blocks.remove(at)) else { return Some(entry) };
         let Kind::Said { corr_id: Some(corr_id), text, .. } = block.kind else {
             return Some(entry);
@@ -215,6 +212,18 @@ impl Streamed {
 }
 
 impl Block {
+    /// What was shown of it, if it is of this kind.
+    fn said(&self, thinks: bool, parent: Option<&CorrId>) -> Option<&str> {
+        match &self.kind {
+            Kind::Said { is_thought, text, .. }
+                if *is_thought == thinks && self.parent.as_ref() == parent =>
+            {
+                Some(text)
+            }
+            _ => None,
+        }
+    }
+
     fn abandon(self, turn: &mut Turn<'_>) {
         match self.kind {
             Kind::Said { corr_id, .. } => {
@@ -223,10 +232,10 @@ impl Block {
             }
             Kind::Call { id, tool_name, input } => {
                 // A cut input is no JSON, and is kept as a text.
-                let raw = RawValue::from_string(input.clone())
-                    .or_else(|_| serde_json::value::to_raw_value(&input));
+                let text = Raw::parse(&input).is_err().then(|| json::literal(&input));
+                let raw = Raw::parse(text.as_ref().unwrap_or(&input)).ok();
                 let parent = std::mem::replace(&mut turn.parent, self.parent);
-                turn.call_of(Some(id), &tool_name, raw.ok().as_deref(), self.message_id);
+                turn.call_of(Some(id), &tool_name, raw, self.message_id);
                 turn.parent = parent;
             }
         }

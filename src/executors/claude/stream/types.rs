@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{event::PartialEvent, run_result::RunResult};
 use crate::{
@@ -119,9 +119,9 @@ pub struct Task {
 #[derive(Clone, Debug, Default)]
 pub struct UserExtras<'a> {
     /// The result in its tool's own shape.
-    pub detail: Option<&'a RawValue>,
+    pub detail: Option<Raw<'a>>,
     /// Why tools were not run.
-    pub meta: Option<Vec<&'a RawValue>>,
+    pub meta: Option<Vec<Raw<'a>>>,
     /// The program wrote it, not a person.
     pub from_program: bool,
 }

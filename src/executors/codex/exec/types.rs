@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{Json, Text, Timestamp, TokenUsage},
@@ -154,8 +154,8 @@ fn item<'a>(phase: Phase, line: &mut Object<'a>, kind: &str) -> ExecJson<'a> {
 }
 
 impl<'a> Item<'a> {
-    fn read(raw: &'a RawValue) -> Option<Self> {
-        let mut object: Object<'a> = value::parse(raw)?;
+    fn read(raw: Raw<'a>) -> Option<Self> {
+        let mut object: Object<'a> = value::object(raw)?;
         let id = object.str("id").filter(|id| !id.is_empty());
         // Web searches are written with two ids: the item's, and the provider's.
         object.ignore(&["id"]);

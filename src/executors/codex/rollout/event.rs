@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::line::TurnContext;
 use crate::{
@@ -193,7 +193,7 @@ fn notice(kind: &str, payload: &mut Object<'_>) -> Option<Text> {
             hint.map_or("review".into(), |hint| format!("review: {hint}"))
         }
         "exited_review_mode" => {
-            let output = payload.get("review_output").and_then(value::parse::<Object<'_>>);
+            let output = payload.get("review_output").and_then(value::object);
             let words = output.and_then(|mut output| output.str("overall_explanation"));
             words.map_or("review finished".into(), |words| format!("review finished: {words}"))
         }
@@ -215,7 +215,7 @@ fn notice(kind: &str, payload: &mut Object<'_>) -> Option<Text> {
             format!("sub-agent {}: {kind}", agent.unwrap_or_default())
         }
         "thread_goal_updated" => {
-            let goal = payload.get("goal").and_then(value::parse::<Object<'_>>);
+            let goal = payload.get("goal").and_then(value::object);
             let mut goal = goal.unwrap_or_default();
             let objective = goal.str("objective").unwrap_or_default();
             format!("goal {}: {objective}", goal.str("status").unwrap_or_default())
@@ -274,8 +274,8 @@ fn take_user_message<'a>(payload: &mut Object<'_>) -> Event<'a> {
 }
 
 impl<'a> CompletedItem<'a> {
-    fn read(raw: &'a RawValue) -> (Self, Fields<'a>) {
-        let mut item: Object<'a> = value::parse(raw).unwrap_or_default();
+    fn read(raw: Raw<'a>) -> (Self, Fields<'a>) {
+        let mut item: Object<'a> = value::object(raw).unwrap_or_default();
         let name = item.str("type").unwrap_or_default();
         let kind = snake(&name);
         let id = item.corr_id("id");

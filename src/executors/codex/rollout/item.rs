@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{CorrId, Text},
@@ -61,7 +61,7 @@ pub struct Call<'a> {
     /// The tool.
     pub name: Cow<'a, str>,
     /// What it is given: text, usually JSON.
-    pub input: Option<&'a RawValue>,
+    pub input: Option<Raw<'a>>,
 }
 
 /// What a function or a custom tool gave back.
@@ -156,7 +156,7 @@ impl Output {
         payload.ignore(&["name"]);
         let Some(raw) = payload.raw("output") else { return Self { id, ..Self::default() } };
         // `{content, success}` is how the program holds an output; other objects are blocks.
-        if let Some(mut held) = value::parse::<Object<'_>>(raw).filter(|held| !held.has("type")) {
+        if let Some(mut held) = value::object(raw).filter(|held| !held.has("type")) {
             let success = held.bool("success");
             let content =
                 ["content_items", "content", "body"].into_iter().find_map(|key| held.raw(key));
@@ -169,8 +169,8 @@ impl Output {
 }
 
 fn take_reasoning(payload: &mut Object<'_>) -> Vec<Text> {
-    let parts = |raw: &RawValue| -> Vec<Text> {
-        let items: Vec<&RawValue> = value::parse(raw).unwrap_or_default();
+    let parts = |raw: Raw<'_>| -> Vec<Text> {
+        let items: Vec<Raw<'_>> = value::elements(raw).unwrap_or_default();
         let texts = items.into_iter().map(|item| Blocks::read(item).text());
         texts.filter(|text| !text.is_empty()).collect()
     };
@@ -183,6 +183,6 @@ fn take_reasoning(payload: &mut Object<'_>) -> Vec<Text> {
 /// The names of the tools that a search for tools found.
 fn tool_names(payload: &mut Object<'_>) -> Vec<String> {
     let found = payload.array("tools").unwrap_or_default().into_iter();
-    let names = found.filter_map(|raw| value::parse::<Object<'_>>(raw)?.str("name"));
+    let names = found.filter_map(|raw| value::object(raw)?.str("name"));
     names.map(Cow::into_owned).collect()
 }

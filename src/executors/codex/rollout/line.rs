@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{event::Event, item::ResponseItem};
 use crate::{
@@ -86,7 +86,7 @@ impl<'a> From<Record<'a>> for RolloutLine<'a> {
         };
         let timestamp = line.timestamp("timestamp");
         let name = line.str("type").unwrap_or_default();
-        let payload = line.get("payload").and_then(value::parse::<Object<'a>>);
+        let payload = line.get("payload").and_then(value::object);
         let (Some(mut payload), true) = (payload, is_known(&name)) else {
             let is_foreign = !is_known(&name) && !line.has("payload");
             let json = if is_foreign { RolloutJson::Foreign } else { RolloutJson::Unknown };
@@ -173,8 +173,8 @@ impl SessionMeta {
 }
 
 /// `{subagent: {thread_spawn: {parent_thread_id}}}`; often only a word.
-fn parent_of_source(source: &RawValue) -> Option<SessionId> {
-    let mut subagent = value::parse::<Object<'_>>(source)?.object("subagent")?;
+fn parent_of_source(source: Raw<'_>) -> Option<SessionId> {
+    let mut subagent = value::object(source)?.object("subagent")?;
     subagent.object("thread_spawn")?.str("parent_thread_id").map(SessionId::from)
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{Status, mapped};
 use crate::{
@@ -41,7 +41,7 @@ impl<'a> AgentCall<'a> {
         let threads = either(item, "receiver_thread_ids", Object::texts).unwrap_or_default();
         let states = either(item, "agents_states", Object::object);
         let states = states.map(Object::rest).unwrap_or_default();
-        let lines: Vec<_> = states.iter().map(|(thread, raw)| state_line(thread, raw)).collect();
+        let lines: Vec<_> = states.iter().map(|(thread, raw)| state_line(thread, *raw)).collect();
         item.ignore(&["sender_thread_id", "senderThreadId"]);
         Self {
             tool: Cow::Owned(snake(&tool).into_owned()),
@@ -65,14 +65,14 @@ impl<'a> AgentCall<'a> {
             lines.push(state_line(&nickname.or(thread).unwrap_or_default(), raw));
         }
         for raw in event.array("agent_statuses").unwrap_or_default() {
-            let mut state: Object<'_> = value::parse(raw).unwrap_or_default();
+            let mut state: Object<'_> = value::object(raw).unwrap_or_default();
             let name = state.str("agent_nickname").or_else(|| state.str("thread_id"));
             let status = state.raw("status").unwrap_or(raw);
             lines.push(state_line(&name.unwrap_or_default(), status));
         }
         let statuses = event.object("statuses").map(Object::rest).unwrap_or_default();
         if lines.is_empty() {
-            lines.extend(statuses.iter().map(|(thread, raw)| state_line(thread, raw)));
+            lines.extend(statuses.iter().map(|(thread, raw)| state_line(thread, *raw)));
         }
         event.ignore(&["sender_thread_id", "model", "reasoning_effort", "turn_id"]);
         Self {
@@ -103,8 +103,8 @@ pub fn call(tool: &str, prompt: Option<Text>, role: Option<Text>) -> MappedCall 
 }
 
 /// `{status, message}`, a word, or a message under its status: `{"completed": "done"}`.
-fn state_line(name: &str, raw: &RawValue) -> String {
-    let said = match value::parse::<Object<'_>>(raw) {
+fn state_line(name: &str, raw: Raw<'_>) -> String {
+    let said = match value::object(raw) {
         None => value::into_text(raw).decode().into_owned(),
         Some(mut state) => match (state.str("status"), state.str("message")) {
             (Some(status), Some(message)) => format!("{}: {message}", snake(&status)),

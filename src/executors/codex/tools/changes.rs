@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{Status, mapped};
 use crate::{
@@ -45,7 +45,7 @@ impl<'a> FileChanges<'a> {
     /// Reads the fields of either form: an array of `{path, kind}`, or an object by path.
     pub fn take(object: &mut Object<'a>) -> Self {
         let kinds = object.get("changes").map(Json::from);
-        let by_path = object.take("changes", value::parse::<Object<'a>>);
+        let by_path = object.take("changes", value::object);
         let changes: Vec<_> = match by_path {
             Some(by_path) => {
                 by_path.rest().into_iter().map(|(path, raw)| (path, change(raw))).collect()
@@ -116,8 +116,8 @@ pub fn file_change(path: &str, change: &Change, cwd: Option<&str>) -> Vec<FileCh
 }
 
 /// `{path, kind, diff?}`, where `kind` is a word or `{type, move_path}`.
-fn listed<'a>(raw: &'a RawValue) -> Option<(Cow<'a, str>, Change)> {
-    let mut item: Object<'a> = value::parse(raw)?;
+fn listed<'a>(raw: Raw<'a>) -> Option<(Cow<'a, str>, Change)> {
+    let mut item: Object<'a> = value::object(raw)?;
     let path = item.str("path")?;
     let diff = item.text("diff");
     let mut nested = item.object("kind").unwrap_or_default();
@@ -127,8 +127,8 @@ fn listed<'a>(raw: &'a RawValue) -> Option<(Cow<'a, str>, Change)> {
 
 /// `{type: add, content}`, `{type: update, unified_diff, move_path}`, `{type: delete, content}`; in
 /// older releases `{add: {content}}` and so on.
-fn change(raw: &RawValue) -> Change {
-    let mut change: Object<'_> = value::parse(raw).unwrap_or_default();
+fn change(raw: Raw<'_>) -> Change {
+    let mut change: Object<'_> = value::object(raw).unwrap_or_default();
     let mut kind = change.str("type").unwrap_or_default();
     for name in ["add", "update", "delete"] {
         if let Some(within) = change.object(name) {

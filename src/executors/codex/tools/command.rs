@@ -1,6 +1,6 @@
 //! Commands: `command_execution` items and `exec_command_end` events.
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{Status, mapped};
 use crate::{
@@ -87,19 +87,19 @@ fn take_duration(object: &mut Object<'_>) -> Option<u64> {
 }
 
 /// `{secs, nanos}` in milliseconds.
-pub fn duration_ms(raw: &RawValue) -> Option<u64> {
-    let mut duration: Object<'_> = value::parse(raw)?;
+pub fn duration_ms(raw: Raw<'_>) -> Option<u64> {
+    let mut duration: Object<'_> = value::object(raw)?;
     let (secs, nanos) = (duration.u64("secs")?, duration.u64("nanos").unwrap_or(0));
     Some(secs.saturating_mul(1000).saturating_add(nanos / 1_000_000))
 }
 
 /// A command line: a string as it is; of an argument list that only starts a shell, the script;
 /// otherwise the arguments, quoted where a shell would need it.
-pub fn command_line(raw: &RawValue) -> Option<Text> {
+pub fn command_line(raw: Raw<'_>) -> Option<Text> {
     if let Some(line) = Text::from_raw(raw) {
         return Some(line);
     }
-    let arguments: Vec<&RawValue> = value::parse(raw)?;
+    let arguments: Vec<Raw<'_>> = value::elements(raw)?;
     let arguments: Vec<Text> = arguments.into_iter().map(Text::from_raw).collect::<Option<_>>()?;
     if let [shell, flag, script] = arguments.as_slice()
         && is_shell(&shell.decode())

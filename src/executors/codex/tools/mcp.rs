@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use super::{Status, duration_ms};
 use crate::{
@@ -25,7 +25,7 @@ pub struct McpCall<'a> {
     /// The tool.
     pub tool: Cow<'a, str>,
     /// What it is given.
-    pub arguments: Option<&'a RawValue>,
+    pub arguments: Option<Raw<'a>>,
     /// What it gave back.
     pub content: Option<Blocks>,
     /// The same as data.
@@ -124,7 +124,7 @@ impl<'a> McpCall<'a> {
 }
 
 /// An error: `{message}`, or any value.
-fn message_of(raw: &RawValue) -> Text {
-    let object: Option<Object<'_>> = value::parse(raw);
+fn message_of(raw: Raw<'_>) -> Text {
+    let object: Option<Object<'_>> = value::object(raw);
     object.and_then(|mut object| object.text("message")).unwrap_or_else(|| value::into_text(raw))
 }

@@ -12,7 +12,7 @@ mod web;
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 pub use self::{
     agents::{AgentCall, call as agent_call},
@@ -180,8 +180,8 @@ fn mapped(action: ActionType, title: Text) -> MappedCall {
 
 /// `items[]{text, completed}`.
 fn take_todos(item: &mut Object<'_>) -> Vec<TodoItem> {
-    let items = item.array("items").unwrap_or_default().into_iter().filter_map(|raw: &RawValue| {
-        let mut todo: Object<'_> = value::parse(raw)?;
+    let items = item.array("items").unwrap_or_default().into_iter().filter_map(|raw: Raw<'_>| {
+        let mut todo: Object<'_> = value::object(raw)?;
         let status = match either(&mut todo, "completed", Object::bool) {
             Some(true) => "completed".into(),
             Some(false) => "pending".into(),

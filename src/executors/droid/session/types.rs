@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::json::Raw;
 
 use crate::{
     conversation::{CorrId, Json, SessionId, Text, Timestamp},
@@ -91,7 +91,7 @@ pub enum SessionBlock<'a> {
         /// The tool.
         name: Cow<'a, str>,
         /// What it is given.
-        input: Option<&'a RawValue>,
+        input: Option<Raw<'a>>,
     },
     /// `tool_result`.
     ToolResult {
@@ -202,15 +202,15 @@ impl<'a> SessionMessage<'a> {
 
 impl<'a> SessionBlock<'a> {
     /// Reads an array of blocks, or a plain string.
-    fn read_all(content: &'a RawValue) -> Vec<Self> {
+    fn read_all(content: Raw<'a>) -> Vec<Self> {
         match value::elements(content) {
             Some(blocks) => blocks.into_iter().flat_map(Self::read).collect(),
             None => Self::read(content),
         }
     }
 
-    fn read(raw: &'a RawValue) -> Vec<Self> {
-        let mut block: Object<'a> = value::parse(raw).unwrap_or_default();
+    fn read(raw: Raw<'a>) -> Vec<Self> {
+        let mut block: Object<'a> = value::object(raw).unwrap_or_default();
         let kind = block.str("type").unwrap_or_default();
         let read = match &*kind {
             "tool_use" => Self::ToolUse {

@@ -1,0 +1,54 @@
+//! [`Wake`]: waits until a file changes.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, sync_channel},
+    thread,
+    time::Duration,
+};
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
+use tracing::debug;
+
+/// Waits until the system says that a file has changed, and never longer than asked to: some file
+/// systems say nothing.
+pub(super) struct Wake {
+    watcher: Option<RecommendedWatcher>,
+    changed: Receiver<()>,
+    watched: Option<PathBuf>,
+}
+
+impl Wake {
+    pub(super) fn new() -> Self {
+        // One message is enough to be woken by, however much has changed.
+        let (sender, changed) = sync_channel(1);
+        let watcher = recommended_watcher(move |_| {
+            let _ = sender.try_send(());
+        });
+        let watcher = watcher.inspect_err(|error| debug!(%error, "changes are not notified"));
+        Self { watcher: watcher.ok(), changed, watched: None }
+    }
+
+    /// From now on it is this file whose changes wake.
+    pub(super) fn watch(&mut self, path: &Path) {
+        let Some(watcher) = &mut self.watcher else { return };
+        if let Some(before) = self.watched.take() {
+            // It may be gone, and its watch with it.
+            let _ = watcher.unwatch(&before);
+        }
+        match watcher.watch(path, RecursiveMode::NonRecursive) {
+            Ok(()) => self.watched = Some(path.to_owned()),
+            Err(error) => debug!(%error, "changes are not notified"),
+        }
+    }
+
+    /// Returns at a change, also at one since the last wait; at the latest after this time.
+    pub(super) fn wait(&self, longest: Duration) {
+        match &self.watched {
+            Some(_) => {
+                let _ = self.changed.recv_timeout(longest);
+            }
+            None => thread::sleep(longest),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! [`Raw`]: the text of one JSON value.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
+use serde_json::value::RawValue;
+
+#[cfg(feature = "executors")]
+use super::scan::Scanner;
+
+/// The text of one JSON value, known to be one, borrowed from the line that it stands in.
+///
+/// It is what [`RawValue`] is to `serde_json`, and serialises and is read as that one is; but a part
+/// of a known value is known too, and need not be parsed again to be carried on.
+///
+/// ```
+/// use foldline::json::Raw;
+///
+/// let raw = Raw::parse(r#" {"a": [1, 2]} "#)?;
+/// assert_eq!(raw.get(), r#"{"a": [1, 2]}"#);
+/// assert_eq!(serde_json::to_string(&[raw])?, r#"[{"a": [1, 2]}]"#);
+/// assert!(Raw::parse("{").is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// Takes a text that is one JSON value, without the white space around it.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        #[cfg(feature = "executors")]
+        if let Some(raw) = Scanner::new(text).whole() {
+            return Ok(raw);
+        }
+        serde_json::from_str(text)
+    }
+
+    /// What somebody else has found to be one JSON value.
+    pub(crate) const fn known(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The text.
+    pub const fn get(self) -> &'a str {
+        self.0
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    /// Whether it is a string.
+    pub fn is_string(self) -> bool {
+        self.0.starts_with('"')
+    }
+}
+
+impl<'a> From<&'a RawValue> for Raw<'a> {
+    fn from(raw: &'a RawValue) -> Self {
+        Self(raw.get())
+    }
+}
+
+impl Serialize for Raw<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut raw = serializer.serialize_struct(super::RAW_VALUE, 1)?;
+        raw.serialize_field(super::RAW_VALUE, self.0)?;
+        raw.end()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(Self::from)
+    }
+}

@@ -1,0 +1,289 @@
+//! [`Scanner`]: finds the values of a JSON text without looking into its strings.
+
+mod quotes;
+
+use std::borrow::Cow;
+
+use self::quotes::Quotes;
+use super::Raw;
+
+/// Walks over a JSON text (RFC 8259), value by value.
+///
+/// Most of a log is the insides of strings, and of those only the end is of interest, which
+/// [`Quotes`] finds many bytes at a time.
+///
+/// The scanner only ever says yes: it takes a text exactly as `serde_json` does, or gives `None`, and
+/// then `serde_json` is asked, for a verdict and for the error. So it can leave aside what is rare,
+/// such as control characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    quotes: Quotes<'a>,
+}
+
+impl<'a> Scanner<'a> {
+    /// Over any text.
+    pub(crate) fn new(text: &'a str) -> Self {
+        let text = text.trim_matches([' ', '\t', '\r', '\n']);
+        Self { text, at: 0, quotes: Quotes::of(text, false) }
+    }
+
+    /// Over a value that is known to be one.
+    pub(crate) const fn of(raw: Raw<'a>) -> Self {
+        let text = raw.get();
+        Self { text, at: 0, quotes: Quotes::of(text, true) }
+    }
+
+    /// The whole text as one value.
+    pub(crate) fn whole(mut self) -> Option<Raw<'a>> {
+        self.skip_space();
+        let value = self.value()?;
+        self.end().then_some(value)
+    }
+
+    /// Whether nothing more follows, and no string held a control character, which none may.
+    pub(crate) fn end(&mut self) -> bool {
+        self.skip_space();
+        self.at == self.text.len() && !self.quotes.has_control()
+    }
+
+    /// Goes through an object: each key and its value; `each` may end it by `None`.
+    pub(crate) fn object(
+        &mut self,
+        mut each: impl FnMut(Key<'a>, Raw<'a>) -> Option<()>,
+    ) -> Option<()> {
+        self.skip_space();
+        self.expect(b'{')?;
+        self.skip_space();
+        if self.peek() == b'}' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            self.skip_space();
+            let start = self.at;
+            let literal = self.string()?;
+            let may_hold_escape = self.quotes.may_have_escaped(start, self.at - 1);
+            let key = Key { literal, may_hold_escape };
+            self.skip_space();
+            self.expect(b':')?;
+            self.skip_space();
+            let value = self.value()?;
+            each(key, value)?;
+            self.skip_space();
+            if self.comma_or(b'}')? {
+                return Some(());
+            }
+        }
+    }
+
+    /// Goes through an array; `each` may end it by `None`.
+    pub(crate) fn array(&mut self, mut each: impl FnMut(Raw<'a>) -> Option<()>) -> Option<()> {
+        self.skip_space();
+        self.expect(b'[')?;
+        self.skip_space();
+        if self.peek() == b']' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            self.skip_space();
+            each(self.value()?)?;
+            self.skip_space();
+            if self.comma_or(b']')? {
+                return Some(());
+            }
+        }
+    }
+
+    /// The next byte; NUL, which stands nowhere between values, at the end.
+    fn peek(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        (self.peek() == byte).then(|| self.at += 1)
+    }
+
+    /// Whether the container ends here; otherwise a comma must stand here.
+    fn comma_or(&mut self, close: u8) -> Option<bool> {
+        let byte = self.peek();
+        self.at += 1;
+        match byte {
+            b',' => Some(false),
+            _ => (byte == close).then_some(true),
+        }
+    }
+
+    fn skip_space(&mut self) {
+        while let b' ' | b'\n' | b'\t' | b'\r' = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn since(&self, start: usize) -> Option<Raw<'a>> {
+        self.text.get(start..self.at).map(Raw::known)
+    }
+
+    /// A value that begins here.
+    fn value(&mut self) -> Option<Raw<'a>> {
+        let start = self.at;
+        match self.peek() {
+            b'"' => return self.string(),
+            b'{' | b'[' => self.nested()?,
+            _ => self.scalar()?,
+        }
+        self.since(start)
+    }
+
+    #[inline]
+    fn string(&mut self) -> Option<Raw<'a>> {
+        let start = self.at;
+        self.expect(b'"')?;
+        self.at = self.quotes.find(self.at)? + 1;
+        self.since(start)
+    }
+
+    /// An object or an array and all that is in it, without recursion.
+    fn nested(&mut self) -> Option<()> {
+        let mut open = Stack::default();
+        loop {
+            // Here a value begins.
+            match self.peek() {
+                b'{' => {
+                    self.at += 1;
+                    self.skip_space();
+                    if self.peek() != b'}' {
+                        open.push(true);
+                        self.key()?;
+                        continue;
+                    }
+                    self.at += 1;
+                }
+                b'[' => {
+                    self.at += 1;
+                    self.skip_space();
+                    if self.peek() != b']' {
+                        open.push(false);
+                        continue;
+                    }
+                    self.at += 1;
+                }
+                b'"' => {
+                    self.string()?;
+                }
+                _ => self.scalar()?,
+            }
+            // Here one has ended.
+            loop {
+                let Some(in_object) = open.last() else { return Some(()) };
+                self.skip_space();
+                if self.comma_or(if in_object { b'}' } else { b']' })? {
+                    open.pop();
+                    continue;
+                }
+                self.skip_space();
+                if in_object {
+                    self.key()?;
+                }
+                break;
+            }
+        }
+    }
+
+    /// A key and its colon, up to where the value begins.
+    fn key(&mut self) -> Option<()> {
+        self.string()?;
+        self.skip_space();
+        self.expect(b':')?;
+        self.skip_space();
+        Some(())
+    }
+
+    fn scalar(&mut self) -> Option<()> {
+        let rest = self.text.as_bytes().get(self.at..)?;
+        let word = |word: &[u8]| rest.starts_with(word).then_some(word.len());
+        self.at += match rest.first()? {
+            b't' => word(b"true")?,
+            b'f' => word(b"false")?,
+            b'n' => word(b"null")?,
+            _ => number(rest)?,
+        };
+        Some(())
+    }
+}
+
+/// A key of an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    literal: Raw<'a>,
+    may_hold_escape: bool,
+}
+
+impl<'a> Key<'a> {
+    /// The key itself; `None` if it cannot be unescaped.
+    #[inline]
+    pub(crate) fn name(self) -> Option<Cow<'a, str>> {
+        let literal = self.literal.get();
+        let body = literal.get(1..literal.len() - 1)?;
+        match self.may_hold_escape && body.contains('\\') {
+            true => serde_json::from_str(literal).ok().map(Cow::Owned),
+            false => Some(Cow::Borrowed(body)),
+        }
+    }
+}
+
+/// The length of the number that `bytes` begin with.
+fn number(bytes: &[u8]) -> Option<usize> {
+    let digits = |from: usize| {
+        let digits = bytes.get(from..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (digits > 0).then_some(from + digits)
+    };
+    let start = usize::from(bytes.first() == Some(&b'-'));
+    let mut end = match bytes.get(start)? {
+        b'0' => start + 1,
+        _ => digits(start)?,
+    };
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(end + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(end) {
+        let signed = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        end = digits(end + 1 + signed)?;
+    }
+    Some(end)
+}
+
+/// What brackets are open: a bit for each, so that depth costs next to nothing.
+#[derive(Default)]
+struct Stack {
+    depth: usize,
+    top: u64,
+    below: Vec<u64>,
+}
+
+impl Stack {
+    fn push(&mut self, is_object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.below.push(self.top);
+        }
+        self.top = self.top << 1 | u64::from(is_object);
+        self.depth += 1;
+    }
+
+    fn last(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.top & 1 == 1)
+    }
+
+    fn pop(&mut self) {
+        self.top >>= 1;
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.top = self.below.pop().unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! [`Quotes`]: finds where strings end, 64 bytes at a time.
+
+use wide::u8x64;
+
+/// How many bytes are looked at together.
+const BLOCK: usize = 64;
+
+/// The quotes of a text that no backslash escapes, from its beginning on.
+///
+/// Bytes become bits, and the arithmetic for which of them are escaped is that of simdjson (Langdale
+/// and Lemire, "Parsing Gigabytes of JSON per Second", 2019).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quotes<'a> {
+    bytes: &'a [u8],
+    /// Whether the text is known to be JSON.
+    is_known: bool,
+    /// Where the block after the current one begins.
+    next: usize,
+    /// The quotes of the current block, from the lowest bit on.
+    quotes: u64,
+    /// The backslashes of the current block.
+    backslashes: u64,
+    /// Whether the first byte of the next block is escaped.
+    escaped: bool,
+    /// Of each place in a block, the lowest byte that any block has there.
+    lowest: u8x64,
+}
+
+impl<'a> Quotes<'a> {
+    /// The quotes of a text, which need not be checked if it is known to be JSON.
+    pub(super) const fn of(text: &'a str, is_known: bool) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            is_known,
+            next: 0,
+            quotes: 0,
+            backslashes: 0,
+            escaped: false,
+            lowest: u8x64::new([u8::MAX; BLOCK]),
+        }
+    }
+
+    /// Where the first one stands from `at` on, which is never before an earlier `at`; `None` if there
+    /// is none, or if a backslash before it escapes what cannot be escaped.
+    #[inline]
+    pub(super) fn find(&mut self, at: usize) -> Option<usize> {
+        loop {
+            if at < self.next {
+                let block = self.next - BLOCK;
+                let ahead = self.quotes & u64::MAX << at.saturating_sub(block);
+                if ahead != 0 {
+                    return Some(block + ahead.trailing_zeros() as usize);
+                }
+            }
+            self.read_block()?;
+        }
+    }
+
+    #[inline(never)]
+    fn read_block(&mut self) -> Option<()> {
+        let start = self.next;
+        let rest = self.bytes.get(start..).filter(|rest| !rest.is_empty())?;
+        let block = u8x64::new(rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut padded = [b' '; BLOCK];
+            padded[..rest.len()].copy_from_slice(rest);
+            padded
+        }));
+        let is = |byte| block.simd_eq(u8x64::splat(byte)).to_bitmask();
+        let (quotes, backslashes) = (is(b'"'), is(b'\\'));
+        let escaped = escaped(backslashes, &mut self.escaped);
+        if !self.is_known {
+            self.lowest = self.lowest.min(block);
+            if escaped != 0 {
+                let mut others = escaped & !(quotes | backslashes | is(b'n'));
+                while others != 0 {
+                    let at = start + others.trailing_zeros() as usize;
+                    is_escape(self.bytes.get(at..)?).then_some(())?;
+                    others &= others - 1;
+                }
+            }
+        }
+        self.quotes = quotes & !escaped;
+        self.backslashes = backslashes;
+        self.next = start + BLOCK;
+        Some(())
+    }
+
+    /// Whether there may be an escape from `start` up to the quote at `end`, which was just found.
+    pub(super) fn may_have_escaped(&self, start: usize, end: usize) -> bool {
+        let block = self.next - BLOCK;
+        let Some(start) = start.checked_sub(block) else { return true };
+        self.backslashes >> start << start << (BLOCK - 1 - (end - block)) != 0
+    }
+
+    /// Whether there is a control character in what was looked at, where no string may have one.
+    pub(super) fn has_control(&self) -> bool {
+        !self.is_known && self.lowest.to_array().iter().fold(false, |any, b| any | (*b < b' '))
+    }
+}
+
+/// Which bytes stand after a backslash that is not itself escaped. `first` says so of the first byte,
+/// and then of the first byte of what follows.
+const fn escaped(backslashes: u64, first: &mut bool) -> u64 {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    let carried = *first as u64;
+    if backslashes == 0 {
+        *first = false;
+        return carried;
+    }
+    // Each run of backslashes begins with one that escapes; a subtraction finds every other of a run.
+    let begins = backslashes & !carried;
+    let alternating = ((begins << 1 | ODD).wrapping_sub(begins)) ^ ODD;
+    *first = (alternating & backslashes) >> 63 == 1;
+    alternating ^ (backslashes | carried)
+}
+
+/// Whether a backslash may stand before what `bytes` begin with.
+fn is_escape(bytes: &[u8]) -> bool {
+    match bytes {
+        [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => true,
+        [b'u', digits @ ..] => {
+            digits.first_chunk::<4>().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        }
+        _ => false,
+    }
+}

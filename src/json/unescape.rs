@@ -1,0 +1,96 @@
+//! Strings out of JSON (RFC 8259, section 7).
+
+use std::borrow::Cow;
+
+use super::escape::position;
+
+/// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.
+pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
+    let body = string_body(literal).unwrap_or_default();
+    match body.as_bytes().contains(&b'\\') {
+        true => Cow::Owned(unescape(body)),
+        false => Cow::Borrowed(body),
+    }
+}
+
+/// What stands between the quotes, if `literal` is a string at all.
+pub(crate) fn string_body(literal: &str) -> Option<&str> {
+    literal.strip_prefix('"')?.strip_suffix('"')
+}
+
+/// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
+pub(crate) fn unescape(body: &str) -> String {
+    let mut string = String::with_capacity(body.len());
+    unescape_to(&mut string, body);
+    string
+}
+
+pub(crate) fn unescape_to(string: &mut String, body: &str) {
+    for (plain, escaped) in Unescaped(body) {
+        string.push_str(plain);
+        if let Some(c) = escaped {
+            string.push(c);
+        }
+    }
+}
+
+/// Whether `body` is `string` once it is unescaped.
+pub(crate) fn unescapes_to(body: &str, string: &str) -> bool {
+    let rest = Unescaped(body).try_fold(string, |rest, (plain, escaped)| {
+        let rest = rest.strip_prefix(plain)?;
+        escaped.map_or(Some(rest), |c| rest.strip_prefix(c))
+    });
+    rest == Some("")
+}
+
+/// What stands between the quotes of a literal, piece by piece: what is as it is, and the character
+/// that was escaped behind it.
+struct Unescaped<'a>(&'a str);
+
+impl<'a> Iterator for Unescaped<'a> {
+    type Item = (&'a str, Option<char>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let Some(at) = position(self.0.as_bytes(), |byte| byte == b'\\') else {
+            return Some((std::mem::take(&mut self.0), None));
+        };
+        let (plain, escape) = self.0.split_at(at);
+        let mut chars = escape[1..].chars();
+        let c = match chars.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => {
+                let (c, rest) = unescape_code(chars.as_str());
+                self.0 = rest;
+                return Some((plain, Some(c)));
+            }
+            Some(other) => other,
+            None => char::REPLACEMENT_CHARACTER,
+        };
+        self.0 = chars.as_str();
+        Some((plain, Some(c)))
+    }
+}
+
+/// The character of one or two codes of four digits, and what follows them.
+fn unescape_code(codes: &str) -> (char, &str) {
+    let code = |codes: &str| u16::from_str_radix(codes.get(..4)?, 16).ok();
+    let after = |codes: &'_ str| codes.char_indices().nth(4).map_or(codes.len(), |(at, _)| at);
+    let first = code(codes).unwrap_or(0xFFFD);
+    let rest = &codes[after(codes)..];
+    let second = rest.strip_prefix("\\u");
+    let pair = second.and_then(|second| Some([first, code(second)?]));
+    match char::decode_utf16([first]).next() {
+        Some(Ok(c)) => (c, rest),
+        _ => match (pair.and_then(|pair| char::decode_utf16(pair).next()?.ok()), second) {
+            (Some(c), Some(second)) => (c, &second[after(second)..]),
+            _ => (char::REPLACEMENT_CHARACTER, rest),
+        },
+    }
+}

@@ -1,0 +1,46 @@
+//! What is remembered follows what is open, and not how much there was.
+
+use foldline::{
+    emitters::patch::{PatchEmitter, PatchState},
+    executors::droid::{DroidJson, DroidLine, DroidReducer, DroidState, ToolCall, ToolResult},
+    transduce::Transducer,
+};
+
+type Shell = Transducer<DroidReducer, Box<DroidState>, PatchEmitter>;
+
+fn call(number: usize) -> DroidLine<'static> {
+    let id = Some(format!("call_{number:012}").into());
+    DroidJson::ToolCall(ToolCall { id, tool_name: "Read".into(), ..ToolCall::default() }).into()
+}
+
+fn result(number: usize) -> DroidLine<'static> {
+    let id = Some(format!("call_{number:012}").into());
+    DroidJson::ToolResult(ToolResult { id, ..ToolResult::default() }).into()
+}
+
+/// Bytes of both states as they would be stored.
+fn stored(shell: &Shell) -> usize {
+    let emitter: &PatchState = shell.emitter().state();
+    serde_json::to_string(&(shell.state(), emitter)).unwrap().len()
+}
+
+#[test]
+fn a_million_calls_leave_nothing_behind() {
+    const CALLS: usize = 1_000_000;
+    const OPEN: usize = 8;
+    let mut shell = Transducer::new(DroidReducer::default(), PatchEmitter::default());
+    let mut sizes = Vec::new();
+    for number in 0..CALLS {
+        drop(shell.step(call(number)));
+        if let Some(oldest) = number.checked_sub(OPEN) {
+            drop(shell.step(result(oldest)));
+        }
+        assert!(shell.state().calls().open_calls() <= OPEN + 1);
+        if (number + 1) % (CALLS / 10) == 0 {
+            sizes.push(stored(&shell));
+        }
+    }
+    // The numbers in it grow by a digit; nothing else does.
+    let (first, last) = (sizes[0], sizes[sizes.len() - 1]);
+    assert!(last <= first + 64, "{sizes:?}");
+}
