@@ -233,6 +233,25 @@ fn in_folder(folder: &Path, name: &str) -> String {
 }
 
 #[test]
+fn a_trail_on_a_full_device_ends_and_says_so() {
+    use foldline::{
+        conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType, Source, Sourced},
+        emitters::audit::{AuditFile, SyncPolicy},
+    };
+
+    let said = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hello");
+    let event = Sourced::new(Source { line: 1, offset: 0 }, DomainEvent::entry(said));
+    let mut trail = AuditFile::open("/dev/full", SyncPolicy::Never).unwrap();
+    let first = (0..10_000).find_map(|_| trail.append(&event).err()).unwrap();
+    assert_eq!(first.kind(), std::io::ErrorKind::StorageFull);
+    // A record after one that is missing would break the chain.
+    for more in [trail.append(&event), trail.flush(), trail.sync()] {
+        assert!(more.unwrap_err().to_string().contains("an earlier record"));
+    }
+    assert!(trail.checkpoint().is_err());
+}
+
+#[test]
 fn any_operation_of_a_replay_may_fail() {
     Job::replay("patches", &[]).fails_anywhere(4);
 }

@@ -66,8 +66,8 @@ pub(super) struct ReplayArgs {
     pub(super) out: Option<PathBuf>,
 
     /// Keep in this file how far the log was read, and go on from there: killed at any moment and
-    /// started again, the output is the same. Needs a log and an output that are files, and patches or
-    /// events
+    /// started again, the output is the same. If the log was rotated meanwhile, it is looked for beside
+    /// its name (FILE.1, FILE-2026...). Needs a log and an output that are files, and patches or events
     #[arg(long, value_name = "FILE", requires = "out")]
     pub(super) checkpoint: Option<PathBuf>,
 

@@ -103,7 +103,9 @@ pub(super) fn left_in(
             _ => {}
         }
     }
-    let is_same = |(rotated, _): &(Rotated, _)| rotated.number == (left.device, left.inode);
+    let is_same = |(rotated, _): &(Rotated, _)| {
+        left.inode.is_some() && rotated.number == (left.device, left.inode)
+    };
     if let Some(at) = alike.iter().position(is_same) {
         return Ok(Some(alike.swap_remove(at)));
     }
