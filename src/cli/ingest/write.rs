@@ -7,17 +7,16 @@ use indicatif::ProgressBar;
 use super::{
     audit,
     plan::{Plan, Start},
-    read::{End, Piece},
+    read::{End, Piece, Records, Stretch},
     summary::{Skipped, Summary},
 };
 use crate::{
     cli::error::Error,
-    conversation::SessionId,
     emitters::{
         audit::AuditFile,
-        sqlite::{Database, SqliteError},
+        sqlite::{Database, PreparedCommit, SqliteError},
     },
-    ledger::{Commit, CommitError, Ledger, SourceFacts},
+    ledger::{CommitError, Ledger},
 };
 
 /// How many bytes of logs make a transaction, unless one commit has more.
@@ -32,7 +31,7 @@ pub(super) struct Writer {
     progress: ProgressBar,
     summary: Summary,
     audit: Option<AuditFile>,
-    pending: Vec<Commit>,
+    pending: Vec<PreparedCommit>,
     pending_bytes: u64,
 }
 
@@ -54,11 +53,12 @@ impl Writer {
                 self.flush()?;
                 self.database.forget(&plan.name)?;
             }
-            Piece::Commit { commit, bytes, session } => {
-                if let Some(audit) = &mut self.audit {
-                    append(audit, &commit, session).map_err(Error::Output)?;
+            Piece::Stretch(stretch) => {
+                let Stretch { commit, records, bytes } = *stretch;
+                if let (Some(audit), Some(records)) = (&mut self.audit, records) {
+                    append(audit, records).map_err(Error::Output)?;
                 }
-                self.pending.push(*commit);
+                self.pending.push(commit);
                 self.pending_bytes += bytes;
                 if self.pending_bytes >= TRANSACTION || self.pending.len() >= COMMITS {
                     self.flush()?;
@@ -98,7 +98,8 @@ impl Writer {
             // The trail is on the disk before the database says that it is.
             let output =
                 self.audit.as_mut().map(audit::state).transpose().map_err(Error::Output)?;
-            let receipt = self.database.commit(commits, output.as_slice()).map_err(overtaken)?;
+            let receipt =
+                self.database.commit_prepared(commits, output.as_slice()).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
         }
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
@@ -106,12 +107,12 @@ impl Writer {
     }
 }
 
-/// The records of what a commit says.
-fn append(audit: &mut AuditFile, commit: &Commit, session: Option<SessionId>) -> io::Result<()> {
-    let SourceFacts { path, task, .. } = &commit.facts;
-    audit.chain_mut().set_task(task.clone());
-    audit.chain_mut().go_on_with(path, session);
-    commit.events.iter().try_for_each(|event| audit.append(event))
+/// Adds the records of a stretch.
+fn append(audit: &mut AuditFile, records: Records) -> io::Result<()> {
+    let Records { log, task, session, events } = records;
+    audit.chain_mut().set_task(task);
+    audit.chain_mut().go_on_with(&log, session);
+    events.iter().try_for_each(|event| audit.append(event))
 }
 
 pub(super) fn overtaken(error: CommitError<SqliteError>) -> Error {

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use tracing::debug;
 
-use super::{Database, SqliteError, writer::SourceWriter};
+use super::{Database, PreparedCommit, SqliteError, writer::SourceWriter};
 use crate::{
     conversation::{Json, Source, TaskId, Timestamp},
     ledger::{
@@ -33,25 +33,7 @@ impl Ledger for Database {
         commits: Vec<Commit>,
         outputs: &[OutputState],
     ) -> Result<Receipt, CommitError<SqliteError>> {
-        let Self { connection, path } = self;
-        let fail = |error| SqliteError::new(path, &error);
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        let mut receipt = Receipt::default();
-        for commit in commits {
-            let stored = position(&transaction, &commit.source).map_err(fail)?;
-            if stored != commit.expected {
-                let Commit { source: source_name, expected, .. } = commit;
-                return Err(CommitError::Moved { source_name, expected, stored });
-            }
-            receipt.add(write(&transaction, commit).map_err(fail)?);
-        }
-        for output in outputs {
-            write_output(&transaction, output).map_err(fail)?;
-        }
-        transaction.commit().map_err(fail)?;
-        debug!(?receipt, "committed");
-        Ok(receipt)
+        self.commit_prepared(commits.into_iter().map(PreparedCommit::from).collect(), outputs)
     }
 
     fn output(&self, name: &str) -> Result<Option<Json>, SqliteError> {
@@ -73,6 +55,39 @@ impl Ledger for Database {
     }
 }
 
+impl Database {
+    /// [`commit`](Ledger::commit) for what was prepared before.
+    ///
+    /// # Errors
+    ///
+    /// If a source does not stand where its commit begins, or SQLite fails; nothing was written then.
+    pub fn commit_prepared(
+        &mut self,
+        commits: Vec<PreparedCommit>,
+        outputs: &[OutputState],
+    ) -> Result<Receipt, CommitError<SqliteError>> {
+        let Self { connection, path } = self;
+        let fail = |error| SqliteError::new(path, &error);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        let mut receipt = Receipt::default();
+        for commit in commits {
+            let stored = position(&transaction, &commit.source).map_err(fail)?;
+            if stored != commit.expected {
+                let PreparedCommit { source: source_name, expected, .. } = commit;
+                return Err(CommitError::Moved { source_name, expected, stored });
+            }
+            receipt.add(write(&transaction, commit).map_err(fail)?);
+        }
+        for output in outputs {
+            write_output(&transaction, output).map_err(fail)?;
+        }
+        transaction.commit().map_err(fail)?;
+        debug!(?receipt, "committed");
+        Ok(receipt)
+    }
+}
+
 fn write_output(transaction: &Transaction<'_>, output: &OutputState) -> rusqlite::Result<()> {
     let OutputState { name, state } = output;
     transaction
@@ -81,8 +96,9 @@ fn write_output(transaction: &Transaction<'_>, output: &OutputState) -> rusqlite
     Ok(())
 }
 
-fn write(transaction: &Transaction<'_>, commit: Commit) -> rusqlite::Result<Receipt> {
-    let Commit { source, facts, events, position, state, complete, expected: _ } = commit;
+fn write(transaction: &Transaction<'_>, commit: PreparedCommit) -> rusqlite::Result<Receipt> {
+    let PreparedCommit { source, facts, parts, warnings, position, state, complete, expected: _ } =
+        commit;
     let SourceFacts { path, format, task, identity } = facts;
     let id: i64 = transaction
         .prepare_cached(
@@ -113,7 +129,9 @@ fn write(transaction: &Transaction<'_>, commit: Commit) -> rusqlite::Result<Rece
             ],
             |row| row.get(0),
         )?;
-    SourceWriter::open(transaction, id, task)?.write(events)
+    let mut receipt = SourceWriter::open(transaction, id, task)?.write(parts)?;
+    receipt.warnings += warnings;
+    Ok(receipt)
 }
 
 fn position(

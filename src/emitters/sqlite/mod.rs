@@ -8,10 +8,12 @@
 mod error;
 mod fold;
 mod ledger;
+mod prepared;
 mod prune;
 mod read;
 #[cfg(feature = "patch")]
 mod resolver;
+mod row;
 pub mod schema;
 mod sources;
 mod writer;
@@ -28,6 +30,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use self::resolver::SessionResolver;
 pub use self::{
     error::SqliteError,
+    prepared::PreparedCommit,
     prune::Pruned,
     read::StoredEntry,
     sources::{Known, Totals},

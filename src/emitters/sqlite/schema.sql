@@ -137,15 +137,13 @@ CREATE TABLE warnings (
     PRIMARY KEY (session, kind, subject)
 ) STRICT, WITHOUT ROWID;
 
--- The words of the entries. The text itself stays in `entries`; the triggers keep the two in step,
+-- The words of the entries. The text itself stays in `entries`. Who adds an entry adds its words too: a
+-- trigger would make SQLite write the index out for every single row. Triggers keep the two in step,
 -- whoever deletes or changes rows.
 CREATE VIRTUAL TABLE search USING fts5 (
     content, output,
     content = 'entries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
 );
-CREATE TRIGGER entries_inserted AFTER INSERT ON entries BEGIN
-    INSERT INTO search (rowid, content, output) VALUES (new.id, new.content, new.output);
-END;
 CREATE TRIGGER entries_deleted AFTER DELETE ON entries BEGIN
     INSERT INTO search (search, rowid, content, output)
     VALUES ('delete', old.id, old.content, old.output);
