@@ -15,6 +15,7 @@ mod parallel;
 mod plan;
 mod read;
 mod summary;
+mod tidy;
 mod walk;
 mod write;
 
@@ -29,7 +30,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use self::{plan::Planner, summary::Summary, write::Writer};
+use self::{plan::Planner, summary::Summary, tidy::Tidier, write::Writer};
 use super::{
     args::{EXIT_CODES, executor_names},
     error::Error,
@@ -113,8 +114,13 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
         plans.extend(planner.plan(file, &mut summary)?);
     }
     let progress = progress(plans.iter().map(plan::Plan::bytes).sum());
-    let mut writer = Writer::new(database, audit, progress, summary);
-    parallel::read_all(&plans, jobs(args), &mut writer)?;
+    let jobs = jobs(args);
+    let tidier = match jobs {
+        1 => None,
+        _ => Some(Tidier::start(&args.db, wait)?),
+    };
+    let mut writer = Writer::new(database, tidier, audit, progress, summary);
+    parallel::read_all(&plans, jobs, &mut writer)?;
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
         let rendered = read::count_all(&database.states()?).render();

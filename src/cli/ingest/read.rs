@@ -43,6 +43,16 @@ pub(super) enum Piece {
     Failed(Error),
 }
 
+impl Piece {
+    /// How much of a log it is.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Stretch(stretch) => stretch.bytes,
+            Self::Forget | Self::End(_) | Self::Failed(_) => 0,
+        }
+    }
+}
+
 /// What is committed at once.
 pub(super) struct Stretch {
     /// Made ready here, by the thread that reads: the one that writes has enough to do.

@@ -9,6 +9,7 @@ use super::{
     plan::{Plan, Start},
     read::{End, Piece, Records, Stretch},
     summary::{Skipped, Summary},
+    tidy::Tidier,
 };
 use crate::{
     cli::error::Error,
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// How many bytes of logs make a transaction, unless one commit has more.
-const TRANSACTION: u64 = 8 << 20;
+pub(super) const TRANSACTION: u64 = 4 << 20;
 
 /// How many commits make a transaction at the most.
 const COMMITS: usize = 256;
@@ -28,6 +29,7 @@ const COMMITS: usize = 256;
 /// Writes what the readers read, in the order of the files.
 pub(super) struct Writer {
     database: Database,
+    tidier: Option<Tidier>,
     progress: ProgressBar,
     summary: Summary,
     audit: Option<AuditFile>,
@@ -38,11 +40,12 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(
         database: Database,
+        tidier: Option<Tidier>,
         audit: Option<AuditFile>,
         progress: ProgressBar,
         summary: Summary,
     ) -> Self {
-        Self { database, progress, summary, audit, pending: Vec::new(), pending_bytes: 0 }
+        Self { database, tidier, progress, summary, audit, pending: Vec::new(), pending_bytes: 0 }
     }
 
     /// Takes the next piece. Every event of every file passes here once, in order, whatever the
@@ -99,8 +102,11 @@ impl Writer {
             let output =
                 self.audit.as_mut().map(audit::state).transpose().map_err(Error::Output)?;
             let receipt =
-                self.database.commit_prepared(commits, output.as_slice()).map_err(overtaken)?;
+                self.database.commit_prepared(&commits, output.as_slice()).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
+            if let Some(tidier) = &self.tidier {
+                tidier.clear_up(commits);
+            }
         }
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
         Ok(())

@@ -7,9 +7,7 @@ use super::{
     row::EntryRow,
 };
 use crate::{
-    conversation::{
-        CorrId, DomainEvent, Json, Session, SessionId, Source, Text, Timestamp, TokenUsage,
-    },
+    conversation::{CorrId, DomainEvent, Json, Session, SessionId, Source, Timestamp, TokenUsage},
     ledger::{Commit, SourceFacts, SourceName},
 };
 
@@ -42,7 +40,8 @@ pub(super) struct Part {
     pub(super) span: Option<(Timestamp, Timestamp)>,
     pub(super) entries: Vec<NewRow>,
     pub(super) changes: BTreeMap<CorrId, ChangedRow>,
-    pub(super) usage: Vec<(Option<Text>, TokenUsage)>,
+    /// By model, `''` where the log names none, in the order of the log: sums of fractions depend on it.
+    pub(super) usage: BTreeMap<String, Vec<TokenUsage>>,
     pub(super) warnings: Warnings,
 }
 
@@ -91,7 +90,11 @@ impl From<Commit> for PreparedCommit {
 
 impl Part {
     fn new(session: Option<SessionId>, fold: Fold) -> Self {
-        let Fold { facts, span, entries, changes, usage, warnings, .. } = fold;
+        let Fold { facts, span, entries, changes, usage: used, warnings, .. } = fold;
+        let mut usage = BTreeMap::<_, Vec<_>>::new();
+        for (model, tokens) in used {
+            usage.entry(model.unwrap_or_default().into_string()).or_default().push(tokens);
+        }
         let changes = changes.into_iter().map(|(corr_id, change)| {
             let row = ChangedRow::new(change, &corr_id);
             (corr_id, row)
@@ -107,11 +110,11 @@ impl Part {
         }
     }
 
-    /// Whether there is nothing to be written.
-    pub(super) fn is_empty(&self) -> bool {
-        let Self { session: _, facts, span, entries, changes, usage, warnings } = self;
+    /// Whether there is no more in it than changes to what is there.
+    pub(super) fn adds_nothing(&self) -> bool {
+        let Self { session: _, changes: _, facts, span, entries, usage, warnings } = self;
         let has_rows = !(entries.is_empty() && usage.is_empty() && warnings.is_empty());
-        !has_rows && changes.is_empty() && span.is_none() && *facts == Session::default()
+        !has_rows && span.is_none() && *facts == Session::default()
     }
 }
 

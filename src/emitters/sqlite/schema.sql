@@ -89,8 +89,9 @@ CREATE TABLE tool_calls (
 ) STRICT;
 CREATE INDEX tool_calls_by_corr_id ON tool_calls (corr_id, session);
 CREATE INDEX tool_calls_by_session ON tool_calls (session, status);
-CREATE INDEX tool_calls_failed ON tool_calls (entry)
-    WHERE status IN ('failed', 'denied', 'cancelled', 'unfinished');
+-- Not spelt with IN: then SQLite would make a temporary table for every row that is added.
+CREATE INDEX tool_calls_failed ON tool_calls (status)
+    WHERE status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished';
 CREATE INDEX tool_calls_by_tool ON tool_calls (tool_name, status, duration_ms, entry);
 
 CREATE TABLE tool_paths (

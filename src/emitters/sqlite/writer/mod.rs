@@ -6,6 +6,7 @@ mod totals;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::{
+    fold::Warnings,
     prepared::{ChangedRow, NewRow, Part},
     row::EntryRow,
 };
@@ -21,7 +22,7 @@ pub(super) struct SourceWriter<'t> {
     transaction: &'t Transaction<'t>,
     source: i64,
     /// The task of sessions that begin; without one it is the session's own id.
-    task: Option<TaskId>,
+    task: Option<&'t TaskId>,
     session: Option<Current>,
     receipt: Receipt,
 }
@@ -39,7 +40,7 @@ impl<'t> SourceWriter<'t> {
     pub(super) fn open(
         transaction: &'t Transaction<'t>,
         source: i64,
-        task: Option<TaskId>,
+        task: Option<&'t TaskId>,
     ) -> rusqlite::Result<Self> {
         let session = transaction
             .prepare_cached(
@@ -55,9 +56,9 @@ impl<'t> SourceWriter<'t> {
     }
 
     /// Writes what a stretch says; says what was added.
-    pub(super) fn write(mut self, parts: Vec<Part>) -> rusqlite::Result<Receipt> {
+    pub(super) fn write(mut self, parts: &[Part]) -> rusqlite::Result<Receipt> {
         for part in parts {
-            if let Some(next) = self.other_session(&part) {
+            if let Some(next) = self.other_session(part) {
                 self.switch(next)?;
             }
             self.write_part(part)?;
@@ -71,35 +72,34 @@ impl<'t> SourceWriter<'t> {
         part.session.as_ref().filter(|next| *next != known)
     }
 
-    fn write_part(&mut self, mut part: Part) -> rusqlite::Result<()> {
+    fn write_part(&mut self, part: &Part) -> rusqlite::Result<()> {
         // A change to an entry that nobody knows is a warning, which is a row too.
-        for (corr_id, change) in std::mem::take(&mut part.changes) {
-            let source = change.source;
-            if !self.change(&corr_id, change)? {
+        let mut unknown = Warnings::default();
+        for (corr_id, change) in &part.changes {
+            if !self.change(corr_id, change)? {
                 let message = format!("an update for {corr_id}, which nobody knows");
                 let warning = Warning::new(WarningKind::UnknownCorrelation, message);
-                part.warnings.add(source, warning.call(corr_id));
+                unknown.add(change.source, warning.call(corr_id.clone()));
                 self.receipt.warnings += 1;
             }
         }
-        if part.is_empty() {
+        if part.adds_nothing() && unknown.is_empty() {
             return Ok(());
         }
-        let Part { facts, span, entries, usage, warnings, .. } = part;
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => self.begin(facts.session_id.as_ref())?,
+            None => self.begin(part.facts.session_id.as_ref())?,
         };
-        for entry in entries {
+        for entry in &part.entries {
             self.insert(&session, entry)?;
             session.entries += 1;
         }
-        self.add_usage(session.id, usage)?;
-        for (kind, subject, warned) in warnings.iter() {
+        self.add_usage(session.id, &part.usage)?;
+        for (kind, subject, warned) in part.warnings.iter().chain(unknown.iter()) {
             self.add_warning(session.id, kind, subject, warned)?;
         }
-        self.learn(&session, &facts, span)?;
-        session.session_id = facts.session_id.or(session.session_id);
+        self.learn(&session, &part.facts, part.span)?;
+        session.session_id = part.facts.session_id.clone().or(session.session_id);
         self.session = Some(session);
         Ok(())
     }
@@ -108,7 +108,7 @@ impl<'t> SourceWriter<'t> {
     fn begin(&mut self, session_id: Option<&SessionId>) -> rusqlite::Result<Current> {
         self.transaction
             .prepare_cached("INSERT INTO sessions (source, task) VALUES (?1, ?2)")?
-            .execute(params![self.source, self.task.as_ref().map(TaskId::as_str)])?;
+            .execute(params![self.source, self.task.map(TaskId::as_str)])?;
         let id = self.transaction.last_insert_rowid();
         self.stand_in(id)?;
         self.receipt.sessions += 1;
@@ -210,7 +210,7 @@ impl<'t> SourceWriter<'t> {
         Ok(())
     }
 
-    fn insert(&mut self, session: &Current, new: NewRow) -> rusqlite::Result<()> {
+    fn insert(&mut self, session: &Current, new: &NewRow) -> rusqlite::Result<()> {
         let NewRow { source, row, corr_id, grows } = new;
         self.transaction
             .prepare_cached(
@@ -237,23 +237,23 @@ impl<'t> SourceWriter<'t> {
             .execute(params![id, row.content, row.output])?;
         self.receipt.entries += 1;
         let Some(corr_id) = corr_id else { return Ok(()) };
-        if grows {
+        if *grows {
             self.transaction
                 .prepare_cached("INSERT OR REPLACE INTO open_entries VALUES (?1, ?2, ?3)")?
                 .execute(params![self.source, corr_id.as_str(), id])?;
         }
         if let Some(tool) = &row.tool {
             self.receipt.calls += 1;
-            self.add_tool(id, session.id, &corr_id, tool)?;
+            self.add_tool(id, session.id, corr_id, tool)?;
         }
         Ok(())
     }
 
     /// Whether there was an entry to be changed.
-    fn change(&mut self, corr_id: &CorrId, change: ChangedRow) -> rusqlite::Result<bool> {
+    fn change(&mut self, corr_id: &CorrId, change: &ChangedRow) -> rusqlite::Result<bool> {
         let Some((id, session)) = self.find(corr_id)? else { return Ok(false) };
-        if let Some(row) = change.whole {
-            self.replace(id, session, corr_id, &row)?;
+        if let Some(row) = &change.whole {
+            self.replace(id, session, corr_id, row)?;
         } else if !change.more.is_empty() {
             self.transaction
                 .prepare_cached("UPDATE entries SET content = content || ?2 WHERE id = ?1")?
