@@ -24,6 +24,12 @@ pub(super) enum Error {
     Output(io::Error),
 
     #[error(
+        "cannot write {}: {error}; when it can be written, run the command again to go on from there",
+        .path.display()
+    )]
+    Write { path: PathBuf, error: io::Error },
+
+    #[error(
         "cannot tell which agent wrote {}: its first {records} records do not decide it; name the format with --executor (known: {known})",
         .path.display()
     )]
@@ -69,6 +75,7 @@ impl Error {
             | Self::WrongUse(_) => exit::WRONG_USE,
             Self::Input { .. }
             | Self::Output(_)
+            | Self::Write { .. }
             | Self::Audit(_)
             | Self::Checkpoint { .. }
             | Self::Database(_)

@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use super::write::overtaken;
+use super::{read::Records, write::overtaken};
 use crate::{
     cli::error::Error,
     conversation::Json,
@@ -25,17 +25,34 @@ pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Er
         return AuditFile::resume(absolute, checkpoint, SyncPolicy::End).map_err(Error::Audit);
     }
     let mut file = AuditFile::open(absolute, SyncPolicy::End).map_err(Error::Audit)?;
-    let begun = state(&mut file).map_err(Error::Output)?;
+    let begun = state(&mut file)?;
     database.commit(Vec::new(), &[begun]).map_err(overtaken)?;
     Ok(file)
 }
 
 /// How far the trail has come, once it is on the disk.
-pub(super) fn state(file: &mut AuditFile) -> io::Result<OutputState> {
-    file.sync()?;
-    let checkpoint: AuditCheckpoint = file.checkpoint()?;
-    let state = Json::from(&*serde_json::value::to_raw_value(&checkpoint)?);
-    Ok(OutputState { name: name(file.path()), state })
+pub(super) fn state(file: &mut AuditFile) -> Result<OutputState, Error> {
+    let state = file.sync().and_then(|()| {
+        let checkpoint: AuditCheckpoint = file.checkpoint()?;
+        Ok(Json::from(&*serde_json::value::to_raw_value(&checkpoint)?))
+    });
+    match state {
+        Ok(state) => Ok(OutputState { name: name(file.path()), state }),
+        Err(error) => Err(failed(file, error)),
+    }
+}
+
+/// The records of a stretch.
+pub(super) fn append(file: &mut AuditFile, records: Records) -> Result<(), Error> {
+    let Records { log, task, session, events } = records;
+    file.chain_mut().set_task(task);
+    file.chain_mut().go_on_with(&log, session);
+    let appended = events.iter().try_for_each(|event| file.append(event));
+    appended.map_err(|error| failed(file, error))
+}
+
+fn failed(file: &AuditFile, error: io::Error) -> Error {
+    Error::Write { path: file.path().to_owned(), error }
 }
 
 fn name(path: &Path) -> String {

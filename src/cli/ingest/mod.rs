@@ -124,7 +124,8 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
         let rendered = read::count_all(&database.states()?).render();
-        write_whole(path, rendered.as_bytes()).map_err(Error::Output)?;
+        let written = write_whole(path, rendered.as_bytes());
+        written.map_err(|error| Error::Write { path: path.clone(), error })?;
     }
     summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
@@ -134,8 +135,11 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
-    fs::write(&temporary, contents)?;
-    fs::rename(&temporary, path)
+    let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
 }
 
 fn jobs(args: &IngestArgs) -> usize {

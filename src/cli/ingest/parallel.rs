@@ -39,8 +39,8 @@ pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Resu
     thread::scope(|scope| {
         let _stop = Stop(&lead);
         for _ in 0..(jobs - 1).min(plans.len()) {
-            let queue = queue.clone();
-            scope.spawn(|| read_some(queue, &lead));
+            let (queue, lead) = (queue.clone(), &lead);
+            scope.spawn(move || read_some(&queue, lead));
         }
         // The readers alone have it, so that a file that nobody will read any more ends.
         drop(queue);
@@ -55,7 +55,7 @@ pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Resu
 
 /// Reads files until all were begun, or the writer has stopped.
 fn read_some<'p>(
-    queue: Arc<Mutex<impl Iterator<Item = (usize, (&'p Plan, Sender<Piece>))>>>,
+    queue: &Mutex<impl Iterator<Item = (usize, (&'p Plan, Sender<Piece>))>>,
     lead: &Lead,
 ) {
     let begin = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();

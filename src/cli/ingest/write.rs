@@ -1,13 +1,11 @@
 //! [`Writer`]: the one thread that writes to the database.
 
-use std::io;
-
 use indicatif::ProgressBar;
 
 use super::{
     audit,
     plan::{Plan, Start},
-    read::{End, Piece, Records, Stretch},
+    read::{End, Piece, Stretch},
     summary::{Skipped, Summary},
     tidy::Tidier,
 };
@@ -59,7 +57,7 @@ impl Writer {
             Piece::Stretch(stretch) => {
                 let Stretch { commit, records, bytes } = *stretch;
                 if let (Some(audit), Some(records)) = (&mut self.audit, records) {
-                    append(audit, records).map_err(Error::Output)?;
+                    audit::append(audit, records)?;
                 }
                 self.pending.push(commit);
                 self.pending_bytes += bytes;
@@ -99,8 +97,7 @@ impl Writer {
         let commits = std::mem::take(&mut self.pending);
         if !commits.is_empty() {
             // The trail is on the disk before the database says that it is.
-            let output =
-                self.audit.as_mut().map(audit::state).transpose().map_err(Error::Output)?;
+            let output = self.audit.as_mut().map(audit::state).transpose()?;
             let receipt =
                 self.database.commit_prepared(&commits, output.as_slice()).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
@@ -111,14 +108,6 @@ impl Writer {
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
         Ok(())
     }
-}
-
-/// Adds the records of a stretch.
-fn append(audit: &mut AuditFile, records: Records) -> io::Result<()> {
-    let Records { log, task, session, events } = records;
-    audit.chain_mut().set_task(task);
-    audit.chain_mut().go_on_with(&log, session);
-    events.iter().try_for_each(|event| audit.append(event))
 }
 
 pub(super) fn overtaken(error: CommitError<SqliteError>) -> Error {

@@ -53,14 +53,14 @@ impl Database {
         let mut connection = Connection::open(path).map_err(fail)?;
         connection.busy_timeout(wait).map_err(fail)?;
         // Only for a database that is new. Most entries have more than the usual 4 KiB.
-        connection.pragma_update(None, "page_size", 16 << 10).map_err(fail)?;
+        connection.pragma_update(None, "page_size", 8 << 10).map_err(fail)?;
         schema::migrate(&mut connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
         write_ahead(&connection, wait).map_err(fail)?;
         connection
             .execute_batch(
                 "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
                  PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;
-                 PRAGMA wal_autocheckpoint = 2048;",
+                 PRAGMA wal_autocheckpoint = 4096;",
             )
             .map_err(fail)?;
         connection.set_prepared_statement_cache_capacity(64);
