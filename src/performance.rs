@@ -25,8 +25,8 @@
 //! that it is compared with measured in turns in the same process. The parse floor is what it costs
 //! `serde_json` to parse each line into a flat struct with owned strings: what others pay before they
 //! have done anything. `cargo bench --bench transduce` has the cost of the framework itself,
-//! `--bench droid` the same throughput under `criterion`, and `--bench fanout` and `--bench sqlite` the
-//! cost of the other consumers.
+//! `--bench droid` the same throughput under `criterion`, `--bench fanout` and `--bench sqlite` the cost
+//! of the other consumers, and `--bench query` that of every query beside the shell of SQLite.
 //!
 //! Allocations are not timed but counted, in `tests/transduce_alloc.rs`: a step that gives no event or
 //! one allocates nothing.

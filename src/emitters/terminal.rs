@@ -23,11 +23,16 @@ pub(super) const EMOJI_PRESENTATION: char = '\u{fe0f}';
 /// assert_eq!(neutralise("two\n\tlines, 中文, 👩‍🔧"), "two\n\tlines, 中文, 👩‍🔧");
 /// ```
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+    if is_printable(text) {
         return Cow::Borrowed(text);
     }
+    // Most of what is not ASCII is harmless too: nothing is copied before something else is found.
+    let Some((harmless, _)) = text.char_indices().find(|(_, c)| !is_harmless(*c)) else {
+        return Cow::Borrowed(text);
+    };
     let mut shown = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
+    shown.push_str(text.get(..harmless).unwrap_or_default());
+    let mut chars = text.get(harmless..).unwrap_or_default().chars().peekable();
     while let Some(c) = chars.next() {
         if is_harmless(c) || is_in_its_place(c, shown.chars().next_back(), chars.peek().copied()) {
             shown.push(c);
@@ -40,17 +45,26 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
 
 /// [`neutralise`] for text that must stay on one line: a line feed becomes `⏎`, a tab a space.
 pub fn neutralise_line(text: &str) -> Cow<'_, str> {
+    if is_printable(text) {
+        return Cow::Borrowed(text);
+    }
     let shown = neutralise(text);
-    if shown.contains(['\n', '\t']) {
+    if shown.bytes().any(|byte| matches!(byte, b'\n' | b'\t')) {
         Cow::Owned(shown.replace("\r\n", "\n").replace('\n', "⏎").replace('\t', " "))
     } else {
         shown
     }
 }
 
+/// Whether a text is of printable ASCII characters only, as most are.
+pub(super) fn is_printable(text: &str) -> bool {
+    // All bytes are looked at, whatever is found: so the compiler takes many of them at once.
+    text.bytes().fold(true, |printable, byte| printable & matches!(byte, b' '..=b'~'))
+}
+
 fn is_harmless(c: char) -> bool {
     match c {
-        '\n' | '\t' => true,
+        ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\n' | '\t' => true,
         _ => !c.is_control() && !is_invisible(c),
     }
 }
@@ -124,6 +138,15 @@ mod tests {
         assert_eq!(neutralise("rm\u{200d} -rf"), "rm\\u{200d} -rf");
         assert_eq!(neutralise("é\u{200d}\u{200d}é"), "é\\u{200d}\\u{200d}é");
         assert_eq!(neutralise("é\u{fe0f}\u{fe0f}"), "é\u{fe0f}\\u{fe0f}");
+    }
+
+    #[test]
+    fn what_is_taken_for_harmless_at_once_is_harmless() {
+        for c in '\0'..=char::MAX {
+            let acts = c.is_control() && !matches!(c, '\n' | '\t');
+            assert_eq!(is_harmless(c), !acts && !is_invisible(c), "{c:?}");
+            assert_eq!(is_printable(c.encode_utf8(&mut [0; 4])), c.is_ascii() && !c.is_control());
+        }
     }
 
     #[test]

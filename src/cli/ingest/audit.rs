@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use super::write::overtaken;
+use super::{read::Records, write::overtaken};
 use crate::{
     cli::error::Error,
     conversation::Json,
@@ -40,6 +40,15 @@ fn try_state(file: &mut AuditFile) -> io::Result<OutputState> {
     let checkpoint: AuditCheckpoint = file.checkpoint()?;
     let state = Json::of(&checkpoint)?;
     Ok(OutputState { name: name(file.path()), state })
+}
+
+/// The records of a stretch.
+pub(super) fn append(file: &mut AuditFile, records: Records) -> Result<(), Error> {
+    let Records { log, task, session, events } = records;
+    file.chain_mut().set_task(task);
+    file.chain_mut().go_on_with(&log, session);
+    let appended = events.iter().try_for_each(|event| file.append(event));
+    appended.map_err(|error| Error::output(file.path(), &error))
 }
 
 fn name(path: &Path) -> String {

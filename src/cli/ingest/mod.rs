@@ -15,6 +15,7 @@ mod parallel;
 mod plan;
 mod read;
 mod summary;
+mod tidy;
 mod walk;
 mod write;
 
@@ -32,6 +33,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use self::{
     plan::{Plan, Planner},
     summary::Summary,
+    tidy::Tidier,
     write::Writer,
 };
 use super::{
@@ -117,8 +119,13 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
         plans.extend(planner.plan(file, &mut summary)?);
     }
     let progress = progress(plans.iter().map(Plan::bytes).sum());
-    let writer = Writer::new(database, audit, progress, summary);
-    let (database, summary) = read_all(args, &plans, writer).map_err(Error::resumable)?;
+    let jobs = jobs(args);
+    let tidier = match jobs {
+        1 => None,
+        _ => Some(Tidier::start(&args.db, wait)?),
+    };
+    let writer = Writer::new(database, tidier, audit, progress, summary);
+    let (database, summary) = read_all(args, &plans, jobs, writer).map_err(Error::resumable)?;
     summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
 }
@@ -127,9 +134,10 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
 fn read_all(
     args: &IngestArgs,
     plans: &[Plan],
+    jobs: usize,
     mut writer: Writer,
 ) -> Result<(Database, Summary), Error> {
-    parallel::read_all(plans, jobs(args), &mut writer)?;
+    parallel::read_all(plans, jobs, &mut writer)?;
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
         let rendered = read::count_all(&database.states()?).render();
@@ -143,8 +151,11 @@ fn read_all(
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
-    fs::write(&temporary, contents)?;
-    fs::rename(&temporary, path)
+    let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
 }
 
 fn jobs(args: &IngestArgs) -> usize {

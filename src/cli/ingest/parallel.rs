@@ -2,8 +2,8 @@
 
 use std::{
     sync::{
-        Mutex, PoisonError,
-        mpsc::{Receiver, SyncSender, sync_channel},
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        mpsc::{Receiver, Sender, channel},
     },
     thread,
 };
@@ -11,15 +11,13 @@ use std::{
 use super::{
     plan::Plan,
     read::{Piece, read},
-    write::Writer,
+    write::{TRANSACTION, Writer},
 };
 use crate::cli::error::Error;
 
-/// How many files are read ahead of the one that is being written, for each reader.
-const FILES_AHEAD: usize = 4;
-
-/// How many pieces are read ahead of each file.
-const PIECES_AHEAD: usize = 2;
+/// How many bytes of logs are read ahead, by all readers together: enough that they need not wait
+/// while a transaction is written.
+const AHEAD: u64 = 2 * TRANSACTION;
 
 /// Reads every plan with `jobs` threads, of which this one writes. One job reads and writes in turn.
 pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Result<(), Error> {
@@ -34,18 +32,20 @@ pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Resu
         }
         return Ok(());
     }
-    let readers = (jobs - 1).min(plans.len());
-    let (begun, files) = sync_channel(readers * FILES_AHEAD);
-    let queue = Mutex::new(Queue { plans: plans.iter(), begun: Some(begun) });
+    let lead = Lead::default();
+    let (senders, receivers): (Vec<_>, Vec<_>) = plans.iter().map(|_| channel()).unzip();
+    let files: Vec<_> = plans.iter().zip(receivers).collect();
+    let queue = Arc::new(Mutex::new(plans.iter().zip(senders).enumerate()));
     thread::scope(|scope| {
-        for _ in 0..readers {
-            scope
-                .spawn(|| while begin(&queue).is_some_and(|(plan, pieces)| send(plan, &pieces)) {});
+        let _stop = Stop(&lead);
+        for _ in 0..(jobs - 1).min(plans.len()) {
+            let (queue, lead) = (queue.clone(), &lead);
+            scope.spawn(move || read_some(&queue, lead));
         }
-        // Dropped on an error, which stops the readers.
-        let files = files;
-        for (plan, pieces) in &files {
-            for piece in pieces {
+        // The readers alone have it, so that a file that nobody will read any more ends.
+        drop(queue);
+        for (file, (plan, pieces)) in files.into_iter().enumerate() {
+            while let Some(piece) = lead.next(file, &pieces) {
                 writer.take(plan, piece)?;
             }
         }
@@ -53,30 +53,69 @@ pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Resu
     })
 }
 
-/// The files that nobody has begun, and where those that somebody begins are announced, in order.
-struct Queue<'p> {
-    plans: std::slice::Iter<'p, Plan>,
-    begun: Option<SyncSender<(&'p Plan, Receiver<Piece>)>>,
+/// Reads files until all were begun, or the writer has stopped.
+fn read_some<'p>(
+    queue: &Mutex<impl Iterator<Item = (usize, (&'p Plan, Sender<Piece>))>>,
+    lead: &Lead,
+) {
+    let begin = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    while let Some((file, (plan, pieces))) = begin() {
+        read(plan, &mut |piece| lead.take(file, piece.bytes()) && pieces.send(piece).is_ok());
+    }
 }
 
-/// Begins the next file. Under one lock, so that files are announced in their order.
-fn begin<'p>(queue: &Mutex<Queue<'p>>) -> Option<(&'p Plan, SyncSender<Piece>)> {
-    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(plan) = queue.plans.next() else {
-        queue.begun = None;
-        return None;
-    };
-    let (pieces, receiver) = sync_channel(PIECES_AHEAD);
-    queue.begun.as_ref()?.send((plan, receiver)).ok()?;
-    Some((plan, pieces))
+/// How far the readers are ahead of the writer. They wait when it is too far.
+#[derive(Default)]
+struct Lead {
+    state: Mutex<LeadState>,
+    changed: Condvar,
 }
 
-/// Whether the writer still listens.
-fn send(plan: &Plan, pieces: &SyncSender<Piece>) -> bool {
-    let mut listens = true;
-    read(plan, &mut |piece| {
-        listens = pieces.send(piece).is_ok();
-        listens
-    });
-    listens
+#[derive(Default)]
+struct LeadState {
+    bytes: u64,
+    /// The file that the writer waits for: its reader goes on in any case.
+    wanted: Option<usize>,
+    stopped: bool,
+}
+
+impl Lead {
+    /// A reader gets ahead by as many bytes; `false` if it is to stop.
+    fn take(&self, file: usize, bytes: u64) -> bool {
+        let is_too_far = |state: &mut LeadState| {
+            state.bytes >= AHEAD && state.wanted != Some(file) && !state.stopped
+        };
+        let state = self.changed.wait_while(self.state(), is_too_far);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        state.bytes += bytes;
+        !state.stopped
+    }
+
+    /// The next piece of a file for the writer, which thereby catches up with the readers.
+    fn next(&self, file: usize, pieces: &Receiver<Piece>) -> Option<Piece> {
+        let piece = pieces.try_recv().ok().or_else(|| {
+            self.state().wanted = Some(file);
+            self.changed.notify_all();
+            pieces.recv().ok()
+        })?;
+        let mut state = self.state();
+        state.bytes = state.bytes.saturating_sub(piece.bytes());
+        state.wanted = None;
+        self.changed.notify_all();
+        Some(piece)
+    }
+
+    fn state(&self) -> MutexGuard<'_, LeadState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Stops the readers when the writer has come to an end, whichever.
+struct Stop<'l>(&'l Lead);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.state().stopped = true;
+        self.0.changed.notify_all();
+    }
 }

@@ -33,8 +33,8 @@ pub(super) struct Plan {
     size: u64,
     /// Finish the reducer at the end.
     pub(super) complete: bool,
-    /// Give every event the digest of its line, for an audit trail.
-    pub(super) digests: bool,
+    /// There is an audit trail, which wants every event, with the digest of its line.
+    pub(super) audited: bool,
 }
 
 /// Where reading begins.
@@ -122,9 +122,9 @@ impl<'a> Planner<'a> {
         let executor = self.args.executor.clone();
         let complete = self.args.complete;
         let (task, size) = (self.task(path), look.size);
-        let digests = self.args.audit.is_some();
+        let audited = self.args.audit.is_some();
         let path = path.to_owned();
-        Ok(Some(Plan { path, name, task, executor, start, size, complete, digests }))
+        Ok(Some(Plan { path, name, task, executor, start, size, complete, audited }))
     }
 
     /// The source that this file is; or the path of the one that it is a copy of.

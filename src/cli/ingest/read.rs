@@ -15,10 +15,13 @@ use super::{
 use crate::{
     cli::{error::Error, input::Input},
     conversation::{
-        Digest, DomainEvent, Json, SessionId, Source, Sourced, SourcedState, WithSource,
+        Digest, DomainEvent, Json, SessionId, Source, Sourced, SourcedState, TaskId, WithSource,
         with_source,
     },
-    emitters::metrics::{LinesRead, Metrics},
+    emitters::{
+        metrics::{LinesRead, Metrics},
+        sqlite::PreparedCommit,
+    },
     executors::{Executor, ExecutorState, Format, wire::Record},
     ledger::{Commit, SourceFacts},
     processor::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer, read_records},
@@ -32,12 +35,41 @@ const STRETCH: u64 = 1 << 20;
 pub(super) enum Piece {
     /// What is stored of the source is not to be gone on with.
     Forget,
-    /// More of it; `bytes` is how much of the file that is, `session` the one it begins within.
-    Commit { commit: Box<Commit>, bytes: u64, session: Option<SessionId> },
+    /// More of it.
+    Stretch(Box<Stretch>),
     /// The end of the file.
     End(End),
     /// It could not be read, or not to its end.
     Failed(Error),
+}
+
+impl Piece {
+    /// How much of a log it is.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Stretch(stretch) => stretch.bytes,
+            Self::Forget | Self::End(_) | Self::Failed(_) => 0,
+        }
+    }
+}
+
+/// What is committed at once.
+pub(super) struct Stretch {
+    /// Made ready here, by the thread that reads: the one that writes has enough to do.
+    pub(super) commit: PreparedCommit,
+    /// For the audit trail, if there is one.
+    pub(super) records: Option<Records>,
+    /// How much of the file it is.
+    pub(super) bytes: u64,
+}
+
+/// What an audit trail says of a stretch.
+pub(super) struct Records {
+    pub(super) log: String,
+    pub(super) task: Option<TaskId>,
+    /// The session that the stretch begins within.
+    pub(super) session: Option<SessionId>,
+    pub(super) events: Vec<Sourced<DomainEvent>>,
 }
 
 /// What there is to say at the end of a file.
@@ -90,7 +122,7 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     let mut head = Vec::new();
     Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| fail(plan, error))?;
     let session = state.metrics.session_id().cloned();
-    let fold = LogFold::new(executor, state, plan.digests);
+    let fold = LogFold::new(executor, state, plan.audited);
     let framer = LineFramer::restore(FramerState::at(position, &head), DEFAULT_MAX_LINE);
     let format = executor.format().name();
     let begun = position.offset;
@@ -187,11 +219,20 @@ impl Reader<'_> {
             task: self.plan.task.clone(),
             identity: identity.map_err(|error| fail(self.plan, error))?,
         };
+        let events = std::mem::take(&mut self.fold.events);
+        let next_session = self.fold.metrics.session_id().cloned();
+        let session = std::mem::replace(&mut self.session, next_session);
+        let records = self.plan.audited.then(|| Records {
+            log: facts.path.clone(),
+            task: facts.task.clone(),
+            session,
+            events: events.clone(),
+        });
         let commit = Commit {
             source: self.plan.name.clone(),
             facts,
             expected: self.expected,
-            events: std::mem::take(&mut self.fold.events),
+            events,
             position,
             state: State::write(&self.fold).map_err(|error| fail(self.plan, error))?,
             complete,
@@ -199,9 +240,7 @@ impl Reader<'_> {
         let bytes = self.pending();
         self.expected = Some(position);
         self.begun = position.offset;
-        let next_session = self.fold.metrics.session_id().cloned();
-        let session = std::mem::replace(&mut self.session, next_session);
-        Ok(Piece::Commit { commit: Box::new(commit), bytes, session })
+        Ok(Piece::Stretch(Box::new(Stretch { commit: commit.into(), records, bytes })))
     }
 }
 

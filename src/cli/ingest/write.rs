@@ -1,27 +1,25 @@
 //! [`Writer`]: the one thread that writes to the database.
 
-use std::io;
-
 use indicatif::ProgressBar;
 
 use super::{
     audit,
     plan::{Plan, Start},
-    read::{End, Piece},
+    read::{End, Piece, Stretch},
     summary::{Skipped, Summary},
+    tidy::Tidier,
 };
 use crate::{
     cli::error::Error,
-    conversation::SessionId,
     emitters::{
         audit::AuditFile,
-        sqlite::{Database, SqliteError},
+        sqlite::{Database, PreparedCommit, SqliteError},
     },
-    ledger::{Commit, CommitError, Ledger, SourceFacts},
+    ledger::{CommitError, Ledger},
 };
 
 /// How many bytes of logs make a transaction, unless one commit has more.
-const TRANSACTION: u64 = 8 << 20;
+pub(super) const TRANSACTION: u64 = 4 << 20;
 
 /// How many commits make a transaction at the most.
 const COMMITS: usize = 256;
@@ -29,21 +27,23 @@ const COMMITS: usize = 256;
 /// Writes what the readers read, in the order of the files.
 pub(super) struct Writer {
     database: Database,
+    tidier: Option<Tidier>,
     progress: ProgressBar,
     summary: Summary,
     audit: Option<AuditFile>,
-    pending: Vec<Commit>,
+    pending: Vec<PreparedCommit>,
     pending_bytes: u64,
 }
 
 impl Writer {
     pub(super) fn new(
         database: Database,
+        tidier: Option<Tidier>,
         audit: Option<AuditFile>,
         progress: ProgressBar,
         summary: Summary,
     ) -> Self {
-        Self { database, progress, summary, audit, pending: Vec::new(), pending_bytes: 0 }
+        Self { database, tidier, progress, summary, audit, pending: Vec::new(), pending_bytes: 0 }
     }
 
     /// Takes the next piece. Every event of every file passes here once, in order, whatever the
@@ -54,12 +54,12 @@ impl Writer {
                 self.flush()?;
                 self.database.forget(&plan.name)?;
             }
-            Piece::Commit { commit, bytes, session } => {
-                if let Some(audit) = &mut self.audit {
-                    let appended = append(audit, &commit, session);
-                    appended.map_err(|error| Error::output(audit.path(), &error))?;
+            Piece::Stretch(stretch) => {
+                let Stretch { commit, records, bytes } = *stretch;
+                if let (Some(audit), Some(records)) = (&mut self.audit, records) {
+                    audit::append(audit, records)?;
                 }
-                self.pending.push(*commit);
+                self.pending.push(commit);
                 self.pending_bytes += bytes;
                 if self.pending_bytes >= TRANSACTION || self.pending.len() >= COMMITS {
                     self.flush()?;
@@ -98,20 +98,16 @@ impl Writer {
         if !commits.is_empty() {
             // The trail is on the disk before the database says that it is.
             let output = self.audit.as_mut().map(audit::state).transpose()?;
-            let receipt = self.database.commit(commits, output.as_slice()).map_err(overtaken)?;
+            let receipt =
+                self.database.commit_prepared(&commits, output.as_slice()).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
+            if let Some(tidier) = &self.tidier {
+                tidier.clear_up(commits);
+            }
         }
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
         Ok(())
     }
-}
-
-/// The records of what a commit says.
-fn append(audit: &mut AuditFile, commit: &Commit, session: Option<SessionId>) -> io::Result<()> {
-    let SourceFacts { path, task, .. } = &commit.facts;
-    audit.chain_mut().set_task(task.clone());
-    audit.chain_mut().go_on_with(path, session);
-    commit.events.iter().try_for_each(|event| audit.append(event))
 }
 
 pub(super) fn overtaken(error: CommitError<SqliteError>) -> Error {

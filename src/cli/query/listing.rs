@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, types::ValueRef};
 use serde::{Serialize, Serializer, ser::SerializeMap};
+use tracing::debug;
 
 use crate::cli::table::{Clip, Layout, write_table};
 
@@ -110,6 +111,8 @@ impl Listing {
             let values = (0..columns.len()).map(|column| row.get_ref(column).map(Value::from));
             listing.rows.push(values.collect::<Result<_, _>>()?);
         }
+        drop(rows);
+        debug!(sql = statement.expanded_sql(), "asked");
         Ok(listing)
     }
 

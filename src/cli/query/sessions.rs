@@ -7,7 +7,8 @@ use super::{
 use crate::cli::error::Error;
 
 /// Calls that count as failures.
-pub(super) const FAILURES: &str = "status IN ('failed', 'denied', 'cancelled', 'unfinished')";
+pub(super) const FAILURES: &str =
+    "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
 
 /// The sessions of the time that is asked for, each with its calls and tokens.
 fn chosen(asked: &Asked<'_>) -> String {

@@ -1,5 +1,7 @@
 //! Which tools were called, which fail, and how long they take.
 
+use tracing::debug;
+
 use super::{
     Asked,
     listing::{Kind, Listing, Value},
@@ -64,6 +66,8 @@ fn read(asked: &Asked<'_>, task: Option<&str>) -> rusqlite::Result<Vec<Tool>> {
         tool.failures += row.get::<_, i64>(2)?;
         tool.durations.extend(row.get::<_, Option<i64>>(3)?);
     }
+    drop(rows);
+    debug!(sql = statement.expanded_sql(), "asked");
     Ok(tools)
 }
 

@@ -192,7 +192,11 @@ impl AuditFile {
     pub fn flush(&mut self) -> io::Result<()> {
         self.check()?;
         let written = self.file.write_all(&self.buffer);
-        self.failed = written.is_err();
+        if written.is_err() {
+            self.failed = true;
+            // No part of a record stays behind, so that the trail can be gone on with as it is.
+            let _ = self.file.set_len(self.length - self.buffer.len() as u64);
+        }
         self.buffer.clear();
         written
     }

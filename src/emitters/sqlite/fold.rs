@@ -23,8 +23,8 @@ pub(super) struct Fold {
     pub(super) changes: BTreeMap<CorrId, Change>,
     /// Tokens, in the order of the log, since sums of fractions depend on it.
     pub(super) usage: Vec<(Option<Text>, TokenUsage)>,
-    /// Warnings by kind and subject.
-    pub(super) warnings: BTreeMap<(WarningKind, String), Warned>,
+    /// Its warnings.
+    pub(super) warnings: Warnings,
     /// Where in `entries` those are that may still change.
     places: BTreeMap<CorrId, usize>,
 }
@@ -52,7 +52,12 @@ pub(super) struct Change {
     pub(super) closed: bool,
 }
 
+/// Warnings by kind and subject.
+#[derive(Debug, Default)]
+pub(super) struct Warnings(BTreeMap<(WarningKind, String), Warned>);
+
 /// Warnings of one kind about one subject.
+#[derive(Debug)]
 pub(super) struct Warned {
     pub(super) count: u64,
     /// Where the first one stands.
@@ -103,15 +108,8 @@ impl Fold {
                 None => self.change(corr_id, source).whole = Some(entry),
             },
             DomainEvent::Usage { usage, model } => self.usage.push((model, usage)),
-            DomainEvent::Warning(warning) => self.warn(source, *warning),
+            DomainEvent::Warning(warning) => self.warnings.add(source, *warning),
         }
-    }
-
-    /// Counts a warning.
-    pub(super) fn warn(&mut self, source: Source, warning: Warning) {
-        let key = (warning.kind, warning.subject.clone().unwrap_or_default());
-        let first = || Warned { count: 0, source, first: warning };
-        self.warnings.entry(key).or_insert_with(first).count += 1;
     }
 
     fn see(&mut self, at: Timestamp) {
@@ -138,5 +136,22 @@ impl Fold {
 
     fn change(&mut self, corr_id: CorrId, source: Source) -> &mut Change {
         self.changes.entry(corr_id).or_insert_with(|| Change { source, ..Change::default() })
+    }
+}
+
+impl Warnings {
+    /// Counts a warning.
+    pub(super) fn add(&mut self, source: Source, warning: Warning) {
+        let key = (warning.kind, warning.subject.clone().unwrap_or_default());
+        let first = || Warned { count: 0, source, first: warning };
+        self.0.entry(key).or_insert_with(first).count += 1;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (WarningKind, &str, &Warned)> {
+        self.0.iter().map(|((kind, subject), warned)| (*kind, subject.as_str(), warned))
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use tracing::debug;
 
-use super::{Database, SqliteError, writer::SourceWriter};
+use super::{Database, PreparedCommit, SqliteError, writer::SourceWriter};
 use crate::{
     conversation::{Json, Source, TaskId, Timestamp},
     ledger::{
@@ -33,25 +33,8 @@ impl Ledger for Database {
         commits: Vec<Commit>,
         outputs: &[OutputState],
     ) -> Result<Receipt, CommitError<SqliteError>> {
-        let Self { connection, path } = self;
-        let fail = |error| SqliteError::new(path, &error);
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        let mut receipt = Receipt::default();
-        for commit in commits {
-            let stored = position(&transaction, &commit.source).map_err(fail)?;
-            if stored != commit.expected {
-                let Commit { source: source_name, expected, .. } = commit;
-                return Err(CommitError::Moved { source_name, expected, stored });
-            }
-            receipt.add(write(&transaction, commit).map_err(fail)?);
-        }
-        for output in outputs {
-            write_output(&transaction, output).map_err(fail)?;
-        }
-        transaction.commit().map_err(fail)?;
-        debug!(?receipt, "committed");
-        Ok(receipt)
+        let commits: Vec<_> = commits.into_iter().map(PreparedCommit::from).collect();
+        self.commit_prepared(&commits, outputs)
     }
 
     fn output(&self, name: &str) -> Result<Option<Json>, SqliteError> {
@@ -73,6 +56,39 @@ impl Ledger for Database {
     }
 }
 
+impl Database {
+    /// [`commit`](Ledger::commit) for what was prepared before.
+    ///
+    /// # Errors
+    ///
+    /// If a source does not stand where its commit begins, or SQLite fails; nothing was written then.
+    pub fn commit_prepared(
+        &mut self,
+        commits: &[PreparedCommit],
+        outputs: &[OutputState],
+    ) -> Result<Receipt, CommitError<SqliteError>> {
+        let Self { connection, path } = self;
+        let fail = |error| SqliteError::new(path, &error);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        let mut receipt = Receipt::default();
+        for commit in commits {
+            let (id, stored) = stored(&transaction, &commit.source).map_err(fail)?.unzip();
+            if stored != commit.expected {
+                let (source_name, expected) = (commit.source.clone(), commit.expected);
+                return Err(CommitError::Moved { source_name, expected, stored });
+            }
+            receipt.add(write(&transaction, id, commit).map_err(fail)?);
+        }
+        for output in outputs {
+            write_output(&transaction, output).map_err(fail)?;
+        }
+        transaction.commit().map_err(fail)?;
+        debug!(?receipt, "committed");
+        Ok(receipt)
+    }
+}
+
 fn write_output(transaction: &Transaction<'_>, output: &OutputState) -> rusqlite::Result<()> {
     let OutputState { name, state } = output;
     transaction
@@ -81,49 +97,61 @@ fn write_output(transaction: &Transaction<'_>, output: &OutputState) -> rusqlite
     Ok(())
 }
 
-fn write(transaction: &Transaction<'_>, commit: Commit) -> rusqlite::Result<Receipt> {
-    let Commit { source, facts, events, position, state, complete, expected: _ } = commit;
+/// Writes a commit; `id` is its source's row, if it has one.
+fn write(
+    transaction: &Transaction<'_>,
+    id: Option<i64>,
+    commit: &PreparedCommit,
+) -> rusqlite::Result<Receipt> {
+    let PreparedCommit { source, facts, parts, warnings, position, state, complete, expected: _ } =
+        commit;
     let SourceFacts { path, format, task, identity } = facts;
-    let id: i64 = transaction
-        .prepare_cached(
-            "INSERT INTO sources (name, path, format, device, inode, size, modified_at,
+    // Two statements: an upsert is undone as one, for which SQLite would first write the whole search
+    // index out.
+    let sql = match id {
+        None => {
+            "INSERT INTO sources (id, name, path, format, device, inode, size, modified_at,
                                   fingerprint, line, offset, state, complete)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-             ON CONFLICT (name) DO UPDATE SET
-                 path = excluded.path, device = excluded.device, inode = excluded.inode,
-                 size = excluded.size, modified_at = excluded.modified_at,
-                 fingerprint = excluded.fingerprint, line = excluded.line,
-                 offset = excluded.offset, state = excluded.state, complete = excluded.complete
-             RETURNING id",
-        )?
-        .query_row(
-            params![
-                source.as_str(),
-                path,
-                format,
-                identity.device.map(u64::cast_signed),
-                identity.inode.map(u64::cast_signed),
-                identity.size.cast_signed(),
-                identity.modified.map(Timestamp::as_millis),
-                identity.fingerprint,
-                position.line.cast_signed(),
-                position.offset.cast_signed(),
-                state.get(),
-                complete,
-            ],
-            |row| row.get(0),
-        )?;
-    SourceWriter::open(transaction, id, task)?.write(events)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+        }
+        Some(_) => {
+            "UPDATE sources SET
+                 name = ?2, path = ?3, format = ?4, device = ?5, inode = ?6, size = ?7,
+                 modified_at = ?8, fingerprint = ?9, line = ?10, offset = ?11, state = ?12,
+                 complete = ?13
+             WHERE id = ?1"
+        }
+    };
+    transaction.prepare_cached(sql)?.execute(params![
+        id,
+        source.as_str(),
+        path,
+        format,
+        identity.device.map(u64::cast_signed),
+        identity.inode.map(u64::cast_signed),
+        identity.size.cast_signed(),
+        identity.modified.map(Timestamp::as_millis),
+        identity.fingerprint,
+        position.line.cast_signed(),
+        position.offset.cast_signed(),
+        state.get(),
+        complete,
+    ])?;
+    let id = id.unwrap_or_else(|| transaction.last_insert_rowid());
+    let mut receipt = SourceWriter::open(transaction, id, task.as_ref())?.write(parts)?;
+    receipt.warnings += warnings;
+    Ok(receipt)
 }
 
-fn position(
+/// A source's row, and how far it was read.
+fn stored(
     transaction: &Transaction<'_>,
     source: &SourceName,
-) -> rusqlite::Result<Option<Source>> {
+) -> rusqlite::Result<Option<(i64, Source)>> {
     transaction
-        .prepare_cached("SELECT line, offset FROM sources WHERE name = ?1")?
+        .prepare_cached("SELECT id, line, offset FROM sources WHERE name = ?1")?
         .query_row([source.as_str()], |row| {
-            Ok(Source { line: unsigned(row, 0)?, offset: unsigned(row, 1)? })
+            Ok((row.get(0)?, Source { line: unsigned(row, 1)?, offset: unsigned(row, 2)? }))
         })
         .optional()
 }

@@ -8,10 +8,12 @@
 mod error;
 mod fold;
 mod ledger;
+mod prepared;
 mod prune;
 mod read;
 #[cfg(feature = "patch")]
 mod resolver;
+mod row;
 pub mod schema;
 mod sources;
 mod writer;
@@ -28,6 +30,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use self::resolver::SessionResolver;
 pub use self::{
     error::SqliteError,
+    prepared::PreparedCommit,
     prune::Pruned,
     read::StoredEntry,
     sources::{Known, Totals},
@@ -49,12 +52,15 @@ impl Database {
         let fail = |error| SqliteError::new(path, &error);
         let mut connection = Connection::open(path).map_err(fail)?;
         connection.busy_timeout(wait).map_err(fail)?;
+        // Only for a database that is new. Most entries have more than the usual 4 KiB.
+        connection.pragma_update(None, "page_size", 8 << 10).map_err(fail)?;
         schema::migrate(&mut connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
         write_ahead(&connection, wait).map_err(fail)?;
         connection
             .execute_batch(
                 "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
-                 PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
+                 PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;
+                 PRAGMA wal_autocheckpoint = 4096;",
             )
             .map_err(fail)?;
         connection.set_prepared_statement_cache_capacity(64);
@@ -73,6 +79,17 @@ impl Database {
         connection.pragma_update(None, "query_only", true).map_err(fail)?;
         schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
         Ok(Self { connection, path: path.to_owned() })
+    }
+
+    /// Moves what was committed from the write-ahead log into the database file, as far as readers
+    /// allow. A writer with a connection of its own goes on meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn checkpoint(&self) -> Result<(), SqliteError> {
+        let moved = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        moved.map_err(|error| self.error(&error))
     }
 
     /// Where the database is.

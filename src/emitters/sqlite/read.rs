@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rusqlite::{Row, params};
 use serde::Serialize;
+use tracing::debug;
 
 use super::{Database, SqliteError};
 use crate::conversation::{
@@ -47,6 +48,8 @@ impl Database {
         while let Some(row) = rows.next().map_err(fail)? {
             each(stored_entry(row).map_err(fail)?);
         }
+        drop(rows);
+        debug!(sql = query.expanded_sql(), "asked");
         Ok(())
     }
 }

@@ -89,8 +89,9 @@ CREATE TABLE tool_calls (
 ) STRICT;
 CREATE INDEX tool_calls_by_corr_id ON tool_calls (corr_id, session);
 CREATE INDEX tool_calls_by_session ON tool_calls (session, status);
-CREATE INDEX tool_calls_failed ON tool_calls (entry)
-    WHERE status IN ('failed', 'denied', 'cancelled', 'unfinished');
+-- Not spelt with IN: then SQLite would make a temporary table for every row that is added.
+CREATE INDEX tool_calls_failed ON tool_calls (status)
+    WHERE status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished';
 CREATE INDEX tool_calls_by_tool ON tool_calls (tool_name, status, duration_ms, entry);
 
 CREATE TABLE tool_paths (
@@ -137,15 +138,13 @@ CREATE TABLE warnings (
     PRIMARY KEY (session, kind, subject)
 ) STRICT, WITHOUT ROWID;
 
--- The words of the entries. The text itself stays in `entries`; the triggers keep the two in step,
+-- The words of the entries. The text itself stays in `entries`. Who adds an entry adds its words too: a
+-- trigger would make SQLite write the index out for every single row. Triggers keep the two in step,
 -- whoever deletes or changes rows.
 CREATE VIRTUAL TABLE search USING fts5 (
     content, output,
     content = 'entries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
 );
-CREATE TRIGGER entries_inserted AFTER INSERT ON entries BEGIN
-    INSERT INTO search (rowid, content, output) VALUES (new.id, new.content, new.output);
-END;
 CREATE TRIGGER entries_deleted AFTER DELETE ON entries BEGIN
     INSERT INTO search (search, rowid, content, output)
     VALUES ('delete', old.id, old.content, old.output);

@@ -1,11 +1,11 @@
 //! [`Page`]: the rows that one event adds to the transcript, and the one way for text to get there.
 
-use std::iter;
+use std::{fmt::Write, iter};
 
 use super::{
     human,
     style::{Ink, TranscriptStyle},
-    wrap::{beginning, clean, clip, hard_wrap, lines, width},
+    wrap::{beginning, clean, clip, count_lines, hard_wrap, last_lines, lines, width},
 };
 use crate::{emitters::terminal::neutralise_line, transduce::Batch};
 
@@ -46,23 +46,6 @@ impl Row {
         self.0.iter().map(|(_, text)| width(text)).sum()
     }
 
-    /// The row as it is printed: cut to the width, without white space at its end.
-    fn print(mut self, style: TranscriptStyle) -> String {
-        self.trim_end();
-        self.fit(style.width);
-        let mut printed = String::new();
-        for (ink, text) in &self.0 {
-            if style.color && *ink != Ink::Plain {
-                let ink = ink.style();
-                printed.extend([&*ink.render().to_string(), text]);
-                printed.push_str(&ink.render_reset().to_string());
-            } else {
-                printed.push_str(text);
-            }
-        }
-        printed
-    }
-
     fn trim_end(&mut self) {
         while let Some((_, text)) = self.0.last_mut() {
             text.truncate(text.trim_end().len());
@@ -98,7 +81,8 @@ impl Row {
 pub(super) struct Page {
     style: TranscriptStyle,
     bars: usize,
-    rows: Vec<String>,
+    rows: usize,
+    text: String,
 }
 
 /// How much of a long text is shown.
@@ -114,7 +98,7 @@ impl Page {
     const MIN_TEXT: usize = 24;
 
     pub(super) fn new(style: TranscriptStyle) -> Self {
-        Self { style, bars: 0, rows: Vec::new() }
+        Self { style, bars: 0, rows: 0, text: String::new() }
     }
 
     /// From here on, rows stand right of as many bars.
@@ -130,15 +114,57 @@ impl Page {
 
     /// How many rows there are so far.
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.rows
     }
 
+    /// A row, cut to the width, without white space at its end.
     pub(super) fn row(&mut self, row: Row) {
         let mut whole = Row::default();
         if self.bars > 0 {
-            whole = whole.then(Ink::Quiet, "│ ".repeat(self.bars));
+            whole = whole.then(Ink::Quiet, self.bars());
         }
-        self.rows.push(whole.join(row).print(self.style));
+        whole = whole.join(row);
+        whole.trim_end();
+        whole.fit(self.style.width);
+        self.begin_row();
+        whole.0.iter().for_each(|(ink, text)| self.print(*ink, text));
+    }
+
+    /// A row of one text. Most rows are such, and fit: they are copied once.
+    fn line(&mut self, indent: usize, ink: Ink, text: &str) {
+        let text = neutralise_line(text);
+        let text = text.trim_end();
+        if text.is_empty() || indent + width(text) > self.width() {
+            return self.row(Row::indent(indent).then(ink, text));
+        }
+        self.begin_row();
+        if self.bars > 0 {
+            self.print(Ink::Quiet, &self.bars());
+        }
+        self.text.extend(iter::repeat_n(' ', indent));
+        self.print(ink, text);
+    }
+
+    fn begin_row(&mut self) {
+        if self.rows > 0 {
+            self.text.push('\n');
+        }
+        self.rows += 1;
+    }
+
+    /// Prints what was neutralised.
+    fn print(&mut self, ink: Ink, text: &str) {
+        if self.style.color && ink != Ink::Plain {
+            let style = ink.style();
+            // Writing to a string cannot fail.
+            let _ = write!(self.text, "{}{text}{}", style.render(), style.render_reset());
+        } else {
+            self.text.push_str(text);
+        }
+    }
+
+    fn bars(&self) -> String {
+        "│ ".repeat(self.bars)
     }
 
     pub(super) fn blank(&mut self) {
@@ -152,11 +178,13 @@ impl Page {
         ink: Ink,
         texts: impl IntoIterator<Item = T>,
     ) {
-        let indent = Row::indent(first.width());
-        let mut before = Some(first);
+        let indent = first.width();
+        let mut first = Some(first);
         for text in texts {
-            let before = before.take().unwrap_or_else(|| indent.clone());
-            self.row(before.then(ink, text));
+            match first.take() {
+                Some(first) => self.row(first.then(ink, text)),
+                None => self.line(indent, ink, text.as_ref()),
+            }
         }
     }
 
@@ -177,22 +205,23 @@ impl Page {
         extent: Extent,
         ink: impl Fn(&str) -> Ink,
     ) {
-        let lines: Vec<&str> = lines(text).collect();
-        let (head, tail) = match lines.len().saturating_sub(extent.head + extent.tail) {
+        let all = count_lines(text);
+        let lines = lines(text);
+        let (head, tail): (Vec<_>, Vec<_>) = if all > extent.head + extent.tail + 1 {
+            let mut tail: Vec<_> = last_lines(text).take(extent.tail).collect();
+            tail.reverse();
+            (lines.take(extent.head).collect(), tail)
+        } else {
             // A note that one line is left out would be as long as the line.
-            0 | 1 => (&*lines, &[][..]),
-            _ => {
-                let (head, rest) = lines.split_at(extent.head);
-                let (_, tail) = rest.split_at(rest.len() - extent.tail);
-                (trim(head), trim(tail))
-            }
+            (lines.collect(), Vec::new())
         };
-        let omitted = lines.len() - head.len() - tail.len();
+        let (head, tail) =
+            if tail.is_empty() { (&*head, &*tail) } else { (trim(&head), trim(&tail)) };
+        let omitted = all - head.len() - tail.len();
         let room = self.width().saturating_sub(indent);
-        let row = |line: &str| Row::indent(indent).then(ink(line), clip(&clean(line), room));
-        head.iter().for_each(|line| self.row(row(line)));
+        head.iter().for_each(|line| self.line(indent, ink(line), &clip(&clean(line), room)));
         self.more(indent, omitted, "line");
-        tail.iter().for_each(|line| self.row(row(line)));
+        tail.iter().for_each(|line| self.line(indent, ink(line), &clip(&clean(line), room)));
     }
 
     /// The first rows of a text that has no lines to speak of: JSON, raw records.
@@ -235,7 +264,7 @@ impl Page {
 
     /// All rows as one text.
     pub(super) fn into_text(self) -> Batch<String> {
-        Batch::from((!self.rows.is_empty()).then(|| self.rows.join("\n")))
+        Batch::from((self.rows > 0).then_some(self.text))
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
     page::{Extent, Page, Row},
     style::Ink,
     tool::compact,
-    wrap::{clip, lines, width, wrap},
+    wrap::{clip, count_lines, lines, width, wrap},
 };
 use crate::conversation::{
     ActionType, CommandExitStatus, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
@@ -67,11 +67,10 @@ fn gist(tool: &ToolUse) -> Option<String> {
             let ToolResult::Text(text) = result else { return None };
             let reads = matches!(tool.action_type, ActionType::FileRead { .. });
             let text = text.decode();
-            let mut lines = lines(&text);
-            match (lines.next(), lines.count()) {
-                (None, _) => Some("empty".to_owned()),
-                (Some(line), 0) if !reads && width(line) <= SHORT => Some(line.trim().to_owned()),
-                (Some(_), rest) => Some(human::number_of(rest + 1, "line")),
+            match (count_lines(&text), lines(&text).next()) {
+                (1, Some(line)) if !reads && width(line) <= SHORT => Some(line.trim().to_owned()),
+                (0, _) => Some("empty".to_owned()),
+                (count, _) => Some(human::number_of(count, "line")),
             }
         }
         _ => None,
@@ -137,7 +136,7 @@ fn output(page: &mut Page, text: &Text, succeeded: bool) {
     let extent = if succeeded { OUTPUT } else { FAILED_OUTPUT };
     let text = text.decode();
     let text = without_colors(&text);
-    if lines(&text).nth(1).is_none() {
+    if count_lines(&text) < 2 {
         page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
     } else {
         page.excerpt(INDENT, &text, extent, |_| Ink::Quiet);
@@ -168,7 +167,7 @@ fn todo(page: &mut Page, item: &TodoItem) {
 /// Command output without the sequences that do nothing but colour it; all others are shown.
 fn without_colors(text: &str) -> std::borrow::Cow<'_, str> {
     const START: &str = "\x1b[";
-    if !text.contains(START) {
+    if !text.as_bytes().contains(&b'\x1b') {
         return text.into();
     }
     let mut parts = text.split(START);

@@ -4,7 +4,7 @@ use std::{borrow::Cow, iter};
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::emitters::terminal::{EMOJI_PRESENTATION, neutralise};
+use crate::emitters::terminal::{EMOJI_PRESENTATION, is_printable, neutralise};
 
 const TAB: usize = 4;
 
@@ -13,13 +13,15 @@ fn columns(c: char) -> usize {
     match c {
         // Makes the character before it a wide one.
         EMOJI_PRESENTATION => 1,
+        // What most text is made of need not be looked up.
+        ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' => 1,
         _ => c.width().unwrap_or(0),
     }
 }
 
 /// How many columns a text takes on one line.
 pub(super) fn width(text: &str) -> usize {
-    text.chars().map(columns).sum()
+    if is_printable(text) { text.len() } else { text.chars().map(columns).sum() }
 }
 
 /// The first columns of a line, with `…` where something was cut.
@@ -43,19 +45,36 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text[start..].trim_end().lines()
 }
 
+/// How many [`lines`] a text has.
+pub(super) fn count_lines(text: &str) -> usize {
+    let text = text.trim_end();
+    let start = text.len() - text.trim_start().len();
+    let breaks = text.as_bytes().iter().skip(start).filter(|byte| **byte == b'\n').count();
+    breaks + usize::from(!text.is_empty())
+}
+
+/// The last of the [`lines`] of a text, the very last one first.
+pub(super) fn last_lines(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.trim_end().rsplit('\n');
+    lines.map(|line| line.strip_suffix('\r').unwrap_or(line))
+}
+
 /// A line as it is shown: neutralised, tabs expanded.
 pub(super) fn clean(line: &str) -> Cow<'_, str> {
     let line = neutralise(line);
-    if !line.contains('\t') {
+    if !line.as_bytes().contains(&b'\t') {
         return line;
     }
-    let mut expanded = String::with_capacity(line.len() + TAB);
+    let mut expanded = String::with_capacity(line.len() + 2 * TAB);
     let mut column = 0;
-    for c in line.chars() {
-        let spaces = if c == '\t' { TAB - column % TAB } else { 0 };
-        expanded.extend(iter::repeat_n(' ', spaces));
-        expanded.extend((c != '\t').then_some(c));
-        column += spaces + columns(c);
+    for (number, part) in line.split('\t').enumerate() {
+        if number > 0 {
+            let spaces = TAB - column % TAB;
+            expanded.extend(iter::repeat_n(' ', spaces));
+            column += spaces;
+        }
+        expanded.push_str(part);
+        column += width(part);
     }
     Cow::Owned(expanded)
 }
@@ -107,15 +126,21 @@ fn pieces(
             0 => line.chars().next().map_or(0, char::len_utf8),
             end => end,
         });
-        let row = format!("{:indent$}{}", "", row.trim_end());
+        let row = row.trim_end();
+        let mut shown = String::with_capacity(indent + row.len());
+        shown.extend(iter::repeat_n(' ', indent));
+        shown.push_str(row);
         rest = Some(after).filter(|after| !after.trim_end().is_empty());
         indent = hanging;
-        Some(row)
+        Some(shown)
     })
 }
 
 /// Where a row ends that is full.
 fn hard_end(line: &str, room: usize) -> usize {
+    if let Some(end) = printable_end(line, room) {
+        return end;
+    }
     let mut column = 0;
     for (at, c) in line.char_indices() {
         column += columns(c);
@@ -126,11 +151,23 @@ fn hard_end(line: &str, room: usize) -> usize {
     line.len()
 }
 
+/// The same for a row that holds nothing but ASCII, which has a column a byte.
+fn printable_end(line: &str, room: usize) -> Option<usize> {
+    let end = line.len().min(room);
+    line.get(..line.len().min(room + 1)).filter(|row| is_printable(row)).map(|_| end)
+}
+
 /// Where a row ends that is wrapped at a word, or at a wide character, whose scripts have no spaces.
 fn soft_end(line: &str, room: usize) -> usize {
+    let text = line.len() - line.trim_start().len();
+    if let Some(end) = printable_end(line, room) {
+        // Spaces may stand beyond the edge.
+        let end = line.len() - line[end..].trim_start_matches(' ').len();
+        let row = line.get(text + 1..end).filter(|_| end < line.len());
+        return row.and_then(|row| row.rfind(' ')).map_or(end, |space| text + 1 + space + 1);
+    }
     let mut column = 0;
     let mut word = None;
-    let text = line.len() - line.trim_start().len();
     for (at, c) in line.char_indices() {
         let wide = columns(c) == 2;
         if wide && at > text {
@@ -201,6 +238,13 @@ mod tests {
     }
 
     #[test]
+    fn every_character_has_the_columns_that_a_terminal_gives_it() {
+        for c in ('\0'..=char::MAX).filter(|c| *c != EMOJI_PRESENTATION) {
+            assert_eq!(columns(c), c.width().unwrap_or(0), "{c:?}");
+        }
+    }
+
+    #[test]
     fn clipping_says_so() {
         assert_eq!(clip("abcdef", 6), "abcdef");
         assert_eq!(clip("abcdefg", 6), "abcde…");
@@ -222,6 +266,25 @@ mod tests {
             let letters = |text: &str| text.split_whitespace().collect::<String>();
             let shown: String = lines(&text).map(|line| letters(&clean(line))).collect();
             prop_assert_eq!(letters(&rows.join("")), shown);
+        }
+
+        #[test]
+        fn lines_are_counted_without_being_made(text in "(a|b| |\n|\r\n|\t|é|\u{2028}){0,20}") {
+            let all: Vec<_> = lines(&text).collect();
+            prop_assert_eq!(count_lines(&text), all.len());
+            let last: Vec<_> = last_lines(&text).take(all.len()).collect();
+            prop_assert_eq!(last.into_iter().rev().collect::<Vec<_>>(), all);
+        }
+
+        /// A letter that is not ASCII, far behind the row's end, must make no difference, and one
+        /// within it, which takes the longer way, must not either.
+        #[test]
+        fn rows_of_ascii_end_as_others_do(line in "[a-c ]{0,60}", room in 1usize..40) {
+            for end in [hard_end, soft_end] {
+                let others = line.replace('a', "é");
+                let columns = others[..end(&others, room)].chars().count();
+                prop_assert_eq!(end(&line, room), columns);
+            }
         }
 
         #[test]

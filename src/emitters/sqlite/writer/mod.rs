@@ -1,17 +1,18 @@
-//! [`SourceWriter`]: folded events as rows, within a transaction.
+//! [`SourceWriter`]: rows into their tables, within a transaction.
 
-mod row;
 mod tools;
 mod totals;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use self::row::EntryRow;
-use super::fold::{Change, Fold, NewEntry};
+use super::{
+    fold::Warnings,
+    prepared::{ChangedRow, NewRow, Part},
+    row::EntryRow,
+};
 use crate::{
     conversation::{
-        CorrId, DomainEvent, Outcome, Session, SessionId, Sourced, TaskId, Text, Timestamp,
-        Warning, WarningKind,
+        CorrId, Outcome, Session, SessionId, TaskId, Text, Timestamp, Warning, WarningKind,
     },
     ledger::Receipt,
 };
@@ -21,7 +22,7 @@ pub(super) struct SourceWriter<'t> {
     transaction: &'t Transaction<'t>,
     source: i64,
     /// The task of sessions that begin; without one it is the session's own id.
-    task: Option<TaskId>,
+    task: Option<&'t TaskId>,
     session: Option<Current>,
     receipt: Receipt,
 }
@@ -39,7 +40,7 @@ impl<'t> SourceWriter<'t> {
     pub(super) fn open(
         transaction: &'t Transaction<'t>,
         source: i64,
-        task: Option<TaskId>,
+        task: Option<&'t TaskId>,
     ) -> rusqlite::Result<Self> {
         let session = transaction
             .prepare_cached(
@@ -54,62 +55,51 @@ impl<'t> SourceWriter<'t> {
         Ok(Self { transaction, source, task, session, receipt: Receipt::default() })
     }
 
-    /// Writes the events of a stretch; says what was added.
-    pub(super) fn write(mut self, events: Vec<Sourced<DomainEvent>>) -> rusqlite::Result<Receipt> {
-        let mut fold = Fold::default();
-        for event in events {
-            if let DomainEvent::Session(news) = &event.item
-                && let Some(next) = self.other_session(&fold, news)
-            {
-                self.write_fold(std::mem::take(&mut fold))?;
-                self.switch(&next)?;
+    /// Writes what a stretch says; says what was added.
+    pub(super) fn write(mut self, parts: &[Part]) -> rusqlite::Result<Receipt> {
+        for part in parts {
+            if let Some(next) = self.other_session(part) {
+                self.switch(next)?;
             }
-            if matches!(event.item, DomainEvent::Warning(_)) {
-                self.receipt.warnings += 1;
-            }
-            fold.apply(event);
+            self.write_part(part)?;
         }
-        self.write_fold(fold)?;
         Ok(self.receipt)
     }
 
-    /// The id of the session that the log goes on with, if `news` say that it is another one.
-    fn other_session(&self, fold: &Fold, news: &Session) -> Option<SessionId> {
-        let known = fold.facts.session_id.as_ref();
-        let known = known.or_else(|| self.session.as_ref()?.session_id.as_ref())?;
-        news.session_id.clone().filter(|next| next != known)
+    /// The id of the session that the log goes on with, if `part` says that it is another one.
+    fn other_session<'p>(&self, part: &'p Part) -> Option<&'p SessionId> {
+        let known = self.session.as_ref()?.session_id.as_ref()?;
+        part.session.as_ref().filter(|next| *next != known)
     }
 
-    fn write_fold(&mut self, mut fold: Fold) -> rusqlite::Result<()> {
+    fn write_part(&mut self, part: &Part) -> rusqlite::Result<()> {
         // A change to an entry that nobody knows is a warning, which is a row too.
-        for (corr_id, change) in std::mem::take(&mut fold.changes) {
-            let source = change.source;
-            if !self.change(&corr_id, change)? {
+        let mut unknown = Warnings::default();
+        for (corr_id, change) in &part.changes {
+            if !self.change(corr_id, change)? {
                 let message = format!("an update for {corr_id}, which nobody knows");
                 let warning = Warning::new(WarningKind::UnknownCorrelation, message);
-                fold.warn(source, warning.call(corr_id));
+                unknown.add(change.source, warning.call(corr_id.clone()));
                 self.receipt.warnings += 1;
             }
         }
-        let Fold { facts, span, entries, usage, warnings, .. } = fold;
-        let is_empty = entries.is_empty() && usage.is_empty() && warnings.is_empty();
-        if is_empty && span.is_none() && facts == Session::default() {
+        if part.adds_nothing() && unknown.is_empty() {
             return Ok(());
         }
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => self.begin(facts.session_id.as_ref())?,
+            None => self.begin(part.facts.session_id.as_ref())?,
         };
-        for entry in entries {
+        for entry in &part.entries {
             self.insert(&session, entry)?;
             session.entries += 1;
         }
-        self.add_usage(session.id, usage)?;
-        for ((kind, subject), warned) in warnings {
-            self.add_warning(session.id, kind, &subject, &warned)?;
+        self.add_usage(session.id, &part.usage)?;
+        for (kind, subject, warned) in part.warnings.iter().chain(unknown.iter()) {
+            self.add_warning(session.id, kind, subject, warned)?;
         }
-        self.learn(&session, &facts, span)?;
-        session.session_id = facts.session_id.or(session.session_id);
+        self.learn(&session, &part.facts, part.span)?;
+        session.session_id = part.facts.session_id.clone().or(session.session_id);
         self.session = Some(session);
         Ok(())
     }
@@ -118,7 +108,7 @@ impl<'t> SourceWriter<'t> {
     fn begin(&mut self, session_id: Option<&SessionId>) -> rusqlite::Result<Current> {
         self.transaction
             .prepare_cached("INSERT INTO sessions (source, task) VALUES (?1, ?2)")?
-            .execute(params![self.source, self.task.as_ref().map(TaskId::as_str)])?;
+            .execute(params![self.source, self.task.map(TaskId::as_str)])?;
         let id = self.transaction.last_insert_rowid();
         self.stand_in(id)?;
         self.receipt.sessions += 1;
@@ -220,9 +210,8 @@ impl<'t> SourceWriter<'t> {
         Ok(())
     }
 
-    fn insert(&mut self, session: &Current, new: NewEntry) -> rusqlite::Result<()> {
-        let NewEntry { source, entry, corr_id, grows } = new;
-        let row = EntryRow::new(entry, corr_id.as_ref());
+    fn insert(&mut self, session: &Current, new: &NewRow) -> rusqlite::Result<()> {
+        let NewRow { source, row, corr_id, grows } = new;
         self.transaction
             .prepare_cached(
                 "INSERT INTO entries (session, idx, type, code, timestamp, line, offset,
@@ -239,55 +228,36 @@ impl<'t> SourceWriter<'t> {
                 signed(source.offset),
                 row.parent_corr_id.as_ref().map(CorrId::as_str),
                 row.metadata,
-                row.content.decode(),
-                row.output.as_ref().map(Text::decode),
+                row.content,
+                row.output,
             ])?;
         let id = self.transaction.last_insert_rowid();
+        self.transaction
+            .prepare_cached("INSERT INTO search (rowid, content, output) VALUES (?1, ?2, ?3)")?
+            .execute(params![id, row.content, row.output])?;
         self.receipt.entries += 1;
         let Some(corr_id) = corr_id else { return Ok(()) };
-        if grows {
+        if *grows {
             self.transaction
                 .prepare_cached("INSERT OR REPLACE INTO open_entries VALUES (?1, ?2, ?3)")?
                 .execute(params![self.source, corr_id.as_str(), id])?;
         }
-        if row.tool.is_some() {
+        if let Some(tool) = &row.tool {
             self.receipt.calls += 1;
-            self.write_tool(id, session.id, &corr_id, &row)?;
+            self.add_tool(id, session.id, corr_id, tool)?;
         }
         Ok(())
     }
 
     /// Whether there was an entry to be changed.
-    fn change(&mut self, corr_id: &CorrId, change: Change) -> rusqlite::Result<bool> {
+    fn change(&mut self, corr_id: &CorrId, change: &ChangedRow) -> rusqlite::Result<bool> {
         let Some((id, session)) = self.find(corr_id)? else { return Ok(false) };
-        if let Some(entry) = change.whole {
-            let row = EntryRow::new(entry, Some(corr_id));
-            self.transaction
-                .prepare_cached(
-                    "UPDATE entries SET type = ?2, code = ?3, timestamp = ?4, parent_corr_id = ?5,
-                                        metadata = ?6, content = ?7, output = ?8
-                     WHERE id = ?1",
-                )?
-                .execute(params![
-                    id,
-                    row.type_name,
-                    row.code,
-                    row.timestamp,
-                    row.parent_corr_id.as_ref().map(CorrId::as_str),
-                    row.metadata,
-                    row.content.decode(),
-                    row.output.as_ref().map(Text::decode),
-                ])?;
-            if row.tool.is_some() {
-                self.transaction
-                    .prepare_cached("DELETE FROM tool_paths WHERE entry = ?1")?
-                    .execute([id])?;
-                self.write_tool(id, session, corr_id, &row)?;
-            }
+        if let Some(row) = &change.whole {
+            self.replace(id, session, corr_id, row)?;
         } else if !change.more.is_empty() {
             self.transaction
                 .prepare_cached("UPDATE entries SET content = content || ?2 WHERE id = ?1")?
-                .execute(params![id, change.more.decode()])?;
+                .execute(params![id, change.more])?;
         }
         if change.closed {
             self.transaction
@@ -295,6 +265,35 @@ impl<'t> SourceWriter<'t> {
                 .execute(params![self.source, corr_id.as_str()])?;
         }
         Ok(true)
+    }
+
+    fn replace(
+        &self,
+        id: i64,
+        session: i64,
+        corr_id: &CorrId,
+        row: &EntryRow,
+    ) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached(
+                "UPDATE entries SET type = ?2, code = ?3, timestamp = ?4, parent_corr_id = ?5,
+                                    metadata = ?6, content = ?7, output = ?8
+                 WHERE id = ?1",
+            )?
+            .execute(params![
+                id,
+                row.type_name,
+                row.code,
+                row.timestamp,
+                row.parent_corr_id.as_ref().map(CorrId::as_str),
+                row.metadata,
+                row.content,
+                row.output,
+            ])?;
+        match &row.tool {
+            Some(tool) => self.replace_tool(id, session, corr_id, tool),
+            None => Ok(()),
+        }
     }
 
     /// The entry that changes under this id come to, and its session: a text that grows, else the

@@ -2,30 +2,24 @@
 
 use rusqlite::params;
 
-use super::{SourceWriter, row::EntryRow, signed};
-use crate::conversation::{CorrId, Text};
+use super::{super::row::ToolRow, SourceWriter, signed};
+use crate::conversation::CorrId;
 
 impl SourceWriter<'_> {
-    pub(super) fn write_tool(
+    /// Adds a call.
+    pub(super) fn add_tool(
         &self,
         entry: i64,
         session: i64,
         corr_id: &CorrId,
-        row: &EntryRow,
+        tool: &ToolRow,
     ) -> rusqlite::Result<()> {
-        let Some(tool) = &row.tool else { return Ok(()) };
         self.transaction
             .prepare_cached(
                 "INSERT INTO tool_calls (entry, session, corr_id, kind, action_name, tool_name,
                                          status, reason, duration_ms, exit_code, output_json,
                                          action)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-                 ON CONFLICT (entry) DO UPDATE SET
-                     kind = excluded.kind, action_name = excluded.action_name,
-                     tool_name = excluded.tool_name, status = excluded.status,
-                     reason = excluded.reason, duration_ms = excluded.duration_ms,
-                     exit_code = excluded.exit_code, output_json = excluded.output_json,
-                     action = excluded.action",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?
             .execute(params![
                 entry,
@@ -33,9 +27,9 @@ impl SourceWriter<'_> {
                 corr_id.as_str(),
                 tool.kind,
                 tool.action_name,
-                tool.tool_name.decode(),
+                tool.tool_name,
                 tool.status,
-                tool.reason.as_ref().map(Text::decode),
+                tool.reason,
                 tool.duration_ms.map(signed),
                 tool.exit_code,
                 tool.output_json,
@@ -44,8 +38,23 @@ impl SourceWriter<'_> {
         for (path, change) in &tool.paths {
             self.transaction
                 .prepare_cached("INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)")?
-                .execute(params![entry, path.decode(), change])?;
+                .execute(params![entry, path, change])?;
         }
         Ok(())
+    }
+
+    /// Puts a call in the place of what was known of it.
+    pub(super) fn replace_tool(
+        &self,
+        entry: i64,
+        session: i64,
+        corr_id: &CorrId,
+        tool: &ToolRow,
+    ) -> rusqlite::Result<()> {
+        // Its paths go with it.
+        self.transaction
+            .prepare_cached("DELETE FROM tool_calls WHERE entry = ?1")?
+            .execute([entry])?;
+        self.add_tool(entry, session, corr_id, tool)
     }
 }

@@ -1,9 +1,11 @@
 //! What stands beside the entries: tokens and warnings.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{OptionalExtension, params};
 
 use super::{super::fold::Warned, SourceWriter, signed};
-use crate::conversation::{CorrId, Json, Text, TokenUsage, WarningKind};
+use crate::conversation::{CorrId, Json, TokenUsage, WarningKind};
 
 impl SourceWriter<'_> {
     /// Read, added to and written back, so that sums of money come out the same however the log is
@@ -11,10 +13,9 @@ impl SourceWriter<'_> {
     pub(super) fn add_usage(
         &self,
         session: i64,
-        usage: Vec<(Option<Text>, TokenUsage)>,
+        usage: &BTreeMap<String, Vec<TokenUsage>>,
     ) -> rusqlite::Result<()> {
         for (model, more) in usage {
-            let model = model.unwrap_or_default();
             let mut total = self
                 .transaction
                 .prepare_cached(
@@ -22,7 +23,7 @@ impl SourceWriter<'_> {
                             reasoning_tokens, cost_usd
                      FROM usage WHERE session = ?1 AND model = ?2",
                 )?
-                .query_row(params![session, model.decode()], |row| {
+                .query_row(params![session, model], |row| {
                     let count = |column| {
                         Ok::<_, rusqlite::Error>(
                             row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned),
@@ -39,14 +40,14 @@ impl SourceWriter<'_> {
                 })
                 .optional()?
                 .unwrap_or_default();
-            total.add(&more);
+            more.iter().for_each(|more| total.add(more));
             self.transaction
                 .prepare_cached(
                     "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?
                 .execute(params![
                     session,
-                    model.decode(),
+                    model,
                     total.input_tokens.map(signed),
                     total.output_tokens.map(signed),
                     total.cache_read_tokens.map(signed),

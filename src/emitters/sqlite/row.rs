@@ -1,4 +1,4 @@
-//! [`EntryRow`]: an entry, taken apart into columns.
+//! [`EntryRow`]: an entry, taken apart into columns. Pure.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use crate::conversation::{
 };
 
 /// The columns of an entry.
+#[derive(Debug)]
 pub(super) struct EntryRow {
     pub(super) type_name: &'static str,
     pub(super) code: Option<&'static str>,
@@ -15,24 +16,25 @@ pub(super) struct EntryRow {
     pub(super) parent_corr_id: Option<CorrId>,
     /// JSON: what no column holds. `None` only where the entry has no metadata at all.
     pub(super) metadata: Option<String>,
-    pub(super) content: Text,
-    pub(super) output: Option<Text>,
+    pub(super) content: String,
+    pub(super) output: Option<String>,
     pub(super) tool: Option<ToolRow>,
 }
 
 /// The columns of a tool call.
+#[derive(Debug)]
 pub(super) struct ToolRow {
     pub(super) kind: &'static str,
     pub(super) action_name: &'static str,
-    pub(super) tool_name: Text,
+    pub(super) tool_name: String,
     pub(super) status: &'static str,
-    pub(super) reason: Option<Text>,
+    pub(super) reason: Option<String>,
     pub(super) duration_ms: Option<u64>,
     pub(super) exit_code: Option<i32>,
     pub(super) output_json: bool,
     /// JSON, without the output.
     pub(super) action: String,
-    pub(super) paths: Vec<(Text, &'static str)>,
+    pub(super) paths: Vec<(String, &'static str)>,
 }
 
 impl EntryRow {
@@ -68,8 +70,8 @@ impl EntryRow {
             timestamp: timestamp.map(Timestamp::as_millis),
             parent_corr_id,
             metadata,
-            content,
-            output,
+            content: content.into_string(),
+            output: output.map(Text::into_string),
             tool,
         }
     }
@@ -83,10 +85,10 @@ impl ToolRow {
         let row = Self {
             kind: action.kind().as_str(),
             action_name: action.name(),
-            tool_name,
+            tool_name: tool_name.into_string(),
             status: status.name(),
             reason: match status {
-                ToolStatus::Denied { reason } => reason,
+                ToolStatus::Denied { reason } => reason.map(Text::into_string),
                 _ => None,
             },
             duration_ms,
@@ -113,24 +115,23 @@ fn exit_code(action: &ActionType) -> Option<i32> {
     }
 }
 
-fn paths(action: &ActionType) -> Vec<(Text, &'static str)> {
+fn paths(action: &ActionType) -> Vec<(String, &'static str)> {
+    let one = |path: &Text, word| vec![(path.decode().into_owned(), word)];
     match action {
-        ActionType::FileRead { path, .. } => vec![(path.clone(), "read")],
-        ActionType::FileEdit { path, changes, .. } if changes.is_empty() => {
-            vec![(path.clone(), "edit")]
-        }
+        ActionType::FileRead { path, .. } => one(path, "read"),
+        ActionType::FileEdit { path, changes, .. } if changes.is_empty() => one(path, "edit"),
         ActionType::FileEdit { changes, .. } => changes.iter().flat_map(changed_paths).collect(),
         _ => Vec::new(),
     }
 }
 
-fn changed_paths(change: &FileChange) -> impl Iterator<Item = (Text, &'static str)> {
+fn changed_paths(change: &FileChange) -> impl Iterator<Item = (String, &'static str)> {
     let (word, new_path) = match change {
         FileChange::Write { .. } => ("write", None),
         FileChange::Edit { .. } => ("edit", None),
         FileChange::Delete { .. } => ("delete", None),
-        FileChange::Rename { new_path, .. } => ("rename_from", Some(new_path.clone())),
+        FileChange::Rename { new_path, .. } => ("rename_from", Some(new_path)),
     };
-    let renamed = new_path.map(|path| (path, "rename_to"));
-    std::iter::once((change.path().clone(), word)).chain(renamed)
+    let renamed = new_path.map(|path| (path.decode().into_owned(), "rename_to"));
+    std::iter::once((change.path().decode().into_owned(), word)).chain(renamed)
 }
