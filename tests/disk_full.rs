@@ -153,3 +153,16 @@ fn a_standard_output_without_room_is_told() {
         assert_told(&command.output().unwrap(), "No space left");
     }
 }
+
+#[test]
+fn a_device_is_written_to_and_stays_one() {
+    let place = Place::new();
+    let nowhere = place.path("nowhere");
+    symlink("/dev/null", &nowhere).unwrap();
+    let mut ingest = place.ingest("device").to_vec();
+    ingest.extend(["--metrics".into(), nowhere.clone()]);
+    done(&ingest);
+    let log = place.path("logs/large.jsonl");
+    done(&["replay".into(), log, "--out".into(), nowhere.clone()]);
+    assert!(!fs::metadata(&nowhere).unwrap().is_file());
+}

@@ -116,11 +116,17 @@ impl OutputFile {
         }
     }
 
-    /// Cuts the file back to a length, and goes on writing there.
+    /// Cuts the file back to a length, and goes on writing there. Of a device or a pipe there is
+    /// nothing to cut.
     pub(super) fn begin_at(&mut self, length: u64) -> Result<(), Error> {
-        let cut = self.file.set_len(length);
-        let moved = cut.and_then(|()| self.file.seek(SeekFrom::Start(length)));
-        moved.map_err(|error| self.failed(&error))?;
+        self.try_begin_at(length).map_err(|error| self.failed(&error))
+    }
+
+    fn try_begin_at(&mut self, length: u64) -> io::Result<()> {
+        if length > 0 || self.file.metadata()?.is_file() {
+            self.file.set_len(length)?;
+            self.file.seek(SeekFrom::Start(length))?;
+        }
         self.length = length;
         Ok(())
     }

@@ -20,7 +20,8 @@ mod walk;
 mod write;
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io::{self, Write},
     num::NonZeroUsize,
     path::{Path, PathBuf},
     thread,
@@ -149,9 +150,15 @@ fn read_all(
 
 /// Writes a file that is there as a whole or not at all, as a scraper reads it.
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        // A device or a pipe is not to be replaced by a file.
+        return fs::write(path, contents);
+    }
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
-    let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(contents).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
