@@ -289,7 +289,7 @@ fn what_is_no_log_is_skipped_with_a_reason() {
     fs::write(place.logs().join("log.jsonl"), droid("shown", 1, 2)).unwrap();
     let summary = place.ingest("db", &[]);
     assert!(summary.contains("1 read (1 new, 0 grown), 0 unchanged, 1 skipped"), "{summary}");
-    assert!(summary.contains("skipped, empty: 1 files"), "{summary}");
+    assert!(summary.contains("skipped, empty: 1 file"), "{summary}");
     let summary = place.ingest("db", &["--hidden"]);
     assert!(summary.contains("1 read (1 new"), "{summary}");
     let output = run(&["ingest", "/no/such/folder", "--db", text(&place.db("db"))]);

@@ -97,7 +97,7 @@ impl Summary {
         writeln!(out, "now:   {sources} files, {sessions} sessions, {entries} entries")?;
         if self.mid_line > 0 {
             let mid_line = self.mid_line;
-            writeln!(out, "{mid_line} files end in the middle of a line, which is left for later")?;
+            writeln!(out, "ending in the middle of a line, which is left for later: {mid_line}")?;
         }
         self.print_skipped(out)?;
         for (path, message) in &self.failed {
@@ -111,7 +111,8 @@ impl Summary {
         skipped.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
         for same in skipped.chunk_by(|a, b| a.1 == b.1) {
             let Some((_, why)) = same.first() else { continue };
-            writeln!(out, "skipped, {why}: {} files", same.len())?;
+            let files = if same.len() == 1 { "file" } else { "files" };
+            writeln!(out, "skipped, {why}: {} {files}", same.len())?;
             for (path, _) in same.iter().take(NAMED) {
                 writeln!(out, "  {}", Visible(path))?;
             }
