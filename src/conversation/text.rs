@@ -108,11 +108,12 @@ impl Text {
     }
 
     /// What stands before and after the last `marker`, without decoding either. `marker` must be of
-    /// characters that JSON never escapes, and begin with one that is in no escape: no letter, no digit.
+    /// characters that JSON never escapes. One that begins like an escape ends costs a decoding.
     pub fn rsplit_once(&self, marker: &str) -> Option<(Self, Self)> {
         match &self.0 {
             Repr::Literal(literal) => {
-                if marker.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+                let in_escape = |c: char| c.is_ascii_alphanumeric() || "\"\\/".contains(c);
+                if marker.starts_with(in_escape) {
                     return Self::from(decode_literal(literal)).rsplit_once(marker);
                 }
                 let (before, after) = string_body(literal)?.rsplit_once(marker)?;
@@ -350,6 +351,11 @@ mod tests {
         assert_eq!(text(r#""a\\\n""#).trim_line_feeds(3), r"a\");
         assert_eq!(Text::from("a\n\n").trim_line_feeds(1), "a\n");
         assert!(Text::from("abc").rsplit_once("[exit ").is_none());
+        let (before, after) = text(r#""a\nb \/ c""#).rsplit_once("/").unwrap();
+        assert_eq!((before, after), ("a\nb ".into(), " c".into()));
+        let (before, after) = text(r#""a\nb""#).rsplit_once("b").unwrap();
+        assert_eq!((before, after), ("a\n".into(), "".into()));
+        assert!(text(r#""a\nb""#).rsplit_once("nb").is_none());
     }
 
     #[test]
