@@ -14,6 +14,7 @@
 //!
 //! - [`transduce`]: the framework. [`Reducer`](transduce::Reducer), [`Emitter`](transduce::Emitter) and
 //!   the [`Transducer`](transduce::Transducer) that composes them. Knows no JSON and no agent.
+//! - [`json`]: values as the text that they stand in, and text out of values.
 //! - [`conversation`]: the domain. [`DomainEvent`](conversation::DomainEvent) is the one boundary
 //!   between agents and consumers; [`ToolCalls`](conversation::ToolCalls) pairs results with calls.
 #![cfg_attr(
