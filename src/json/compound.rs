@@ -23,25 +23,26 @@ pub(super) enum Close {
 }
 
 impl<'w, 'b> Compound<'w, 'b> {
+    #[inline(always)]
     pub(super) fn open(writer: &'w mut Writer<'b>, open: &str, close: Close) -> Self {
         writer.push(open);
         Self { writer, empty: true, close }
     }
 
-    #[inline]
+    #[inline(always)]
     fn comma(&mut self) {
         if !std::mem::take(&mut self.empty) {
             self.writer.push(",");
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         self.comma();
         value.serialize(&mut *self.writer)
     }
 
-    #[inline]
+    #[inline(always)]
     fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         if self.close != Close::Raw {
             // The name of a field is a Rust identifier, or was chosen in this crate: never escaped.
@@ -52,7 +53,7 @@ impl<'w, 'b> Compound<'w, 'b> {
         value.serialize(&mut *self.writer)
     }
 
-    #[inline]
+    #[inline(always)]
     fn close(self) -> Result<(), Error> {
         match self.close {
             Close::Array => self.writer.push("]"),
@@ -73,6 +74,7 @@ impl ser::SerializeSeq for Compound<'_, '_> {
         self.element(value)
     }
 
+    #[inline(always)]
     fn end(self) -> Result<(), Error> {
         self.close()
     }
@@ -86,6 +88,7 @@ impl ser::SerializeTuple for Compound<'_, '_> {
         self.element(value)
     }
 
+    #[inline(always)]
     fn end(self) -> Result<(), Error> {
         self.close()
     }
@@ -95,11 +98,12 @@ impl ser::SerializeTupleStruct for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.element(value)
     }
 
+    #[inline(always)]
     fn end(self) -> Result<(), Error> {
         self.close()
     }
@@ -109,11 +113,12 @@ impl ser::SerializeTupleVariant for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.element(value)
     }
 
+    #[inline(always)]
     fn end(self) -> Result<(), Error> {
         self.close()
     }
@@ -144,6 +149,7 @@ impl ser::SerializeMap for Compound<'_, '_> {
         value.serialize(&mut *self.writer)
     }
 
+    #[inline(always)]
     fn end(self) -> Result<(), Error> {
         self.close()
     }
@@ -153,7 +159,7 @@ impl ser::SerializeStruct for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
@@ -162,6 +168,7 @@ impl ser::SerializeStruct for Compound<'_, '_> {
         self.field(key, value)
     }
 
+    #[inline(always)]
     fn end(self) -> Result<(), Error> {
         self.close()
     }
@@ -171,7 +178,7 @@ impl ser::SerializeStructVariant for Compound<'_, '_> {
     type Ok = ();
     type Error = Error;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
@@ -180,6 +187,7 @@ impl ser::SerializeStructVariant for Compound<'_, '_> {
         self.field(key, value)
     }
 
+    #[inline(always)]
     fn end(self) -> Result<(), Error> {
         self.close()
     }

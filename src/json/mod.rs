@@ -95,7 +95,7 @@ struct Writer<'b> {
 }
 
 impl Writer<'_> {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());
     }
@@ -122,6 +122,7 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
     type SerializeStruct = Compound<'w, 'b>;
     type SerializeStructVariant = Compound<'w, 'b>;
 
+    #[inline(always)]
     fn serialize_str(self, value: &str) -> Result<(), Error> {
         if self.raw {
             self.push(value);
@@ -203,6 +204,7 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         self.serialize_unit()
     }
 
+    #[inline(always)]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
         value.serialize(self)
     }
@@ -276,6 +278,7 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         Ok(Compound::open(self, "{", Close::Object))
     }
 
+    #[inline(always)]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Compound<'w, 'b>, Error> {
         if name == RAW_VALUE {
             self.raw = true;
