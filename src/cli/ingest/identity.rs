@@ -1,14 +1,14 @@
 //! By what a file is recognised again.
 
 use std::{
-    fs::{File, Metadata},
+    fs::File,
     io::{self, Read, Seek, SeekFrom},
     time::UNIX_EPOCH,
 };
 
 use sha2::{Digest, Sha256};
 
-use crate::{conversation::Timestamp, ledger::Identity};
+use crate::{cli::checkpoint::number, conversation::Timestamp, ledger::Identity};
 
 /// How much of the beginning, and of the end, is looked at.
 const LOOK: u64 = 4096;
@@ -40,15 +40,4 @@ pub(super) fn fingerprint(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
         digest.update(&bytes);
     }
     Ok(digest.finalize().to_vec())
-}
-
-#[cfg(unix)]
-pub(super) fn number(metadata: &Metadata) -> (Option<u64>, Option<u64>) {
-    use std::os::unix::fs::MetadataExt;
-    (Some(metadata.dev()), Some(metadata.ino()))
-}
-
-#[cfg(not(unix))]
-pub(super) fn number(_: &Metadata) -> (Option<u64>, Option<u64>) {
-    (None, None)
 }

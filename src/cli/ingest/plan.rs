@@ -9,11 +9,11 @@ use std::{
 
 use super::{
     IngestArgs, TaskFrom,
-    identity::{fingerprint, number},
+    identity::fingerprint,
     summary::{Skipped, Summary},
 };
 use crate::{
-    cli::error::Error,
+    cli::{checkpoint::number, error::Error},
     conversation::{Source, TaskId},
     emitters::sqlite::{Database, Known},
     ledger::{Checkpoint, SourceName},
