@@ -1,7 +1,8 @@
 //! What each further consumer costs beside the patches: all of them in one run, on the same log.
 //!
 //! An audit trail hashes every byte of the log, and every byte of its own records. "line hashes" is the
-//! first of the two alone.
+//! first of the two alone. "Aside" is on a thread of its own: the consumer, or, where the lines must be
+//! hashed, all consumers.
 #![allow(missing_docs)]
 
 mod common;
@@ -19,7 +20,7 @@ use foldline::{
     },
     executors::{Executor, Format},
     json,
-    processor::Processor,
+    processor::{Background, Processor},
     transduce::{Batch, Emitter, Tee, Transducer, emit_fn},
 };
 
@@ -42,7 +43,7 @@ impl Sink {
 }
 
 /// The patches, as `foldline replay --format patches` writes them.
-fn patches() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+fn patches() -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
     let (mut stream, mut sink) = (PatchStream::default(), Sink::default());
     emit_fn(move |event: &Sourced<DomainEvent>| {
         if let Some(record) = stream.record(event) {
@@ -54,7 +55,7 @@ fn patches() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
     })
 }
 
-fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
     let mut sink = Sink::default();
     emit_fn(move |event: &Sourced<DomainEvent>| {
         chain.append(event, sink.out());
@@ -62,7 +63,7 @@ fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible
     })
 }
 
-fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
     let style = TranscriptStyle { color: false, width: 100 };
     let (mut transcript, mut sink) = (Transcript::new(style), Sink::default());
     emit_fn(move |event: &Sourced<DomainEvent>| {
@@ -72,11 +73,25 @@ fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> {
     })
 }
 
+/// The same on a thread of its own.
+fn aside(
+    emitter: impl Emitter<Sourced<DomainEvent>, Infallible> + Send + 'static,
+) -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+    Background::new(emitter, |never: Infallible| match never {})
+}
+
 /// The patches, and beside them one more consumer.
 fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, Infallible>) {
+    consume(log, line_hashes, Tee { main: patches(), side });
+}
+
+fn consume(
+    log: &str,
+    line_hashes: bool,
+    consumers: impl Emitter<Sourced<DomainEvent>, Infallible>,
+) {
     let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
-    let fan_out = Tee { main: patches(), side };
-    let mut processor = Processor::new(Transducer::new(with_source(executor), fan_out));
+    let mut processor = Processor::new(Transducer::new(with_source(executor), consumers));
     if line_hashes {
         processor = processor.with_line_hashes();
     }
@@ -87,15 +102,19 @@ fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, In
 }
 
 type Way = fn(&str);
-const WAYS: [(&str, Way); 6] = [
+const WAYS: [(&str, Way); 8] = [
     ("patches", |log| run(log, false, ())),
     ("metrics", |log| run(log, false, Metrics::default())),
     ("line hashes", |log| run(log, true, ())),
     ("audit", |log| run(log, true, audit(AuditChain::default()))),
+    ("audit aside", |log| {
+        consume(log, true, aside(Tee { main: patches(), side: audit(AuditChain::default()) }));
+    }),
     ("audit with event digests", |log| {
         run(log, true, audit(AuditChain::default().with_event_digests()));
     }),
     ("transcript", |log| run(log, false, transcript())),
+    ("transcript aside", |log| run(log, false, aside(transcript()))),
 ];
 
 fn main() {

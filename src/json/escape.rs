@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::word::{below_space, equal, first, lowest};
+
 /// Appends a string with its quotes.
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
@@ -11,51 +13,52 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
 
 fn contents(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
-    while let Some(at) = find_special(rest) {
-        let (plain, special) = rest.split_at(at);
-        out.extend_from_slice(plain);
-        let Some((&byte, after)) = special.split_first() else { break };
-        rest = after;
-        let short = match byte {
-            b'"' | b'\\' => byte,
-            0x08 => b'b',
-            0x0C => b'f',
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            _ => {
-                const HEX: &[u8; 16] = b"0123456789abcdef";
-                let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
-                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
-                continue;
+    out.reserve(rest.len() + rest.len() / 16);
+    while let Some((word, after)) = rest.split_first_chunk() {
+        // Taken as a whole, and cut back where something in it must be escaped: most runs are short.
+        out.extend_from_slice(word);
+        match lowest(special(u64::from_le_bytes(*word))) {
+            None => rest = after,
+            Some(at) => {
+                out.truncate(out.len() - word.len() + at);
+                escape(out, word[at]);
+                rest = &rest[at + 1..];
             }
-        };
-        out.extend_from_slice(&[b'\\', short]);
+        }
     }
-    out.extend_from_slice(rest);
+    for &byte in rest {
+        match special(byte.into()) & 0xFF {
+            0 => out.push(byte),
+            _ => escape(out, byte),
+        }
+    }
 }
 
-const fn is_special(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        0x08 => b'b',
+        0x0C => b'f',
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        _ => {
+            const HEX: &[u8; 16] = b"0123456789abcdef";
+            let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+            return out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// Marks the bytes that must be escaped.
+fn special(word: u64) -> u64 {
+    below_space(word) | equal(word, b'"') | equal(word, b'\\')
 }
 
 /// Where the first byte stands that must be escaped.
 pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
-    position(bytes, is_special)
-}
-
-/// Where the first byte stands that `is` says yes to.
-#[inline]
-pub(super) fn position(bytes: &[u8], is: impl Fn(u8) -> bool) -> Option<usize> {
-    // Within a block without an early end, so that its bytes are looked at together.
-    let has_none = |block: &[u8; 16]| !block.iter().fold(false, |any, byte| any | is(*byte));
-    let (blocks, _) = bytes.as_chunks();
-    let before = 16 * blocks.iter().take_while(|block| has_none(block)).count();
-    // The last block lies over the one before it.
-    if before + 16 > bytes.len() && bytes.last_chunk().is_some_and(has_none) {
-        return None;
-    }
-    Some(before + bytes[before..].iter().position(|byte| is(*byte))?)
+    first(bytes, special)
 }
 
 /// Formatted text as the contents of a string.

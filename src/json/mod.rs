@@ -13,6 +13,7 @@ mod raw;
 #[cfg(feature = "executors")]
 mod scan;
 mod unescape;
+mod word;
 
 use std::fmt::{self, Write};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::escape::position;
+use super::word::{equal, first};
 
 /// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.
 pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
@@ -54,26 +54,31 @@ impl<'a> Iterator for Unescaped<'a> {
         if self.0.is_empty() {
             return None;
         }
-        let Some(at) = position(self.0.as_bytes(), |byte| byte == b'\\') else {
+        let Some(at) = first(self.0.as_bytes(), |word| equal(word, b'\\')) else {
             return Some((std::mem::take(&mut self.0), None));
         };
         let (plain, escape) = self.0.split_at(at);
-        let mut chars = escape[1..].chars();
-        let c = match chars.next() {
-            Some('b') => '\u{8}',
-            Some('f') => '\u{c}',
-            Some('n') => '\n',
-            Some('r') => '\r',
-            Some('t') => '\t',
-            Some('u') => {
-                let (c, rest) = unescape_code(chars.as_str());
+        let c = match escape.as_bytes().get(1) {
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'u') => {
+                let (c, rest) = unescape_code(&escape[2..]);
                 self.0 = rest;
                 return Some((plain, Some(c)));
             }
-            Some(other) => other,
-            None => char::REPLACEMENT_CHARACTER,
+            Some(byte) if byte.is_ascii() => char::from(*byte),
+            // What JSON does not know. It stands for itself.
+            _ => {
+                let mut chars = escape[1..].chars();
+                let c = chars.next().unwrap_or(char::REPLACEMENT_CHARACTER);
+                self.0 = chars.as_str();
+                return Some((plain, Some(c)));
+            }
         };
-        self.0 = chars.as_str();
+        self.0 = &escape[2..];
         Some((plain, Some(c)))
     }
 }

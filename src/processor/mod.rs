@@ -4,6 +4,7 @@
 //! It reads nothing and writes nothing itself: who has a file, a pipe or a socket pushes what has
 //! come. Bytes may be cut anywhere.
 
+mod background;
 mod checkpoint;
 mod encoding;
 mod framer;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tracing::{debug, trace};
 
 pub use self::{
+    background::Background,
     checkpoint::{Checkpoint, Extent, NotACheckpoint, SourceIdentity},
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer},

@@ -69,6 +69,15 @@ impl fmt::Display for Fault {
 
 impl error::Error for Fault {}
 
+impl Fault {
+    /// What a panic left behind.
+    pub(crate) fn of(panic: Box<dyn Any + Send>) -> Self {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Self::Panicked(text.unwrap_or("it does not say why").to_owned())
+    }
+}
+
 impl<T> Guarded<T> {
     /// What is guarded. An emitter may have panicked: [`is_lost`](Self::is_lost) tells.
     pub fn into_inner(self) -> T {
@@ -83,13 +92,7 @@ impl<T> Guarded<T> {
 
 /// Runs `f`; the caller gives up everything that it had in its hands if it panics.
 fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| Fault::Panicked(message_of(&*panic)))
-}
-
-fn message_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("it does not say why").to_owned()
+    catch_unwind(AssertUnwindSafe(f)).map_err(Fault::of)
 }
 
 impl<R, In, State, Event> Reducer<In, Option<State>, Result<Event, Fault>> for Guarded<R>

@@ -1,0 +1,60 @@
+//! Eight bytes looked at together, as one number.
+//!
+//! A mark is the highest bit of a byte. The lowest mark is exact; those above it may be wrong, as a
+//! subtraction borrows from the byte above ("Bit Twiddling Hacks", Anderson, on zero bytes in a word).
+
+const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+
+/// Marks the bytes that are `byte`.
+#[inline]
+pub(super) fn equal(word: u64, byte: u8) -> u64 {
+    let word = word ^ u64::from_ne_bytes([byte; 8]);
+    word.wrapping_sub(LOW) & !word & HIGH
+}
+
+/// Marks the bytes below the space.
+#[inline]
+pub(super) fn below_space(word: u64) -> u64 {
+    word.wrapping_sub(u64::from_ne_bytes([b' '; 8])) & !word & HIGH
+}
+
+/// Which byte has the lowest mark.
+#[inline]
+pub(super) fn lowest(marks: u64) -> Option<usize> {
+    (marks != 0).then_some(marks.trailing_zeros() as usize / 8)
+}
+
+/// Where the first byte stands that `marks` marks. It must not mark a letter.
+#[inline]
+pub(super) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks();
+    for (number, word) in words.iter().enumerate() {
+        if let Some(at) = lowest(marks(u64::from_le_bytes(*word))) {
+            return Some(8 * number + at);
+        }
+    }
+    let mut word = [b'a'; 8];
+    word.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    lowest(marks(u64::from_le_bytes(word))).map(|at| 8 * words.len() + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_first_is_found(
+            bytes in prop::collection::vec(prop_oneof![3 => 0u8..=255, 2 => 0x1du8..0x25], 0..40),
+        ) {
+            prop_assert_eq!(
+                first(&bytes, |word| equal(word, b'"')),
+                bytes.iter().position(|byte| *byte == b'"')
+            );
+            prop_assert_eq!(first(&bytes, below_space), bytes.iter().position(|byte| *byte < b' '));
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! [`Background`]: an emitter on a thread of its own.
+
+use std::{
+    fmt, mem,
+    sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
+    thread::{self, JoinHandle},
+};
+
+use crate::transduce::{Batch, Emitter, Fault};
+
+/// How many events go over at once: the threads meet rarely, and what waits stays in the cache.
+const EVENTS: usize = 256;
+
+/// How many such lots wait at the most. Then whoever emits waits, so that memory is bounded.
+const LOTS: usize = 4;
+
+/// Runs an emitter on a thread of its own, some events behind the others.
+///
+/// A consumer that takes its time, such as one that hashes, compresses or formats, holds up the patches
+/// when both run on one thread. Here it gets clones of the events, in order, and sees exactly what it
+/// would see otherwise; its outputs go to a closure on its own thread. To the others it is an emitter
+/// without outputs, as the side of a [`Tee`](crate::transduce::Tee). Clones of domain events are cheap:
+/// their entries are shared.
+///
+/// At most about a thousand events wait; then whoever emits waits too. Events go over in lots:
+/// [`flush`](Self::flush) sends what there is, for a log that pauses. [`join`](Self::join) waits until
+/// everything was taken, and gives the emitter back; dropping it waits as well.
+///
+/// ```
+/// use std::sync::mpsc::channel;
+///
+/// use foldline::{
+///     processor::Background,
+///     transduce::{Batch, Tee, Transducer, emit_fn, reduce_fn},
+/// };
+///
+/// let (lines, written) = channel();
+/// let slow = emit_fn(|n: &u32| Batch::one(format!("{n} squared is {}", n * n)));
+/// let side = Background::new(slow, move |line| drop(lines.send(line)));
+///
+/// let main = emit_fn(|n: &u32| Batch::one(n + 1));
+/// let same = reduce_fn(|| (), |(), n: u32| ((), Batch::one(n)));
+/// let mut shell = Transducer::new(same, Tee { main, side });
+/// assert_eq!(shell.step(3).as_slice(), [4]);
+/// shell.finish();
+///
+/// let (_, _, Tee { side, .. }) = shell.into_parts();
+/// side.join()?;
+/// assert_eq!(written.try_iter().collect::<Vec<_>>(), ["3 squared is 9"]);
+/// # Ok::<(), foldline::transduce::Fault>(())
+/// ```
+pub struct Background<Event, M> {
+    waiting: Vec<Event>,
+    /// `None` only once there will be no more.
+    queue: Option<SyncSender<Lot<Event>>>,
+    /// Events come back to be freed where they were made, which allocators like far better.
+    spent: Receiver<Vec<Event>>,
+    thread: Option<JoinHandle<M>>,
+}
+
+enum Lot<Event> {
+    Events(Vec<Event>),
+    Finish,
+}
+
+impl<Event, M> Background<Event, M>
+where
+    Event: Send + 'static,
+    M: Send + 'static,
+{
+    /// Starts the thread. `take` is called there with every output.
+    pub fn new<Out>(emitter: M, take: impl FnMut(Out) + Send + 'static) -> Self
+    where
+        M: Emitter<Event, Out>,
+    {
+        let (queue, lots) = sync_channel(LOTS);
+        let (give_back, spent) = channel();
+        let thread = thread::spawn(move || run(emitter, &lots, &give_back, take));
+        Self { waiting: Vec::new(), queue: Some(queue), spent, thread: Some(thread) }
+    }
+}
+
+fn run<Event, M, Out>(
+    mut emitter: M,
+    lots: &Receiver<Lot<Event>>,
+    give_back: &Sender<Vec<Event>>,
+    mut take: impl FnMut(Out),
+) -> M
+where
+    M: Emitter<Event, Out>,
+{
+    for lot in lots {
+        match lot {
+            Lot::Events(events) => {
+                events.iter().for_each(|event| emitter.emit(event).drain_with(&mut take));
+                // Fails when nobody is left who would free them: then they are freed here.
+                let _ = give_back.send(events);
+            }
+            Lot::Finish => emitter.finish().drain_with(&mut take),
+        }
+    }
+    emitter
+}
+
+impl<Event, M> Background<Event, M> {
+    /// Sends the events that wait for others to go with, without waiting for what becomes of them.
+    pub fn flush(&mut self) {
+        if !self.waiting.is_empty() {
+            let mut next = Vec::new();
+            for spent in self.spent.try_iter() {
+                next = spent;
+                next.clear();
+            }
+            let events = mem::replace(&mut self.waiting, next);
+            self.send(Lot::Events(events));
+        }
+    }
+
+    /// Waits until everything was taken, and gives the emitter back.
+    ///
+    /// # Errors
+    ///
+    /// If the emitter panicked, or what takes its outputs; nothing was given to it after that. A
+    /// [`guard`](crate::transduce::guard) within tells of it at once, as an output.
+    pub fn join(mut self) -> Result<M, Fault> {
+        self.flush();
+        self.queue = None;
+        let ended = self.thread.take().map(JoinHandle::join);
+        ended.unwrap_or_else(|| Err(Box::new("its thread was joined before"))).map_err(Fault::of)
+    }
+
+    fn send(&self, lot: Lot<Event>) {
+        if let Some(queue) = &self.queue {
+            // The thread ends early only by a panic, of which `join` tells.
+            let _ = queue.send(lot);
+        }
+    }
+}
+
+/// Whatever the emitter gives goes to its own thread.
+impl<Event: Clone, M, Out> Emitter<Event, Out> for Background<Event, M> {
+    fn emit(&mut self, event: &Event) -> Batch<Out> {
+        self.waiting.push(event.clone());
+        if self.waiting.len() >= EVENTS {
+            self.flush();
+        }
+        Batch::EMPTY
+    }
+
+    /// Does not wait either.
+    fn finish(&mut self) -> Batch<Out> {
+        self.flush();
+        self.send(Lot::Finish);
+        Batch::EMPTY
+    }
+}
+
+impl<Event, M> Drop for Background<Event, M> {
+    fn drop(&mut self) {
+        self.flush();
+        self.queue = None;
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl<Event, M> fmt::Debug for Background<Event, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Background").field("waiting", &self.waiting.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::transduce::{emit_fn, guard};
+
+    /// Counts, and says at the end how far it came.
+    #[derive(Debug, Default)]
+    struct Counter(usize);
+
+    impl Emitter<usize, String> for Counter {
+        fn emit(&mut self, event: &usize) -> Batch<String> {
+            self.0 += 1;
+            Batch::one(format!("{}: {event}", self.0))
+        }
+
+        fn finish(&mut self) -> Batch<String> {
+            Batch::one(format!("{} in all", self.0))
+        }
+    }
+
+    fn emit<M: Emitter<usize, ()>>(emitter: &mut M, events: impl IntoIterator<Item = usize>) {
+        events.into_iter().for_each(|event| drop(emitter.emit(&event)));
+    }
+
+    proptest! {
+        #[test]
+        fn it_gives_what_it_would_give_alone(
+            events in prop::collection::vec(any::<usize>(), 0..2000), flush_at in any::<usize>(),
+        ) {
+            let mut alone = Counter::default();
+            let mut expected: Vec<String> = Vec::new();
+            events.iter().for_each(|event| expected.extend(alone.emit(event)));
+            expected.extend(alone.finish());
+
+            let (taken, outputs) = channel();
+            let take = move |out: String| taken.send(out).unwrap();
+            let mut background = Background::new(Counter::default(), take);
+            for (number, event) in events.iter().enumerate() {
+                emit(&mut background, [*event]);
+                if number == flush_at % 2000 {
+                    background.flush();
+                }
+            }
+            drop(Emitter::<usize, ()>::finish(&mut background));
+            prop_assert_eq!(background.join().unwrap().0, events.len());
+            prop_assert_eq!(outputs.iter().collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_flushed_arrives_without_more() {
+        let (taken, outputs) = channel();
+        let mut background =
+            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap());
+        emit(&mut background, [7]);
+        background.flush();
+        assert_eq!(outputs.recv().unwrap(), "1: 7");
+    }
+
+    #[test]
+    fn nothing_is_lost_when_it_is_dropped() {
+        let (taken, outputs) = channel();
+        let mut background =
+            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap());
+        emit(&mut background, 0..1000);
+        drop(background);
+        assert_eq!(outputs.try_iter().count(), 1000);
+    }
+
+    #[test]
+    fn a_panic_is_told_and_holds_nobody_up() {
+        let fragile = || emit_fn(|event: &usize| Batch::one(100 / (*event - 5)));
+        let mut background = Background::new(fragile(), |_: usize| {});
+        emit(&mut background, 5..100_000);
+        let Err(Fault::Panicked(message)) = background.join().map(|_| ()) else {
+            unreachable!("it divides by zero")
+        };
+        assert!(message.contains("divide by zero"));
+
+        let (taken, outputs) = channel();
+        let mut background = Background::new(guard(fragile()), move |out| taken.send(out).unwrap());
+        emit(&mut background, [5, 6]);
+        assert!(background.join().unwrap().is_lost());
+        let outputs: Vec<Result<usize, Fault>> = outputs.iter().collect();
+        assert!(matches!(&outputs[..], [Err(Fault::Panicked(_)), Err(Fault::Skipped)]));
+    }
+}
