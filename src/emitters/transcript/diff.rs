@@ -5,7 +5,7 @@ use super::{
     page::{Extent, Page, Row},
     style::Ink,
 };
-use crate::conversation::{FileChange, Text};
+use crate::conversation::{FileChange, Lines, Spelling, Text};
 
 const DIFF: Extent = Extent { head: 32, tail: 8 };
 const WRITTEN: Extent = Extent { head: 8, tail: 2 };
@@ -43,13 +43,13 @@ pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[File
             FileChange::Edit { unified_diff, has_line_numbers, .. } => {
                 let diff = unified_diff.decode();
                 if *has_line_numbers {
-                    page.excerpt(indent, &diff, DIFF, ink);
+                    page.excerpt(indent, Lines::plain(&diff), DIFF, ink);
                 } else {
-                    page.excerpt(indent, &without_numbers(&diff), DIFF, ink);
+                    page.excerpt(indent, Lines::plain(&without_numbers(&diff)), DIFF, ink);
                 }
             }
             FileChange::Write { content, .. } => {
-                page.excerpt(indent, &content.decode(), WRITTEN, |_| Ink::Added);
+                page.excerpt(indent, Spelling::of(content).lines(), WRITTEN, |_| Ink::Added);
             }
             FileChange::Delete { .. } | FileChange::Rename { .. } => {}
         }

@@ -1,13 +1,13 @@
 //! [`Page`]: the rows that one event adds to the transcript, and the one way for text to get there.
 
-use std::{fmt::Write, iter};
+use std::{borrow::Cow, fmt::Write, iter};
 
 use super::{
     human,
     style::{Ink, TranscriptStyle},
-    wrap::{beginning, clean, clip, count_lines, hard_wrap, last_lines, lines, width},
+    wrap::{beginning, clean, clip, hard_wrap, width},
 };
-use crate::{emitters::terminal::neutralise_line, transduce::Batch};
+use crate::{conversation::Lines, emitters::terminal::neutralise_line, transduce::Batch};
 
 /// One row, made of pieces. Whatever is put into it is neutralised, so that nothing reaches the
 /// terminal otherwise.
@@ -201,14 +201,13 @@ impl Page {
     pub(super) fn excerpt(
         &mut self,
         indent: usize,
-        text: &str,
+        lines: Lines<'_>,
         extent: Extent,
         ink: impl Fn(&str) -> Ink,
     ) {
-        let all = count_lines(text);
-        let lines = lines(text);
+        let all = lines.clone().count();
         let (head, tail): (Vec<_>, Vec<_>) = if all > extent.head + extent.tail + 1 {
-            let mut tail: Vec<_> = last_lines(text).take(extent.tail).collect();
+            let mut tail: Vec<_> = lines.clone().rev().take(extent.tail).collect();
             tail.reverse();
             (lines.take(extent.head).collect(), tail)
         } else {
@@ -269,9 +268,10 @@ impl Page {
 }
 
 /// Without empty lines at the beginning and the end.
-fn trim<'s, 't>(mut lines: &'s [&'t str]) -> &'s [&'t str] {
-    while let [rest @ .., ""] | ["", rest @ ..] = lines {
-        lines = rest;
-    }
-    lines
+fn trim<'s, 't>(lines: &'s [Cow<'t, str>]) -> &'s [Cow<'t, str>] {
+    let is_empty = |line: &&Cow<'_, str>| line.is_empty();
+    let start = lines.iter().take_while(is_empty).count();
+    let lines = lines.get(start..).unwrap_or_default();
+    let end = lines.len() - lines.iter().rev().take_while(is_empty).count();
+    lines.get(..end).unwrap_or_default()
 }

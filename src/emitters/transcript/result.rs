@@ -1,14 +1,17 @@
 //! How a call ended: its status in one line, and what of its result is worth showing.
 
+use std::borrow::Cow;
+
 use super::{
     diff, human,
     page::{Extent, Page, Row},
     style::Ink,
     tool::compact,
-    wrap::{clip, count_lines, lines, width, wrap},
+    wrap::{clip, width, wrap},
 };
 use crate::conversation::{
-    ActionType, CommandExitStatus, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
+    ActionType, CommandExitStatus, NormalizedEntry, Spelling, Text, TodoItem, ToolResult,
+    ToolStatus, ToolUse,
 };
 
 const OUTPUT: Extent = Extent { head: 6, tail: 6 };
@@ -66,12 +69,16 @@ fn gist(tool: &ToolUse) -> Option<String> {
         {
             let ToolResult::Text(text) = result else { return None };
             let reads = matches!(tool.action_type, ActionType::FileRead { .. });
-            let text = text.decode();
-            match (count_lines(&text), lines(&text).next()) {
-                (1, Some(line)) if !reads && width(line) <= SHORT => Some(line.trim().to_owned()),
-                (0, _) => Some("empty".to_owned()),
-                (count, _) => Some(human::number_of(count, "line")),
-            }
+            let spelling = Spelling::of(text);
+            let mut lines = spelling.lines();
+            Some(match lines.clone().count() {
+                0 => "empty".to_owned(),
+                1 if !reads => {
+                    let line = lines.next().filter(|line| width(line) <= SHORT);
+                    line.map_or_else(|| human::number_of(1, "line"), |line| line.trim().to_owned())
+                }
+                count => human::number_of(count, "line"),
+            })
         }
         _ => None,
     }
@@ -134,12 +141,15 @@ fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
 
 fn output(page: &mut Page, text: &Text, succeeded: bool) {
     let extent = if succeeded { OUTPUT } else { FAILED_OUTPUT };
-    let text = text.decode();
-    let text = without_colors(&text);
-    if count_lines(&text) < 2 {
-        page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
+    let text = match Spelling::of(text) {
+        // Where a colour begins is spelt by nothing but its code.
+        Spelling::Plain(text) => Spelling::Plain(without_colors(text)),
+        escaped => escaped,
+    };
+    if text.lines().nth(1).is_none() {
+        page.beginning(Row::indent(INDENT), Ink::Quiet, &text.decode(), MOST_RAW);
     } else {
-        page.excerpt(INDENT, &text, extent, |_| Ink::Quiet);
+        page.excerpt(INDENT, text.lines(), extent, |_| Ink::Quiet);
     }
 }
 
@@ -165,10 +175,10 @@ fn todo(page: &mut Page, item: &TodoItem) {
 }
 
 /// Command output without the sequences that do nothing but colour it; all others are shown.
-fn without_colors(text: &str) -> std::borrow::Cow<'_, str> {
+fn without_colors(text: Cow<'_, str>) -> Cow<'_, str> {
     const START: &str = "\x1b[";
     if !text.as_bytes().contains(&b'\x1b') {
-        return text.into();
+        return text;
     }
     let mut parts = text.split(START);
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -188,6 +198,7 @@ mod tests {
 
     #[test]
     fn only_colours_are_left_out() {
+        let without_colors = |text| without_colors(Cow::Borrowed(text));
         assert_eq!(without_colors("\x1b[1;31merror\x1b[0m: x\x1b[m"), "error: x");
         assert_eq!(without_colors("\x1b[2Jcleared \x1b[3"), "\x1b[2Jcleared \x1b[3");
         assert_eq!(without_colors("\x1b\x1b[0m[31mx"), "\x1b[31mx");

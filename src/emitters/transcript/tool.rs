@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::{
     page::{Page, Row},
     style::Ink,
-    wrap::{clean, clip, lines, wrap, wrap_line},
+    wrap::{clean, clip, wrap, wrap_line},
 };
 use crate::{
-    conversation::{ActionType, Json, NormalizedEntry, Text, ToolKind, ToolUse},
+    conversation::{ActionType, Json, Lines, NormalizedEntry, Text, ToolKind, ToolUse},
     emitters::terminal::neutralise_line,
 };
 
@@ -29,7 +29,7 @@ pub(super) fn header(page: &mut Page, entry: &NormalizedEntry, tool: &ToolUse) {
     let name = name(tool, room / 2);
     let text = format!("{name}  {}", title(entry, tool));
     let mut rows = Vec::new();
-    lines(&text).for_each(|line| wrap_line(&clean(line), room, &mut rows));
+    Lines::plain(&text).for_each(|line| wrap_line(&clean(&line), room, &mut rows));
     let Some(first) = rows.first() else { return };
     // The name is short enough to stand on the first row as a whole.
     let (name, rest) = first.strip_prefix(&*name).map_or(("", &**first), |rest| (&*name, rest));

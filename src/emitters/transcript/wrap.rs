@@ -4,7 +4,10 @@ use std::{borrow::Cow, iter};
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::emitters::terminal::{EMOJI_PRESENTATION, is_printable, neutralise};
+use crate::{
+    conversation::Lines,
+    emitters::terminal::{EMOJI_PRESENTATION, is_printable, neutralise},
+};
 
 const TAB: usize = 4;
 
@@ -38,27 +41,6 @@ pub(super) fn beginning(line: &str, room: usize) -> &str {
     line.split_at(hard_end(line, room)).0
 }
 
-/// The lines of a text, without empty ones at its beginning and end.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let start = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());
-    let start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    text[start..].trim_end().lines()
-}
-
-/// How many [`lines`] a text has.
-pub(super) fn count_lines(text: &str) -> usize {
-    let text = text.trim_end();
-    let start = text.len() - text.trim_start().len();
-    let breaks = text.as_bytes().iter().skip(start).filter(|byte| **byte == b'\n').count();
-    breaks + usize::from(!text.is_empty())
-}
-
-/// The last of the [`lines`] of a text, the very last one first.
-pub(super) fn last_lines(text: &str) -> impl Iterator<Item = &str> {
-    let lines = text.trim_end().rsplit('\n');
-    lines.map(|line| line.strip_suffix('\r').unwrap_or(line))
-}
-
 /// A line as it is shown: neutralised, tabs expanded.
 pub(super) fn clean(line: &str) -> Cow<'_, str> {
     let line = neutralise(line);
@@ -84,8 +66,8 @@ pub(super) fn clean(line: &str) -> Cow<'_, str> {
 pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut fence = None;
-    for line in lines(text) {
-        let line = clean(line);
+    for line in Lines::plain(text) {
+        let line = clean(&line);
         let mark = fence_mark(&line);
         if fence.is_some() || mark.is_some() {
             rows.extend(pieces(&line, room, 0, hard_end));
@@ -264,16 +246,8 @@ mod tests {
                 prop_assert!(row.width() <= room && width(row) <= room, "{:?}", row);
             }
             let letters = |text: &str| text.split_whitespace().collect::<String>();
-            let shown: String = lines(&text).map(|line| letters(&clean(line))).collect();
+            let shown: String = Lines::plain(&text).map(|line| letters(&clean(&line))).collect();
             prop_assert_eq!(letters(&rows.join("")), shown);
-        }
-
-        #[test]
-        fn lines_are_counted_without_being_made(text in "(a|b| |\n|\r\n|\t|é|\u{2028}){0,20}") {
-            let all: Vec<_> = lines(&text).collect();
-            prop_assert_eq!(count_lines(&text), all.len());
-            let last: Vec<_> = last_lines(&text).take(all.len()).collect();
-            prop_assert_eq!(last.into_iter().rev().collect::<Vec<_>>(), all);
         }
 
         /// A letter that is not ASCII, far behind the row's end, must make no difference, and one
