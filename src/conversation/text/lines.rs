@@ -35,6 +35,19 @@ impl<'t> Spelling<'t> {
         }
     }
 
+    /// How many lines there are, empty ones at the beginning and the end included.
+    pub(crate) fn count_all_lines(&self) -> usize {
+        match self {
+            Self::Escaped(body) => {
+                let body = *body;
+                let ends = body.strip_suffix("\\n");
+                let ended = ends.is_some_and(|before| begins_escape(body, before.len()));
+                count_line_feeds(body) + usize::from(!ended && !body.is_empty())
+            }
+            Self::Plain(text) => text.lines().count(),
+        }
+    }
+
     /// The lines, without empty ones at the beginning and the end.
     pub(crate) fn lines(&self) -> Lines<'_> {
         match self {
@@ -68,6 +81,11 @@ impl<'t> Lines<'t> {
         // The indent of the first line is its own.
         let start = space.rfind(line_feed).map_or(0, |at| at + line_feed.len());
         Self { rest: text.get(start..).filter(|text| !text.is_empty()), escaped }
+    }
+
+    /// Whether there are at least two.
+    pub(crate) fn has_two(&self) -> bool {
+        self.rest.is_some_and(|text| self.breaks(text).next().is_some())
     }
 
     /// Where the line feeds of `text` stand.
@@ -262,7 +280,9 @@ mod tests {
             let spellings = [Spelling::of(&text), Spelling::Plain(string.as_str().into())];
             for spelling in &spellings {
                 prop_assert_eq!(&*spelling.decode(), &string);
+                prop_assert_eq!(spelling.count_all_lines(), string.lines().count());
                 prop_assert_eq!(spelling.lines().count(), expected.len());
+                prop_assert_eq!(spelling.lines().has_two(), expected.len() > 1);
                 prop_assert_eq!(spelling.lines().collect::<Vec<_>>(), expected.clone());
                 let mut last: Vec<_> = spelling.lines().rev().collect();
                 last.reverse();

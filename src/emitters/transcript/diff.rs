@@ -2,7 +2,8 @@
 
 use super::{
     human,
-    page::{Extent, Page, Row},
+    page::{Extent, Page},
+    row::Row,
     style::Ink,
 };
 use crate::conversation::{FileChange, Lines, Spelling, Text};
@@ -22,7 +23,7 @@ pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
                     removed += usize::from(line.starts_with('-'));
                 }
             }
-            FileChange::Write { content, .. } => written += content.decode().lines().count(),
+            FileChange::Write { content, .. } => written += Spelling::of(content).count_all_lines(),
             FileChange::Delete { .. } | FileChange::Rename { .. } => {}
         }
     }
@@ -37,7 +38,7 @@ pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
 pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[FileChange]) {
     for change in changes.iter().take(MOST_FILES) {
         if changes.len() > 1 || change.path() != title || !has_content(change) {
-            page.row(Row::indent(indent).join(heading(change)));
+            page.row(Row::indent(indent).join(&heading(change)));
         }
         match change {
             FileChange::Edit { unified_diff, has_line_numbers, .. } => {

@@ -1,11 +1,6 @@
 //! [`Flow`]: where the transcript's end stands, and how to get from there to what comes next.
 
-use super::{
-    calls::Calls,
-    page::{Page, Row},
-    style::Ink,
-    wrap::clip,
-};
+use super::{calls::Calls, page::Page, row::Row, style::Ink, width::clip};
 use crate::conversation::CorrId;
 
 /// The end of the transcript.
@@ -118,5 +113,5 @@ pub(super) fn refer(page: &mut Page, label: &str, status: Row) {
     }
     let room = page.width().saturating_sub(mark.width() + status.width() + 3);
     let label = clip(label, room.max(12)).into_owned();
-    page.row(mark.then(Ink::Plain, label).then(Ink::Quiet, " · ").join(status));
+    page.row(mark.then(Ink::Plain, label).then(Ink::Quiet, " · ").join(&status));
 }

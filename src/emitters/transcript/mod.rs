@@ -13,10 +13,13 @@ mod flow;
 mod human;
 mod page;
 mod result;
+mod row;
 mod session;
+mod shown;
 mod speech;
 mod style;
 mod tool;
+mod width;
 mod wrap;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -25,7 +28,8 @@ pub use self::style::TranscriptStyle;
 use self::{
     calls::{Calls, OpenCall, lane},
     flow::{Flow, Spacing},
-    page::{Page, Row},
+    page::Page,
+    row::Row,
     style::Ink,
 };
 use crate::{
@@ -132,7 +136,7 @@ impl Transcript {
         self.calls.count(&tool.status);
         tool::header(page, entry, tool);
         tool::brief(page, &tool.action_type);
-        page.row(Row::indent(2).join(result::status(entry, tool)));
+        page.row(Row::indent(2).join(&result::status(entry, tool)));
         result::body(page, tool);
     }
 
@@ -194,7 +198,7 @@ impl Transcript {
         let same = self.calls.get(id).is_some_and(|call| call.label == label);
         if same && let Some(depth) = self.flow.depth_of_header(id) {
             page.set_depth(depth);
-            page.row(Row::indent(2).join(status));
+            page.row(Row::indent(2).join(&status));
             return true;
         }
         self.begin_tight(page, lane, Some(id));
@@ -232,7 +236,7 @@ impl Transcript {
         if news.width() > 0 {
             told.clone_from(session);
             self.begin_tight(page, None, None);
-            page.row(Row::new(Ink::Quiet, "· ").join(news));
+            page.row(Row::new(Ink::Quiet, "· ").join(&news));
         }
     }
 

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use super::{
     diff, human,
-    page::{Extent, Page, Row},
+    page::{Extent, Page},
+    row::Row,
+    shown::Shown,
     style::Ink,
     tool::compact,
-    wrap::{clip, width, wrap},
+    width::{clip, width},
+    wrap::{Wrapped, wrap},
 };
 use crate::conversation::{
     ActionType, CommandExitStatus, NormalizedEntry, Spelling, Text, TodoItem, ToolResult,
@@ -146,7 +149,7 @@ fn output(page: &mut Page, text: &Text, succeeded: bool) {
         Spelling::Plain(text) => Spelling::Plain(without_colors(text)),
         escaped => escaped,
     };
-    if text.lines().nth(1).is_none() {
+    if !text.lines().has_two() {
         page.beginning(Row::indent(INDENT), Ink::Quiet, &text.decode(), MOST_RAW);
     } else {
         page.excerpt(INDENT, text.lines(), extent, |_| Ink::Quiet);
@@ -154,7 +157,8 @@ fn output(page: &mut Page, text: &Text, succeeded: bool) {
 }
 
 fn prose(page: &mut Page, text: &Text, ink: Ink) {
-    let rows = wrap(&text.decode(), page.width() - INDENT);
+    let text = Shown::of_lines(&text.decode());
+    let rows = wrap(&text, page.width() - INDENT);
     page.hang_beginning(Row::indent(INDENT), ink, &rows, MOST_ANSWER);
 }
 
@@ -169,9 +173,10 @@ fn todo(page: &mut Page, item: &TodoItem) {
             Ink::Quiet,
         ),
     };
-    let mark = Row::indent(INDENT).join(mark);
-    let rows = wrap(&item.content.decode(), page.width().saturating_sub(mark.width()).max(8));
-    page.hang(mark, ink, if rows.is_empty() { vec![String::new()] } else { rows });
+    let mark = Row::indent(INDENT).join(&mark);
+    let text = Shown::of_lines(&item.content.decode());
+    let rows = wrap(&text, page.width().saturating_sub(mark.width()).max(8));
+    page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
 }
 
 /// Command output without the sequences that do nothing but colour it; all others are shown.
