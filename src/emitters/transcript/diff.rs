@@ -38,7 +38,7 @@ pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
 pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[FileChange]) {
     for change in changes.iter().take(MOST_FILES) {
         if changes.len() > 1 || change.path() != title || !has_content(change) {
-            page.row(Row::indent(indent).join(&heading(change)));
+            page.row(Row::indent(indent).join(heading(change)));
         }
         match change {
             FileChange::Edit { unified_diff, has_line_numbers, .. } => {

@@ -113,5 +113,5 @@ pub(super) fn refer(page: &mut Page, label: &str, status: Row) {
     }
     let room = page.width().saturating_sub(mark.width() + status.width() + 3);
     let label = clip(label, room.max(12)).into_owned();
-    page.row(mark.then(Ink::Plain, label).then(Ink::Quiet, " · ").join(&status));
+    page.row(mark.then(Ink::Plain, label).then(Ink::Quiet, " · ").join(status));
 }

@@ -136,7 +136,7 @@ impl Transcript {
         self.calls.count(&tool.status);
         tool::header(page, entry, tool);
         tool::brief(page, &tool.action_type);
-        page.row(Row::indent(2).join(&result::status(entry, tool)));
+        page.row(Row::indent(2).join(result::status(entry, tool)));
         result::body(page, tool);
     }
 
@@ -198,7 +198,7 @@ impl Transcript {
         let same = self.calls.get(id).is_some_and(|call| call.label == label);
         if same && let Some(depth) = self.flow.depth_of_header(id) {
             page.set_depth(depth);
-            page.row(Row::indent(2).join(&status));
+            page.row(Row::indent(2).join(status));
             return true;
         }
         self.begin_tight(page, lane, Some(id));
@@ -236,7 +236,7 @@ impl Transcript {
         if news.width() > 0 {
             told.clone_from(session);
             self.begin_tight(page, None, None);
-            page.row(Row::new(Ink::Quiet, "· ").join(&news));
+            page.row(Row::new(Ink::Quiet, "· ").join(news));
         }
     }
 

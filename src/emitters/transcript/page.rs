@@ -55,7 +55,7 @@ impl Page {
 
     /// A row, cut to the width, without white space at its end.
     pub(super) fn row(&mut self, row: Row) {
-        let row = if self.bars > 0 { Row::new(Ink::Quiet, self.bars()).join(&row) } else { row };
+        let row = if self.bars > 0 { Row::new(Ink::Quiet, self.bars()).join(row) } else { row };
         self.begin_row();
         for (ink, piece) in row.fit(self.style.width).pieces() {
             self.print(ink, |text| text.append(piece));
@@ -104,14 +104,10 @@ impl Page {
 
     /// Prints in colour what is written, if there are colours.
     fn print<T>(&mut self, ink: Ink, write: impl FnOnce(&mut Shown) -> T) -> T {
-        if !self.style.color || ink == Ink::Plain {
-            return write(&mut self.text);
+        match self.style.color && ink != Ink::Plain {
+            true => self.text.paint(ink, write),
+            false => write(&mut self.text),
         }
-        let style = ink.style();
-        self.text.switch(style.render());
-        let written = write(&mut self.text);
-        self.text.switch(style.render_reset());
-        written
     }
 
     fn bars(&self) -> String {
@@ -219,7 +215,7 @@ impl Page {
     pub(super) fn rule(&mut self, title: Row) {
         let used = title.width() + 5;
         let rest = self.width().saturating_sub(used).max(1);
-        let row = Row::new(Ink::Quiet, "─── ").join(&title);
+        let row = Row::new(Ink::Quiet, "─── ").join(title);
         self.row(
             row.then(Ink::Quiet, format!(" {}", iter::repeat_n('─', rest).collect::<String>())),
         );

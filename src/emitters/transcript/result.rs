@@ -173,7 +173,7 @@ fn todo(page: &mut Page, item: &TodoItem) {
             Ink::Quiet,
         ),
     };
-    let mark = Row::indent(INDENT).join(&mark);
+    let mark = Row::indent(INDENT).join(mark);
     let text = Shown::of_lines(&item.content.decode());
     let rows = wrap(&text, page.width().saturating_sub(mark.width()).max(8));
     page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });

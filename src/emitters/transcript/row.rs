@@ -58,10 +58,10 @@ impl Row {
     }
 
     #[must_use]
-    pub(super) fn join(mut self, other: &Self) -> Self {
+    pub(super) fn join(mut self, other: Self) -> Self {
         let start = self.text.len();
         self.text.append(other.text.whole());
-        self.pieces.extend(other.pieces.iter().map(|(ink, end)| (*ink, start + end)));
+        self.pieces.extend(other.pieces.into_iter().map(|(ink, end)| (ink, start + end)));
         self.columns += other.columns;
         self
     }

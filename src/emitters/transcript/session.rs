@@ -128,7 +128,7 @@ fn fact(page: &mut Page, name: &str, value: Option<String>) {
 
 fn row(page: &mut Page, name: &str, value: Row) {
     if value.width() > 0 {
-        page.row(label(name).join(&value));
+        page.row(label(name).join(value));
     }
 }
 

@@ -1,11 +1,11 @@
 //! [`Shown`]: text that may go to a terminal, and the one way for a log's text to get there.
 
-use std::{
-    fmt::{Display, Write},
-    iter,
-};
+use std::{fmt::Write, iter};
 
-use super::width::{TAB, clipped, columns, width};
+use super::{
+    style::Ink,
+    width::{TAB, clipped, columns, width},
+};
 use crate::{
     conversation::Lines,
     emitters::terminal::{
@@ -151,10 +151,14 @@ impl Shown {
         self.0.push_str(piece.0);
     }
 
-    /// Begins or ends a style: what the style says is our own.
-    pub(super) fn switch(&mut self, style: impl Display) {
+    /// Adds what `write` adds, in colour.
+    pub(super) fn paint<T>(&mut self, ink: Ink, write: impl FnOnce(&mut Self) -> T) -> T {
+        let style = ink.style();
         // Writing to a string cannot fail.
-        let _ = write!(self.0, "{style}");
+        let _ = write!(self.0, "{}", style.render());
+        let written = write(self);
+        let _ = write!(self.0, "{}", style.render_reset());
+        written
     }
 
     pub(super) fn truncate(&mut self, bytes: usize) {

@@ -38,7 +38,9 @@ pub(super) fn header(page: &mut Page, entry: &NormalizedEntry, tool: &ToolUse) {
     let first = first.text.as_str();
     let (name, rest) = first.strip_prefix(&*name).map_or(("", first), |rest| (&*name, rest));
     page.row(glyph.then(Ink::Strong, name).then(Ink::Plain, rest));
-    page.hang_beginning(Row::indent(INDENT), Ink::Plain, rows, MOST_TITLE);
+    if !rows.is_empty() {
+        page.hang_beginning(Row::indent(INDENT), Ink::Plain, rows, MOST_TITLE);
+    }
 }
 
 /// Prints what a call brings with it beyond a title. Says whether there was anything.
