@@ -27,6 +27,8 @@ mod usage;
 pub(crate) use self::document::entry_of_call;
 #[cfg(feature = "executors")]
 pub(crate) use self::size::length_of_extra;
+#[cfg(feature = "transcript")]
+pub(crate) use self::text::{Lines, Spelling};
 pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,

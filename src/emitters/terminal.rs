@@ -23,7 +23,7 @@ pub(super) const EMOJI_PRESENTATION: char = '\u{fe0f}';
 /// assert_eq!(neutralise("two\n\tlines, 中文, 👩‍🔧"), "two\n\tlines, 中文, 👩‍🔧");
 /// ```
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    if is_printable(text) {
+    if all(text, |byte| is_latin_byte(byte) | (byte == b'\n') | (byte == b'\t')) {
         return Cow::Borrowed(text);
     }
     // Most of what is not ASCII is harmless too: nothing is copied before something else is found.
@@ -45,7 +45,7 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
 
 /// [`neutralise`] for text that must stay on one line: a line feed becomes `⏎`, a tab a space.
 pub fn neutralise_line(text: &str) -> Cow<'_, str> {
-    if is_printable(text) {
+    if is_latin(text) {
         return Cow::Borrowed(text);
     }
     let shown = neutralise(text);
@@ -58,8 +58,62 @@ pub fn neutralise_line(text: &str) -> Cow<'_, str> {
 
 /// Whether a text is of printable ASCII characters only, as most are.
 pub(super) fn is_printable(text: &str) -> bool {
-    // All bytes are looked at, whatever is found: so the compiler takes many of them at once.
-    text.bytes().fold(true, |printable, byte| printable & matches!(byte, b' '..=b'~'))
+    all(text, is_printable_byte)
+}
+
+#[inline]
+const fn is_printable_byte(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
+}
+
+/// Whether a text is of printable ASCII characters and of Latin letters only (U+00C0 to U+02FF), as
+/// nearly all others are.
+pub(super) fn is_latin(text: &str) -> bool {
+    all(text, is_latin_byte)
+}
+
+/// The Latin letters that [`is_latin`] knows.
+pub(super) const FIRST_LETTER: char = '\u{c0}';
+pub(super) const LAST_LETTER: char = '\u{2ff}';
+
+/// Whether a byte is an ASCII character, or the first or second one of a Latin letter.
+const fn is_latin_byte(byte: u8) -> bool {
+    // Without branches, which would keep many bytes from being looked at together.
+    is_printable_byte(byte) | matches!(byte, 0x80..=0xbf) | matches!(byte, 0xc3..=0xcb)
+}
+
+/// How many printable ASCII characters a text begins with, of as many as `most`.
+pub(super) fn printable_len(text: &str, most: usize) -> usize {
+    let bytes = text.as_bytes();
+    let bytes = bytes.get(..most).unwrap_or(bytes);
+    let (blocks, _) = bytes.as_chunks::<16>();
+    let before = 16 * blocks.iter().take_while(|block| whole(block, is_printable_byte)).count();
+    let rest = bytes.get(before..).unwrap_or_default();
+    before + rest.iter().take_while(|byte| is_printable_byte(**byte)).count()
+}
+
+/// Whether all bytes of a text are such.
+fn all(text: &str, is: impl Fn(u8) -> bool) -> bool {
+    let bytes = text.as_bytes();
+    // The last block lies over the one before it.
+    if let Some(last) = bytes.last_chunk::<16>() {
+        return bytes.as_chunks::<16>().0.iter().all(|block| whole(block, &is)) && whole(last, &is);
+    }
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) => whole(first, &is) & whole(last, &is),
+        _ => bytes.iter().all(|byte| is(*byte)),
+    }
+}
+
+/// The same for a few bytes, without an early end, so that they are looked at together.
+#[inline]
+fn whole<const N: usize>(block: &[u8; N], is: impl Fn(u8) -> bool) -> bool {
+    block.iter().fold(true, |all, byte| all & is(*byte))
+}
+
+/// Whether a character may be shown wherever it stands, and stays on its line.
+pub(super) fn is_harmless_in_line(c: char) -> bool {
+    is_harmless(c) && !matches!(c, '\n' | '\t')
 }
 
 fn is_harmless(c: char) -> bool {
@@ -146,6 +200,7 @@ mod tests {
             let acts = c.is_control() && !matches!(c, '\n' | '\t');
             assert_eq!(is_harmless(c), !acts && !is_invisible(c), "{c:?}");
             assert_eq!(is_printable(c.encode_utf8(&mut [0; 4])), c.is_ascii() && !c.is_control());
+            assert!(is_harmless(c) || !is_latin(c.encode_utf8(&mut [0; 4])), "{c:?}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, mem};
 
-use super::{page::Row, style::Ink, tool};
+use super::{row::Row, style::Ink, tool};
 use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
 
 /// The open calls, and how the others ended.

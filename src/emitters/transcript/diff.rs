@@ -2,10 +2,11 @@
 
 use super::{
     human,
-    page::{Extent, Page, Row},
+    page::{Extent, Page},
+    row::Row,
     style::Ink,
 };
-use crate::conversation::{FileChange, Text};
+use crate::conversation::{FileChange, Lines, Spelling, Text};
 
 const DIFF: Extent = Extent { head: 32, tail: 8 };
 const WRITTEN: Extent = Extent { head: 8, tail: 2 };
@@ -22,7 +23,7 @@ pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
                     removed += usize::from(line.starts_with('-'));
                 }
             }
-            FileChange::Write { content, .. } => written += content.decode().lines().count(),
+            FileChange::Write { content, .. } => written += Spelling::of(content).count_all_lines(),
             FileChange::Delete { .. } | FileChange::Rename { .. } => {}
         }
     }
@@ -43,13 +44,13 @@ pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[File
             FileChange::Edit { unified_diff, has_line_numbers, .. } => {
                 let diff = unified_diff.decode();
                 if *has_line_numbers {
-                    page.excerpt(indent, &diff, DIFF, ink);
+                    page.excerpt(indent, Lines::plain(&diff), DIFF, ink);
                 } else {
-                    page.excerpt(indent, &without_numbers(&diff), DIFF, ink);
+                    page.excerpt(indent, Lines::plain(&without_numbers(&diff)), DIFF, ink);
                 }
             }
             FileChange::Write { content, .. } => {
-                page.excerpt(indent, &content.decode(), WRITTEN, |_| Ink::Added);
+                page.excerpt(indent, Spelling::of(content).lines(), WRITTEN, |_| Ink::Added);
             }
             FileChange::Delete { .. } | FileChange::Rename { .. } => {}
         }

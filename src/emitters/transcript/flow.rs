@@ -1,11 +1,6 @@
 //! [`Flow`]: where the transcript's end stands, and how to get from there to what comes next.
 
-use super::{
-    calls::Calls,
-    page::{Page, Row},
-    style::Ink,
-    wrap::clip,
-};
+use super::{calls::Calls, page::Page, row::Row, style::Ink, width::clip};
 use crate::conversation::CorrId;
 
 /// The end of the transcript.

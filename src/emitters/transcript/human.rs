@@ -28,7 +28,7 @@ pub(super) fn dollars(amount: f64) -> String {
 
 /// `1 line`, `2 lines`.
 pub(super) fn number_of(n: usize, thing: &str) -> String {
-    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+    [&*n.to_string(), " ", thing, if n == 1 { "" } else { "s" }].concat()
 }
 
 #[cfg(test)]

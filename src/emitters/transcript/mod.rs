@@ -13,10 +13,13 @@ mod flow;
 mod human;
 mod page;
 mod result;
+mod row;
 mod session;
+mod shown;
 mod speech;
 mod style;
 mod tool;
+mod width;
 mod wrap;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -25,7 +28,8 @@ pub use self::style::TranscriptStyle;
 use self::{
     calls::{Calls, OpenCall, lane},
     flow::{Flow, Spacing},
-    page::{Page, Row},
+    page::Page,
+    row::Row,
     style::Ink,
 };
 use crate::{

@@ -1,80 +1,16 @@
-//! [`Page`]: the rows that one event adds to the transcript, and the one way for text to get there.
+//! [`Page`]: the rows that one event adds to the transcript.
 
-use std::{fmt::Write, iter};
+use std::{borrow::Cow, iter};
 
 use super::{
     human,
+    row::Row,
+    shown::Shown,
     style::{Ink, TranscriptStyle},
-    wrap::{beginning, clean, clip, count_lines, hard_wrap, last_lines, lines, width},
+    width::clip,
+    wrap::{Wrapped, hard_wrap},
 };
-use crate::{emitters::terminal::neutralise_line, transduce::Batch};
-
-/// One row, made of pieces. Whatever is put into it is neutralised, so that nothing reaches the
-/// terminal otherwise.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Row(Vec<(Ink, String)>);
-
-impl Row {
-    pub(super) fn new(ink: Ink, text: impl AsRef<str>) -> Self {
-        Self::default().then(ink, text)
-    }
-
-    pub(super) fn indent(columns: usize) -> Self {
-        Self::new(Ink::Plain, " ".repeat(columns))
-    }
-
-    #[must_use]
-    pub(super) fn then(mut self, ink: Ink, text: impl AsRef<str>) -> Self {
-        self.0.push((ink, neutralise_line(text.as_ref()).into_owned()));
-        self
-    }
-
-    /// The row with `text` after a dot, unless it is the row's beginning.
-    #[must_use]
-    pub(super) fn item(self, ink: Ink, text: impl AsRef<str>) -> Self {
-        let row = if self.0.is_empty() { self } else { self.then(Ink::Quiet, " · ") };
-        row.then(ink, text)
-    }
-
-    #[must_use]
-    pub(super) fn join(mut self, other: Self) -> Self {
-        self.0.extend(other.0);
-        self
-    }
-
-    pub(super) fn width(&self) -> usize {
-        self.0.iter().map(|(_, text)| width(text)).sum()
-    }
-
-    fn trim_end(&mut self) {
-        while let Some((_, text)) = self.0.last_mut() {
-            text.truncate(text.trim_end().len());
-            if !text.is_empty() {
-                break;
-            }
-            self.0.pop();
-        }
-    }
-
-    fn fit(&mut self, room: usize) {
-        if self.width() <= room {
-            return;
-        }
-        let mut left = room.saturating_sub(1);
-        let mut kept = 0;
-        for (_, text) in &mut self.0 {
-            kept += 1;
-            let columns = width(text);
-            if columns > left {
-                text.truncate(beginning(text, left).len());
-                text.push('…');
-                break;
-            }
-            left -= columns;
-        }
-        self.0.truncate(kept);
-    }
-}
+use crate::{conversation::Lines, transduce::Batch};
 
 /// The rows that one event adds, right of the bars that mark a sub-agent's work.
 #[derive(Debug)]
@@ -82,7 +18,7 @@ pub(super) struct Page {
     style: TranscriptStyle,
     bars: usize,
     rows: usize,
-    text: String,
+    text: Shown,
 }
 
 /// How much of a long text is shown.
@@ -98,7 +34,7 @@ impl Page {
     const MIN_TEXT: usize = 24;
 
     pub(super) fn new(style: TranscriptStyle) -> Self {
-        Self { style, bars: 0, rows: 0, text: String::new() }
+        Self { style, bars: 0, rows: 0, text: Shown::default() }
     }
 
     /// From here on, rows stand right of as many bars.
@@ -119,47 +55,58 @@ impl Page {
 
     /// A row, cut to the width, without white space at its end.
     pub(super) fn row(&mut self, row: Row) {
-        let mut whole = Row::default();
-        if self.bars > 0 {
-            whole = whole.then(Ink::Quiet, self.bars());
-        }
-        whole = whole.join(row);
-        whole.trim_end();
-        whole.fit(self.style.width);
+        let row = if self.bars > 0 { Row::new(Ink::Quiet, self.bars()).join(row) } else { row };
         self.begin_row();
-        whole.0.iter().for_each(|(ink, text)| self.print(*ink, text));
+        for (ink, piece) in row.fit(self.style.width).pieces() {
+            self.print(ink, |text| text.append(piece));
+        }
     }
 
-    /// A row of one text. Most rows are such, and fit: they are copied once.
-    fn line(&mut self, indent: usize, ink: Ink, text: &str) {
-        let text = neutralise_line(text);
-        let text = text.trim_end();
-        if text.is_empty() || indent + width(text) > self.width() {
-            return self.row(Row::indent(indent).then(ink, text));
-        }
+    /// A row of one text that is known to fit. Most rows are such: they are written but once.
+    fn line(&mut self, indent: usize, ink: Ink, write: impl FnOnce(&mut Shown)) {
+        let (rows, before) = (self.rows, self.text.len());
         self.begin_row();
         if self.bars > 0 {
-            self.print(Ink::Quiet, &self.bars());
+            let bars = self.bars();
+            self.print(Ink::Quiet, |text| _ = text.push(&bars));
         }
-        self.text.extend(iter::repeat_n(' ', indent));
-        self.print(ink, text);
+        self.text.pad(indent);
+        let is_seen = self.print(ink, |text| {
+            let start = text.len();
+            write(text);
+            text.trim_end(start);
+            text.len() > start
+        });
+        if !is_seen {
+            self.text.truncate(before);
+            self.rows = rows;
+            self.blank();
+        }
+    }
+
+    /// A row of a text that was wrapped.
+    fn wrapped(&mut self, indent: usize, ink: Ink, row: Wrapped<'_>) {
+        if row.fits(self.width().saturating_sub(indent)) {
+            self.line(indent, ink, |text| row.push_to(text));
+        } else {
+            self.row(Row::indent(indent).then_wrapped(ink, row));
+        }
     }
 
     fn begin_row(&mut self) {
-        if self.rows > 0 {
-            self.text.push('\n');
+        match self.rows {
+            // As much as one row often takes.
+            0 => self.text.reserve(256),
+            _ => self.text.end_line(),
         }
         self.rows += 1;
     }
 
-    /// Prints what was neutralised.
-    fn print(&mut self, ink: Ink, text: &str) {
-        if self.style.color && ink != Ink::Plain {
-            let style = ink.style();
-            // Writing to a string cannot fail.
-            let _ = write!(self.text, "{}{text}{}", style.render(), style.render_reset());
-        } else {
-            self.text.push_str(text);
+    /// Prints in colour what is written, if there are colours.
+    fn print<T>(&mut self, ink: Ink, write: impl FnOnce(&mut Shown) -> T) -> T {
+        match self.style.color && ink != Ink::Plain {
+            true => self.text.paint(ink, write),
+            false => write(&mut self.text),
         }
     }
 
@@ -172,28 +119,34 @@ impl Page {
     }
 
     /// Rows of text below each other, the first one behind `first`.
-    pub(super) fn hang<T: AsRef<str>>(
+    pub(super) fn hang<'t>(
         &mut self,
         first: Row,
         ink: Ink,
-        texts: impl IntoIterator<Item = T>,
+        rows: impl IntoIterator<Item = Wrapped<'t>>,
     ) {
         let indent = first.width();
         let mut first = Some(first);
-        for text in texts {
+        for row in rows {
             match first.take() {
-                Some(first) => self.row(first.then(ink, text)),
-                None => self.line(indent, ink, text.as_ref()),
+                Some(first) => self.row(first.then_wrapped(ink, row)),
+                None => self.wrapped(indent, ink, row),
             }
         }
     }
 
     /// The beginning of rows, and how many there are beyond it.
-    pub(super) fn hang_beginning(&mut self, first: Row, ink: Ink, rows: &[String], most: usize) {
+    pub(super) fn hang_beginning(
+        &mut self,
+        first: Row,
+        ink: Ink,
+        rows: &[Wrapped<'_>],
+        most: usize,
+    ) {
         let indent = first.width();
         // A note that one row is left out would be as long as the row.
         let shown = if rows.len().saturating_sub(1) <= most { rows.len() } else { most };
-        self.hang(first, ink, rows.iter().take(shown));
+        self.hang(first, ink, rows.iter().copied().take(shown));
         self.more(indent, rows.len() - shown, "line");
     }
 
@@ -201,14 +154,13 @@ impl Page {
     pub(super) fn excerpt(
         &mut self,
         indent: usize,
-        text: &str,
+        lines: Lines<'_>,
         extent: Extent,
         ink: impl Fn(&str) -> Ink,
     ) {
-        let all = count_lines(text);
-        let lines = lines(text);
+        let all = lines.clone().count();
         let (head, tail): (Vec<_>, Vec<_>) = if all > extent.head + extent.tail + 1 {
-            let mut tail: Vec<_> = last_lines(text).take(extent.tail).collect();
+            let mut tail: Vec<_> = lines.clone().rev().take(extent.tail).collect();
             tail.reverse();
             (lines.take(extent.head).collect(), tail)
         } else {
@@ -219,9 +171,12 @@ impl Page {
             if tail.is_empty() { (&*head, &*tail) } else { (trim(&head), trim(&tail)) };
         let omitted = all - head.len() - tail.len();
         let room = self.width().saturating_sub(indent);
-        head.iter().for_each(|line| self.line(indent, ink(line), &clip(&clean(line), room)));
+        let print = |page: &mut Self, line: &str| {
+            page.line(indent, ink(line), |text| text.push_line(line, room));
+        };
+        head.iter().for_each(|line| print(self, line));
         self.more(indent, omitted, "line");
-        tail.iter().for_each(|line| self.line(indent, ink(line), &clip(&clean(line), room)));
+        tail.iter().for_each(|line| print(self, line));
     }
 
     /// The first rows of a text that has no lines to speak of: JSON, raw records.
@@ -233,21 +188,25 @@ impl Page {
         let room = self.width().saturating_sub(first.width());
         // No character that takes no column is worth reading on for.
         let enough: String = text.chars().take(room * most + 1).collect();
-        let line = neutralise_line(&enough);
-        let mut rows: Vec<String> = hard_wrap(&line, room).take(most + 1).collect();
-        if rows.len() > most || enough.len() < text.len() {
+        let mut line = Shown::default();
+        line.push(&enough);
+        let mut rows: Vec<_> = hard_wrap(line.whole(), room).take(most + 1).collect();
+        let is_cut = rows.len() > most || enough.len() < text.len();
+        let mut end = Shown::default();
+        if is_cut {
             rows.truncate(most);
-            if let Some(last) = rows.last_mut() {
-                *last = clip(&format!("{last}…"), room).into_owned();
+            if let Some(last) = rows.pop() {
+                end.push(&clip(&format!("{}…", last.text.as_str()), room));
             }
         }
-        self.hang(first, ink, rows);
+        let end = is_cut.then(|| Wrapped { hanging: 0, text: end.whole() });
+        self.hang(first, ink, rows.into_iter().chain(end));
     }
 
     /// Says how much is left out, if anything.
     pub(super) fn more(&mut self, indent: usize, n: usize, thing: &str) {
         if n > 0 {
-            let note = format!("… {}", human::number_of(n, &format!("more {thing}")));
+            let note = ["… ", &*human::number_of(n, &["more ", thing].concat())].concat();
             self.row(Row::indent(indent).then(Ink::Quiet, note));
         }
     }
@@ -264,14 +223,15 @@ impl Page {
 
     /// All rows as one text.
     pub(super) fn into_text(self) -> Batch<String> {
-        Batch::from((self.rows > 0).then_some(self.text))
+        Batch::from((self.rows > 0).then(|| self.text.into_string()))
     }
 }
 
 /// Without empty lines at the beginning and the end.
-fn trim<'s, 't>(mut lines: &'s [&'t str]) -> &'s [&'t str] {
-    while let [rest @ .., ""] | ["", rest @ ..] = lines {
-        lines = rest;
-    }
-    lines
+fn trim<'s, 't>(lines: &'s [Cow<'t, str>]) -> &'s [Cow<'t, str>] {
+    let is_empty = |line: &&Cow<'_, str>| line.is_empty();
+    let start = lines.iter().take_while(is_empty).count();
+    let lines = lines.get(start..).unwrap_or_default();
+    let end = lines.len() - lines.iter().rev().take_while(is_empty).count();
+    lines.get(..end).unwrap_or_default()
 }

@@ -1,14 +1,20 @@
 //! How a call ended: its status in one line, and what of its result is worth showing.
 
+use std::borrow::Cow;
+
 use super::{
     diff, human,
-    page::{Extent, Page, Row},
+    page::{Extent, Page},
+    row::Row,
+    shown::Shown,
     style::Ink,
     tool::compact,
-    wrap::{clip, count_lines, lines, width, wrap},
+    width::{clip, width},
+    wrap::{Wrapped, wrap},
 };
 use crate::conversation::{
-    ActionType, CommandExitStatus, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
+    ActionType, CommandExitStatus, NormalizedEntry, Spelling, Text, TodoItem, ToolResult,
+    ToolStatus, ToolUse,
 };
 
 const OUTPUT: Extent = Extent { head: 6, tail: 6 };
@@ -66,12 +72,16 @@ fn gist(tool: &ToolUse) -> Option<String> {
         {
             let ToolResult::Text(text) = result else { return None };
             let reads = matches!(tool.action_type, ActionType::FileRead { .. });
-            let text = text.decode();
-            match (count_lines(&text), lines(&text).next()) {
-                (1, Some(line)) if !reads && width(line) <= SHORT => Some(line.trim().to_owned()),
-                (0, _) => Some("empty".to_owned()),
-                (count, _) => Some(human::number_of(count, "line")),
-            }
+            let spelling = Spelling::of(text);
+            let mut lines = spelling.lines();
+            Some(match lines.clone().count() {
+                0 => "empty".to_owned(),
+                1 if !reads => {
+                    let line = lines.next().filter(|line| width(line) <= SHORT);
+                    line.map_or_else(|| human::number_of(1, "line"), |line| line.trim().to_owned())
+                }
+                count => human::number_of(count, "line"),
+            })
         }
         _ => None,
     }
@@ -134,17 +144,21 @@ fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
 
 fn output(page: &mut Page, text: &Text, succeeded: bool) {
     let extent = if succeeded { OUTPUT } else { FAILED_OUTPUT };
-    let text = text.decode();
-    let text = without_colors(&text);
-    if count_lines(&text) < 2 {
-        page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
+    let text = match Spelling::of(text) {
+        // Where a colour begins is spelt by nothing but its code.
+        Spelling::Plain(text) => Spelling::Plain(without_colors(text)),
+        escaped => escaped,
+    };
+    if !text.lines().has_two() {
+        page.beginning(Row::indent(INDENT), Ink::Quiet, &text.decode(), MOST_RAW);
     } else {
-        page.excerpt(INDENT, &text, extent, |_| Ink::Quiet);
+        page.excerpt(INDENT, text.lines(), extent, |_| Ink::Quiet);
     }
 }
 
 fn prose(page: &mut Page, text: &Text, ink: Ink) {
-    let rows = wrap(&text.decode(), page.width() - INDENT);
+    let text = Shown::of_lines(&text.decode());
+    let rows = wrap(&text, page.width() - INDENT);
     page.hang_beginning(Row::indent(INDENT), ink, &rows, MOST_ANSWER);
 }
 
@@ -160,15 +174,16 @@ fn todo(page: &mut Page, item: &TodoItem) {
         ),
     };
     let mark = Row::indent(INDENT).join(mark);
-    let rows = wrap(&item.content.decode(), page.width().saturating_sub(mark.width()).max(8));
-    page.hang(mark, ink, if rows.is_empty() { vec![String::new()] } else { rows });
+    let text = Shown::of_lines(&item.content.decode());
+    let rows = wrap(&text, page.width().saturating_sub(mark.width()).max(8));
+    page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
 }
 
 /// Command output without the sequences that do nothing but colour it; all others are shown.
-fn without_colors(text: &str) -> std::borrow::Cow<'_, str> {
+fn without_colors(text: Cow<'_, str>) -> Cow<'_, str> {
     const START: &str = "\x1b[";
     if !text.as_bytes().contains(&b'\x1b') {
-        return text.into();
+        return text;
     }
     let mut parts = text.split(START);
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -188,6 +203,7 @@ mod tests {
 
     #[test]
     fn only_colours_are_left_out() {
+        let without_colors = |text| without_colors(Cow::Borrowed(text));
         assert_eq!(without_colors("\x1b[1;31merror\x1b[0m: x\x1b[m"), "error: x");
         assert_eq!(without_colors("\x1b[2Jcleared \x1b[3"), "\x1b[2Jcleared \x1b[3");
         assert_eq!(without_colors("\x1b\x1b[0m[31mx"), "\x1b[31mx");

@@ -1,12 +1,6 @@
 //! What stands around the talk: the session's facts before it, what it came to after it.
 
-use super::{
-    calls::Calls,
-    human,
-    page::{Page, Row},
-    style::Ink,
-    wrap::{clean, wrap_line},
-};
+use super::{calls::Calls, human, page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap_line};
 use crate::conversation::{Outcome, Session, SessionId, Summary, Text, TokenUsage};
 
 /// Prints the session's facts.
@@ -124,9 +118,11 @@ fn tokens(usage: &TokenUsage) -> Row {
 fn fact(page: &mut Page, name: &str, value: Option<String>) {
     let Some(value) = value else { return };
     let label = label(name);
-    let mut rows = Vec::new();
-    let value = clean(&value).replace('\n', " ");
-    wrap_line(&value, page.width().saturating_sub(label.width()).max(8), &mut rows);
+    let mut shown = Shown::default();
+    shown.push_line(&value, usize::MAX);
+    let shown = shown.joined();
+    let room = page.width().saturating_sub(label.width()).max(8);
+    let rows: Vec<_> = wrap_line(shown.whole(), room).collect();
     page.hang_beginning(label, Ink::Plain, &rows, 3);
 }
 

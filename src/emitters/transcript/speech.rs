@@ -1,10 +1,6 @@
 //! What is said: messages, thoughts, errors, and what of the log was not understood.
 
-use super::{
-    page::{Page, Row},
-    style::Ink,
-    wrap::wrap,
-};
+use super::{page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap};
 use crate::conversation::NormalizedEntryType;
 
 /// How a speaker looks.
@@ -39,7 +35,8 @@ pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &str) {
         NormalizedEntryType::ToolUse(_) => return,
     };
     let first = Row::new(voice.mark, voice.glyph);
-    let rows = wrap(text, page.width() - first.width());
+    let text = Shown::of_lines(text);
+    let rows = wrap(&text, page.width() - first.width());
     if rows.is_empty() {
         return page.row(first.then(Ink::Quiet, "(empty)"));
     }

@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 
 use super::{
-    page::{Page, Row},
+    page::Page,
+    row::Row,
+    shown::Shown,
     style::Ink,
-    wrap::{clean, clip, lines, wrap, wrap_line},
+    width::clip,
+    wrap::{wrap, wrap_line},
 };
 use crate::{
     conversation::{ActionType, Json, NormalizedEntry, Text, ToolKind, ToolUse},
@@ -27,15 +30,17 @@ pub(super) fn header(page: &mut Page, entry: &NormalizedEntry, tool: &ToolUse) {
     let glyph = Row::new(Ink::Tool, glyph(&tool.action_type)).then(Ink::Plain, " ");
     let room = page.width() - INDENT;
     let name = name(tool, room / 2);
-    let text = format!("{name}  {}", title(entry, tool));
-    let mut rows = Vec::new();
-    lines(&text).for_each(|line| wrap_line(&clean(line), room, &mut rows));
-    let Some(first) = rows.first() else { return };
+    let text = [&*name, "  ", &*title(entry, tool)].concat();
+    let text = Shown::of_lines(&text);
+    let rows: Vec<_> = text.lines().flat_map(|line| wrap_line(line, room)).collect();
+    let Some((first, rows)) = rows.split_first() else { return };
     // The name is short enough to stand on the first row as a whole.
-    let (name, rest) = first.strip_prefix(&*name).map_or(("", &**first), |rest| (&*name, rest));
+    let first = first.text.as_str();
+    let (name, rest) = first.strip_prefix(&*name).map_or(("", first), |rest| (&*name, rest));
     page.row(glyph.then(Ink::Strong, name).then(Ink::Plain, rest));
-    rows.remove(0);
-    page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_TITLE);
+    if !rows.is_empty() {
+        page.hang_beginning(Row::indent(INDENT), Ink::Plain, rows, MOST_TITLE);
+    }
 }
 
 /// Prints what a call brings with it beyond a title. Says whether there was anything.
@@ -43,19 +48,22 @@ pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
     let room = page.width() - INDENT;
     match action {
         ActionType::PlanPresentation { plan, .. } if !plan.is_empty() => {
-            let rows = wrap(&plan.decode(), room);
+            let text = Shown::of_lines(&plan.decode());
+            let rows = wrap(&text, room);
             page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_PLAN);
         }
         ActionType::Question { questions, .. } if !questions.is_empty() => {
             for question in questions {
                 let bullet = Row::indent(2).then(Ink::Caution, "? ");
-                page.hang(bullet, Ink::Plain, wrap(&question.decode(), room));
+                let text = Shown::of_lines(&question.decode());
+                page.hang(bullet, Ink::Plain, wrap(&text, room));
             }
         }
         ActionType::TaskCreate { description, prompt: Some(prompt), .. }
             if prompt != description =>
         {
-            let rows = wrap(&prompt.decode(), room);
+            let text = Shown::of_lines(&prompt.decode());
+            let rows = wrap(&text, room);
             page.hang_beginning(Row::indent(INDENT), Ink::Quiet, &rows, MOST_PROMPT);
         }
         _ => return false,
@@ -66,19 +74,32 @@ pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
 /// A call in a few words, to refer to it later.
 pub(super) fn label(entry: &NormalizedEntry) -> String {
     let Some(tool) = entry.tool() else { return entry.content.decode().into_owned() };
-    let label = format!("{}  {}", name(tool, NAME), title(entry, tool));
-    let label = neutralise_line(label.trim_end());
-    clip(&label, LABEL).into_owned()
+    let mut label = [&*name(tool, NAME), "  ", &*title(entry, tool)].concat();
+    label.truncate(label.trim_end().len());
+    match neutralise_line(&label) {
+        Cow::Borrowed(_) if label.len() <= LABEL => label,
+        shown => clip(&shown, LABEL).into_owned(),
+    }
 }
 
-fn name(tool: &ToolUse, room: usize) -> String {
-    let name = tool.tool_name.decode();
-    let name = if name.trim().is_empty() { tool.action_type.name() } else { name.trim() };
-    clip(&neutralise_line(name), room.min(NAME)).into_owned()
+fn name(tool: &ToolUse, room: usize) -> Cow<'_, str> {
+    let name = match tool.tool_name.decode() {
+        name if name.trim().is_empty() => Cow::Borrowed(tool.action_type.name()),
+        name => name,
+    };
+    edit(edit(name, |name| neutralise_line(name.trim())), |name| clip(name, room.min(NAME)))
+}
+
+/// What becomes of a text, borrowed as long as it can be.
+fn edit(text: Cow<'_, str>, to: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => to(text),
+        Cow::Owned(text) => to(&text).into_owned().into(),
+    }
 }
 
 fn title<'e>(entry: &'e NormalizedEntry, tool: &'e ToolUse) -> Cow<'e, str> {
-    let one_line = |text: &'e Text| Cow::Owned(neutralise_line(&text.decode()).into_owned());
+    let one_line = |text: &'e Text| edit(text.decode(), neutralise_line);
     match &tool.action_type {
         // A command is read line by line.
         ActionType::CommandRun { command, .. } if !command.is_empty() => command.decode(),

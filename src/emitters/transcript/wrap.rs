@@ -1,96 +1,48 @@
 //! Text into rows of a width, by the columns that a terminal gives each character.
 
-use std::{borrow::Cow, iter};
+use std::iter;
 
-use unicode_width::UnicodeWidthChar;
+use super::{
+    shown::{Piece, Shown},
+    width::{columns, hard_end, latin_end, width},
+};
 
-use crate::emitters::terminal::{EMOJI_PRESENTATION, is_printable, neutralise};
+/// A row: a part of a line, and how far it hangs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wrapped<'t> {
+    pub(super) hanging: usize,
+    pub(super) text: Piece<'t>,
+}
 
-const TAB: usize = 4;
+impl Wrapped<'_> {
+    pub(super) const EMPTY: Self = Self { hanging: 0, text: Piece::EMPTY };
 
-/// How many columns a character takes, rather too many than too few.
-fn columns(c: char) -> usize {
-    match c {
-        // Makes the character before it a wide one.
-        EMOJI_PRESENTATION => 1,
-        // What most text is made of need not be looked up.
-        ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' => 1,
-        _ => c.width().unwrap_or(0),
+    pub(super) fn width(self) -> usize {
+        self.hanging + width(self.text.as_str())
     }
-}
 
-/// How many columns a text takes on one line.
-pub(super) fn width(text: &str) -> usize {
-    if is_printable(text) { text.len() } else { text.chars().map(columns).sum() }
-}
-
-/// The first columns of a line, with `…` where something was cut.
-pub(super) fn clip(line: &str, room: usize) -> Cow<'_, str> {
-    // Most lines are short, and none has more columns than bytes.
-    if line.len() <= room || width(line) <= room {
-        return Cow::Borrowed(line);
+    pub(super) fn fits(self, room: usize) -> bool {
+        // No text has more columns than bytes.
+        self.hanging + self.text.as_str().len() <= room || self.width() <= room
     }
-    Cow::Owned(format!("{}…", beginning(line, room.saturating_sub(1))))
-}
 
-/// As much of a line's beginning as fits.
-pub(super) fn beginning(line: &str, room: usize) -> &str {
-    line.split_at(hard_end(line, room)).0
-}
-
-/// The lines of a text, without empty ones at its beginning and end.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let start = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());
-    let start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    text[start..].trim_end().lines()
-}
-
-/// How many [`lines`] a text has.
-pub(super) fn count_lines(text: &str) -> usize {
-    let text = text.trim_end();
-    let start = text.len() - text.trim_start().len();
-    let breaks = text.as_bytes().iter().skip(start).filter(|byte| **byte == b'\n').count();
-    breaks + usize::from(!text.is_empty())
-}
-
-/// The last of the [`lines`] of a text, the very last one first.
-pub(super) fn last_lines(text: &str) -> impl Iterator<Item = &str> {
-    let lines = text.trim_end().rsplit('\n');
-    lines.map(|line| line.strip_suffix('\r').unwrap_or(line))
-}
-
-/// A line as it is shown: neutralised, tabs expanded.
-pub(super) fn clean(line: &str) -> Cow<'_, str> {
-    let line = neutralise(line);
-    if !line.as_bytes().contains(&b'\t') {
-        return line;
+    pub(super) fn push_to(self, shown: &mut Shown) {
+        shown.pad(self.hanging);
+        shown.append(self.text);
     }
-    let mut expanded = String::with_capacity(line.len() + 2 * TAB);
-    let mut column = 0;
-    for (number, part) in line.split('\t').enumerate() {
-        if number > 0 {
-            let spaces = TAB - column % TAB;
-            expanded.extend(iter::repeat_n(' ', spaces));
-            column += spaces;
-        }
-        expanded.push_str(part);
-        column += width(part);
-    }
-    Cow::Owned(expanded)
 }
 
 /// A message: its line breaks and indents stay, long lines are wrapped at words, those in code blocks
 /// (between lines of ```` ``` ```` or `~~~`) at the edge.
-pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
+pub(super) fn wrap(text: &Shown, room: usize) -> Vec<Wrapped<'_>> {
     let mut rows = Vec::new();
     let mut fence = None;
-    for line in lines(text) {
-        let line = clean(line);
-        let mark = fence_mark(&line);
+    for line in text.lines() {
+        let mark = fence_mark(line.as_str());
         if fence.is_some() || mark.is_some() {
-            rows.extend(pieces(&line, room, 0, hard_end));
+            rows.extend(hard_wrap(line, room));
         } else {
-            wrap_line(&line, room, &mut rows);
+            rows.extend(wrap_line(line, room));
         }
         match (fence, mark) {
             (None, _) => fence = mark,
@@ -101,70 +53,51 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     rows
 }
 
-/// One clean line, wrapped at words; what follows hangs below the text of its first row.
-pub(super) fn wrap_line(line: &str, room: usize, rows: &mut Vec<String>) {
-    rows.extend(pieces(line, room, hanging_indent(line).min(room / 2), soft_end));
+/// One line, wrapped at words; what follows hangs below the text of its first row.
+pub(super) fn wrap_line(line: Piece<'_>, room: usize) -> impl Iterator<Item = Wrapped<'_>> {
+    pieces(line, room, hanging_indent(line.as_str()).min(room / 2), soft_end)
 }
 
-/// One clean line, cut at the edge.
-pub(super) fn hard_wrap(line: &str, room: usize) -> impl Iterator<Item = String> {
+/// One line, cut at the edge.
+pub(super) fn hard_wrap(line: Piece<'_>, room: usize) -> impl Iterator<Item = Wrapped<'_>> {
     pieces(line, room, 0, hard_end)
 }
 
-fn pieces(
-    line: &str,
+fn pieces<'t>(
+    line: Piece<'t>,
     room: usize,
-    hanging: usize,
+    indent: usize,
     end: fn(&str, usize) -> usize,
-) -> impl Iterator<Item = String> {
+) -> impl Iterator<Item = Wrapped<'t>> {
     let mut rest = Some(line);
-    let mut indent = 0;
+    let mut hanging = 0;
     iter::from_fn(move || {
         let line = rest?;
-        let (row, after) = line.split_at(match end(line, room - indent) {
+        let (row, after) = line.split_at(match end(line.as_str(), room - hanging) {
             // Not even one character fits: it is shown nevertheless.
-            0 => line.chars().next().map_or(0, char::len_utf8),
+            0 => line.as_str().chars().next().map_or(0, char::len_utf8),
             end => end,
         });
-        let row = row.trim_end();
-        let mut shown = String::with_capacity(indent + row.len());
-        shown.extend(iter::repeat_n(' ', indent));
-        shown.push_str(row);
-        rest = Some(after).filter(|after| !after.trim_end().is_empty());
-        indent = hanging;
-        Some(shown)
+        let row = Wrapped { hanging, text: row.trim_end() };
+        rest = Some(after).filter(|after| !after.trim_end().as_str().is_empty());
+        hanging = indent;
+        Some(row)
     })
 }
 
-/// Where a row ends that is full.
-fn hard_end(line: &str, room: usize) -> usize {
-    if let Some(end) = printable_end(line, room) {
-        return end;
-    }
-    let mut column = 0;
-    for (at, c) in line.char_indices() {
-        column += columns(c);
-        if column > room {
-            return at;
-        }
-    }
-    line.len()
-}
-
-/// The same for a row that holds nothing but ASCII, which has a column a byte.
-fn printable_end(line: &str, room: usize) -> Option<usize> {
-    let end = line.len().min(room);
-    line.get(..line.len().min(room + 1)).filter(|row| is_printable(row)).map(|_| end)
-}
-
 /// Where a row ends that is wrapped at a word, or at a wide character, whose scripts have no spaces.
-fn soft_end(line: &str, room: usize) -> usize {
+pub(super) fn soft_end(line: &str, room: usize) -> usize {
     let text = line.len() - line.trim_start().len();
-    if let Some(end) = printable_end(line, room) {
+    if let Some(end) = latin_end(line, room) {
         // Spaces may stand beyond the edge.
-        let end = line.len() - line[end..].trim_start_matches(' ').len();
-        let row = line.get(text + 1..end).filter(|_| end < line.len());
-        return row.and_then(|row| row.rfind(' ')).map_or(end, |space| text + 1 + space + 1);
+        let (row, after) = line.split_at(end);
+        let after = after.trim_start_matches(' ');
+        if after.is_empty() {
+            return line.len();
+        }
+        let end = line.len() - after.len();
+        let row = line.get(..end).unwrap_or(row);
+        return row.rfind(' ').filter(|space| *space > text).map_or(end, |space| space + 1);
     }
     let mut column = 0;
     let mut word = None;
@@ -213,6 +146,12 @@ mod tests {
 
     use super::*;
 
+    fn wrap(text: &str, room: usize) -> Vec<String> {
+        let text = Shown::of_lines(text);
+        let row = |row: &Wrapped<'_>| " ".repeat(row.hanging) + row.text.as_str();
+        super::wrap(&text, room).iter().map(row).collect()
+    }
+
     #[test]
     fn words_are_kept_whole_and_continuations_aligned() {
         assert_eq!(wrap("the quick brown fox", 10), ["the quick", "brown fox"]);
@@ -237,25 +176,6 @@ mod tests {
         assert_eq!(wrap("~~~\naa bb cc\n~~~", 4), ["~~~", "aa b", "b cc", "~~~"]);
     }
 
-    #[test]
-    fn every_character_has_the_columns_that_a_terminal_gives_it() {
-        for c in ('\0'..=char::MAX).filter(|c| *c != EMOJI_PRESENTATION) {
-            assert_eq!(columns(c), c.width().unwrap_or(0), "{c:?}");
-        }
-    }
-
-    #[test]
-    fn clipping_says_so() {
-        assert_eq!(clip("abcdef", 6), "abcdef");
-        assert_eq!(clip("abcdefg", 6), "abcde…");
-        assert_eq!(clip("中文中文", 6), "中文…");
-    }
-
-    #[test]
-    fn tabs_go_to_the_next_stop() {
-        assert_eq!(clean("\ta\tb"), "    a   b");
-    }
-
     proptest! {
         #[test]
         fn rows_fit_and_lose_nothing(text in "(\\PC| |\n|\t|中|👩|\u{200d}|\u{fe0f}|```){0,60}", room in 8usize..40) {
@@ -264,33 +184,8 @@ mod tests {
                 prop_assert!(row.width() <= room && width(row) <= room, "{:?}", row);
             }
             let letters = |text: &str| text.split_whitespace().collect::<String>();
-            let shown: String = lines(&text).map(|line| letters(&clean(line))).collect();
-            prop_assert_eq!(letters(&rows.join("")), shown);
-        }
-
-        #[test]
-        fn lines_are_counted_without_being_made(text in "(a|b| |\n|\r\n|\t|é|\u{2028}){0,20}") {
-            let all: Vec<_> = lines(&text).collect();
-            prop_assert_eq!(count_lines(&text), all.len());
-            let last: Vec<_> = last_lines(&text).take(all.len()).collect();
-            prop_assert_eq!(last.into_iter().rev().collect::<Vec<_>>(), all);
-        }
-
-        /// A letter that is not ASCII, far behind the row's end, must make no difference, and one
-        /// within it, which takes the longer way, must not either.
-        #[test]
-        fn rows_of_ascii_end_as_others_do(line in "[a-c ]{0,60}", room in 1usize..40) {
-            for end in [hard_end, soft_end] {
-                let others = line.replace('a', "é");
-                let columns = others[..end(&others, room)].chars().count();
-                prop_assert_eq!(end(&line, room), columns);
-            }
-        }
-
-        #[test]
-        fn clipped_lines_fit(line in "\\PC{0,60}", room in 1usize..40) {
-            let line = clean(&line);
-            prop_assert!(clip(&line, room).width() <= room);
+            let shown: String = Shown::of_lines(&text).lines().map(Piece::as_str).collect();
+            prop_assert_eq!(letters(&rows.join("")), letters(&shown));
         }
     }
 }

@@ -1,0 +1,307 @@
+//! [`Lines`]: the lines of a text, found without decoding it.
+
+use std::borrow::Cow;
+
+use super::{Repr, Text, has_code};
+use crate::json::{string_body, unescape};
+
+/// A text in the spelling in which its lines are found.
+#[derive(Clone, Debug)]
+pub(crate) enum Spelling<'t> {
+    /// The inside of a JSON literal without codes (`\u000a`): a line feed is `\n` in it, and most
+    /// control characters are nowhere.
+    Escaped(&'t str),
+    /// The string itself.
+    Plain(Cow<'t, str>),
+}
+
+impl<'t> Spelling<'t> {
+    /// As the text is held, as long as that will do.
+    pub(crate) fn of(text: &'t Text) -> Self {
+        match &text.0 {
+            Repr::Literal(literal) => match string_body(literal).unwrap_or_default() {
+                body if has_code(body) => Self::Plain(unescape(body).into()),
+                body => Self::Escaped(body),
+            },
+            Repr::String(string) => Self::Plain(string.into()),
+        }
+    }
+
+    /// The string itself.
+    pub(crate) fn decode(&self) -> Cow<'_, str> {
+        match self {
+            Self::Escaped(body) => decode(body),
+            Self::Plain(text) => Cow::Borrowed(text),
+        }
+    }
+
+    /// How many lines there are, empty ones at the beginning and the end included.
+    pub(crate) fn count_all_lines(&self) -> usize {
+        match self {
+            Self::Escaped(body) => {
+                let body = *body;
+                let ends = body.strip_suffix("\\n");
+                let ended = ends.is_some_and(|before| begins_escape(body, before.len()));
+                count_line_feeds(body) + usize::from(!ended && !body.is_empty())
+            }
+            Self::Plain(text) => text.lines().count(),
+        }
+    }
+
+    /// The lines, without empty ones at the beginning and the end.
+    pub(crate) fn lines(&self) -> Lines<'_> {
+        match self {
+            Self::Escaped(body) => Lines::new(body, true),
+            Self::Plain(text) => Lines::plain(text),
+        }
+    }
+}
+
+/// The lines of a text, from both ends, without empty ones at its beginning and end.
+///
+/// Of a long output the first and the last lines are shown and the others counted: only those that are
+/// shown are decoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines<'t> {
+    rest: Option<&'t str>,
+    escaped: bool,
+}
+
+impl<'t> Lines<'t> {
+    /// The lines of a string that is not spelt as in JSON.
+    pub(crate) fn plain(text: &'t str) -> Self {
+        Self::new(text, false)
+    }
+
+    fn new(text: &'t str, escaped: bool) -> Self {
+        let text = if escaped { trim_end(text) } else { text.trim_end() };
+        let inner = if escaped { trim_start(text) } else { text.trim_start() };
+        let (space, _) = text.split_at(text.len() - inner.len());
+        let line_feed = line_feed(escaped);
+        // The indent of the first line is its own.
+        let start = space.rfind(line_feed).map_or(0, |at| at + line_feed.len());
+        Self { rest: text.get(start..).filter(|text| !text.is_empty()), escaped }
+    }
+
+    /// Whether there are at least two.
+    pub(crate) fn has_two(&self) -> bool {
+        self.rest.is_some_and(|text| self.breaks(text).next().is_some())
+    }
+
+    /// Where the line feeds of `text` stand.
+    fn breaks(&self, text: &'t str) -> impl DoubleEndedIterator<Item = usize> + use<'t> {
+        let escaped = self.escaped;
+        let breaks = text.match_indices(if escaped { '\\' } else { '\n' });
+        breaks.map(|(at, _)| at).filter(move |at| !escaped || is_line_feed(text, *at))
+    }
+
+    /// The line before a line feed, decoded.
+    fn line(&self, line: &'t str) -> Cow<'t, str> {
+        if self.escaped {
+            let before =
+                line.strip_suffix("\\r").filter(|before| begins_escape(line, before.len()));
+            decode(before.unwrap_or(line))
+        } else {
+            Cow::Borrowed(line.strip_suffix('\r').unwrap_or(line))
+        }
+    }
+}
+
+impl<'t> Iterator for Lines<'t> {
+    type Item = Cow<'t, str>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let text = self.rest?;
+        let (line, rest) = match self.breaks(text).next() {
+            Some(at) => (text.get(..at)?, text.get(at + line_feed(self.escaped).len()..)),
+            None => (text, None),
+        };
+        self.rest = rest;
+        Some(self.line(line))
+    }
+
+    fn count(self) -> usize {
+        match self.rest {
+            Some(text) if self.escaped => 1 + count_line_feeds(text),
+            Some(text) => 1 + text.bytes().filter(|byte| *byte == b'\n').count(),
+            None => 0,
+        }
+    }
+}
+
+impl DoubleEndedIterator for Lines<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let text = self.rest?;
+        let (rest, line) = match self.breaks(text).next_back() {
+            Some(at) => (text.get(..at), text.get(at + line_feed(self.escaped).len()..)?),
+            None => (None, text),
+        };
+        self.rest = rest;
+        Some(self.line(line))
+    }
+}
+
+const fn line_feed(escaped: bool) -> &'static str {
+    if escaped { "\\n" } else { "\n" }
+}
+
+fn decode(body: &str) -> Cow<'_, str> {
+    match body.as_bytes().contains(&b'\\') {
+        true => Cow::Owned(unescape(body)),
+        false => Cow::Borrowed(body),
+    }
+}
+
+/// Whether the backslash at `at` is not itself escaped.
+fn begins_escape(body: &str, at: usize) -> bool {
+    let before = body.as_bytes().iter().take(at).rev();
+    before.take_while(|byte| **byte == b'\\').count() % 2 == 0
+}
+
+/// Whether the backslash at `at` begins a line feed.
+fn is_line_feed(body: &str, at: usize) -> bool {
+    body.as_bytes().get(at + 1) == Some(&b'n') && begins_escape(body, at)
+}
+
+/// How many line feeds are spelt in `body`.
+fn count_line_feeds(body: &str) -> usize {
+    /// So many that a byte can count them.
+    const BLOCK: usize = 128;
+    let bytes = body.as_bytes();
+    let next = bytes.get(1..).unwrap_or_default();
+    let (mut count, mut escapes_backslash) = (0, false);
+    // Without an early end and without branches, so that many bytes are looked at together.
+    for (bytes, next) in bytes.chunks(BLOCK).zip(next.chunks(BLOCK)) {
+        let mut line_feeds = 0_u8;
+        for (byte, next) in bytes.iter().zip(next) {
+            line_feeds += u8::from((*byte == b'\\') & (*next == b'n'));
+            escapes_backslash |= (*byte == b'\\') & (*next == b'\\');
+        }
+        count += usize::from(line_feeds);
+    }
+    if escapes_backslash {
+        let backslashes = body.match_indices('\\');
+        return backslashes.filter(|(at, _)| is_line_feed(body, *at)).count();
+    }
+    count
+}
+
+/// White space that has an escape of its own.
+const SPACES: [&str; 4] = ["\\n", "\\r", "\\t", "\\f"];
+
+fn trim_start(mut body: &str) -> &str {
+    loop {
+        body = body.trim_start();
+        match SPACES.iter().find_map(|space| body.strip_prefix(space)) {
+            Some(rest) => body = rest,
+            None => return body,
+        }
+    }
+}
+
+fn trim_end(mut body: &str) -> &str {
+    loop {
+        body = body.trim_end();
+        let rest = SPACES.iter().find_map(|space| body.strip_suffix(space));
+        match rest.filter(|rest| begins_escape(body, rest.len())) {
+            Some(rest) => body = rest,
+            None => return body,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What stands for the lines of a text, said without care for time.
+    fn plain_lines(text: &str) -> Vec<&str> {
+        let lines: Vec<_> = text.trim_end().lines().collect();
+        let is_blank = |line: &&str| line.trim().is_empty();
+        let blank = lines.iter().take_while(|line| is_blank(line)).count();
+        lines[blank..].to_vec()
+    }
+
+    /// Pieces of a literal that are worth meeting each other.
+    fn literals() -> impl Strategy<Value = String> {
+        let pieces = [
+            "a",
+            "n",
+            "r",
+            "b",
+            "é",
+            " ",
+            "\u{a0}",
+            "\u{2028}",
+            "\\n",
+            "\\n",
+            "\\r\\n",
+            "\\r",
+            "\\t",
+            "\\f",
+            "\\b",
+            "\\\\",
+            "\\\\n",
+            "\\\\r",
+            "\\\"",
+            "\\/",
+            "\\u000a",
+            "\\u000A",
+            "\\u0020",
+            "\\u001b[0m",
+            "\\ud83d\\ude00",
+        ];
+        // Most literals are without codes, which are decoded as a whole.
+        let piece = |most: usize| prop::sample::select(pieces[..most].to_vec());
+        prop_oneof![
+            3 => prop::collection::vec(piece(20), 0..24),
+            1 => prop::collection::vec(piece(pieces.len()), 0..24),
+            // Longer than a block that is counted at once.
+            1 => prop::collection::vec(piece(20), 100..400),
+        ]
+        .prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+    }
+
+    #[test]
+    fn blank_ends_are_left_out_and_indents_stay() {
+        let text: Text = serde_json::from_str(r#"" \n\t\n  a\\n\r\n\nb \\\n \u00a0""#).unwrap();
+        let lines: Vec<_> = Spelling::of(&text).lines().map(Cow::into_owned).collect();
+        assert_eq!(lines, ["  a\\n", "", "b \\"]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_spelling_makes_no_difference(literal in literals()) {
+            let text: Text = serde_json::from_str(&literal).unwrap();
+            let string: String = serde_json::from_str(&literal).unwrap();
+            let expected = plain_lines(&string);
+            let spellings = [Spelling::of(&text), Spelling::Plain(string.as_str().into())];
+            for spelling in &spellings {
+                prop_assert_eq!(&*spelling.decode(), &string);
+                prop_assert_eq!(spelling.count_all_lines(), string.lines().count());
+                prop_assert_eq!(spelling.lines().count(), expected.len());
+                prop_assert_eq!(spelling.lines().has_two(), expected.len() > 1);
+                prop_assert_eq!(spelling.lines().collect::<Vec<_>>(), expected.clone());
+                let mut last: Vec<_> = spelling.lines().rev().collect();
+                last.reverse();
+                prop_assert_eq!(last, expected.clone());
+            }
+        }
+
+        #[test]
+        fn the_ends_meet(literal in literals(), front in prop::collection::vec(any::<bool>(), 0..24)) {
+            let text: Text = serde_json::from_str(&literal).unwrap();
+            let spelling = Spelling::of(&text);
+            let mut lines = spelling.lines();
+            let mut left = lines.clone().count();
+            for front in front {
+                let line = if front { lines.next() } else { lines.next_back() };
+                prop_assert_eq!(line.is_some(), left > 0);
+                left = left.saturating_sub(1);
+                prop_assert_eq!(lines.clone().count(), left);
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! [`Row`]: one row, made of pieces.
+
+use super::{
+    shown::{Piece, Shown},
+    style::Ink,
+    width::{beginning, width},
+    wrap::Wrapped,
+};
+
+/// One row, made of pieces. Whatever is put into it is neutralised.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    text: Shown,
+    /// Each piece's ink and where it ends.
+    pieces: Vec<(Ink, usize)>,
+    columns: usize,
+}
+
+impl Row {
+    pub(super) fn new(ink: Ink, text: impl AsRef<str>) -> Self {
+        Self::with_capacity().then(ink, text)
+    }
+
+    pub(super) fn indent(columns: usize) -> Self {
+        let mut row = Self::with_capacity();
+        row.text.pad(columns);
+        row.end_piece(Ink::Plain, columns)
+    }
+
+    /// Most rows are not longer, and none of them has to be moved.
+    fn with_capacity() -> Self {
+        Self { text: Shown::with_capacity(128), pieces: Vec::with_capacity(8), columns: 0 }
+    }
+
+    fn end_piece(mut self, ink: Ink, columns: usize) -> Self {
+        self.columns += columns;
+        self.pieces.push((ink, self.text.len()));
+        self
+    }
+
+    #[must_use]
+    pub(super) fn then(mut self, ink: Ink, text: impl AsRef<str>) -> Self {
+        let columns = self.text.push(text.as_ref());
+        self.end_piece(ink, columns)
+    }
+
+    #[must_use]
+    pub(super) fn then_wrapped(mut self, ink: Ink, row: Wrapped<'_>) -> Self {
+        row.push_to(&mut self.text);
+        self.end_piece(ink, row.width())
+    }
+
+    /// The row with `text` after a dot, unless it is the row's beginning.
+    #[must_use]
+    pub(super) fn item(self, ink: Ink, text: impl AsRef<str>) -> Self {
+        let row = if self.pieces.is_empty() { self } else { self.then(Ink::Quiet, " · ") };
+        row.then(ink, text)
+    }
+
+    #[must_use]
+    pub(super) fn join(mut self, other: Self) -> Self {
+        let start = self.text.len();
+        self.text.append(other.text.whole());
+        self.pieces.extend(other.pieces.into_iter().map(|(ink, end)| (ink, start + end)));
+        self.columns += other.columns;
+        self
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.columns
+    }
+
+    /// The pieces from left to right.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Ink, Piece<'_>)> {
+        let mut start = 0;
+        self.pieces.iter().map(move |(ink, end)| {
+            let piece = self.text.piece(start, *end);
+            start = *end;
+            (*ink, piece)
+        })
+    }
+
+    /// The same without white space at its end, cut to the width.
+    #[must_use]
+    pub(super) fn fit(mut self, room: usize) -> Self {
+        self.trim_end();
+        if self.columns > room {
+            self.cut(room.saturating_sub(1));
+        }
+        self
+    }
+
+    fn trim_end(&mut self) {
+        let text = self.text.whole();
+        let trimmed = text.trim_end().as_str().len();
+        self.columns -= width(text.split_at(trimmed).1.as_str());
+        self.text.truncate(trimmed);
+        // What is left of the last piece ends where the text does; pieces of nothing but space go.
+        while let Some((ink, _)) = self.pieces.pop() {
+            let start = self.pieces.last().map_or(0, |(_, end)| *end);
+            if start < trimmed {
+                return self.pieces.push((ink, trimmed));
+            }
+        }
+    }
+
+    /// Puts `…` behind the first columns.
+    fn cut(&mut self, room: usize) {
+        let mut left = room;
+        let fitting = self.pieces().take_while(|(_, piece)| {
+            let columns = width(piece.as_str());
+            let fits = columns <= left;
+            left -= if fits { columns } else { 0 };
+            fits
+        });
+        let whole = fitting.count();
+        let Some((ink, piece)) = self.pieces().nth(whole) else { return };
+        let kept = beginning(piece.as_str(), left).len();
+        let start = self.pieces.get(..whole).and_then(<[_]>::last).map_or(0, |(_, end)| *end);
+        self.text.truncate(start + kept);
+        self.text.push("…");
+        self.pieces.truncate(whole);
+        self.pieces.push((ink, self.text.len()));
+        self.columns = room + 1;
+    }
+}
