@@ -9,10 +9,10 @@ use std::{
 use crate::transduce::{Batch, Emitter, Fault};
 
 /// How many events go over at once: the threads meet rarely, and what waits stays in the cache.
-const EVENTS: usize = 256;
+const EVENTS: usize = 128;
 
 /// How many such lots wait at the most. Then whoever emits waits, so that memory is bounded.
-const LOTS: usize = 4;
+const LOTS: usize = 2;
 
 /// Runs an emitter on a thread of its own, some events behind the others.
 ///

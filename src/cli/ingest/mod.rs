@@ -84,7 +84,7 @@ pub(super) struct IngestArgs {
     #[arg(long)]
     hidden: bool,
 
-    /// How many threads work [default: one for each processor]
+    /// How many threads read and write [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 
@@ -121,10 +121,7 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
     }
     let progress = progress(plans.iter().map(Plan::bytes).sum());
     let jobs = jobs(args);
-    let tidier = match jobs {
-        1 => None,
-        _ => Some(Tidier::start(&args.db, wait)?),
-    };
+    let tidier = Tidier::start(&args.db, wait)?;
     let writer = Writer::new(database, tidier, audit, progress, summary);
     let (database, summary) = read_all(args, &plans, jobs, writer).map_err(Error::resumable)?;
     summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;

@@ -27,7 +27,7 @@ const COMMITS: usize = 256;
 /// Writes what the readers read, in the order of the files.
 pub(super) struct Writer {
     database: Database,
-    tidier: Option<Tidier>,
+    tidier: Tidier,
     progress: ProgressBar,
     summary: Summary,
     audit: Option<AuditFile>,
@@ -38,7 +38,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(
         database: Database,
-        tidier: Option<Tidier>,
+        tidier: Tidier,
         audit: Option<AuditFile>,
         progress: ProgressBar,
         summary: Summary,
@@ -101,9 +101,7 @@ impl Writer {
             let receipt =
                 self.database.commit_prepared(&commits, output.as_slice()).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
-            if let Some(tidier) = &self.tidier {
-                tidier.clear_up(commits);
-            }
+            self.tidier.clear_up(commits);
         }
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
         Ok(())
