@@ -77,7 +77,7 @@ fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
 fn aside(
     emitter: impl Emitter<Sourced<DomainEvent>, Infallible> + Send + 'static,
 ) -> impl Emitter<Sourced<DomainEvent>, Infallible> {
-    Background::new(emitter, |never: Infallible| match never {})
+    Background::new(emitter, |never: Infallible| match never {}).expect("there is a thread")
 }
 
 /// The patches, and beside them one more consumer.

@@ -1,7 +1,7 @@
 //! [`Background`]: an emitter on a thread of its own.
 
 use std::{
-    fmt, mem,
+    fmt, io, mem,
     sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
     thread::{self, JoinHandle},
 };
@@ -22,7 +22,7 @@ const LOTS: usize = 2;
 /// without outputs, as the side of a [`Tee`](crate::transduce::Tee). Clones of domain events are cheap:
 /// their entries are shared.
 ///
-/// At most about a thousand events wait; then whoever emits waits too. Events go over in lots:
+/// At most some hundreds of events wait; then whoever emits waits too. Events go over in lots:
 /// [`flush`](Self::flush) sends what there is, for a log that pauses. [`join`](Self::join) waits until
 /// everything was taken, and gives the emitter back; dropping it waits as well.
 ///
@@ -36,7 +36,7 @@ const LOTS: usize = 2;
 ///
 /// let (lines, written) = channel();
 /// let slow = emit_fn(|n: &u32| Batch::one(format!("{n} squared is {}", n * n)));
-/// let side = Background::new(slow, move |line| drop(lines.send(line)));
+/// let side = Background::new(slow, move |line| drop(lines.send(line)))?;
 ///
 /// let main = emit_fn(|n: &u32| Batch::one(n + 1));
 /// let same = reduce_fn(|| (), |(), n: u32| ((), Batch::one(n)));
@@ -47,7 +47,7 @@ const LOTS: usize = 2;
 /// let (_, _, Tee { side, .. }) = shell.into_parts();
 /// side.join()?;
 /// assert_eq!(written.try_iter().collect::<Vec<_>>(), ["3 squared is 9"]);
-/// # Ok::<(), foldline::transduce::Fault>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Background<Event, M> {
     waiting: Vec<Event>,
@@ -69,14 +69,20 @@ where
     M: Send + 'static,
 {
     /// Starts the thread. `take` is called there with every output.
-    pub fn new<Out>(emitter: M, take: impl FnMut(Out) + Send + 'static) -> Self
+    ///
+    /// # Errors
+    ///
+    /// If the system has no thread left.
+    pub fn new<Out>(emitter: M, take: impl FnMut(Out) + Send + 'static) -> io::Result<Self>
     where
         M: Emitter<Event, Out>,
     {
         let (queue, lots) = sync_channel(LOTS);
         let (give_back, spent) = channel();
-        let thread = thread::spawn(move || run(emitter, &lots, &give_back, take));
-        Self { waiting: Vec::new(), queue: Some(queue), spent, thread: Some(thread) }
+        let thread = thread::Builder::new()
+            .name("background".to_owned())
+            .spawn(move || run(emitter, &lots, &give_back, take))?;
+        Ok(Self { waiting: Vec::new(), queue: Some(queue), spent, thread: Some(thread) })
     }
 }
 
@@ -125,8 +131,11 @@ impl<Event, M> Background<Event, M> {
     pub fn join(mut self) -> Result<M, Fault> {
         self.flush();
         self.queue = None;
-        let ended = self.thread.take().map(JoinHandle::join);
-        ended.unwrap_or_else(|| Err(Box::new("its thread was joined before"))).map_err(Fault::of)
+        match self.thread.take().map(JoinHandle::join) {
+            Some(ended) => ended.map_err(|panic| Fault::of(&*panic)),
+            // Only `join` and `drop` take the thread, and either ends this.
+            None => Err(Fault::Skipped),
+        }
     }
 
     fn send(&self, lot: Lot<Event>) {
@@ -209,7 +218,7 @@ mod tests {
 
             let (taken, outputs) = channel();
             let take = move |out: String| taken.send(out).unwrap();
-            let mut background = Background::new(Counter::default(), take);
+            let mut background = Background::new(Counter::default(), take).unwrap();
             for (number, event) in events.iter().enumerate() {
                 emit(&mut background, [*event]);
                 if number == flush_at % 2000 {
@@ -226,7 +235,8 @@ mod tests {
     fn what_is_flushed_arrives_without_more() {
         let (taken, outputs) = channel();
         let mut background =
-            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap());
+            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap())
+                .unwrap();
         emit(&mut background, [7]);
         background.flush();
         assert_eq!(outputs.recv().unwrap(), "1: 7");
@@ -236,7 +246,8 @@ mod tests {
     fn nothing_is_lost_when_it_is_dropped() {
         let (taken, outputs) = channel();
         let mut background =
-            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap());
+            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap())
+                .unwrap();
         emit(&mut background, 0..1000);
         drop(background);
         assert_eq!(outputs.try_iter().count(), 1000);
@@ -245,7 +256,7 @@ mod tests {
     #[test]
     fn a_panic_is_told_and_holds_nobody_up() {
         let fragile = || emit_fn(|event: &usize| Batch::one(100 / (*event - 5)));
-        let mut background = Background::new(fragile(), |_: usize| {});
+        let mut background = Background::new(fragile(), |_: usize| {}).unwrap();
         emit(&mut background, 5..100_000);
         let Err(Fault::Panicked(message)) = background.join().map(|_| ()) else {
             unreachable!("it divides by zero")
@@ -253,7 +264,8 @@ mod tests {
         assert!(message.contains("divide by zero"));
 
         let (taken, outputs) = channel();
-        let mut background = Background::new(guard(fragile()), move |out| taken.send(out).unwrap());
+        let mut background =
+            Background::new(guard(fragile()), move |out| taken.send(out).unwrap()).unwrap();
         emit(&mut background, [5, 6]);
         assert!(background.join().unwrap().is_lost());
         let outputs: Vec<Result<usize, Fault>> = outputs.iter().collect();

@@ -71,7 +71,7 @@ impl error::Error for Fault {}
 
 impl Fault {
     /// What a panic left behind.
-    pub(crate) fn of(panic: Box<dyn Any + Send>) -> Self {
+    pub(crate) fn of(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Self::Panicked(text.unwrap_or("it does not say why").to_owned())
@@ -92,7 +92,7 @@ impl<T> Guarded<T> {
 
 /// Runs `f`; the caller gives up everything that it had in its hands if it panics.
 fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(f)).map_err(Fault::of)
+    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| Fault::of(&*panic))
 }
 
 impl<R, In, State, Event> Reducer<In, Option<State>, Result<Event, Fault>> for Guarded<R>
