@@ -42,9 +42,8 @@ const LOTS: usize = 2;
 /// let same = reduce_fn(|| (), |(), n: u32| ((), Batch::one(n)));
 /// let mut shell = Transducer::new(same, Tee { main, side });
 /// assert_eq!(shell.step(3).as_slice(), [4]);
-/// shell.finish();
 ///
-/// let (_, _, Tee { side, .. }) = shell.into_parts();
+/// let (_, Tee { side, .. }, _) = shell.finish();
 /// side.join()?;
 /// assert_eq!(written.try_iter().collect::<Vec<_>>(), ["3 squared is 9"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
