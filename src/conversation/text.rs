@@ -146,13 +146,11 @@ impl Text {
     /// The same without up to `most` line feeds at its end.
     #[must_use]
     pub fn trim_line_feeds(self, most: usize) -> Self {
-        let escaped =
-            |body: &str| body.ends_with("\\n") && !ends_within_escape(&body[..body.len() - 1]);
         match &self.0 {
             Repr::Literal(literal) => {
                 let mut body = string_body(literal).unwrap_or_default();
                 for _ in 0..most {
-                    body = if escaped(body) { &body[..body.len() - 2] } else { body };
+                    body = strip_escape(body, "\\n").unwrap_or(body);
                 }
                 Self::from_body(body)
             }
@@ -189,9 +187,15 @@ fn has_code(body: &str) -> bool {
     pairs.fold(false, |found, (a, b)| found | ((*a == b'\\') & (*b == b'u')))
 }
 
-/// Whether `body` ends with an escaped backslash, so that what follows it is no escape.
-fn ends_within_escape(body: &str) -> bool {
-    body.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0
+/// What stands before `escape`, if `body` ends with it.
+fn strip_escape<'b>(body: &'b str, escape: &str) -> Option<&'b str> {
+    body.strip_suffix(escape).filter(|before| begins_escape(body, before.len()))
+}
+
+/// Whether the backslash at `at` is not itself escaped.
+fn begins_escape(body: &str, at: usize) -> bool {
+    let before = body.as_bytes().iter().take(at).rev();
+    before.take_while(|byte| **byte == b'\\').count() % 2 == 0
 }
 
 impl From<&str> for Text {

@@ -23,6 +23,8 @@ use self::compound::{Close, Compound};
 pub use self::raw::Raw;
 #[cfg(feature = "executors")]
 pub(crate) use self::scan::Scanner;
+#[cfg(feature = "transcript")]
+pub(crate) use self::unescape::decode_body;
 pub(crate) use self::unescape::{decode_literal, string_body, unescape, unescape_to, unescapes_to};
 
 /// Appends `value` as compact JSON.

@@ -6,7 +6,11 @@ use super::word::{equal, first};
 
 /// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.
 pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
-    let body = string_body(literal).unwrap_or_default();
+    decode_body(string_body(literal).unwrap_or_default())
+}
+
+/// The same for what stands between the quotes.
+pub(crate) fn decode_body(body: &str) -> Cow<'_, str> {
     match body.as_bytes().contains(&b'\\') {
         true => Cow::Owned(unescape(body)),
         false => Cow::Borrowed(body),

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Repr, Text, has_code};
-use crate::json::{string_body, unescape};
+use super::{Repr, Text, begins_escape, has_code, strip_escape};
+use crate::json::{decode_body, string_body, unescape};
 
 /// A text in the spelling in which its lines are found.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl<'t> Spelling<'t> {
     /// The string itself.
     pub(crate) fn decode(&self) -> Cow<'_, str> {
         match self {
-            Self::Escaped(body) => decode(body),
+            Self::Escaped(body) => decode_body(body),
             Self::Plain(text) => Cow::Borrowed(text),
         }
     }
@@ -39,9 +39,7 @@ impl<'t> Spelling<'t> {
     pub(crate) fn count_all_lines(&self) -> usize {
         match self {
             Self::Escaped(body) => {
-                let body = *body;
-                let ends = body.strip_suffix("\\n");
-                let ended = ends.is_some_and(|before| begins_escape(body, before.len()));
+                let ended = strip_escape(body, "\\n").is_some();
                 count_line_feeds(body) + usize::from(!ended && !body.is_empty())
             }
             Self::Plain(text) => text.lines().count(),
@@ -98,9 +96,7 @@ impl<'t> Lines<'t> {
     /// The line before a line feed, decoded.
     fn line(&self, line: &'t str) -> Cow<'t, str> {
         if self.escaped {
-            let before =
-                line.strip_suffix("\\r").filter(|before| begins_escape(line, before.len()));
-            decode(before.unwrap_or(line))
+            decode_body(strip_escape(line, "\\r").unwrap_or(line))
         } else {
             Cow::Borrowed(line.strip_suffix('\r').unwrap_or(line))
         }
@@ -143,19 +139,6 @@ impl DoubleEndedIterator for Lines<'_> {
 
 const fn line_feed(escaped: bool) -> &'static str {
     if escaped { "\\n" } else { "\n" }
-}
-
-fn decode(body: &str) -> Cow<'_, str> {
-    match body.as_bytes().contains(&b'\\') {
-        true => Cow::Owned(unescape(body)),
-        false => Cow::Borrowed(body),
-    }
-}
-
-/// Whether the backslash at `at` is not itself escaped.
-fn begins_escape(body: &str, at: usize) -> bool {
-    let before = body.as_bytes().iter().take(at).rev();
-    before.take_while(|byte| **byte == b'\\').count() % 2 == 0
 }
 
 /// Whether the backslash at `at` begins a line feed.
@@ -202,8 +185,7 @@ fn trim_start(mut body: &str) -> &str {
 fn trim_end(mut body: &str) -> &str {
     loop {
         body = body.trim_end();
-        let rest = SPACES.iter().find_map(|space| body.strip_suffix(space));
-        match rest.filter(|rest| begins_escape(body, rest.len())) {
+        match SPACES.iter().find_map(|space| strip_escape(body, space)) {
             Some(rest) => body = rest,
             None => return body,
         }
