@@ -179,8 +179,6 @@ impl<Event, M> fmt::Debug for Background<Event, M> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -201,6 +199,13 @@ mod tests {
         }
     }
 
+    /// A counter in the background, and what it gives.
+    fn counting() -> (Background<usize, Counter>, Receiver<String>) {
+        let (taken, outputs) = channel();
+        let take = move |out: String| taken.send(out).unwrap();
+        (Background::new(Counter::default(), take).unwrap(), outputs)
+    }
+
     fn emit<M: Emitter<usize, ()>>(emitter: &mut M, events: impl IntoIterator<Item = usize>) {
         events.into_iter().for_each(|event| drop(emitter.emit(&event)));
     }
@@ -215,9 +220,7 @@ mod tests {
             events.iter().for_each(|event| expected.extend(alone.emit(event)));
             expected.extend(alone.finish());
 
-            let (taken, outputs) = channel();
-            let take = move |out: String| taken.send(out).unwrap();
-            let mut background = Background::new(Counter::default(), take).unwrap();
+            let (mut background, outputs) = counting();
             for (number, event) in events.iter().enumerate() {
                 emit(&mut background, [*event]);
                 if number == flush_at % 2000 {
@@ -232,10 +235,7 @@ mod tests {
 
     #[test]
     fn what_is_flushed_arrives_without_more() {
-        let (taken, outputs) = channel();
-        let mut background =
-            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap())
-                .unwrap();
+        let (mut background, outputs) = counting();
         emit(&mut background, [7]);
         background.flush();
         assert_eq!(outputs.recv().unwrap(), "1: 7");
@@ -243,10 +243,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_when_it_is_dropped() {
-        let (taken, outputs) = channel();
-        let mut background =
-            Background::new(Counter::default(), move |out: String| taken.send(out).unwrap())
-                .unwrap();
+        let (mut background, outputs) = counting();
         emit(&mut background, 0..1000);
         drop(background);
         assert_eq!(outputs.try_iter().count(), 1000);
