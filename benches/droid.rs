@@ -7,7 +7,7 @@ mod common;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
-use foldline::executors::{Format, droid::DroidLine, wire::Record};
+use foldline::executors::{Format, wire::Record};
 
 use self::common::{droid, product};
 
@@ -24,7 +24,7 @@ fn parse_flat(log: &str) {
 fn parse_typed(log: &str) {
     for line in log.lines() {
         Record::read(line, |_, record| {
-            black_box(DroidLine::from(record));
+            black_box(record);
         });
     }
 }

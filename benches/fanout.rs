@@ -11,7 +11,7 @@ use std::{convert::Infallible, hint::black_box};
 
 use criterion::{Criterion, Throughput};
 use foldline::{
-    conversation::{DomainEvent, Sourced, with_source},
+    conversation::{DomainEvent, Located, locating},
     emitters::{
         audit::AuditChain,
         metrics::Metrics,
@@ -43,9 +43,9 @@ impl Sink {
 }
 
 /// The patches, as `foldline replay --format patches` writes them.
-fn patches() -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
+fn patches() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
     let (mut stream, mut sink) = (PatchStream::default(), Sink::default());
-    emit_fn(move |event: &Sourced<DomainEvent>| {
+    emit_fn(move |event: &Located<DomainEvent>| {
         if let Some(record) = stream.record(event) {
             let out = sink.out();
             json::append(out, &record).expect("patches have a JSON form");
@@ -55,18 +55,18 @@ fn patches() -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
     })
 }
 
-fn audit(mut chain: AuditChain) -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
+fn audit(mut chain: AuditChain) -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
     let mut sink = Sink::default();
-    emit_fn(move |event: &Sourced<DomainEvent>| {
+    emit_fn(move |event: &Located<DomainEvent>| {
         chain.append(event, sink.out());
         Batch::EMPTY
     })
 }
 
-fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
+fn transcript() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
     let style = TranscriptStyle { color: false, width: 100 };
     let (mut transcript, mut sink) = (Transcript::new(style), Sink::default());
-    emit_fn(move |event: &Sourced<DomainEvent>| {
+    emit_fn(move |event: &Located<DomainEvent>| {
         let lines: Batch<String> = transcript.emit(&event.item);
         lines.drain_with(|line| sink.out().extend_from_slice(line.as_bytes()));
         Batch::EMPTY
@@ -75,23 +75,23 @@ fn transcript() -> impl Emitter<Sourced<DomainEvent>, Infallible> + Send {
 
 /// The same on a thread of its own.
 fn aside(
-    emitter: impl Emitter<Sourced<DomainEvent>, Infallible> + Send + 'static,
-) -> impl Emitter<Sourced<DomainEvent>, Infallible> {
+    emitter: impl Emitter<Located<DomainEvent>, Infallible> + Send + 'static,
+) -> impl Emitter<Located<DomainEvent>, Infallible> {
     Background::new(emitter, |never: Infallible| match never {}).expect("there is a thread")
 }
 
 /// The patches, and beside them one more consumer.
-fn run(log: &str, line_hashes: bool, side: impl Emitter<Sourced<DomainEvent>, Infallible>) {
+fn run(log: &str, line_hashes: bool, side: impl Emitter<Located<DomainEvent>, Infallible>) {
     consume(log, line_hashes, Tee { main: patches(), side });
 }
 
 fn consume(
     log: &str,
     line_hashes: bool,
-    consumers: impl Emitter<Sourced<DomainEvent>, Infallible>,
+    consumers: impl Emitter<Located<DomainEvent>, Infallible>,
 ) {
     let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
-    let mut processor = Processor::new(Transducer::new(with_source(executor), consumers));
+    let mut processor = Processor::new(Transducer::new(locating(executor), consumers));
     if line_hashes {
         processor = processor.with_line_hashes();
     }

@@ -6,7 +6,7 @@
 use std::{fs, path::Path};
 
 use foldline::{
-    conversation::{DomainEvent, Sourced, with_source},
+    conversation::{DomainEvent, Located, locating},
     emitters::patch::PatchEmitter,
     executors::{Executor, Format},
     processor::Processor,
@@ -39,8 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A tuple is a fan-out: both see every event, in one pass, and keep their own types.
     let both = (PatchEmitter::default(), SlowCalls { limit_ms: 1_000 });
-    let both = contramap(both, |event: &Sourced<DomainEvent>| &event.item);
-    let mut processor = Processor::new(Transducer::new(with_source(executor), both));
+    let both = contramap(both, |event: &Located<DomainEvent>| &event.item);
+    let mut processor = Processor::new(Transducer::new(locating(executor), both));
 
     let (mut patches, mut slow) = (0, Vec::new());
     let mut take = |(patch, line): (Batch<_>, Batch<String>)| {

@@ -4,7 +4,7 @@
 //! and `Checkpoint` do the same for bytes, with positions, a version and a digest.
 
 use foldline::{
-    conversation::{SourcedState, with_source},
+    conversation::{LocatingState, locating},
     emitters::patch::{PatchStream, PatchStreamState},
     executors::{Executor, ExecutorState, Format},
     processor::{Checkpoint, DEFAULT_MAX_LINE, Extent, Processor, Snapshot, SourceIdentity},
@@ -13,7 +13,7 @@ use foldline::{
 
 const LOG: &str = include_str!("session.jsonl");
 
-type Stored = Checkpoint<SourcedState<ExecutorState>, PatchStreamState>;
+type Stored = Checkpoint<LocatingState<ExecutorState>, PatchStreamState>;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let executor = Executor::of(Format::Droid).ok_or("there is an executor for Droid")?;
@@ -23,10 +23,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut patches = Vec::new();
     let mut stream = PatchStream::default();
     let emitter = emit_fn(|event: &_| Batch::from(stream.record(event)));
-    let mut processor = Processor::new(Transducer::new(with_source(executor), emitter));
+    let mut processor = Processor::new(Transducer::new(locating(executor), emitter));
     processor.push(first.as_bytes(), |patch| patches.push(patch));
-    let Snapshot { framer, counts, state } = processor.snapshot();
-    let snapshot = Snapshot { framer, counts, state: state.clone() };
+    let Snapshot { framer, counts, state, emitter: () } = processor.snapshot();
+    let snapshot = Snapshot { framer, counts, state: state.clone(), emitter: () };
     drop(processor);
     let checkpoint: Stored = Checkpoint {
         processor: snapshot,
@@ -40,15 +40,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The second one, perhaps in another process, begins with that line.
     let checkpoint = Stored::from_bytes(&stored)?;
-    let position = checkpoint.processor.framer.source;
+    let position = checkpoint.processor.framer.position;
     let mut stream = PatchStream::restore(checkpoint.emitter);
     let emitter = emit_fn(|event: &_| Batch::from(stream.record(event)));
-    let reducer = with_source(executor);
+    let reducer = locating(executor);
     let mut processor =
         Processor::restore(reducer, checkpoint.processor, emitter, DEFAULT_MAX_LINE);
     let from = usize::try_from(position.offset)?;
     processor.push(&LOG.as_bytes()[from..], |patch| patches.push(patch));
-    let (counts, _) = processor.finish(|patch| patches.push(patch));
+    let counts = processor.finish(|patch| patches.push(patch)).counts;
     patches.extend(stream.remaining());
 
     assert!(patches.iter().map(|patch| patch.seq).eq(1..=patches.len() as u64));

@@ -33,14 +33,15 @@
 #![cfg_attr(feature = "store", doc = "- [`store`]: the live document with its subscribers.")]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
+#[cfg(feature = "conversation")]
 pub mod conversation;
+#[cfg(feature = "conversation")]
 pub mod emitters;
 #[cfg(feature = "executors")]
 pub mod executors;
+#[cfg(feature = "conversation")]
 pub mod json;
+#[cfg(feature = "conversation")]
 pub mod ledger;
 #[cfg(all(doc, feature = "processor"))]
 pub mod performance;
@@ -51,8 +52,10 @@ pub mod store;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod transduce;
+#[cfg(feature = "conversation")]
+pub mod wire;
 
 /// The README's snippets are tests.
-#[cfg(all(doctest, feature = "cli"))]
+#[cfg(all(doctest, feature = "full"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -7,7 +7,7 @@ mod corpus;
 
 use corpus::{INVALID, NAUGHTY, UNDECIDED, VALID};
 use foldline::{
-    conversation::{DomainEvent, NormalizedEntryType, Sourced, WarningKind, with_source},
+    conversation::{DomainEvent, Located, NormalizedEntryType, WarningKind, locating},
     executors::{Executor, Format},
     processor::{Counts, Processor},
     transduce::{Batch, Transducer, emit_fn},
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 const SOUND: &str = r#"{"n":1,"type":"sound"}"#;
 
 /// Every event of a log, and what was counted.
-fn read(format: Format, log: &[u8]) -> (Vec<Sourced<DomainEvent>>, Counts) {
+fn read(format: Format, log: &[u8]) -> (Vec<Located<DomainEvent>>, Counts) {
     let executor = Executor::of(format).unwrap();
-    let keep = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.clone()));
-    let mut processor = Processor::new(Transducer::new(with_source(executor), keep));
+    let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
+    let mut processor = Processor::new(Transducer::new(locating(executor), keep));
     let mut events = Vec::new();
     processor.push(log, |event| events.push(event));
-    let (counts, _) = processor.finish(|event| events.push(event));
+    let counts = processor.finish(|event| events.push(event)).counts;
     (events, counts)
 }
 
@@ -36,10 +36,10 @@ struct Told {
     at: Vec<u64>,
 }
 
-fn told_of(line: u64, events: &[Sourced<DomainEvent>]) -> Told {
+fn told_of(line: u64, events: &[Located<DomainEvent>]) -> Told {
     let mut told = Told::default();
-    for event in events.iter().filter(|event| event.source.line == line) {
-        told.at.push(event.source.offset);
+    for event in events.iter().filter(|event| event.position.line == line) {
+        told.at.push(event.position.offset);
         match &event.item {
             DomainEvent::Warning(warning) => told.kinds.push(warning.kind),
             DomainEvent::NewEntry { entry } => told.kept.push_str(&entry.content.decode()),
@@ -191,7 +191,7 @@ fn naughty_strings_come_out_as_they_went_in() {
     assert_eq!((counts.lines, counts.records), (NAUGHTY.len() as u64, NAUGHTY.len() as u64));
     let mut said = events.iter().filter_map(|event| match &event.item {
         DomainEvent::NewEntry { entry } if entry.entry_type == NormalizedEntryType::UserMessage => {
-            Some((event.source.line, entry.content.decode().into_owned()))
+            Some((event.position.line, entry.content.decode().into_owned()))
         }
         _ => None,
     });

@@ -18,13 +18,13 @@ use std::{fs, path::Path};
 
 use foldline::{
     conversation::{
-        Conversation, DomainEvent, Json, NormalizedEntry, Session, Sourced, ToolUse, WarningKind,
+        Conversation, DomainEvent, Json, Located, NormalizedEntry, Session, ToolUse, WarningKind,
     },
     executors::{Executor, Format},
     testkit::run,
 };
 
-fn events(name: &str) -> Vec<Sourced<DomainEvent>> {
+fn events(name: &str) -> Vec<Located<DomainEvent>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/droid");
     let log = fs::read(path.join(format!("{name}.jsonl"))).unwrap();
     run::sourced_events(&Executor::of(Format::Droid).unwrap(), [&*log])

@@ -9,7 +9,7 @@ use std::{
 use foldline::{
     conversation::{
         ActionType, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session,
-        Text, TokenUsage, ToolStatus, ToolUse, with_source,
+        Text, TokenUsage, ToolStatus, ToolUse, locating,
     },
     emitters::metrics::{MAX_MODELS, MAX_TOOLS, Metrics},
     executors::{Executor, Format},
@@ -38,9 +38,10 @@ fn metrics_of(log: &str) -> Metrics {
 
 fn read(log: &str, metrics: &mut Metrics) {
     let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
-    let mut processor = Processor::new(Transducer::new(with_source(executor), metrics));
+    let mut processor = Processor::new(Transducer::new(locating(executor), metrics));
     processor.push(log.as_bytes(), |never| match never {});
-    let (counts, metrics) = processor.finish(|never| match never {});
+    let foldline::processor::Finished { counts, emitter: metrics, .. } =
+        processor.finish(|never| match never {});
     metrics.add_read(counts.into());
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Sourced, SourcedState, with_source},
+    conversation::{DomainEvent, Located, LocatingState, locating},
     emitters::patch::{ConversationPatch, PatchEmitter},
     executors::{Executor, ExecutorState, Format, wire::Record},
     processor::{Checkpoint, DEFAULT_MAX_LINE, Processor},
@@ -131,25 +131,24 @@ fn the_other_sessions_go_on_and_the_broken_one_from_its_checkpoint() {
 #[derive(Clone, Default)]
 struct Events(Vec<String>);
 
-impl Emitter<Sourced<DomainEvent>, ()> for Events {
-    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<()> {
+impl Emitter<Located<DomainEvent>, ()> for Events {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<()> {
         self.0.push(serde_json::to_string(event).unwrap());
         Batch::EMPTY
     }
 }
 
-type Stored = Checkpoint<SourcedState<ExecutorState>, usize>;
+type Stored = Checkpoint<LocatingState<ExecutorState>, usize>;
 
 #[test]
 fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
     let log = log();
-    let mut whole =
-        Processor::new(Transducer::new(with_source(Theirs::new(true)), Events::default()));
+    let mut whole = Processor::new(Transducer::new(locating(Theirs::new(true)), Events::default()));
     whole.push(log.as_bytes(), |()| {});
-    let Events(expected) = whole.finish(|()| {}).1;
+    let Events(expected) = whole.finish(|()| {}).emitter;
 
     let mut broken =
-        Processor::new(Transducer::new(with_source(Theirs::new(false)), Events::default()));
+        Processor::new(Transducer::new(locating(Theirs::new(false)), Events::default()));
     let mut stored = Vec::new();
     let panicked = log.split_inclusive('\n').find_map(|line| {
         let checkpoint = Checkpoint {
@@ -172,11 +171,11 @@ fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
     let stored = Stored::from_bytes(&stored).unwrap();
     let mut events = std::mem::take(broken.emitter_mut());
     events.0.truncate(stored.emitter);
-    let offset = stored.processor.framer.source.offset as usize;
-    let reducer = with_source(Theirs::new(true));
+    let offset = stored.processor.framer.position.offset as usize;
+    let reducer = locating(Theirs::new(true));
     let mut mended = Processor::restore(reducer, stored.processor, events, DEFAULT_MAX_LINE);
     mended.push(&log.as_bytes()[offset..], |()| {});
-    assert_eq!(mended.finish(|()| {}).1.0, expected);
+    assert_eq!(mended.finish(|()| {}).emitter.0, expected);
 }
 
 /// Counts the events, and has a mistake in it until it is mended.

@@ -4,7 +4,7 @@
 pub mod claude;
 pub mod droid;
 pub mod product;
-pub mod program;
+
 pub mod timing;
 
 /// A small, fixed generator of pseudo-random numbers (SplitMix64): the same log on every machine.

@@ -3,14 +3,14 @@
 use std::{convert::Infallible, hint::black_box};
 
 use foldline::{
-    conversation::{DomainEvent, Sourced, with_source},
+    conversation::{DomainEvent, Located, locating},
     emitters::{
         metrics::Metrics,
         patch::{ConversationPatch, PatchEmitter, PatchStream},
     },
     executors::{
         Executor, Format,
-        droid::{DroidLine, DroidReducer},
+        droid::DroidReducer,
         wire::{Object, Record},
     },
     json,
@@ -24,7 +24,7 @@ pub fn patches(format: Format, log: &[u8]) -> usize {
     let mut stream = PatchStream::default();
     let mut out = Vec::with_capacity(1 << 20);
     let mut written = 0;
-    let write = emit_fn(|event: &Sourced<DomainEvent>| -> Batch<()> {
+    let write = emit_fn(|event: &Located<DomainEvent>| -> Batch<()> {
         if let Some(record) = stream.record(event) {
             json::append(&mut out, &record).expect("patches serialise");
             out.push(b'\n');
@@ -36,8 +36,7 @@ pub fn patches(format: Format, log: &[u8]) -> usize {
         Batch::EMPTY
     });
     let framer = LineFramer::new(1 << 30);
-    let mut processor =
-        Processor::with_framer(Transducer::new(with_source(executor), write), framer);
+    let mut processor = Processor::with_framer(Transducer::new(locating(executor), write), framer);
     for chunk in log.chunks(256 << 10) {
         processor.push(chunk, |()| {});
     }
@@ -48,11 +47,11 @@ pub fn patches(format: Format, log: &[u8]) -> usize {
 /// Up to the events.
 pub fn events(format: Format, log: &[u8]) {
     let executor = Executor::of(format).expect("this build has the executor");
-    let look = emit_fn(|event: &Sourced<DomainEvent>| -> Batch<()> {
+    let look = emit_fn(|event: &Located<DomainEvent>| -> Batch<()> {
         black_box(event);
         Batch::EMPTY
     });
-    let mut processor = Processor::new(Transducer::new(with_source(executor), look));
+    let mut processor = Processor::new(Transducer::new(locating(executor), look));
     for chunk in log.chunks(256 << 10) {
         processor.push(chunk, |()| {});
     }
@@ -88,6 +87,6 @@ pub fn by_hand(log: &str) {
     }
 }
 
-fn droid_line(line: &str) -> DroidLine<'_> {
-    Record::Object(Object::parse(line).expect("it is an object")).into()
+fn droid_line(line: &str) -> Record<'_> {
+    Record::Object(Object::parse(line).expect("it is an object"))
 }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use foldline::{
-    conversation::{DomainEvent, Sourced, SourcedState, with_source},
+    conversation::{DomainEvent, Located, LocatingState, locating},
     executors::{Executor, ExecutorState},
     json,
     processor::{LineFramer, Processor, Snapshot},
@@ -13,18 +13,18 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     for format in Executor::FORMATS {
         let executor = Executor::of(*format).expect("every format listed has an executor");
-        let write = emit_fn(|event: &Sourced<DomainEvent>| {
+        let write = emit_fn(|event: &Located<DomainEvent>| {
             let mut written = Vec::new();
             json::append(&mut written, event).expect("events have a JSON form");
             let read: Result<serde_json::Value, _> = serde_json::from_slice(&written);
             read.expect("what is written is JSON that others read");
             Batch::<()>::EMPTY
         });
-        let transducer = Transducer::new(with_source(executor), write);
+        let transducer = Transducer::new(locating(executor), write);
         let mut processor = Processor::with_framer(transducer, LineFramer::new(1 << 16));
         processor.push(bytes, |()| {});
         let stored = serde_json::to_string(&processor.snapshot()).expect("a state can be stored");
-        let taken_up: Snapshot<SourcedState<ExecutorState>> =
+        let taken_up: Snapshot<LocatingState<ExecutorState>> =
             serde_json::from_str(&stored).expect("and taken up again");
         assert_eq!(serde_json::to_string(&taken_up).expect("and stored"), stored);
         processor.finish(|()| {});

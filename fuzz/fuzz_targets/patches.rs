@@ -2,7 +2,7 @@
 #![no_main]
 
 use foldline::{
-    conversation::{Conversation, DomainEvent, Sourced, with_source},
+    conversation::{Conversation, DomainEvent, Located, locating},
     emitters::patch::{ConversationPatch, PatchEmitter},
     executors::Executor,
     processor::{LineFramer, Processor},
@@ -14,8 +14,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((choice, log)) = bytes.split_first() else { return };
     let format = Executor::FORMATS[usize::from(*choice) % Executor::FORMATS.len()];
     let executor = Executor::of(format).expect("every format listed has an executor");
-    let keep = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.item.clone()));
-    let transducer = Transducer::new(with_source(executor), keep);
+    let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.item.clone()));
+    let transducer = Transducer::new(locating(executor), keep);
     let mut processor = Processor::with_framer(transducer, LineFramer::new(1 << 16));
     let mut events = Vec::new();
     processor.push(log, |event| events.push(event));

@@ -2,7 +2,7 @@
 #![no_main]
 
 use foldline::{
-    conversation::{DomainEvent, Sourced, SourcedState, with_source},
+    conversation::{DomainEvent, Located, LocatingState, locating},
     emitters::patch::{PatchRecord, PatchStream, PatchStreamState},
     executors::{Executor, ExecutorState},
     processor::{Checkpoint, Processor},
@@ -10,7 +10,7 @@ use foldline::{
 };
 use libfuzzer_sys::fuzz_target;
 
-type Stored = Checkpoint<SourcedState<ExecutorState>, PatchStreamState>;
+type Stored = Checkpoint<LocatingState<ExecutorState>, PatchStreamState>;
 
 fuzz_target!(|bytes: &[u8]| {
     // With the digest, and past it.
@@ -20,11 +20,11 @@ fuzz_target!(|bytes: &[u8]| {
         let stored = stored.clone();
         let executor = Executor::of(*format).expect("every format listed has an executor");
         let mut stream = PatchStream::restore(stored.emitter);
-        let emitter = emit_fn(|event: &Sourced<DomainEvent>| {
+        let emitter = emit_fn(|event: &Located<DomainEvent>| {
             Batch::<PatchRecord>::from(stream.record(event))
         });
         let mut processor =
-            Processor::restore(with_source(executor), stored.processor, emitter, 300);
+            Processor::restore(locating(executor), stored.processor, emitter, 300);
         processor.push(b"{\"type\":\"tool_result\",\"id\":\"a\",\"value\":\"x\"}\n", |_| {});
         processor.finish(|_| {});
     }

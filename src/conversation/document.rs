@@ -87,10 +87,7 @@ impl<'e> FromIterator<&'e DomainEvent> for Conversation {
 
 /// The entry of a tool call always carries its correlation id, so that a stored conversation can say
 /// which entry a late result belongs to.
-pub(crate) fn entry_of_call(
-    corr_id: &CorrId,
-    entry: &Arc<NormalizedEntry>,
-) -> Arc<NormalizedEntry> {
+pub fn entry_of_call(corr_id: &CorrId, entry: &Arc<NormalizedEntry>) -> Arc<NormalizedEntry> {
     let mut entry = Arc::clone(entry);
     if entry.corr_id().is_none() {
         Arc::make_mut(&mut entry).metadata_mut().corr_id = Some(corr_id.clone());

@@ -2,7 +2,7 @@
 //!
 //! [`DomainEvent`] is the one boundary: executors produce them, emitters read them. An event carries
 //! a [`NormalizedEntry`], facts about the [`Session`], [`TokenUsage`], or a [`Warning`]; wrapped in
-//! [`Sourced`] it knows its position in the log. [`ToolCalls`] is the correlation machine that every
+//! [`Located`] it knows its position in the log. [`ToolCalls`] is the correlation machine that every
 //! executor shares, and [`Conversation`] the fold of all events into one document.
 
 mod action;
@@ -14,21 +14,18 @@ mod extra;
 mod id;
 mod json;
 mod portable;
+mod position;
 mod session;
 mod size;
-mod source;
 mod summary;
 mod text;
 mod time;
 pub mod tool_calls;
 mod usage;
 
-#[cfg(feature = "patch")]
-pub(crate) use self::document::entry_of_call;
-#[cfg(feature = "executors")]
-pub(crate) use self::size::length_of_extra;
-#[cfg(feature = "transcript")]
-pub(crate) use self::text::{Lines, Spelling};
+pub use self::document::entry_of_call;
+pub use self::size::length_of_extra;
+pub use self::text::{Lines, Spelling};
 pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
@@ -40,8 +37,8 @@ pub use self::{
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     json::Json,
+    position::{Located, Locating, LocatingState, Position, locating},
     session::{Outcome, Session},
-    source::{Source, Sourced, SourcedState, WithSource, with_source},
     summary::{Summary, SummaryPart},
     text::Text,
     time::Timestamp,

@@ -26,7 +26,6 @@ impl Part<'_> {
     }
 
     /// How many bytes it takes in memory; cheaper than its length.
-    #[cfg(feature = "cli")]
     fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.size(),
@@ -46,21 +45,19 @@ fn escaped_length(byte: u8) -> usize {
 
 impl Text {
     /// How many bytes it is written with.
-    #[cfg(feature = "executors")]
-    pub(crate) fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         Part::Text(self).length()
     }
 }
 
 /// How many bytes the values of further fields are written with.
-#[cfg(feature = "executors")]
-pub(crate) fn length_of_extra(extra: &[(String, Json)]) -> usize {
+pub fn length_of_extra(extra: &[(String, Json)]) -> usize {
     extra.iter().map(|(_, json)| json.get().len()).sum()
 }
 
 impl NormalizedEntry {
     /// How many bytes it is written with, and what it takes to keep it.
-    pub(crate) fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         // The structures round the texts: a short call costs more for them than for its texts.
         let mut length = 1024;
         self.each_part(&mut |part| length += part.length());
@@ -71,8 +68,7 @@ impl NormalizedEntry {
     }
 
     /// How many bytes of text it holds.
-    #[cfg(feature = "cli")]
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         let mut size = 0;
         self.each_part(&mut |part| size += part.size());
         size
@@ -91,8 +87,7 @@ impl NormalizedEntry {
 
 impl ActionType {
     /// How many bytes its parts are written with.
-    #[cfg(feature = "executors")]
-    pub(crate) fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         let mut length = 0;
         self.each_part(&mut |part| length += part.length());
         length

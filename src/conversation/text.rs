@@ -1,6 +1,5 @@
 //! [`Text`]: a string that came from a log.
 
-#[cfg(feature = "transcript")]
 mod lines;
 
 use std::{borrow::Cow, fmt, hash};
@@ -8,8 +7,7 @@ use std::{borrow::Cow, fmt, hash};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-#[cfg(feature = "transcript")]
-pub(crate) use self::lines::{Lines, Spelling};
+pub use self::lines::{Lines, Spelling};
 use crate::json::{
     self, RAW_VALUE, Raw, decode_literal, string_body, unescape, unescape_to, unescapes_to,
 };
@@ -133,8 +131,7 @@ impl Text {
 
     /// Whether it may begin with `prefix`: cheap, for those who would decode only to look at the
     /// beginning. `prefix` must need no escape.
-    #[cfg(feature = "executors")]
-    pub(crate) fn may_begin_with(&self, prefix: &str) -> bool {
+    pub fn may_begin_with(&self, prefix: &str) -> bool {
         match &self.0 {
             Repr::Literal(literal) => {
                 string_body(literal).is_some_and(|body| body.starts_with(prefix))

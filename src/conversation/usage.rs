@@ -35,6 +35,19 @@ impl TokenUsage {
         *self == Self::default()
     }
 
+    /// Whether there is anything to count: a repetition adds zeros.
+    pub fn is_zero(&self) -> bool {
+        let counters = [
+            self.input_tokens,
+            self.output_tokens,
+            self.cache_read_tokens,
+            self.cache_write_tokens,
+            self.reasoning_tokens,
+        ];
+        counters.into_iter().flatten().all(|count| count == 0)
+            && self.cost_usd.is_none_or(|cost| cost <= 0.0)
+    }
+
     /// Adds `more`; what neither side knows stays unknown.
     pub fn add(&mut self, more: &Self) {
         add(&mut self.input_tokens, more.input_tokens, u64::saturating_add);

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 use serde_json::Value;
 
 use crate::{
-    conversation::{CorrId, DomainEvent, Session, Sourced, Warning, WarningKind},
+    conversation::{CorrId, DomainEvent, Located, Session, Warning, WarningKind},
     transduce::{Batch, Emitter},
 };
 
@@ -73,9 +73,9 @@ impl Drift {
     }
 }
 
-impl Emitter<Sourced<DomainEvent>, Infallible> for Drift {
-    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<Infallible> {
-        let line = event.source.line;
+impl Emitter<Located<DomainEvent>, Infallible> for Drift {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        let line = event.position.line;
         match &event.item {
             DomainEvent::Session(news) => self.session.merge(news),
             DomainEvent::Warning(warning) => self.add(line, warning),
@@ -123,7 +123,7 @@ fn quoted(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Json, Source};
+    use crate::conversation::{Json, Position};
 
     #[test]
     fn findings_are_counted_without_their_content() {
@@ -132,8 +132,8 @@ mod tests {
             let sample: Json =
                 serde_json::from_str(r#"{"secret":"x","n":[1,2,"a"],"/home/me":null}"#).unwrap();
             let warning = Warning::new(WarningKind::UnknownEvent, "?").about("news").sample(sample);
-            let source = Source { line, offset: 0 };
-            let _ = drift.emit(&Sourced::new(source, warning.into()));
+            let position = Position { line, offset: 0 };
+            let _ = drift.emit(&Located::new(position, warning.into()));
         }
         let findings: Vec<_> = drift.findings().collect();
         let (kind, subject, finding) = &findings[0];

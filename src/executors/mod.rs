@@ -4,15 +4,21 @@ pub mod action;
 pub mod claude;
 pub mod codex;
 pub mod content;
+pub mod context;
 pub mod droid;
+pub mod erased;
+pub mod executor;
 pub mod facts;
 pub mod files;
 mod format;
 pub mod recognise;
+pub mod reducing;
 mod registry;
 pub mod report;
+pub mod sessions;
 pub mod tutorial;
-pub mod wire;
+
+pub use crate::wire;
 
 pub use self::{
     format::Format,

@@ -127,10 +127,10 @@ pub fn unknown_fields(
 }
 
 /// Reports a tool that the executor does not know; the call itself keeps its name and arguments.
-pub fn unknown_tool(name: &str, arguments: Option<Raw<'_>>, events: &mut Batch<DomainEvent>) {
+pub fn unknown_tool(name: &str, arguments: Option<&Json>, events: &mut Batch<DomainEvent>) {
     let mut warning =
         Warning::new(WarningKind::UnknownTool, format!("unknown tool: {name}")).about(name);
-    warning.sample = arguments.map(Json::from);
+    warning.sample = arguments.cloned();
     events.push(warning.into());
 }
 

@@ -10,7 +10,6 @@
 mod compound;
 mod escape;
 mod raw;
-#[cfg(feature = "executors")]
 mod scan;
 mod unescape;
 mod word;
@@ -21,9 +20,7 @@ use serde::{Serialize, Serializer, ser};
 
 use self::compound::{Close, Compound};
 pub use self::raw::Raw;
-#[cfg(feature = "executors")]
 pub(crate) use self::scan::Scanner;
-#[cfg(feature = "transcript")]
 pub(crate) use self::unescape::decode_body;
 pub(crate) use self::unescape::{decode_literal, string_body, unescape, unescape_to, unescapes_to};
 

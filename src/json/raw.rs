@@ -3,7 +3,6 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::value::RawValue;
 
-#[cfg(feature = "executors")]
 use super::scan::Scanner;
 
 /// The text of one JSON value, known to be one, borrowed from the line that it stands in.
@@ -29,7 +28,6 @@ impl<'a> Raw<'a> {
     /// # Errors
     /// It is none.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        #[cfg(feature = "executors")]
         if let Some(raw) = Scanner::new(text).whole() {
             return Ok(raw);
         }

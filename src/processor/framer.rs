@@ -8,7 +8,7 @@ use super::{
     joiner::Joiner,
     overlong::Overlong,
 };
-use crate::conversation::{Digest, Source};
+use crate::conversation::{Digest, Position};
 
 /// Cuts bytes into lines, however the bytes themselves are cut.
 ///
@@ -24,7 +24,7 @@ pub struct LineFramer {
     overlong: Option<Overlong>,
     /// How many bytes of the input that line has by now.
     taken: u64,
-    source: Source,
+    position: Position,
     encoding: Encoding,
     /// How long the input's byte order mark is.
     mark: u64,
@@ -37,7 +37,7 @@ pub struct LineFramer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'b> {
     /// Where it stands: `offset` is that of its first byte.
-    pub source: Source,
+    pub position: Position,
     /// Its bytes; of a line that is too long, only the beginning.
     pub bytes: &'b [u8],
     /// How many more bytes the line has, which were not kept.
@@ -52,27 +52,27 @@ pub struct Frame<'b> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FramerState {
     /// Where the next line begins.
-    pub source: Source,
+    pub position: Position,
     /// How the input spells its characters.
     pub encoding: Encoding,
 }
 
 impl FramerState {
-    /// The beginning of the line at `source`, in input that begins with `head`.
-    pub fn at(source: Source, head: &[u8]) -> Self {
+    /// The beginning of the line at `position`, in input that begins with `head`.
+    pub fn at(position: Position, head: &[u8]) -> Self {
         let encoding = match Encoding::of(head) {
-            Some((encoding, _)) if source.offset > 0 => encoding,
-            _ if source.offset > 0 => Encoding::Utf8,
+            Some((encoding, _)) if position.offset > 0 => encoding,
+            _ if position.offset > 0 => Encoding::Utf8,
             _ => Encoding::Unknown,
         };
-        Self { source, encoding }
+        Self { position, encoding }
     }
 }
 
 impl Default for FramerState {
     /// The beginning of a log.
     fn default() -> Self {
-        Self { source: Source { line: 1, offset: 0 }, encoding: Encoding::Unknown }
+        Self { position: Position { line: 1, offset: 0 }, encoding: Encoding::Unknown }
     }
 }
 
@@ -91,14 +91,14 @@ impl Default for LineFramer {
 impl LineFramer {
     /// Keeps lines of up to `max_line` bytes whole.
     pub fn new(max_line: usize) -> Self {
-        Self::starting_at(Source { line: 1, offset: 0 }, max_line)
+        Self::starting_at(Position { line: 1, offset: 0 }, max_line)
     }
 
-    /// Goes on at the beginning of the line at `source`.
+    /// Goes on at the beginning of the line at `position`.
     /// Input in UTF-16 is gone on with by [`restore`](Self::restore) only.
-    pub fn starting_at(source: Source, max_line: usize) -> Self {
-        let encoding = if source.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
-        Self::restore(FramerState { source, encoding }, max_line)
+    pub fn starting_at(position: Position, max_line: usize) -> Self {
+        let encoding = if position.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
+        Self::restore(FramerState { position, encoding }, max_line)
     }
 
     /// Goes on from a stored state; the bytes that follow are those behind its position.
@@ -107,7 +107,7 @@ impl LineFramer {
             partial: Vec::new(),
             overlong: None,
             taken: 0,
-            source: state.source,
+            position: state.position,
             encoding: state.encoding,
             mark: 0,
             decoder: Decoder::default(),
@@ -118,14 +118,14 @@ impl LineFramer {
 
     /// From where to go on later: everything before it has been given out.
     pub fn state(&self) -> FramerState {
-        let source = self.position();
-        let encoding = if source.offset == 0 { Encoding::Unknown } else { self.encoding };
-        FramerState { source, encoding }
+        let position = self.position();
+        let encoding = if position.offset == 0 { Encoding::Unknown } else { self.encoding };
+        FramerState { position, encoding }
     }
 
     /// Where the next line begins: everything before it has been given out.
-    pub fn position(&self) -> Source {
-        self.joiner.begun().unwrap_or(self.source)
+    pub fn position(&self) -> Position {
+        self.joiner.begun().unwrap_or(self.position)
     }
 
     /// Takes more bytes, and gives out every line that they complete.
@@ -238,15 +238,15 @@ impl LineFramer {
         each: &mut dyn FnMut(Frame<'_>),
     ) {
         let bytes = line.strip_suffix(b"\r").filter(|_| overlong.is_none()).unwrap_or(line);
-        let mut source = self.source;
-        source.offset += std::mem::take(&mut self.mark);
-        self.source.line += 1;
-        self.source.offset += taken;
+        let mut position = self.position;
+        position.offset += std::mem::take(&mut self.mark);
+        self.position.line += 1;
+        self.position.offset += taken;
         let (skipped, sha256) = match overlong.map(Overlong::finish) {
             Some((length, sha256)) => (length - bytes.len() as u64, Some(sha256)),
             None => (0, None),
         };
-        let frame = Frame { source, bytes, skipped, sha256, lines: 1 };
+        let frame = Frame { position, bytes, skipped, sha256, lines: 1 };
         self.joiner.push(frame, self.max_line, each);
     }
 }

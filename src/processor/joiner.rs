@@ -1,7 +1,7 @@
 //! [`Joiner`]: objects that are spread over several lines.
 
 use super::framer::Frame;
-use crate::{conversation::Source, executors::wire::Object};
+use crate::{conversation::Position, wire::Object};
 
 /// Joins the lines of an object or an array that a program printed for people, with line breaks in it.
 ///
@@ -12,14 +12,14 @@ use crate::{conversation::Source, executors::wire::Object};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Joiner {
     pending: Vec<u8>,
-    begun: Option<Source>,
+    begun: Option<Position>,
     lines: u64,
     depth: usize,
 }
 
 impl Joiner {
     /// Where the lines begin that are held back.
-    pub(super) fn begun(&self) -> Option<Source> {
+    pub(super) fn begun(&self) -> Option<Position> {
         self.begun
     }
 
@@ -50,7 +50,7 @@ impl Joiner {
         match open {
             Some(depth) => {
                 self.pending.extend_from_slice(frame.bytes);
-                self.begun = Some(frame.source);
+                self.begun = Some(frame.position);
                 self.lines = frame.lines;
                 self.depth = depth;
             }
@@ -60,10 +60,10 @@ impl Joiner {
 
     /// Gives out what is held back, as it is.
     pub(super) fn finish(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
-        let Some(source) = self.begun.take() else { return };
+        let Some(position) = self.begun.take() else { return };
         let pending = std::mem::take(&mut self.pending);
         let bytes = &*pending;
-        each(Frame { source, bytes, skipped: 0, sha256: None, lines: self.lines });
+        each(Frame { position, bytes, skipped: 0, sha256: None, lines: self.lines });
     }
 
     /// How many brackets are open behind `frame`, if it can go on what is held back.
@@ -132,12 +132,12 @@ mod tests {
         let (mut joiner, mut out) = (Joiner::default(), Vec::new());
         let mut each = |frame: Frame<'_>| {
             let text = String::from_utf8_lossy(frame.bytes).into_owned();
-            out.push((frame.source.line, frame.lines, text));
+            out.push((frame.position.line, frame.lines, text));
         };
         for (number, line) in (1..).zip(log.lines()) {
-            let source = Source { line: number, offset: 0 };
+            let position = Position { line: number, offset: 0 };
             let frame =
-                Frame { source, bytes: line.as_bytes(), skipped: 0, sha256: None, lines: 1 };
+                Frame { position, bytes: line.as_bytes(), skipped: 0, sha256: None, lines: 1 };
             joiner.push(frame, max_bytes, &mut each);
         }
         joiner.finish(&mut each);

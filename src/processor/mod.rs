@@ -23,26 +23,26 @@ pub use self::{
     framer::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer},
 };
 use crate::{
-    conversation::{Digest, DomainEvent, Source, Sourced},
-    executors::wire::{Irregular, Record, TooLong},
-    transduce::{Emitter, Reducer, Transducer},
+    conversation::{Digest, DomainEvent, Located, Position},
+    transduce::{Emitter, Gather, Reducer, Resume, Transducer},
+    wire::{Irregular, Record, TooLong},
 };
 
 /// Drives a [`Transducer`] with bytes.
 ///
 /// ```
 /// use foldline::{
-///     conversation::{DomainEvent, Sourced, with_source},
+///     conversation::{DomainEvent, Located, locating},
 ///     executors::{Executor, Format},
 ///     processor::Processor,
 ///     transduce::{Batch, Transducer, emit_fn},
 /// };
 ///
 /// let executor = Executor::of(Format::Droid).ok_or("no executor")?;
-/// let names = emit_fn(|event: &Sourced<DomainEvent>| {
-///     Batch::one(format!("{} {}", event.source.line, event.item.name()))
+/// let names = emit_fn(|event: &Located<DomainEvent>| {
+///     Batch::one(format!("{} {}", event.position.line, event.item.name()))
 /// });
-/// let mut processor = Processor::new(Transducer::new(with_source(executor), names));
+/// let mut processor = Processor::new(Transducer::new(locating(executor), names));
 ///
 /// let mut out = Vec::new();
 /// processor.push(b"{\"type\":\"message\",\"role\":\"us", |name| out.push(name));
@@ -80,20 +80,55 @@ impl From<Counts> for crate::emitters::metrics::LinesRead {
 /// From where a [`Processor`] can go on: a plain value that can be stored with serde. What an emitter
 /// remembers is for whoever made it to store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Snapshot<S> {
+pub struct Snapshot<S, E = ()> {
     /// Where the next line begins.
     pub framer: FramerState,
     /// What was read before it.
     pub counts: Counts,
     /// The state of the reducer there.
     pub state: S,
+    /// What the emitter remembers there.
+    pub emitter: E,
+}
+
+/// What there is when a log has been read to its end: see [`Processor::finish`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished<S, M> {
+    /// Where the log ends.
+    pub framer: FramerState,
+    /// What was read of it.
+    pub counts: Counts,
+    /// The state of the reducer after completion.
+    pub state: S,
+    /// The emitter, finished.
+    pub emitter: M,
+}
+
+impl<S, M: Resume> Finished<S, M> {
+    /// What is to be stored of a log that is complete.
+    pub fn snapshot(&self) -> Snapshot<&S, M::State> {
+        let Self { framer, counts, state, emitter } = self;
+        Snapshot { framer: *framer, counts: *counts, state, emitter: emitter.state() }
+    }
+}
+
+/// What [`Processor::flush_last_line`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastLine {
+    /// There was none: the input ends with a line end.
+    None,
+    /// It was a whole record, and was reduced.
+    Taken,
+    /// It may be the beginning of a longer one, and was left: the position is before it.
+    Left,
 }
 
 impl<R, S, M> Processor<R, S, M> {
     /// Goes on from a snapshot; the bytes that follow are those behind its position. An emitter with a
     /// memory of its own has to be restored to the same point.
     pub fn restore(reducer: R, snapshot: Snapshot<S>, emitter: M, max_line: usize) -> Self {
-        let Snapshot { framer, counts, state } = snapshot;
+        let Snapshot { framer, counts, state, emitter: () } = snapshot;
         let framer = LineFramer::restore(framer, max_line);
         let transducer = Transducer::restore(reducer, state, emitter);
         Self { framer, transducer, counts, digest_line: None }
@@ -105,7 +140,45 @@ impl<R, S, M> Processor<R, S, M> {
     /// If the reducer panicked in an earlier step, see [`Transducer`].
     pub fn snapshot(&self) -> Snapshot<&S> {
         let (framer, counts) = (self.framer.state(), self.counts);
-        Snapshot { framer, counts, state: self.transducer.state() }
+        Snapshot { framer, counts, state: self.transducer.state(), emitter: () }
+    }
+
+    /// Goes on from what [`state`](Self::state) gave, with the emitter's memory too.
+    pub fn resume(
+        reducer: R,
+        snapshot: Snapshot<S, M::State>,
+        mut emitter: M,
+        max_line: usize,
+    ) -> Self
+    where
+        M: Resume,
+    {
+        let Snapshot { framer, counts, state, emitter: memory } = snapshot;
+        emitter.resume(memory);
+        let framer = LineFramer::restore(framer, max_line);
+        let transducer = Transducer::restore(reducer, state, emitter);
+        Self { framer, transducer, counts, digest_line: None }
+    }
+
+    /// From where to go on later, emitter and all: everything before it was reduced, and nothing after it.
+    ///
+    /// # Panics
+    /// If the reducer panicked in an earlier step, see [`Transducer`].
+    pub fn state(&self) -> Snapshot<&S, M::State>
+    where
+        M: Resume,
+    {
+        let (framer, counts) = (self.framer.state(), self.counts);
+        let (state, emitter) = (self.transducer.state(), self.transducer.emitter().state());
+        Snapshot { framer, counts, state, emitter }
+    }
+
+    /// Takes what the emitter gathered since the last cut.
+    pub fn cut(&mut self) -> M::Stretch
+    where
+        M: Gather,
+    {
+        self.transducer.emitter_mut().cut()
     }
 
     /// Drives `transducer` from the beginning of a log.
@@ -119,9 +192,8 @@ impl<R, S, M> Processor<R, S, M> {
     }
 
     /// The same processor, which gives every event the SHA-256 value of the line that caused it
-    /// ([`Sourced::line_sha256`]): of its bytes as they stand in the log, without the line end and
+    /// ([`Located::line_sha256`]): of its bytes as they stand in the log, without the line end and
     /// without the byte order mark at the start of the log.
-    #[cfg(feature = "audit")]
     #[must_use]
     pub fn with_line_hashes(mut self) -> Self {
         self.digest_line = Some(Digest::of);
@@ -134,7 +206,7 @@ impl<R, S, M> Processor<R, S, M> {
     }
 
     /// Where the next line begins: everything before it has been reduced.
-    pub fn position(&self) -> Source {
+    pub fn position(&self) -> Position {
         self.framer.position()
     }
 
@@ -151,8 +223,8 @@ impl<R, S, M> Processor<R, S, M> {
     /// Takes more bytes, and reduces every line that they complete.
     pub fn push<Out>(&mut self, bytes: &[u8], mut each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
-        M: Emitter<Sourced<DomainEvent>, Out>,
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
     {
         let Self { framer, transducer, counts, digest_line } = self;
         framer.push(bytes, |frame| {
@@ -168,8 +240,8 @@ impl<R, S, M> Processor<R, S, M> {
     /// and counts lines and bytes from the beginning again. The state stays.
     pub fn next_file<Out>(&mut self, each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
-        M: Emitter<Sourced<DomainEvent>, Out>,
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
     {
         self.finish_lines(each);
         self.framer.begin_again();
@@ -177,8 +249,8 @@ impl<R, S, M> Processor<R, S, M> {
 
     fn finish_lines<Out>(&mut self, mut each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
-        M: Emitter<Sourced<DomainEvent>, Out>,
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
     {
         let Self { framer, transducer, counts, digest_line } = self;
         framer.finish(|frame| {
@@ -189,25 +261,49 @@ impl<R, S, M> Processor<R, S, M> {
         });
     }
 
-    /// The input ends: reduces what remains, and releases what was held back.
-    pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> (Counts, M)
+    /// The input pauses, and may have been cut within a line: reduces the last line, which has no line
+    /// end, if it is nothing but whole records.
+    pub fn flush_last_line<Out>(&mut self, each: impl FnMut(Out)) -> LastLine
     where
-        R: for<'a> Reducer<Sourced<Record<'a>>, S, Sourced<DomainEvent>>,
-        M: Emitter<Sourced<DomainEvent>, Out>,
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        let (mut records, mut is_whole) = (0, true);
+        self.framer.clone().finish(|frame| {
+            read_records(frame, |record| {
+                records += 1;
+                is_whole &= matches!(record.item, Record::Object(_));
+            });
+        });
+        match (records, is_whole) {
+            (0, _) => LastLine::None,
+            (_, false) => LastLine::Left,
+            (_, true) => {
+                self.finish_lines(each);
+                LastLine::Taken
+            }
+        }
+    }
+
+    /// The input ends: reduces what remains, and releases what was held back.
+    pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> Finished<S, M>
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
     {
         self.finish_lines(&mut each);
-        let (_state, emitter, rest) = self.transducer.finish();
+        let (state, emitter, rest) = self.transducer.finish();
         rest.drain_with(&mut each);
         let Counts { lines, blank, records } = self.counts;
         debug!(lines, blank, records, "log processed");
-        (self.counts, emitter)
+        Finished { framer: self.framer.state(), counts: self.counts, state, emitter }
     }
 }
 
 /// Reads the records of a line.
-pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>)) {
-    let Frame { source, bytes, skipped, sha256, lines: _ } = frame;
-    let mut irregular = |record| each(Sourced::new(source, Record::Irregular(record)));
+pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
+    let Frame { position, bytes, skipped, sha256, lines: _ } = frame;
+    let mut irregular = |record| each(Located::new(position, Record::Irregular(record)));
     let lossy;
     let text = match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => text,
@@ -229,8 +325,8 @@ pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Sourced<Record<'_>>))
         return;
     }
     Record::read(text, |at, record| {
-        let offset = source.offset + at as u64;
-        each(Sourced::new(Source { offset, ..source }, record));
+        let offset = position.offset + at as u64;
+        each(Located::new(Position { offset, ..position }, record));
     });
 }
 
@@ -246,11 +342,11 @@ fn digest_of(frame: Frame<'_>, digest: Option<fn(&[u8]) -> Digest>) -> Option<Ar
     Some(Arc::new(frame.sha256.unwrap_or_else(|| digest(frame.bytes))))
 }
 
-fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Sourced<Record<'_>>)) {
+fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Located<Record<'_>>)) {
     let before = counts.records;
     read_records(frame, |record| {
         if let Record::Irregular(irregular) = &record.item {
-            let Source { line, offset } = record.source;
+            let Position { line, offset } = record.position;
             debug!(line, offset, %irregular, "not a record");
         }
         counts.records += 1;

@@ -1,7 +1,7 @@
 //! Runs: what the laws, and tests beside them, need to get from a log to its events.
 
 use crate::{
-    conversation::{DomainEvent, Sourced, with_source},
+    conversation::{DomainEvent, Located, locating},
     executors::wire::Record,
     processor::Processor,
     transduce::{Batch, Reducer, Transducer, emit_fn},
@@ -32,12 +32,12 @@ where
 pub fn sourced_events<'b, R, S>(
     executor: &R,
     pieces: impl IntoIterator<Item = &'b [u8]>,
-) -> Vec<Sourced<DomainEvent>>
+) -> Vec<Located<DomainEvent>>
 where
     R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
 {
-    let all = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.clone()));
-    let mut processor = Processor::new(Transducer::new(with_source(executor), all));
+    let all = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
+    let mut processor = Processor::new(Transducer::new(locating(executor), all));
     let mut events = Vec::new();
     for piece in pieces {
         processor.push(piece, |event| events.push(event));

@@ -102,7 +102,9 @@ pub mod reducer;
 mod transducer;
 
 pub use batch::Batch;
-pub use emitter::{Contramap, EmitFn, Emitter, Filter, Tee, contramap, emit_fn, filter};
+pub use emitter::{
+    Contramap, EmitFn, Emitter, Filter, Gather, Memoryless, Resume, Tee, contramap, emit_fn, filter,
+};
 pub use guard::{Fault, Guarded, guard};
 pub use reducer::{Both, Keyed, ReduceFn, Reducer, Then, reduce_fn};
 pub use transducer::Transducer;

@@ -1,6 +1,6 @@
 //! Lines that are not what they should be.
 
-use foldline::conversation::{ActionType, DomainEvent, Source, WarningKind};
+use foldline::conversation::{ActionType, DomainEvent, Position, WarningKind};
 use serde_json::Value;
 
 use crate::{calls, conversation, entries, events, extra, results, session, warnings};
@@ -35,8 +35,8 @@ fn blank_lines_carriage_returns_and_a_byte_order_mark_are_nothing() {
     assert_eq!(entries(&conversation), ["user_message: one", "assistant_message: two\r\n"]);
     assert_eq!(warnings(&conversation), []);
     let events = events("line_ends");
-    assert_eq!(events[0].source, Source { line: 1, offset: 3 });
-    assert_eq!(events.last().unwrap().source.line, 7, "blank lines count as lines");
+    assert_eq!(events[0].position, Position { line: 1, offset: 3 });
+    assert_eq!(events.last().unwrap().position.line, 7, "blank lines count as lines");
 }
 
 #[test]

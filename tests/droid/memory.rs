@@ -2,20 +2,27 @@
 
 use foldline::{
     emitters::patch::{PatchEmitter, PatchState},
-    executors::droid::{DroidJson, DroidLine, DroidReducer, DroidState, ToolCall, ToolResult},
+    executors::{
+        droid::{DroidReducer, DroidState},
+        wire::{Object, Record},
+    },
     transduce::Transducer,
 };
 
 type Shell = Transducer<DroidReducer, Box<DroidState>, PatchEmitter>;
 
-fn call(number: usize) -> DroidLine<'static> {
-    let id = Some(format!("call_{number:012}").into());
-    DroidJson::ToolCall(ToolCall { id, tool_name: "Read".into(), ..ToolCall::default() }).into()
+fn call(number: usize) -> String {
+    format!(
+        r#"{{"type":"tool_call","id":"call_{number:012}","toolName":"Read","parameters":{{}}}}"#
+    )
 }
 
-fn result(number: usize) -> DroidLine<'static> {
-    let id = Some(format!("call_{number:012}").into());
-    DroidJson::ToolResult(ToolResult { id, ..ToolResult::default() }).into()
+fn result(number: usize) -> String {
+    format!(r#"{{"type":"tool_result","id":"call_{number:012}","isError":false,"value":""}}"#)
+}
+
+fn step(shell: &mut Shell, line: &str) {
+    drop(shell.step(Record::Object(Object::parse(line).unwrap())));
 }
 
 /// Bytes of both states as they would be stored.
@@ -31,9 +38,9 @@ fn a_million_calls_leave_nothing_behind() {
     let mut shell = Transducer::new(DroidReducer::default(), PatchEmitter::default());
     let mut sizes = Vec::new();
     for number in 0..CALLS {
-        drop(shell.step(call(number)));
+        step(&mut shell, &call(number));
         if let Some(oldest) = number.checked_sub(OPEN) {
-            drop(shell.step(result(oldest)));
+            step(&mut shell, &result(oldest));
         }
         assert!(shell.state().calls().open_calls() <= OPEN + 1);
         if (number + 1) % (CALLS / 10) == 0 {

@@ -7,7 +7,7 @@ use crate::json::{decode_body, string_body, unescape};
 
 /// A text in the spelling in which its lines are found.
 #[derive(Clone, Debug)]
-pub(crate) enum Spelling<'t> {
+pub enum Spelling<'t> {
     /// The inside of a JSON literal without codes (`\u000a`): a line feed is `\n` in it, and most
     /// control characters are nowhere.
     Escaped(&'t str),
@@ -17,7 +17,7 @@ pub(crate) enum Spelling<'t> {
 
 impl<'t> Spelling<'t> {
     /// As the text is held, as long as that will do.
-    pub(crate) fn of(text: &'t Text) -> Self {
+    pub fn of(text: &'t Text) -> Self {
         match &text.0 {
             Repr::Literal(literal) => match string_body(literal).unwrap_or_default() {
                 body if has_code(body) => Self::Plain(unescape(body).into()),
@@ -28,7 +28,7 @@ impl<'t> Spelling<'t> {
     }
 
     /// The string itself.
-    pub(crate) fn decode(&self) -> Cow<'_, str> {
+    pub fn decode(&self) -> Cow<'_, str> {
         match self {
             Self::Escaped(body) => decode_body(body),
             Self::Plain(text) => Cow::Borrowed(text),
@@ -36,7 +36,7 @@ impl<'t> Spelling<'t> {
     }
 
     /// How many lines there are, empty ones at the beginning and the end included.
-    pub(crate) fn count_all_lines(&self) -> usize {
+    pub fn count_all_lines(&self) -> usize {
         match self {
             Self::Escaped(body) => {
                 let ended = strip_escape(body, "\\n").is_some();
@@ -47,7 +47,7 @@ impl<'t> Spelling<'t> {
     }
 
     /// The lines, without empty ones at the beginning and the end.
-    pub(crate) fn lines(&self) -> Lines<'_> {
+    pub fn lines(&self) -> Lines<'_> {
         match self {
             Self::Escaped(body) => Lines::new(body, true),
             Self::Plain(text) => Lines::plain(text),
@@ -60,14 +60,14 @@ impl<'t> Spelling<'t> {
 /// Of a long output the first and the last lines are shown and the others counted: only those that are
 /// shown are decoded.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines<'t> {
+pub struct Lines<'t> {
     rest: Option<&'t str>,
     escaped: bool,
 }
 
 impl<'t> Lines<'t> {
     /// The lines of a string that is not spelt as in JSON.
-    pub(crate) fn plain(text: &'t str) -> Self {
+    pub fn plain(text: &'t str) -> Self {
         Self::new(text, false)
     }
 
@@ -82,7 +82,7 @@ impl<'t> Lines<'t> {
     }
 
     /// Whether there are at least two.
-    pub(crate) fn has_two(&self) -> bool {
+    pub fn has_two(&self) -> bool {
         self.rest.is_some_and(|text| self.breaks(text).next().is_some())
     }
 

@@ -72,6 +72,12 @@ pub struct ResultKey {
     pub tool_name: Option<Text>,
 }
 
+impl From<Option<CorrId>> for ResultKey {
+    fn from(id: Option<CorrId>) -> Self {
+        Self { id, ..Self::default() }
+    }
+}
+
 impl From<CorrId> for ResultKey {
     fn from(id: CorrId) -> Self {
         Self { id: Some(id), ..Self::default() }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 use crate::{
-    conversation::{Digest, DomainEvent, SessionId, Sourced, TaskId},
+    conversation::{Digest, DomainEvent, Located, SessionId, TaskId},
     json,
     transduce::{Batch, Emitter},
 };
@@ -24,12 +24,12 @@ pub struct Head {
 ///
 /// ```
 /// use foldline::{
-///     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType, Source, Sourced},
+///     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType, Position, Located},
 ///     emitters::audit::AuditChain,
 /// };
 ///
 /// let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "Do it.");
-/// let event = Sourced::new(Source { line: 1, offset: 0 }, DomainEvent::entry(entry));
+/// let event = Located::new(Position { line: 1, offset: 0 }, DomainEvent::entry(entry));
 ///
 /// let mut chain = AuditChain::default();
 /// let mut file = Vec::new();
@@ -85,7 +85,7 @@ impl AuditChain {
     }
 
     /// Adds the line of the next record to `out`, with its line end.
-    pub fn append(&mut self, event: &Sourced<DomainEvent>, out: &mut Vec<u8>) {
+    pub fn append(&mut self, event: &Located<DomainEvent>, out: &mut Vec<u8>) {
         if let DomainEvent::Session(session) = &event.item
             && session.session_id.is_some()
         {
@@ -111,8 +111,8 @@ impl AuditChain {
 }
 
 /// Emits lines, each with its line end. The end of a log is not the end of the chain.
-impl Emitter<Sourced<DomainEvent>, String> for AuditChain {
-    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<String> {
+impl Emitter<Located<DomainEvent>, String> for AuditChain {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<String> {
         let mut line = Vec::new();
         self.append(event, &mut line);
         // JSON is UTF-8, so that nothing is lost.
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::{
         conversation::{
-            ActionType, NormalizedEntry, NormalizedEntryType, Session, Source, Text, Timestamp,
+            ActionType, NormalizedEntry, NormalizedEntryType, Position, Session, Text, Timestamp,
             ToolUse, Warning, WarningKind,
         },
         emitters::audit::canonical_json,
@@ -155,9 +155,9 @@ mod tests {
         chain.set_task(Some("t-1".into()));
         chain.begin_log(Some("logs/a.jsonl"));
         let session = Session { session_id: Some("s-1".into()), ..Session::default() };
-        let source = Source { line: 1, offset: 0 };
+        let source = Position { line: 1, offset: 0 };
         let mut out = Vec::new();
-        chain.append(&Sourced::new(source, DomainEvent::Session(Box::new(session))), &mut out);
+        chain.append(&Located::new(source, DomainEvent::Session(Box::new(session))), &mut out);
         let first = chain.head();
 
         let command: Text = serde_json::from_str(r#""echo \u00e9""#).unwrap();
@@ -166,7 +166,7 @@ mod tests {
         let entry = NormalizedEntry::new(tool, command).at(Some(Timestamp::from_millis(1 << 53)));
         let call = DomainEvent::NewToolCall { corr_id: "c1".into(), entry: entry.into() };
         let line = Arc::new(Digest::of(b"the line"));
-        let event = Sourced::new(Source { line: 2, offset: 90 }, call);
+        let event = Located::new(Position { line: 2, offset: 90 }, call);
         let mut out = Vec::new();
         chain.append(&event.with_line_sha256(Some(line)), &mut out);
         let expected = serde_json::json!({
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn contents_are_always_bound() {
         let warning = || DomainEvent::from(Warning::new(WarningKind::Malformed, "x"));
-        let bare = Sourced::new(Source::default(), warning());
+        let bare = Located::new(Position::default(), warning());
         let lined = bare.clone().with_line_sha256(Some(Arc::default()));
-        let of = |chain: AuditChain, event: &Sourced<DomainEvent>| {
+        let of = |chain: AuditChain, event: &Located<DomainEvent>| {
             let (mut chain, mut out) = (chain, Vec::new());
             chain.append(event, &mut out);
             let record = check(&out);
@@ -209,7 +209,7 @@ mod tests {
                 let event = DomainEvent::OpenEntry { corr_id, entry: entry.into() };
                 chain.begin_log(Some(text));
                 let mut out = Vec::new();
-                chain.append(&Sourced::new(Source { line, offset }, event), &mut out);
+                chain.append(&Located::new(Position { line, offset }, event), &mut out);
                 let record = check(&out);
                 prop_assert_eq!(&record["prev"], &before.hash.to_string());
                 prop_assert_eq!(&record["seq"], index + 1);

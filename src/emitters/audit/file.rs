@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AuditChain, Head, Verifier};
 use crate::{
-    conversation::{DomainEvent, Sourced},
+    conversation::{DomainEvent, Located},
     transduce::{Batch, Emitter},
 };
 
@@ -171,7 +171,7 @@ impl AuditFile {
     /// # Errors
     ///
     /// If it cannot be written, or something before it could not.
-    pub fn append(&mut self, event: &Sourced<DomainEvent>) -> io::Result<()> {
+    pub fn append(&mut self, event: &Located<DomainEvent>) -> io::Result<()> {
         self.check()?;
         let before = self.buffer.len();
         self.chain.append(event, &mut self.buffer);
@@ -229,8 +229,8 @@ impl Drop for AuditFile {
     }
 }
 
-impl Emitter<Sourced<DomainEvent>, io::Error> for AuditFile {
-    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<io::Error> {
+impl Emitter<Located<DomainEvent>, io::Error> for AuditFile {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<io::Error> {
         Batch::from(self.append(event).err())
     }
 

@@ -40,7 +40,7 @@
 //! contents themselves stay where they are, so that a log can be deleted, as it may have to be, and
 //! its trail still holds.
 //!
-//! An event whose line has no digest ([`Sourced::line_sha256`](crate::conversation::Sourced)) gets
+//! An event whose line has no digest ([`Located::line_sha256`](crate::conversation::Located)) gets
 //! one of its own, `event_sha256`: over the canonical form of `{"event":..,"data":..}`, as `foldline
 //! replay --format events` prints it without `source`, numbers that no double holds as strings.
 //! [`AuditChain::with_event_digests`] asks for it always, to pin what this version of the program made

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::{canonical::MAX_SAFE, chain::AuditChain, event_digest};
 use crate::conversation::{
-    CorrId, Digest, DomainEvent, NormalizedEntry, Session, SessionId, Sourced, TaskId, Text,
+    CorrId, Digest, DomainEvent, Located, NormalizedEntry, Session, SessionId, TaskId, Text,
     TokenUsage,
 };
 
@@ -56,8 +56,8 @@ pub(super) struct Record<'e> {
 
 impl<'e> Record<'e> {
     /// The next record of a chain.
-    pub(super) fn next(chain: &'e AuditChain, event: &'e Sourced<DomainEvent>) -> Self {
-        let Sourced { source, line_sha256, item } = event;
+    pub(super) fn next(chain: &'e AuditChain, event: &'e Located<DomainEvent>) -> Self {
+        let Located { position, line_sha256, item } = event;
         let line_sha256 = line_sha256.as_deref().copied();
         let needs_digest = line_sha256.is_none() || chain.event_digests;
         let record = Self {
@@ -67,10 +67,10 @@ impl<'e> Record<'e> {
             entry: None,
             event: item.name(),
             event_sha256: needs_digest.then(|| event_digest(item)),
-            line: Exact(source.line),
+            line: Exact(position.line),
             line_sha256,
             log: chain.log.as_deref(),
-            offset: Exact(source.offset),
+            offset: Exact(position.offset),
             prev: chain.head.hash,
             seq: Exact(chain.head.count.saturating_add(1)),
             session: chain.session.as_ref().map(SessionId::as_str),

@@ -60,10 +60,10 @@ pub use self::{
 };
 use crate::{
     conversation::{
-        DomainEvent, NormalizedEntry, Outcome, Session, SessionId, Sourced, Text, TokenUsage,
+        DomainEvent, Located, NormalizedEntry, Outcome, Session, SessionId, Text, TokenUsage,
         ToolUse, WarningKind,
     },
-    transduce::{Batch, Emitter},
+    transduce::{Batch, Emitter, Gather, Resume},
 };
 
 /// How many agents are told apart.
@@ -294,6 +294,24 @@ fn add_one(counters: &mut BTreeMap<String, u64>, name: &str) {
     *counters.entry(name.to_owned()).or_default() += 1;
 }
 
+impl Resume for Metrics {
+    type State = Self;
+
+    fn state(&self) -> Self {
+        self.clone()
+    }
+
+    fn resume(&mut self, state: Self) {
+        *self = state;
+    }
+}
+
+impl Gather for Metrics {
+    type Stretch = ();
+
+    fn cut(&mut self) {}
+}
+
 impl Emitter<DomainEvent, Infallible> for Metrics {
     fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
         self.count(event);
@@ -306,8 +324,8 @@ impl Emitter<DomainEvent, Infallible> for Metrics {
     }
 }
 
-impl Emitter<Sourced<DomainEvent>, Infallible> for Metrics {
-    fn emit(&mut self, event: &Sourced<DomainEvent>) -> Batch<Infallible> {
+impl Emitter<Located<DomainEvent>, Infallible> for Metrics {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
         self.count(&event.item);
         Batch::EMPTY
     }

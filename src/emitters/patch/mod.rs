@@ -37,7 +37,7 @@ use crate::{
 /// ```
 /// use foldline::{
 ///     emitters::patch::PatchEmitter,
-///     executors::{droid::{DroidLine, DroidReducer}, wire::Record},
+///     executors::{droid::DroidReducer, wire::Record},
 ///     transduce::Transducer,
 /// };
 ///
@@ -45,7 +45,7 @@ use crate::{
 /// let mut transducer = Transducer::new(DroidReducer::default(), PatchEmitter::default());
 /// let mut patches = Vec::new();
 /// let line = r#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
-/// Record::read(line, |_, record| patches.extend(transducer.step(DroidLine::from(record))));
+/// Record::read(line, |_, record| patches.extend(transducer.step(record)));
 /// assert_eq!(patches.len(), 2); // the session's facts, and the entry
 /// ```
 #[derive(Clone, Debug)]

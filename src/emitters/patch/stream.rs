@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use super::{
     ConversationPatch, CorrIdResolver, EntryIndexProvider, EntryIndices, PatchEmitter, PatchState,
 };
-use crate::conversation::{DomainEvent, Source, Sourced};
+use crate::conversation::{DomainEvent, Located, Position};
 
-/// One patch of the stream: a JSON object `{"seq":1,"source":{"line":1,"offset":0},"patch":[..]}`.
+/// One patch of the stream: a JSON object `{"seq":1,"position":{"line":1,"offset":0},"patch":[..]}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PatchRecord {
     /// 1, 2, 3, ... without gaps.
     pub seq: u64,
     /// The record of the log that caused the patch.
-    pub source: Source,
+    pub position: Position,
     /// The patch, in the form of RFC 6902.
     pub patch: ConversationPatch,
 }
@@ -23,13 +23,13 @@ pub struct PatchRecord {
 pub struct PatchStream<E = PatchEmitter> {
     emitter: E,
     seq: u64,
-    last: Source,
+    last: Position,
 }
 
 impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
     /// Numbers the patches of `emitter` from `seq + 1` on.
     pub fn new(emitter: PatchEmitter<P, C>, seq: u64) -> Self {
-        Self { emitter, seq, last: Source::default() }
+        Self { emitter, seq, last: Position::default() }
     }
 
     /// The number of the last patch.
@@ -38,11 +38,11 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
     }
 
     /// The patch for an event, if it changes anything.
-    pub fn record(&mut self, event: &Sourced<DomainEvent>) -> Option<PatchRecord> {
-        self.last = event.source;
+    pub fn record(&mut self, event: &Located<DomainEvent>) -> Option<PatchRecord> {
+        self.last = event.position;
         let patch = self.emitter.patch(&event.item)?;
         self.seq += 1;
-        Some(PatchRecord { seq: self.seq, source: event.source, patch })
+        Some(PatchRecord { seq: self.seq, position: event.position, patch })
     }
 
     /// The patches that remain at the end, at the position of the last record.
@@ -50,7 +50,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
         let Self { emitter, seq, last } = self;
         emitter.remaining().map(|patch| {
             *seq += 1;
-            PatchRecord { seq: *seq, source: *last, patch }
+            PatchRecord { seq: *seq, position: *last, patch }
         })
     }
 }
@@ -61,7 +61,7 @@ pub struct PatchStreamState {
     emitter: PatchState,
     next_index: usize,
     seq: u64,
-    last: Source,
+    last: Position,
 }
 
 impl PatchStream {

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::conversation::{
-    CorrId, DomainEvent, NormalizedEntry, Session, Source, Sourced, Text, Timestamp, TokenUsage,
+    CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp, TokenUsage,
     Warning, WarningKind,
 };
 
@@ -31,7 +31,7 @@ pub(super) struct Fold {
 
 /// An entry that is added.
 pub(super) struct NewEntry {
-    pub(super) source: Source,
+    pub(super) position: Position,
     pub(super) entry: Arc<NormalizedEntry>,
     /// The id that changes come under: that of a call, or of a text that grows.
     pub(super) corr_id: Option<CorrId>,
@@ -43,7 +43,7 @@ pub(super) struct NewEntry {
 #[derive(Default)]
 pub(super) struct Change {
     /// Where in the log the first change stands.
-    pub(super) source: Source,
+    pub(super) position: Position,
     /// The entry as a whole, if it is replaced.
     pub(super) whole: Option<Arc<NormalizedEntry>>,
     /// What is added at its end.
@@ -61,29 +61,29 @@ pub(super) struct Warnings(BTreeMap<(WarningKind, String), Warned>);
 pub(super) struct Warned {
     pub(super) count: u64,
     /// Where the first one stands.
-    pub(super) source: Source,
+    pub(super) position: Position,
     pub(super) first: Warning,
 }
 
 impl Fold {
-    pub(super) fn apply(&mut self, event: Sourced<DomainEvent>) {
-        let Sourced { source, item, .. } = event;
+    pub(super) fn apply(&mut self, event: Located<DomainEvent>) {
+        let Located { position, item, .. } = event;
         if let Some(at) = item.timestamp() {
             self.see(at);
         }
         match item {
             DomainEvent::Session(news) => self.facts.merge(&news),
-            DomainEvent::NewEntry { entry } => self.add(source, entry, None, false),
+            DomainEvent::NewEntry { entry } => self.add(position, entry, None, false),
             DomainEvent::OpenEntry { corr_id, entry } => {
-                self.add(source, entry, Some(corr_id), true);
+                self.add(position, entry, Some(corr_id), true);
             }
             DomainEvent::NewToolCall { corr_id, entry } => {
-                self.add(source, entry, Some(corr_id), false);
+                self.add(position, entry, Some(corr_id), false);
             }
             DomainEvent::GrowEntry { corr_id, text } => match self.entry_mut(&corr_id) {
                 Some(new) => Arc::make_mut(&mut new.entry).content.push(&text),
                 None => {
-                    let change = self.change(corr_id, source);
+                    let change = self.change(corr_id, position);
                     match &mut change.whole {
                         Some(entry) => Arc::make_mut(entry).content.push(&text),
                         None => change.more.push(&text),
@@ -98,17 +98,17 @@ impl Fold {
                     }
                 }
                 None => {
-                    let change = self.change(corr_id, source);
+                    let change = self.change(corr_id, position);
                     change.closed = true;
                     change.whole = entry.or(change.whole.take());
                 }
             },
             DomainEvent::UpdateToolCall { corr_id, entry } => match self.entry_mut(&corr_id) {
                 Some(new) => new.entry = entry,
-                None => self.change(corr_id, source).whole = Some(entry),
+                None => self.change(corr_id, position).whole = Some(entry),
             },
             DomainEvent::Usage { usage, model } => self.usage.push((model, usage)),
-            DomainEvent::Warning(warning) => self.warnings.add(source, *warning),
+            DomainEvent::Warning(warning) => self.warnings.add(position, *warning),
         }
     }
 
@@ -119,7 +119,7 @@ impl Fold {
 
     fn add(
         &mut self,
-        source: Source,
+        position: Position,
         entry: Arc<NormalizedEntry>,
         corr_id: Option<CorrId>,
         grows: bool,
@@ -127,23 +127,23 @@ impl Fold {
         if let Some(corr_id) = &corr_id {
             self.places.insert(corr_id.clone(), self.entries.len());
         }
-        self.entries.push(NewEntry { source, entry, corr_id, grows });
+        self.entries.push(NewEntry { position, entry, corr_id, grows });
     }
 
     fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NewEntry> {
         self.entries.get_mut(*self.places.get(corr_id)?)
     }
 
-    fn change(&mut self, corr_id: CorrId, source: Source) -> &mut Change {
-        self.changes.entry(corr_id).or_insert_with(|| Change { source, ..Change::default() })
+    fn change(&mut self, corr_id: CorrId, position: Position) -> &mut Change {
+        self.changes.entry(corr_id).or_insert_with(|| Change { position, ..Change::default() })
     }
 }
 
 impl Warnings {
     /// Counts a warning.
-    pub(super) fn add(&mut self, source: Source, warning: Warning) {
+    pub(super) fn add(&mut self, position: Position, warning: Warning) {
         let key = (warning.kind, warning.subject.clone().unwrap_or_default());
-        let first = || Warned { count: 0, source, first: warning };
+        let first = || Warned { count: 0, position, first: warning };
         self.0.entry(key).or_insert_with(first).count += 1;
     }
 

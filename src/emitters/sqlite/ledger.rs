@@ -3,19 +3,16 @@
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use tracing::debug;
 
-use super::{Database, PreparedCommit, SqliteError, writer::SourceWriter};
+use super::{Database, Rows, SqliteError, writer::SourceWriter};
 use crate::{
-    conversation::{Json, Source, TaskId, Timestamp},
+    conversation::{Json, Position, TaskId, Timestamp},
     ledger::{
-        Checkpoint, Commit, CommitError, Identity, Ledger, OutputState, Receipt, SourceFacts,
-        SourceName,
+        Checkpoint, Commit, CommitError, Identity, Ledger, Mark, Receipt, SourceFacts, SourceName,
     },
 };
 
-impl Ledger for Database {
-    type Error = SqliteError;
-
-    fn load(&self, source: &SourceName) -> Result<Option<Checkpoint>, SqliteError> {
+impl Database {
+    pub(super) fn stored(&self, source: &SourceName) -> Result<Option<Checkpoint>, SqliteError> {
         let checkpoint = self
             .connection
             .prepare_cached(
@@ -27,17 +24,44 @@ impl Ledger for Database {
             .and_then(|mut query| query.query_row([source.as_str()], checkpoint).optional());
         checkpoint.map_err(|error| self.error(&error))
     }
+}
+
+impl Ledger for Database {
+    type Output = Rows;
+    type Receipt = Receipt;
+    type Error = SqliteError;
+
+    fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, SqliteError> {
+        self.stored(source)
+    }
 
     fn commit(
         &mut self,
-        commits: Vec<Commit>,
-        outputs: &[OutputState],
+        commits: &[Commit<Rows>],
+        beside: &[Mark],
     ) -> Result<Receipt, CommitError<SqliteError>> {
-        let commits: Vec<_> = commits.into_iter().map(PreparedCommit::from).collect();
-        self.commit_prepared(&commits, outputs)
+        let Self { connection, path } = self;
+        let fail = |error| SqliteError::new(path, &error);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        let mut receipt = Receipt::default();
+        for commit in commits {
+            let (id, stored) = stored(&transaction, &commit.source).map_err(fail)?.unzip();
+            if stored != commit.expected {
+                let (source_name, expected) = (commit.source.clone(), commit.expected);
+                return Err(CommitError::Moved { source_name, expected, stored });
+            }
+            receipt.add(write(&transaction, id, commit).map_err(fail)?);
+        }
+        for mark in beside {
+            write_mark(&transaction, mark).map_err(fail)?;
+        }
+        transaction.commit().map_err(fail)?;
+        debug!(?receipt, "committed");
+        Ok(receipt)
     }
 
-    fn output(&self, name: &str) -> Result<Option<Json>, SqliteError> {
+    fn mark(&mut self, name: &str) -> Result<Option<Json>, SqliteError> {
         let state: Option<String> = self
             .connection
             .prepare_cached("SELECT state FROM outputs WHERE name = ?1")
@@ -56,41 +80,8 @@ impl Ledger for Database {
     }
 }
 
-impl Database {
-    /// [`commit`](Ledger::commit) for what was prepared before.
-    ///
-    /// # Errors
-    ///
-    /// If a source does not stand where its commit begins, or SQLite fails; nothing was written then.
-    pub fn commit_prepared(
-        &mut self,
-        commits: &[PreparedCommit],
-        outputs: &[OutputState],
-    ) -> Result<Receipt, CommitError<SqliteError>> {
-        let Self { connection, path } = self;
-        let fail = |error| SqliteError::new(path, &error);
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        let mut receipt = Receipt::default();
-        for commit in commits {
-            let (id, stored) = stored(&transaction, &commit.source).map_err(fail)?.unzip();
-            if stored != commit.expected {
-                let (source_name, expected) = (commit.source.clone(), commit.expected);
-                return Err(CommitError::Moved { source_name, expected, stored });
-            }
-            receipt.add(write(&transaction, id, commit).map_err(fail)?);
-        }
-        for output in outputs {
-            write_output(&transaction, output).map_err(fail)?;
-        }
-        transaction.commit().map_err(fail)?;
-        debug!(?receipt, "committed");
-        Ok(receipt)
-    }
-}
-
-fn write_output(transaction: &Transaction<'_>, output: &OutputState) -> rusqlite::Result<()> {
-    let OutputState { name, state } = output;
+fn write_mark(transaction: &Transaction<'_>, mark: &Mark) -> rusqlite::Result<()> {
+    let Mark { name, state } = mark;
     transaction
         .prepare_cached("INSERT OR REPLACE INTO outputs (name, state) VALUES (?1, ?2)")?
         .execute(params![name, state.get()])?;
@@ -101,10 +92,10 @@ fn write_output(transaction: &Transaction<'_>, output: &OutputState) -> rusqlite
 fn write(
     transaction: &Transaction<'_>,
     id: Option<i64>,
-    commit: &PreparedCommit,
+    commit: &Commit<Rows>,
 ) -> rusqlite::Result<Receipt> {
-    let PreparedCommit { source, facts, parts, warnings, position, state, complete, expected: _ } =
-        commit;
+    let Commit { source, checkpoint, output: Rows { parts, warnings }, expected: _ } = commit;
+    let Checkpoint { facts, position, state, complete } = checkpoint;
     let SourceFacts { path, format, task, identity } = facts;
     // Two statements: an upsert is undone as one, for which SQLite would first write the whole search
     // index out.
@@ -147,11 +138,11 @@ fn write(
 fn stored(
     transaction: &Transaction<'_>,
     source: &SourceName,
-) -> rusqlite::Result<Option<(i64, Source)>> {
+) -> rusqlite::Result<Option<(i64, Position)>> {
     transaction
         .prepare_cached("SELECT id, line, offset FROM sources WHERE name = ?1")?
         .query_row([source.as_str()], |row| {
-            Ok((row.get(0)?, Source { line: unsigned(row, 1)?, offset: unsigned(row, 2)? }))
+            Ok((row.get(0)?, Position { line: unsigned(row, 1)?, offset: unsigned(row, 2)? }))
         })
         .optional()
 }
@@ -169,7 +160,7 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     let facts = SourceFacts { path: row.get(0)?, format: row.get(1)?, task, identity };
     Ok(Checkpoint {
         facts,
-        position: Source { line: unsigned(row, 7)?, offset: unsigned(row, 8)? },
+        position: Position { line: unsigned(row, 7)?, offset: unsigned(row, 8)? },
         // A state that is no JSON is one that nobody can go on from, as `null` is.
         state: serde_json::from_str(&state).unwrap_or_default(),
         complete: row.get(10)?,

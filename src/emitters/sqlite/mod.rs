@@ -30,7 +30,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use self::resolver::SessionResolver;
 pub use self::{
     error::SqliteError,
-    prepared::PreparedCommit,
+    prepared::{RowEmitter, Rows},
     prune::Pruned,
     read::StoredEntry,
     sources::{Known, Totals},
@@ -98,12 +98,12 @@ impl Database {
     }
 
     /// The connection, for queries.
-    #[cfg(feature = "cli")]
-    pub(crate) fn connection(&self) -> &Connection {
+    pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    pub(crate) fn error(&self, error: &rusqlite::Error) -> SqliteError {
+    /// What SQLite says, as an error of this database.
+    pub fn error(&self, error: &rusqlite::Error) -> SqliteError {
         SqliteError::new(&self.path, error)
     }
 }

@@ -1,32 +1,82 @@
-//! [`PreparedCommit`]: a commit as rows that are ready to be written. Pure.
+//! [`RowEmitter`]: events as rows that are ready to be written. Pure.
 
-use std::{collections::BTreeMap, mem};
+use std::{collections::BTreeMap, convert::Infallible, mem};
 
 use super::{
     fold::{Change, Fold, NewEntry, Warnings},
     row::EntryRow,
 };
 use crate::{
-    conversation::{CorrId, DomainEvent, Json, Session, SessionId, Source, Timestamp, TokenUsage},
-    ledger::{Commit, SourceFacts, SourceName},
+    conversation::{
+        CorrId, DomainEvent, Located, Position, Session, SessionId, Timestamp, TokenUsage,
+    },
+    transduce::{Batch, Emitter, Gather, Resume},
 };
 
-/// A [`Commit`] whose events were taken apart into rows.
+/// Folds events into rows, a stretch at a time.
 ///
-/// Everything that needs no database was done when it was made: folding, decoding, spelling out JSON.
-/// So several threads can prepare what the one that writes hands to
-/// [`Database::commit_prepared`](super::Database::commit_prepared).
-#[derive(Debug)]
-pub struct PreparedCommit {
-    pub(super) source: SourceName,
-    pub(super) facts: SourceFacts,
-    pub(super) expected: Option<Source>,
-    pub(super) position: Source,
-    pub(super) state: Json,
-    pub(super) complete: bool,
+/// Everything that needs no database is done here: folding, decoding, spelling out JSON. So several threads
+/// can make what the one that writes commits.
+#[derive(Default)]
+pub struct RowEmitter {
+    parts: Vec<Part>,
+    session: Option<SessionId>,
+    fold: Fold,
+    warnings: u64,
+}
+
+/// The rows of a stretch: what [`Database`](super::Database) commits.
+#[derive(Debug, Default)]
+pub struct Rows {
     pub(super) parts: Vec<Part>,
     /// How many warnings there are in it.
     pub(super) warnings: u64,
+}
+
+impl Emitter<Located<DomainEvent>, Infallible> for RowEmitter {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        match &event.item {
+            // Whether the log goes on with another session, or says again which one it is in, only the
+            // database knows.
+            DomainEvent::Session(news)
+                if news.session_id.is_some() && news.session_id != self.fold.facts.session_id =>
+            {
+                self.parts.push(Part::new(self.session.take(), mem::take(&mut self.fold)));
+                self.session.clone_from(&news.session_id);
+            }
+            DomainEvent::Warning(_) => self.warnings += 1,
+            _ => {}
+        }
+        self.fold.apply(event.clone());
+        Batch::EMPTY
+    }
+}
+
+impl Gather for RowEmitter {
+    type Stretch = Rows;
+
+    fn cut(&mut self) -> Rows {
+        let Self { mut parts, session, fold, warnings } = mem::take(self);
+        parts.push(Part::new(session, fold));
+        Rows { parts, warnings }
+    }
+}
+
+/// At a cut there is nothing to remember: what goes on from there, the database knows.
+impl Resume for RowEmitter {
+    type State = ();
+
+    fn state(&self) {}
+
+    fn resume(&mut self, (): ()) {}
+}
+
+impl<'e> FromIterator<&'e Located<DomainEvent>> for Rows {
+    fn from_iter<I: IntoIterator<Item = &'e Located<DomainEvent>>>(events: I) -> Self {
+        let mut emitter = RowEmitter::default();
+        events.into_iter().for_each(|event| drop(emitter.emit(event)));
+        emitter.cut()
+    }
 }
 
 /// What a stretch says about one session.
@@ -48,7 +98,7 @@ pub(super) struct Part {
 /// An entry that is added.
 #[derive(Debug)]
 pub(super) struct NewRow {
-    pub(super) source: Source,
+    pub(super) position: Position,
     pub(super) row: EntryRow,
     pub(super) corr_id: Option<CorrId>,
     pub(super) grows: bool,
@@ -57,35 +107,10 @@ pub(super) struct NewRow {
 /// What became of an entry that was there before.
 #[derive(Debug)]
 pub(super) struct ChangedRow {
-    pub(super) source: Source,
+    pub(super) position: Position,
     pub(super) whole: Option<EntryRow>,
     pub(super) more: String,
     pub(super) closed: bool,
-}
-
-impl From<Commit> for PreparedCommit {
-    fn from(commit: Commit) -> Self {
-        let Commit { source, facts, expected, events, position, state, complete } = commit;
-        let (mut parts, mut warnings) = (Vec::new(), 0);
-        let (mut session, mut fold) = (None, Fold::default());
-        for event in events {
-            match &event.item {
-                // Whether the log goes on with another session, or says again which one it is in,
-                // only the database knows.
-                DomainEvent::Session(news)
-                    if news.session_id.is_some() && news.session_id != fold.facts.session_id =>
-                {
-                    parts.push(Part::new(session, mem::take(&mut fold)));
-                    session = news.session_id.clone();
-                }
-                DomainEvent::Warning(_) => warnings += 1,
-                _ => {}
-            }
-            fold.apply(event);
-        }
-        parts.push(Part::new(session, fold));
-        Self { source, facts, expected, position, state, complete, parts, warnings }
-    }
 }
 
 impl Part {
@@ -120,15 +145,15 @@ impl Part {
 
 impl NewRow {
     fn new(entry: NewEntry) -> Self {
-        let NewEntry { source, entry, corr_id, grows } = entry;
-        Self { source, row: EntryRow::new(entry, corr_id.as_ref()), corr_id, grows }
+        let NewEntry { position, entry, corr_id, grows } = entry;
+        Self { position, row: EntryRow::new(entry, corr_id.as_ref()), corr_id, grows }
     }
 }
 
 impl ChangedRow {
     fn new(change: Change, corr_id: &CorrId) -> Self {
-        let Change { source, whole, more, closed } = change;
+        let Change { position, whole, more, closed } = change;
         let whole = whole.map(|entry| EntryRow::new(entry, Some(corr_id)));
-        Self { source, whole, more: more.into_string(), closed }
+        Self { position, whole, more: more.into_string(), closed }
     }
 }

@@ -8,7 +8,7 @@ use tracing::debug;
 
 use super::{Database, SqliteError};
 use crate::conversation::{
-    ActionType, EntryIdx, Json, Metadata, NormalizedEntry, NormalizedEntryType, Source, Text,
+    ActionType, EntryIdx, Json, Metadata, NormalizedEntry, NormalizedEntryType, Position, Text,
     Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
 };
 
@@ -18,7 +18,7 @@ pub struct StoredEntry {
     /// Its place in the session, counted from 0.
     pub index: EntryIdx,
     /// The record of the log that began it.
-    pub source: Source,
+    pub source: Position,
     /// The entry as the events left it.
     pub entry: NormalizedEntry,
 }
@@ -56,7 +56,7 @@ impl Database {
 
 fn stored_entry(row: &Row<'_>) -> rusqlite::Result<StoredEntry> {
     let index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
-    let source = Source {
+    let source = Position {
         line: row.get::<_, i64>(1)?.cast_unsigned(),
         offset: row.get::<_, i64>(2)?.cast_unsigned(),
     };

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Params, params};
 use super::{Database, SqliteError};
 use crate::{
     conversation::Json,
-    ledger::{Checkpoint, Ledger, SourceName},
+    ledger::{Checkpoint, SourceName},
 };
 
 /// A source that a database knows.
@@ -105,7 +105,7 @@ impl Database {
             .map_err(|error| self.error(&error))?;
         let mut known = Vec::new();
         for name in names.into_iter().map(SourceName::from) {
-            if let Some(checkpoint) = self.load(&name)? {
+            if let Some(checkpoint) = self.stored(&name)? {
                 known.push(Known { name, checkpoint });
             }
         }

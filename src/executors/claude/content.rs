@@ -88,11 +88,10 @@ pub struct ToolResult<'a> {
 impl<'a> Message<'a> {
     /// Reads a message object.
     pub(super) fn take(mut object: Object<'a>) -> Self {
-        let mut unknown = Fields::new();
         let id = object.text("id");
         let model = object.text("model");
         let content = object.raw("content").map(read_content).unwrap_or_default();
-        let usage = object.object("usage").map(|usage| usage::read(usage, &mut unknown));
+        let usage = usage::take(&mut object);
         object.ignore(&[
             "container",
             "context_management",
@@ -103,8 +102,7 @@ impl<'a> Message<'a> {
             "stop_sequence",
             "type",
         ]);
-        unknown.extend(object.rest());
-        Self { id, model, content, usage, unknown }
+        Self { id, model, content, usage, unknown: object.rest() }
     }
 
     /// Whether the program made the message up.

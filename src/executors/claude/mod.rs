@@ -17,6 +17,6 @@ pub use self::{
     detail::ResultDetail,
     notice::{ApiError, Compaction, Hook},
     result::ClaudeResult,
-    session::{ClaudeSessionReducer, ClaudeSessionState},
-    stream::{ClaudeStreamReducer, ClaudeStreamState},
+    session::{ClaudeSession, ClaudeSessionReducer, ClaudeSessionState},
+    stream::{ClaudeStream, ClaudeStreamReducer, ClaudeStreamState},
 };

@@ -1,19 +1,20 @@
 //! What a message cost, counted once however often the log says it.
 
-use std::{borrow::Cow, collections::VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     conversation::{Text, TokenUsage},
-    executors::wire::{Fields, Object},
+    executors::wire::Object,
 };
 
-/// Reads a `usage` object. What it has beyond the known fields is added to `unknown`, as `usage.name`.
+/// Takes the field `usage`. What that has beyond the known fields stays, as `usage.name`.
 ///
 /// Claude counts cached input apart from `input_tokens` (a run of 29 input tokens had read 1,227,349
 /// from the cache), so it is added here.
-pub(super) fn read<'a>(mut usage: Object<'a>, unknown: &mut Fields<'a>) -> TokenUsage {
+pub(super) fn take(object: &mut Object<'_>) -> Option<TokenUsage> {
+    let mut usage = object.object("usage")?;
     let cache_read = usage.u64("cache_read_input_tokens");
     let cache_write = usage.u64("cache_creation_input_tokens");
     let details = usage.object("output_tokens_details");
@@ -35,9 +36,8 @@ pub(super) fn read<'a>(mut usage: Object<'a>, unknown: &mut Fields<'a>) -> Token
         "service_tier",
         "speed",
     ]);
-    let rest = usage.rest().into_iter();
-    unknown.extend(rest.map(|(name, raw)| (Cow::Owned(format!("usage.{name}")), raw)));
-    read
+    object.adopt("usage", usage);
+    Some(read)
 }
 
 /// How many messages are remembered. The lines of one message stand close together; between them
@@ -71,19 +71,6 @@ impl MessageUsage {
     }
 }
 
-/// Whether there is anything to count: a repetition adds zeros, which nobody needs to hear of.
-pub(super) fn is_something(usage: &TokenUsage) -> bool {
-    let counters = [
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.reasoning_tokens,
-    ];
-    counters.into_iter().flatten().any(|count| count > 0)
-        || usage.cost_usd.is_some_and(|cost| cost > 0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,9 +81,10 @@ mod tests {
 
     #[test]
     fn cached_input_is_input() {
-        let usage = r#"{"input_tokens":2,"cache_read_input_tokens":30,"cache_creation_input_tokens":400,"output_tokens":5,"output_tokens_details":{"thinking_tokens":4},"speed":"x","novel":1}"#;
-        let mut unknown = Fields::new();
-        let read = read(Object::parse(usage).unwrap(), &mut unknown);
+        let usage = r#"{"usage":{"input_tokens":2,"cache_read_input_tokens":30,"cache_creation_input_tokens":400,"output_tokens":5,"output_tokens_details":{"thinking_tokens":4},"speed":"x","novel":1}}"#;
+        let mut message = Object::parse(usage).unwrap();
+        let read = take(&mut message).unwrap();
+        let unknown = message.rest();
         assert_eq!(read.input_tokens, Some(432));
         assert_eq!(read.cache_read_tokens, Some(30));
         assert_eq!(read.cache_write_tokens, Some(400));

@@ -13,7 +13,7 @@ use self::usage::{Counter, take_usage};
 pub use self::{
     exec::{CodexExecReducer, CodexExecState, ExecLine},
     result::CodexResult,
-    rollout::{CodexRolloutReducer, CodexRolloutState, RolloutLine},
+    rollout::{CodexRollout, CodexRolloutReducer, CodexRolloutState},
 };
 
 /// How the session's facts name the agent.

@@ -2,20 +2,20 @@
 //! files.
 
 pub mod action_mapper;
+mod recognise;
 mod reducer;
 mod result;
 mod session;
 mod types;
 
 pub use self::{
-    reducer::{DroidReducer, DroidState},
+    reducer::{Droid, DroidMemory, DroidReducer, DroidState},
     result::DroidResult,
     session::{
         DroidSessionReducer, DroidSessionState, SessionBlock, SessionJson, SessionLine,
         SessionMessage, SessionStart,
     },
     types::{
-        Completion, DroidJson, DroidLine, Error, Message, Reasoning, System, ToolCall, ToolError,
-        ToolResult,
+        Completion, DroidJson, Error, Message, Reasoning, System, ToolCall, ToolError, ToolResult,
     },
 };

@@ -1,29 +1,18 @@
 //! The wire types of `droid exec --output-format stream-json` and `-o json`.
 //!
-//! Releases from 0.2 (October 2025) to 0.232 are covered. A field that a release lacks is `None`; one
-//! that a type does not have stands in [`DroidLine::unknown`].
+//! Releases from 0.2 (October 2025) to 0.232 are covered. A field that a release lacks is `None`.
 
 use std::borrow::Cow;
 
 use crate::json::Raw;
 
 use crate::{
-    conversation::{CorrId, Text, Timestamp, TokenUsage},
-    executors::wire::{Fields, Irregular, Object, Record},
+    conversation::{CorrId, Text, TokenUsage},
+    executors::{
+        executor::{Header, Parsed},
+        wire::Object,
+    },
 };
-
-/// One record of the stream, with what nobody knows of it.
-#[derive(Clone, Debug)]
-pub struct DroidLine<'a> {
-    /// The record.
-    pub json: DroidJson<'a>,
-    /// Fields that its type does not have, or not with that type.
-    pub unknown: Fields<'a>,
-    /// The session that it belongs to: stated on nearly every line.
-    pub session_id: Option<Cow<'a, str>>,
-    /// When it was written.
-    pub timestamp: Option<Timestamp>,
-}
 
 /// One record of the stream.
 #[derive(Clone, Debug)]
@@ -38,17 +27,11 @@ pub enum DroidJson<'a> {
     ToolCall(ToolCall<'a>),
     /// `tool_result`.
     ToolResult(ToolResult<'a>),
-    /// `completion`: usually the last line, but a message may come after it.
+    /// `completion`: usually the last line, but a message may come after it. `result` is the only record
+    /// of `-o json`.
     Completion(Completion),
     /// `error`.
     Error(Error),
-    /// `result`: the only record of `-o json`.
-    Result(Completion),
-    /// A type that this version does not know (`system/..` with the subtype). All its fields, but for
-    /// the session's id and the time, are in [`DroidLine::unknown`].
-    Unknown(Cow<'a, str>),
-    /// No object, or one without a type.
-    Irregular(Irregular<'a>),
 }
 
 /// `system/init`: the session's facts.
@@ -147,44 +130,26 @@ pub struct Error {
     pub message: Text,
 }
 
-impl<'a> From<Record<'a>> for DroidLine<'a> {
-    fn from(record: Record<'a>) -> Self {
-        let mut object = match record {
-            Record::Object(object) => object,
-            Record::Irregular(irregular) => return Self::from(DroidJson::Irregular(irregular)),
-        };
-        let session_id = object.str("session_id");
-        let timestamp = object.timestamp("timestamp");
-        let kind = object.get_str("type").unwrap_or_default();
-        let mut nested = Fields::new();
-        let json = match &*kind {
+impl<'a> DroidJson<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let _ = object.str("session_id");
+        Parsed::Line(match &*header.name {
             "system" => match object.get_str("subtype") {
                 Some(subtype) if subtype != "init" => {
-                    DroidJson::Unknown(format!("system/{subtype}").into())
+                    header.name = format!("system/{subtype}").into();
+                    return Parsed::Unknown;
                 }
-                _ => DroidJson::System(System::take(&mut object)),
+                _ => Self::System(System::take(object)),
             },
-            "message" => DroidJson::Message(Message::take(&mut object)),
-            "reasoning" => DroidJson::Reasoning(Reasoning::take(&mut object)),
-            "tool_call" => DroidJson::ToolCall(ToolCall::take(&mut object)),
-            "tool_result" => DroidJson::ToolResult(ToolResult::take(&mut object, &mut nested)),
-            "completion" => DroidJson::Completion(Completion::take(&mut object, &mut nested)),
-            "error" => DroidJson::Error(Error::take(&mut object)),
-            "result" => DroidJson::Result(Completion::take_result(&mut object, &mut nested)),
-            _ => DroidJson::Unknown(kind),
-        };
-        if !matches!(json, DroidJson::Unknown(_)) {
-            object.ignore(&["type"]);
-        }
-        let mut unknown = object.rest();
-        unknown.append(&mut nested);
-        Self { json, unknown, session_id, timestamp }
-    }
-}
-
-impl<'a> From<DroidJson<'a>> for DroidLine<'a> {
-    fn from(json: DroidJson<'a>) -> Self {
-        Self { json, unknown: Fields::new(), session_id: None, timestamp: None }
+            "message" => Self::Message(Message::take(object)),
+            "reasoning" => Self::Reasoning(Reasoning::take(object)),
+            "tool_call" => Self::ToolCall(ToolCall::take(object)),
+            "tool_result" => Self::ToolResult(ToolResult::take(object)),
+            "completion" => Self::Completion(Completion::take(object)),
+            "error" => Self::Error(Error::take(object)),
+            "result" => Self::Completion(Completion::take_result(object)),
+            _ => return Parsed::Unknown,
+        })
     }
 }
 
@@ -228,7 +193,7 @@ impl<'a> ToolCall<'a> {
 }
 
 impl<'a> ToolResult<'a> {
-    fn take(object: &mut Object<'a>, nested: &mut Fields<'a>) -> Self {
+    fn take(object: &mut Object<'a>) -> Self {
         Self {
             id: object.corr_id("id"),
             message_id: object.text("messageId"),
@@ -236,39 +201,32 @@ impl<'a> ToolResult<'a> {
             is_error: object.bool("isError").unwrap_or(false),
             value: object.raw("value"),
             error: object.object("error").map(|mut error| {
-                let r#type = error.text("type");
-                let message = error.text("message");
-                keep_rest("error", error, nested);
-                ToolError { r#type, message }
+                let read = ToolError { r#type: error.text("type"), message: error.text("message") };
+                object.adopt("error", error);
+                read
             }),
         }
     }
 }
 
-/// What nobody took of the object in the field `of`, by names such as `usage.credits`.
-fn keep_rest<'a>(of: &str, object: Object<'a>, nested: &mut Fields<'a>) {
-    let rest = object.rest().into_iter();
-    nested.extend(rest.map(|(name, raw)| (Cow::Owned(format!("{of}.{name}")), raw)));
-}
-
 impl Completion {
-    fn take<'a>(object: &mut Object<'a>, nested: &mut Fields<'a>) -> Self {
+    fn take(object: &mut Object<'_>) -> Self {
         Self {
             final_text: object.text("finalText"),
             turns: object.u64("numTurns"),
             duration_ms: object.u64("durationMs"),
-            usage: object.object("usage").map(|usage| take_usage(usage, nested)),
+            usage: take_usage(object),
             is_error: false,
         }
     }
 
-    fn take_result<'a>(object: &mut Object<'a>, nested: &mut Fields<'a>) -> Self {
+    fn take_result(object: &mut Object<'_>) -> Self {
         let failure = object.str("subtype").is_some_and(|subtype| subtype != "success");
         Self {
             final_text: object.text("result"),
             turns: object.u64("num_turns"),
             duration_ms: object.u64("duration_ms"),
-            usage: object.object("usage").map(|usage| take_usage(usage, nested)),
+            usage: take_usage(object),
             is_error: object.bool("is_error").unwrap_or(failure),
         }
     }
@@ -276,7 +234,8 @@ impl Completion {
 
 /// Droid counts cached input apart from `input_tokens` (a session of 6,743 input tokens had read
 /// 42,496 from the cache), so it is added here.
-fn take_usage<'a>(mut usage: Object<'a>, nested: &mut Fields<'a>) -> TokenUsage {
+fn take_usage(object: &mut Object<'_>) -> Option<TokenUsage> {
+    let mut usage = object.object("usage")?;
     let cache_read = usage.u64("cache_read_input_tokens");
     let cache_write = usage.u64("cache_creation_input_tokens");
     let tokens = TokenUsage {
@@ -289,8 +248,8 @@ fn take_usage<'a>(mut usage: Object<'a>, nested: &mut Fields<'a>) -> TokenUsage 
         reasoning_tokens: usage.u64("thinking_tokens"),
         cost_usd: None,
     };
-    keep_rest("usage", usage, nested);
-    tokens
+    object.adopt("usage", usage);
+    Some(tokens)
 }
 
 impl Error {

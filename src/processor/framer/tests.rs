@@ -6,7 +6,7 @@ fn lines(framer: &mut LineFramer, chunks: &[&[u8]]) -> Vec<(u64, u64, String, u6
     let mut lines = Vec::new();
     let mut each = |frame: Frame<'_>| {
         let text = String::from_utf8_lossy(frame.bytes).into_owned();
-        lines.push((frame.source.line, frame.source.offset, text, frame.skipped));
+        lines.push((frame.position.line, frame.position.offset, text, frame.skipped));
     };
     for chunk in chunks {
         framer.push(chunk, &mut each);
@@ -27,7 +27,7 @@ fn lines_know_where_they_stand() {
             (4, 10, "last".into(), 0)
         ]
     );
-    assert_eq!(framer.position(), Source { line: 5, offset: 14 });
+    assert_eq!(framer.position(), Position { line: 5, offset: 14 });
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn of_a_line_that_is_too_long_the_beginning_and_the_digest_are_kept() {
             let (mut framer, mut found) = (LineFramer::new(300), Vec::new());
             let mut each = |frame: Frame<'_>| {
                 let length = frame.bytes.len() as u64 + frame.skipped;
-                found.push((frame.source.offset, length, frame.sha256));
+                found.push((frame.position.offset, length, frame.sha256));
             };
             chunks.iter().for_each(|chunk| framer.push(chunk, &mut each));
             // One `\r` more belongs to the line's end.
@@ -105,13 +105,13 @@ proptest! {
         for cut in cuts {
             let mut each = |frame: Frame<'_>| {
                 let text = String::from_utf8_lossy(frame.bytes).into_owned();
-                resumed.push((frame.source.line, frame.source.offset, text, frame.skipped));
+                resumed.push((frame.position.line, frame.position.offset, text, frame.skipped));
             };
-            let from = framer.state().source.offset as usize;
+            let from = framer.state().position.offset as usize;
             framer = LineFramer::restore(framer.state(), 300);
             framer.push(&bytes[from..cut.max(from)], &mut each);
         }
-        let from = framer.state().source.offset as usize;
+        let from = framer.state().position.offset as usize;
         framer = LineFramer::restore(framer.state(), 300);
         resumed.extend(lines(&mut framer, &[&bytes[from..]]));
         prop_assert_eq!(resumed, whole);

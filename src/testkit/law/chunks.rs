@@ -2,7 +2,7 @@
 
 use super::{Law, Place, Violation};
 use crate::{
-    conversation::{DomainEvent, Sourced},
+    conversation::{DomainEvent, Located},
     executors::wire::Record,
     testkit::run,
     transduce::Reducer,
@@ -23,7 +23,7 @@ where
     let pieces = run::sourced_events(reducer, pieces(log, cuts));
     let differs = |index: &usize| whole.get(*index) != pieces.get(*index);
     let Some(index) = (0..whole.len().max(pieces.len())).find(differs) else { return Ok(()) };
-    let of = |events: &[Sourced<DomainEvent>]| events.get(index).cloned();
+    let of = |events: &[Located<DomainEvent>]| events.get(index).cloned();
     let violation = Violation::new(Law::ChunkInvariance, Place::Event(index), "the events differ");
     Err(violation.side("at once", &of(&whole)).side("in pieces", &of(&pieces)))
 }

@@ -7,7 +7,7 @@ use std::{
 
 use super::{Law, Place, Violation};
 use crate::{
-    conversation::{DomainEvent, Sourced, WarningKind, with_source},
+    conversation::{DomainEvent, Located, WarningKind, locating},
     executors::wire::Record,
     processor::{Frame, LineFramer, Processor, read_records},
     transduce::{Batch, Reducer, Transducer, emit_fn},
@@ -33,7 +33,7 @@ where
     let traced = lines_with_events(reducer, log)?;
     let mut lost = None;
     let mut each = |frame: Frame<'_>| {
-        let line = frame.source.line;
+        let line = frame.position.line;
         if lost.is_some() || traced.contains(&line) || is_blank(frame.bytes) {
             return;
         }
@@ -90,8 +90,8 @@ fn lines_with_events<R, S>(reducer: &R, log: &[u8]) -> Result<BTreeSet<u64>, Vio
 where
     R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
 {
-    let lines = emit_fn(|event: &Sourced<DomainEvent>| Batch::one(event.source.line));
-    let mut processor = Processor::new(Transducer::new(with_source(reducer), lines));
+    let lines = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.position.line));
+    let mut processor = Processor::new(Transducer::new(locating(reducer), lines));
     let mut traced = BTreeSet::new();
     for line in log.split_inclusive(|byte| *byte == b'\n') {
         let at = processor.position().line;

@@ -4,11 +4,13 @@ mod contramap;
 mod fan_out;
 mod filter;
 mod from_fn;
+mod resume;
 mod tee;
 
 pub use contramap::{Contramap, contramap};
 pub use filter::{Filter, filter};
 pub use from_fn::{EmitFn, emit_fn};
+pub use resume::{Gather, Memoryless, Resume};
 pub use tee::Tee;
 
 use super::Batch;

@@ -79,7 +79,7 @@ impl<'t> SourceWriter<'t> {
             if !self.change(corr_id, change)? {
                 let message = format!("an update for {corr_id}, which nobody knows");
                 let warning = Warning::new(WarningKind::UnknownCorrelation, message);
-                unknown.add(change.source, warning.call(corr_id.clone()));
+                unknown.add(change.position, warning.call(corr_id.clone()));
                 self.receipt.warnings += 1;
             }
         }
@@ -211,7 +211,7 @@ impl<'t> SourceWriter<'t> {
     }
 
     fn insert(&mut self, session: &Current, new: &NewRow) -> rusqlite::Result<()> {
-        let NewRow { source, row, corr_id, grows } = new;
+        let NewRow { position, row, corr_id, grows } = new;
         self.transaction
             .prepare_cached(
                 "INSERT INTO entries (session, idx, type, code, timestamp, line, offset,
@@ -224,8 +224,8 @@ impl<'t> SourceWriter<'t> {
                 row.type_name,
                 row.code,
                 row.timestamp,
-                signed(source.line),
-                signed(source.offset),
+                signed(position.line),
+                signed(position.offset),
                 row.parent_corr_id.as_ref().map(CorrId::as_str),
                 row.metadata,
                 row.content,

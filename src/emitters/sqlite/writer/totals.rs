@@ -66,7 +66,7 @@ impl SourceWriter<'_> {
         subject: &str,
         warned: &Warned,
     ) -> rusqlite::Result<()> {
-        let Warned { count, source, first } = warned;
+        let Warned { count, position, first } = warned;
         self.transaction
             .prepare_cached(
                 "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
@@ -77,8 +77,8 @@ impl SourceWriter<'_> {
                 kind.as_str(),
                 subject,
                 signed(*count),
-                signed(source.line),
-                signed(source.offset),
+                signed(position.line),
+                signed(position.offset),
                 first.message,
                 first.corr_id.as_ref().map(CorrId::as_str),
                 first.sample.as_ref().map(Json::get),

@@ -8,7 +8,7 @@ use crate::{
     conversation::Text,
     executors::{
         claude::notice::Hook,
-        wire::{Fields, Object, value},
+        wire::{Object, value},
     },
 };
 
@@ -44,8 +44,8 @@ pub enum Attachment<'a> {
 }
 
 impl<'a> Attachment<'a> {
-    /// Reads an attachment; what nobody knows of it is added to `unknown`.
-    pub(super) fn read(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Self {
+    /// Reads an attachment; what nobody knows of it is left to the record.
+    pub(super) fn read(raw: Raw<'a>, record: &mut Object<'a>) -> Self {
         let mut object = value::object(raw).unwrap_or_default();
         let name = object.str("type").unwrap_or_default();
         let attachment = match &*name {
@@ -74,7 +74,7 @@ impl<'a> Attachment<'a> {
                 Self::Quiet
             }
         };
-        unknown.extend(object.rest());
+        record.adopt("", object);
         attachment
     }
 }

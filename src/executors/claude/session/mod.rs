@@ -8,6 +8,6 @@ mod types;
 pub use self::{
     attachment::Attachment,
     progress::{AgentMessage, Progress},
-    reducer::{ClaudeSessionReducer, ClaudeSessionState},
+    reducer::{ClaudeSession, ClaudeSessionMemory, ClaudeSessionReducer, ClaudeSessionState},
     types::{Author, ClaudeSessionJson, ClaudeSessionLine, Notice},
 };

@@ -41,8 +41,8 @@ pub struct AgentMessage<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Reads `data`; what nobody knows of it is added to `unknown`.
-    pub(super) fn take(object: &mut Object<'a>, unknown: &mut Fields<'a>) -> Option<Self> {
+    /// Takes `data`; what nobody knows of it stays.
+    pub(super) fn take(object: &mut Object<'a>) -> Option<Self> {
         let mut data: Object<'a> = value::object(object.get("data")?)?;
         let progress = match &*data.str("type")? {
             "bash_progress" => {
@@ -73,7 +73,7 @@ impl<'a> Progress<'a> {
             _ => return None,
         };
         object.ignore(&["data"]);
-        unknown.extend(data.rest());
+        object.adopt("", data);
         Some(progress)
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use tracing::trace;
 
 use super::{
     attachment::Attachment,
@@ -12,48 +11,40 @@ use super::{
 };
 use crate::{
     conversation::{
-        ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session,
-        SessionId, Text, ToolStatus,
-        tool_calls::{Limits, RecentIds},
+        ActionType, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text,
+        ToolStatus, tool_calls::RecentIds,
     },
     executors::{
         claude::{
             content::{BlockKind, Message},
             markup,
-            talk::{Beside, Speaker, Talk, Turn},
-            usage::{self, MessageUsage},
+            result::ClaudeResult,
+            talk::{self, Beside, Cx, Speaker},
+            usage::MessageUsage,
         },
-        report,
+        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
+        reducing::{Reducing, State},
+        wire::Object,
     },
-    transduce::{Batch, Reducer},
 };
 
-/// Reduces the records of Claude Code's session files.
+/// Claude Code's session files.
 ///
 /// Usage counts once a message, by the largest numbers that its lines state, as soon as they do. What
 /// sub-agents cost stands in files of their own; the copies of their messages in `agent_progress` are
 /// not counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ClaudeSessionReducer {
-    limits: Limits,
-}
+pub struct ClaudeSession;
 
-impl ClaudeSessionReducer {
-    /// A reducer that holds at most as much as `limits` say.
-    pub const fn with_limits(limits: Limits) -> Self {
-        Self { limits }
-    }
-}
+/// Reduces the records of [`ClaudeSession`].
+pub type ClaudeSessionReducer = Reducing<ClaudeSession>;
 
-/// What the reducer remembers from one record to the next.
+/// The state of a [`ClaudeSessionReducer`].
+pub type ClaudeSessionState = State<ClaudeSession>;
+
+/// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClaudeSessionState {
-    talk: Talk,
-    memory: Memory,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Memory {
+pub struct ClaudeSessionMemory {
     usage: MessageUsage,
     /// The file is a sub-agent's own.
     is_agent_file: bool,
@@ -68,38 +59,41 @@ struct Memory {
 /// How many records and sub-agents are remembered.
 const REMEMBERED: usize = 256;
 
-impl<'a> Reducer<ClaudeSessionLine<'a>, Box<ClaudeSessionState>, DomainEvent>
-    for ClaudeSessionReducer
-{
-    fn init(&self) -> Box<ClaudeSessionState> {
-        Box::default()
+impl Executor for ClaudeSession {
+    const FORMAT: FormatInfo = FormatInfo {
+        name: "claude-session",
+        title: "Claude Code, session file",
+        agent: "claude-code",
+        homes: &["~/.claude/projects"],
+    };
+    type Line<'a> = ClaudeSessionLine<'a>;
+    type Result = ClaudeResult;
+    type Memory = ClaudeSessionMemory;
+
+    fn recognise(&self, _object: &Object<'_>) -> Evidence {
+        Evidence::None
     }
 
-    fn reduce(
+    fn parse<'a>(
         &self,
-        mut state: Box<ClaudeSessionState>,
-        line: ClaudeSessionLine<'a>,
-    ) -> (Box<ClaudeSessionState>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        let ClaudeSessionState { talk, memory } = &mut *state;
-        let at = line.author.timestamp;
-        let turn = Turn { limits: &self.limits, talk, events: &mut events, at, parent: None };
-        Step { turn, memory }.reduce(line);
-        trace!(open_calls = state.talk.calls.open_calls(), events = events.len(), "line reduced");
-        (state, events)
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<ClaudeSessionLine<'a>> {
+        ClaudeSessionLine::parse(object, header)
     }
 
-    fn finish(
+    fn line(
         &self,
-        mut state: Box<ClaudeSessionState>,
-    ) -> (Box<ClaudeSessionState>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        state.talk.calls.finish(&mut events);
-        (state, events)
+        line: ClaudeSessionLine<'_>,
+        extra: Extra,
+        memory: &mut ClaudeSessionMemory,
+        cx: &mut Cx<'_>,
+    ) {
+        Step { cx, memory }.reduce(line, extra);
     }
 }
 
-impl Memory {
+impl ClaudeSessionMemory {
     /// Whether a record was read before.
     fn knows(&mut self, uuid: Option<CorrId>) -> bool {
         let Some(uuid) = uuid else { return false };
@@ -112,27 +106,14 @@ impl Memory {
 }
 
 /// One record on its way through the reducer.
-struct Step<'s> {
-    turn: Turn<'s>,
-    memory: &'s mut Memory,
+struct Step<'s, 'c> {
+    cx: &'s mut Cx<'c>,
+    memory: &'s mut ClaudeSessionMemory,
 }
 
-impl Step<'_> {
-    fn reduce(&mut self, line: ClaudeSessionLine<'_>) {
-        let ClaudeSessionLine { json, name, unknown, mut author } = line;
-        let at = self.turn.at;
-        match json {
-            ClaudeSessionJson::Irregular(irregular) => {
-                return report::irregular(&irregular, self.turn.events);
-            }
-            ClaudeSessionJson::Foreign => {
-                return report::foreign_record(&name, &unknown, at, self.turn.events);
-            }
-            ClaudeSessionJson::Unknown => {
-                return report::unknown_event(&name, &unknown, at, self.turn.events);
-            }
-            _ => {}
-        }
+impl Step<'_, '_> {
+    fn reduce(&mut self, line: ClaudeSessionLine<'_>, extra: Extra) {
+        let ClaudeSessionLine { json, mut author } = line;
         let uuid = author.uuid.take();
         let is_sidechain = author.is_sidechain;
         self.enter(author);
@@ -145,11 +126,10 @@ impl Step<'_> {
             }
             return;
         }
-        let extra = self.turn.unknown(&name, &unknown);
         match json {
             ClaudeSessionJson::User { message, detail, meta, from_program } => {
                 let from = if from_program { Speaker::Program } else { Speaker::Person };
-                self.turn.user(message, from, extra, Beside { detail, meta: meta.as_deref() });
+                talk::user(message, from, extra, Beside { detail, meta: meta.as_deref() }, self.cx);
             }
             ClaudeSessionJson::Assistant { message, is_error } => {
                 self.spend(&message);
@@ -160,19 +140,16 @@ impl Step<'_> {
             ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
             ClaudeSessionJson::Attachment(attachment) => self.attachment(attachment),
             ClaudeSessionJson::Title(title) => {
-                self.turn.learn(Session { title: Some(title), ..Session::default() });
+                self.cx.session(Session { title: Some(title), ..Session::default() });
             }
             ClaudeSessionJson::PullRequest(url) => {
                 if self.memory.pull_request.as_ref() != Some(&url) {
                     let text = Text::from(format!("pull request: {url}"));
-                    self.turn.say(NormalizedEntryType::SystemMessage, text);
+                    talk::notice(text, self.cx);
                     self.memory.pull_request = Some(url);
                 }
             }
-            ClaudeSessionJson::Quiet
-            | ClaudeSessionJson::Foreign
-            | ClaudeSessionJson::Unknown
-            | ClaudeSessionJson::Irregular(_) => {}
+            ClaudeSessionJson::Quiet => {}
         }
     }
 
@@ -181,7 +158,7 @@ impl Step<'_> {
     fn enter(&mut self, author: Author) {
         let Author { session_id, cwd, version, agent_id, is_sidechain, .. } = author;
         let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
-        let known = &self.turn.talk.session;
+        let known = self.cx.known();
         if known.session_id.is_none() && agent.is_some() {
             self.memory.is_agent_file = true;
         }
@@ -195,14 +172,14 @@ impl Step<'_> {
             session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;
         let version = version.filter(|version| known.version.as_ref() != Some(version));
         let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
-        let started_at = self.turn.at.filter(|_| known.started_at.is_none());
-        self.turn.parent = match &agent {
+        let started_at = self.cx.at.filter(|_| known.started_at.is_none());
+        self.cx.parent = match &agent {
             Some(agent) => Some(CorrId::from(&**agent)),
             None if is_sidechain => self.open_agent(),
             None => None,
         };
         if is_other || version.is_some() || cwd.is_some() || started_at.is_some() {
-            self.turn.learn(Session {
+            self.cx.session(Session {
                 session_id: session_id.map(SessionId::from),
                 parent_session_id: parent.map(SessionId::from),
                 version,
@@ -210,14 +187,12 @@ impl Step<'_> {
                 started_at,
                 ..Session::default()
             });
-        } else {
-            self.turn.enter(None);
         }
     }
 
     /// Old releases do not say which call a side chain belongs to: the oldest open one.
     fn open_agent(&mut self) -> Option<CorrId> {
-        let calls = &self.turn.talk.calls;
+        let calls = self.cx.calls();
         self.memory.agents.retain(|agent| calls.get(agent).is_some());
         self.memory.agents.front().cloned()
     }
@@ -226,22 +201,13 @@ impl Step<'_> {
     fn spend(&mut self, message: &Message<'_>) {
         let Some(usage) = message.usage else { return };
         let usage = self.memory.usage.news(message.id.as_ref(), usage);
-        if usage::is_something(&usage) {
-            let model = message.model.clone();
-            self.turn.events.push(DomainEvent::Usage { usage, model });
-        }
+        self.cx.usage_of(message.model.clone(), usage);
     }
 
-    fn assistant(
-        &mut self,
-        message: Message<'_>,
-        is_error: bool,
-        is_main: bool,
-        extra: Vec<(String, Json)>,
-    ) {
+    fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
         let synthetic = message.is_synthetic();
         if is_main && !synthetic {
-            self.turn.learn_model(message.model.clone());
+            talk::model(message.model.clone(), self.cx);
         }
         for block in &message.content {
             if let BlockKind::ToolUse(call) = &block.kind
@@ -258,26 +224,26 @@ impl Step<'_> {
             (false, true) => NormalizedEntryType::SystemMessage,
             (false, false) => NormalizedEntryType::AssistantMessage,
         };
-        self.turn.assistant(message, &entry_type, extra, &mut |entry, _| Some(entry));
+        talk::assistant(message, &entry_type, extra, &mut |entry, _| Some(entry), self.cx);
     }
 
     fn notice(&mut self, notice: Notice) {
         match notice {
             Notice::Compacted { content, compaction } => {
                 let text = compaction.describe(&content.decode());
-                self.turn.say(NormalizedEntryType::SystemMessage, text);
+                talk::notice(text, self.cx);
             }
             Notice::ApiError(error) => {
-                self.turn.say(NormalizedEntryType::ErrorMessage, error.describe());
+                self.cx.entry(NormalizedEntryType::ErrorMessage, error.describe(), ());
             }
             Notice::Said(content) => {
                 let (_, text) = markup::read(content);
-                self.turn.say(NormalizedEntryType::SystemMessage, text);
+                talk::notice(text, self.cx);
             }
             Notice::StopHooks { errors, reason } => {
                 for text in errors.into_iter().chain(reason) {
                     let text = Text::from(format!("stop hook: {text}"));
-                    self.turn.say(NormalizedEntryType::SystemMessage, text);
+                    talk::notice(text, self.cx);
                 }
             }
         }
@@ -286,11 +252,11 @@ impl Step<'_> {
     fn progress(&mut self, call: Option<CorrId>, progress: Progress<'_>) {
         match (progress, call) {
             (Progress::Agent(message), call) => {
-                self.turn.parent = call;
+                self.cx.parent = call;
                 self.agent_message(*message);
             }
             (Progress::Output(output), Some(call)) => self.output(&call, output),
-            (Progress::Running, Some(call)) => self.turn.running(&call),
+            (Progress::Running, Some(call)) => talk::running(&call, self.cx),
             (Progress::Output(_) | Progress::Running, None) | (Progress::Quiet, _) => {}
         }
     }
@@ -300,27 +266,27 @@ impl Step<'_> {
         if self.memory.knows(uuid) {
             return;
         }
-        if let Some(call) = self.turn.parent.clone() {
-            self.turn.running(&call);
+        if let Some(call) = self.cx.parent.clone() {
+            talk::running(&call, self.cx);
         }
-        self.turn.at = timestamp.or(self.turn.at);
-        let extra = self.turn.unknown("agent_progress.message", &unknown);
+        self.cx.at = timestamp.or(self.cx.at);
+        let extra = self.cx.unknown_fields("agent_progress.message", &unknown);
         if by_model {
             self.assistant(message, false, false, extra);
         } else {
-            self.turn.user(message, Speaker::Person, extra, Beside { detail, meta: None });
+            talk::user(message, Speaker::Person, extra, Beside { detail, meta: None }, self.cx);
         }
     }
 
     /// What a running command has printed is shown whenever it has doubled, so that all that is ever
     /// passed on stays within a constant of the output.
     fn output(&mut self, call: &CorrId, output: Text) {
-        let shown = self.turn.talk.calls.get(call).and_then(NormalizedEntry::tool).map(|tool| {
+        let shown = self.cx.calls().get(call).and_then(NormalizedEntry::tool).map(|tool| {
             let shown = tool.action_type.result_text();
             shown.map_or(0, |shown| shown.decode().len())
         });
         if shown.is_none_or(|shown| output.is_empty() || output.decode().len() < 2 * shown) {
-            return self.turn.running(call);
+            return talk::running(call, self.cx);
         }
         let show = |entry: &mut NormalizedEntry| {
             let Some(tool) = entry.tool_mut() else { return };
@@ -329,29 +295,29 @@ impl Step<'_> {
                 result.get_or_insert_default().output = Some(output);
             }
         };
-        self.turn.talk.calls.update(call, show, self.turn.limits, self.turn.events);
+        self.cx.update(call, show);
     }
 
     fn attachment(&mut self, attachment: Attachment<'_>) {
         match attachment {
             Attachment::Hook { context, failure } => {
                 for text in context.into_iter().chain(failure) {
-                    self.turn.say(NormalizedEntryType::SystemMessage, text);
+                    talk::notice(text, self.cx);
                 }
             }
-            Attachment::Pointed(text) => self.turn.say(NormalizedEntryType::SystemMessage, text),
+            Attachment::Pointed(text) => talk::notice(text, self.cx),
             Attachment::Queued { prompt, by_person } => {
                 let entry_type = match by_person {
                     true => NormalizedEntryType::UserMessage,
                     false => NormalizedEntryType::SystemMessage,
                 };
-                self.turn.say(entry_type, prompt);
+                self.cx.entry(entry_type, prompt, ());
             }
             Attachment::Quiet => {}
             Attachment::Unknown { name, raw } => {
                 let fields = vec![("attachment".into(), raw)];
                 let name = format!("attachment/{name}");
-                report::unknown_event(&name, &fields, self.turn.at, self.turn.events);
+                self.cx.unknown_event(&name, &fields);
             }
         }
     }

@@ -1,7 +1,5 @@
 //! The wire types of session files, releases 1.0.111 to 2.1.209.
 
-use std::borrow::Cow;
-
 use crate::json::Raw;
 
 use super::{
@@ -9,25 +7,22 @@ use super::{
     progress::{self, Progress},
 };
 use crate::{
-    conversation::{CorrId, Text, Timestamp},
+    conversation::{CorrId, Text},
     executors::{
         claude::{
             content::Message,
             notice::{ApiError, Compaction, error_message},
         },
-        wire::{Fields, Irregular, Object, Record, value},
+        executor::{Header, Parsed},
+        wire::{Object, value},
     },
 };
 
-/// One record of a session file, with what nobody knows of it.
+/// One record of a session file.
 #[derive(Clone, Debug)]
 pub struct ClaudeSessionLine<'a> {
     /// The record.
     pub json: ClaudeSessionJson<'a>,
-    /// The record's type, with its subtype: `system/api_error`.
-    pub name: Cow<'a, str>,
-    /// Fields that its type does not have, or not with that type.
-    pub unknown: Fields<'a>,
     /// Who wrote it, where and when.
     pub author: Author,
 }
@@ -43,8 +38,6 @@ pub struct Author {
     pub cwd: Option<Text>,
     /// The program's version at that moment.
     pub version: Option<Text>,
-    /// When it was written.
-    pub timestamp: Option<Timestamp>,
     /// It is a sub-agent's.
     pub is_sidechain: bool,
     /// Which sub-agent's.
@@ -89,12 +82,6 @@ pub enum ClaudeSessionJson<'a> {
     PullRequest(Text),
     /// Known, and nothing to show: bookkeeping.
     Quiet,
-    /// A line of a stream, or of another agent. All its fields are in [`ClaudeSessionLine::unknown`].
-    Foreign,
-    /// A type that this version does not know. All its fields are in [`ClaudeSessionLine::unknown`].
-    Unknown,
-    /// No object.
-    Irregular(Irregular<'a>),
 }
 
 /// What the program says of itself.
@@ -140,57 +127,37 @@ const COMMON: [&str; 16] = [
     "isMeta",
 ];
 
-impl<'a> From<Record<'a>> for ClaudeSessionLine<'a> {
-    fn from(record: Record<'a>) -> Self {
-        let mut object = match record {
-            Record::Object(object) => object,
-            Record::Irregular(irregular) => {
-                let json = ClaudeSessionJson::Irregular(irregular);
-                return Self::bare(json, Cow::default(), Fields::new());
-            }
-        };
-        let kind = object.get_str("type").unwrap_or_default();
-        let name = match object.get_str("subtype").filter(|_| kind == "system") {
-            Some(subtype) => Cow::Owned(format!("system/{subtype}")),
-            None => kind.clone(),
-        };
-        if is_foreign(&kind, &object) {
-            return Self::bare(ClaudeSessionJson::Foreign, name, object.rest());
+impl<'a> ClaudeSessionLine<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let kind = header.name.clone();
+        if let Some(subtype) = object.get_str("subtype").filter(|_| kind == "system") {
+            header.name = format!("system/{subtype}").into();
         }
-        let mut unknown = Fields::new();
+        if is_foreign(&kind, object) {
+            return Parsed::Foreign;
+        }
         let json = match &*kind {
-            "user" => take_user(&mut object),
-            "assistant" => take_assistant(&mut object),
-            "system" => take_system(&name, &mut object),
-            "progress" => take_progress(&mut object, &mut unknown),
+            "user" => take_user(object),
+            "assistant" => take_assistant(object),
+            "system" => take_system(&header.name, object),
+            "progress" => take_progress(object),
             "attachment" => object.raw("attachment").map(|raw| {
                 object.ignore(&["rendered"]);
-                ClaudeSessionJson::Attachment(Attachment::read(raw, &mut unknown))
+                ClaudeSessionJson::Attachment(Attachment::read(raw, object))
             }),
-            _ => take_bookkeeping(&kind, &mut object),
-        };
-        let name = match (&json, &*kind) {
-            (None, "progress") => match object.get("data").and_then(value::object) {
-                Some(data) => {
-                    Cow::Owned(format!("progress/{}", data.get_str("type").unwrap_or_default()))
-                }
-                None => name,
-            },
-            _ => name,
+            _ => take_bookkeeping(&kind, object),
         };
         let Some(json) = json else {
-            return Self::bare(ClaudeSessionJson::Unknown, name, object.rest());
+            if let Some(data) = object.get("data").filter(|_| kind == "progress") {
+                let data = value::object(data).unwrap_or_default();
+                let kind = data.get_str("type").unwrap_or_default();
+                header.name = format!("progress/{kind}").into();
+            }
+            return Parsed::Unknown;
         };
-        let author = Author::take(&mut object);
+        let author = Author::take(object);
         object.ignore(&COMMON);
-        unknown.extend(object.rest());
-        Self { json, name, unknown, author }
-    }
-}
-
-impl<'a> ClaudeSessionLine<'a> {
-    fn bare(json: ClaudeSessionJson<'a>, name: Cow<'a, str>, unknown: Fields<'a>) -> Self {
-        Self { json, name, unknown, author: Author::default() }
+        Parsed::Line(Self { json, author })
     }
 }
 
@@ -202,7 +169,6 @@ impl Author {
             session_id: object.text("sessionId"),
             version: object.text("version"),
             uuid: object.corr_id("uuid"),
-            timestamp: object.timestamp("timestamp"),
             agent_id: object.text("agentId"),
         }
     }
@@ -300,11 +266,8 @@ fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJ
     Some(ClaudeSessionJson::System(notice))
 }
 
-fn take_progress<'a>(
-    object: &mut Object<'a>,
-    unknown: &mut Fields<'a>,
-) -> Option<ClaudeSessionJson<'a>> {
-    let progress = Progress::take(object, unknown)?;
+fn take_progress<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
+    let progress = Progress::take(object)?;
     let call = progress::take_call(object);
     Some(ClaudeSessionJson::Progress { call, progress })
 }

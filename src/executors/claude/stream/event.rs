@@ -9,7 +9,8 @@ use crate::{
     conversation::{CorrId, Text, TokenUsage},
     executors::{
         claude::{content::Message, notice::error_message, usage},
-        wire::{Fields, Object, value},
+        executor::Parsed,
+        wire::{Object, value},
     },
 };
 
@@ -46,8 +47,6 @@ pub enum PartialEvent<'a> {
     MessageStop,
     /// `content_block_stop`, `ping`: nothing to do, since the whole block follows or has come before.
     Quiet,
-    /// A type that this version does not know.
-    Unknown,
 }
 
 /// What is added to a block.
@@ -64,11 +63,10 @@ pub enum Delta<'a> {
 }
 
 impl<'a> PartialEvent<'a> {
-    pub(super) fn take(
-        object: &mut Object<'a>,
-        unknown: &mut Fields<'a>,
-    ) -> Option<ClaudeStreamJson<'a>> {
-        let mut event: Object<'a> = value::object(object.get("event")?)?;
+    pub(super) fn take(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
+        let Some(mut event) = object.get("event").and_then(value::object) else {
+            return Parsed::Unknown;
+        };
         let kind = event.str("type").unwrap_or_default();
         let partial = match &*kind {
             "message_start" => {
@@ -92,7 +90,7 @@ impl<'a> PartialEvent<'a> {
             },
             "message_delta" => {
                 event.ignore(&["delta", "context_management"]);
-                Self::MessageDelta(event.object("usage").map(|read| usage::read(read, unknown)))
+                Self::MessageDelta(usage::take(&mut event))
             }
             "error" => Self::Error(event.raw("error").map(error_message).unwrap_or_default()),
             "message_stop" => Self::MessageStop,
@@ -100,14 +98,15 @@ impl<'a> PartialEvent<'a> {
                 event.ignore(&["index"]);
                 Self::Quiet
             }
-            _ => Self::Unknown,
+            // An unknown event is kept whole.
+            _ => {
+                object.ignore(&["type", "subtype", "uuid"]);
+                return Parsed::Unknown;
+            }
         };
-        // An unknown event is kept whole, as a field that nobody took.
-        if !matches!(partial, Self::Unknown) {
-            object.ignore(&["event", "ttft_ms"]);
-            unknown.extend(event.rest());
-        }
-        Some(ClaudeStreamJson::Partial(partial))
+        object.ignore(&["event", "ttft_ms"]);
+        object.adopt("", event);
+        Parsed::Line(ClaudeStreamJson::Partial(partial))
     }
 }
 

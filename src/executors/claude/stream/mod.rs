@@ -2,6 +2,7 @@
 
 mod event;
 mod outcome;
+mod recognise;
 mod reducer;
 mod run_result;
 mod streamed;
@@ -9,7 +10,7 @@ mod types;
 
 pub use self::{
     event::{Delta, PartialEvent},
-    reducer::{ClaudeStreamReducer, ClaudeStreamState},
+    reducer::{ClaudeStream, ClaudeStreamMemory, ClaudeStreamReducer, ClaudeStreamState},
     run_result::{Denial, RunResult},
-    types::{ClaudeStreamJson, ClaudeStreamLine, Init, RateLimit, System, Task, UserExtras},
+    types::{ClaudeStreamJson, Init, RateLimit, System, Task, UserExtras},
 };

@@ -1,35 +1,31 @@
 //! The pure core: lines of the stream in, domain events out.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
-use tracing::trace;
 
 use super::{
     event::{Delta, PartialEvent},
     outcome::{RunUsage, outcome_of},
     run_result::{Denial, RunResult},
     streamed::Streamed,
-    types::{ClaudeStreamJson, ClaudeStreamLine, Init, RateLimit, System, Task, UserExtras},
+    types::{ClaudeStreamJson, Init, RateLimit, System, Task, UserExtras},
 };
 use crate::{
-    conversation::{
-        DomainEvent, Json, NormalizedEntryType, Session, SessionId, Text, TokenUsage,
-        tool_calls::Limits,
-    },
+    conversation::{NormalizedEntryType, Session, Text, TokenUsage},
     executors::{
         claude::{
-            content::{Block, BlockKind, Message},
+            content::{Block, BlockKind, Message, ToolUse},
             result::ClaudeResult,
-            talk::{Beside, Speaker, Talk, Turn},
-            usage,
+            talk::{self, Beside, Cx, Speaker},
         },
-        report,
-        wire::Fields,
+        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
+        reducing::{Reducing, State},
+        wire::Object,
     },
-    transduce::{Batch, Reducer},
 };
 
-/// Reduces the lines of `claude -p --output-format stream-json --verbose`, with or without
-/// `--include-partial-messages`.
+/// `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`.
 ///
 /// The tokens of a run are those of its `result`, which is about the main conversation; they are
 /// reported when it comes, because the lines before it carry early snapshots only. A run that ends
@@ -37,21 +33,17 @@ use crate::{
 /// models (`modelUsage`) are in the cost, as the log states it, and not in the tokens. A second
 /// `result` counts what it adds to the first.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ClaudeStreamReducer {
-    limits: Limits,
-}
+pub struct ClaudeStream;
 
-impl ClaudeStreamReducer {
-    /// A reducer that holds at most as much as `limits` say.
-    pub const fn with_limits(limits: Limits) -> Self {
-        Self { limits }
-    }
-}
+/// Reduces the lines of [`ClaudeStream`].
+pub type ClaudeStreamReducer = Reducing<ClaudeStream>;
 
-/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
+/// The state of a [`ClaudeStreamReducer`].
+pub type ClaudeStreamState = State<ClaudeStream>;
+
+/// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClaudeStreamState {
-    talk: Talk,
+pub struct ClaudeStreamMemory {
     streamed: Streamed,
     usage: RunUsage,
     /// The message whose partial lines are being read, for its usage.
@@ -62,178 +54,128 @@ pub struct ClaudeStreamState {
     rate_limit: Option<(Text, Option<Text>)>,
 }
 
-impl<'a> Reducer<ClaudeStreamLine<'a>, Box<ClaudeStreamState>, DomainEvent>
-    for ClaudeStreamReducer
-{
-    fn init(&self) -> Box<ClaudeStreamState> {
-        Box::default()
+impl Executor for ClaudeStream {
+    const FORMAT: FormatInfo = FormatInfo {
+        name: "claude-stream",
+        title: "Claude Code, stream-json",
+        agent: "claude-code",
+        homes: &[],
+    };
+    type Line<'a> = ClaudeStreamJson<'a>;
+    type Result = ClaudeResult;
+    type Memory = ClaudeStreamMemory;
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        super::recognise::recognise(object)
     }
 
-    fn reduce(
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        object.get_str("session_id")
+    }
+
+    fn parse<'a>(
         &self,
-        mut state: Box<ClaudeStreamState>,
-        line: ClaudeStreamLine<'a>,
-    ) -> (Box<ClaudeStreamState>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        let ClaudeStreamState { talk, streamed, usage, writing, last_words, rate_limit } =
-            &mut *state;
-        let (at, parent) = (line.timestamp, line.parent.clone());
-        let turn = Turn { limits: &self.limits, talk, events: &mut events, at, parent };
-        Step { turn, streamed, usage, writing, last_words, rate_limit }.reduce(line);
-        trace!(open_calls = state.talk.calls.open_calls(), events = events.len(), "line reduced");
-        (state, events)
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<ClaudeStreamJson<'a>> {
+        ClaudeStreamJson::parse(object, header)
     }
 
-    fn finish(
+    fn line(
         &self,
-        mut state: Box<ClaudeStreamState>,
-    ) -> (Box<ClaudeStreamState>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        let ClaudeStreamState { talk, streamed, usage, writing, last_words, rate_limit } =
-            &mut *state;
-        let turn = Turn { limits: &self.limits, talk, events: &mut events, at: None, parent: None };
-        Step { turn, streamed, usage, writing, last_words, rate_limit }.cut();
-        state.talk.calls.finish(&mut events);
-        (state, events)
-    }
-}
-
-/// One line on its way through the reducer.
-struct Step<'s> {
-    turn: Turn<'s>,
-    streamed: &'s mut Streamed,
-    usage: &'s mut RunUsage,
-    writing: &'s mut Option<Text>,
-    last_words: &'s mut Option<Text>,
-    rate_limit: &'s mut Option<(Text, Option<Text>)>,
-}
-
-impl Step<'_> {
-    fn reduce(&mut self, line: ClaudeStreamLine<'_>) {
-        let ClaudeStreamLine { json, name, unknown, session_id, .. } = line;
-        match json {
-            ClaudeStreamJson::Irregular(irregular) => {
-                report::irregular(&irregular, self.turn.events);
-                return;
-            }
-            ClaudeStreamJson::Foreign => {
-                report::foreign_record(&name, &unknown, self.turn.at, self.turn.events);
-                return;
-            }
-            _ => self.enter(session_id.as_deref()),
-        }
-        let is_known = !matches!(
-            json,
-            ClaudeStreamJson::Unknown | ClaudeStreamJson::Partial(PartialEvent::Unknown)
-        );
-        let extra = match is_known {
-            true => self.turn.unknown(&name, &unknown),
-            false => Vec::new(),
-        };
-        match json {
-            ClaudeStreamJson::System(system) => self.system(system),
+        line: ClaudeStreamJson<'_>,
+        extra: Extra,
+        memory: &mut ClaudeStreamMemory,
+        cx: &mut Cx<'_>,
+    ) {
+        match line {
+            ClaudeStreamJson::System(system) => memory.system(system, cx),
             ClaudeStreamJson::Assistant { message, is_error } => {
-                self.assistant(message, is_error, extra);
+                memory.assistant(message, is_error, extra, cx);
             }
             ClaudeStreamJson::User { message, extras } => {
                 let UserExtras { detail, meta, from_program } = extras;
                 let from = if from_program { Speaker::Program } else { Speaker::Person };
-                let beside = Beside { detail, meta: meta.as_deref() };
-                self.turn.user(message, from, extra, beside);
+                talk::user(message, from, extra, Beside { detail, meta: meta.as_deref() }, cx);
             }
-            ClaudeStreamJson::Result(result) => self.result(*result),
-            ClaudeStreamJson::Partial(event) => self.partial(event, &name, &unknown),
-            ClaudeStreamJson::RateLimit(limit) => self.rate_limit(limit),
-            ClaudeStreamJson::Quiet => {}
-            ClaudeStreamJson::Unknown => {
-                report::unknown_event(&name, &unknown, self.turn.at, self.turn.events);
-            }
-            // Handled above.
-            ClaudeStreamJson::Foreign | ClaudeStreamJson::Irregular(_) => {}
+            ClaudeStreamJson::Result(result) => memory.result(*result, cx),
+            ClaudeStreamJson::Partial(event) => memory.partial(event, cx),
+            ClaudeStreamJson::RateLimit(limit) => memory.rate_limit(limit, cx),
         }
     }
 
-    /// The line belongs to a session; what another one had left open ends.
-    fn enter(&mut self, session_id: Option<&str>) {
-        let known = self.turn.talk.session.session_id.as_ref().map(SessionId::as_str);
-        if session_id.is_some() && known.is_some() && known != session_id {
-            self.cut();
-        }
-        self.turn.enter(session_id);
+    /// A run ended without a `result`, as far as it had come.
+    fn end(&self, memory: &mut ClaudeStreamMemory, cx: &mut Cx<'_>) {
+        memory.stop_writing(cx);
+        cx.usage(memory.usage.cut());
     }
+}
 
-    fn system(&mut self, system: System) {
-        let notice = |turn: &mut Turn<'_>, text| turn.say(NormalizedEntryType::SystemMessage, text);
+impl ClaudeStreamMemory {
+    fn system(&mut self, system: System, cx: &mut Cx<'_>) {
         match system {
-            System::Init(init) => self.init(*init),
+            System::Init(init) => self.init(*init, cx),
             System::TaskRuns(task) => {
                 if let Some(call) = task.call {
-                    self.turn.running(&call);
+                    talk::running(&call, cx);
                 }
             }
-            System::TaskEnded(task) => self.task_ended(task),
+            System::TaskEnded(task) => self.task_ended(task, cx),
             System::Hook(hook) => {
                 if let Some(failure) = hook.describe_failure() {
-                    notice(&mut self.turn, failure);
+                    talk::notice(failure, cx);
                 }
             }
             System::Compacted(compaction) => {
-                notice(&mut self.turn, compaction.describe("conversation compacted"));
+                talk::notice(compaction.describe("conversation compacted"), cx);
             }
             System::ApiRetry(error) => {
-                self.turn.say(NormalizedEntryType::ErrorMessage, error.describe());
+                cx.entry(NormalizedEntryType::ErrorMessage, error.describe(), ());
             }
             // The call that was refused gets a result of its own, with the same words.
             System::Denied { message: _ } => {}
         }
     }
 
-    fn init(&mut self, init: Init) {
-        self.stop_writing();
+    fn init(&mut self, init: Init, cx: &mut Cx<'_>) {
+        self.stop_writing(cx);
         self.usage.restart();
         let Init { cwd, tools, model, version } = init;
-        let started_at = self.turn.at;
-        self.turn.learn(Session { cwd, tools, version, started_at, ..Session::default() });
-        self.turn.learn_model(model);
+        let started_at = cx.at;
+        cx.session(Session { cwd, tools, version, started_at, ..Session::default() });
+        talk::model(model, cx);
     }
 
     /// No complete line will come for what is being written.
-    fn stop_writing(&mut self) {
-        self.streamed.abandon(&mut self.turn);
-        *self.writing = None;
-    }
-
-    /// A run ended without a `result`, as far as it had come.
-    fn cut(&mut self) {
-        self.stop_writing();
-        let usage = self.usage.cut();
-        self.spend(usage);
+    fn stop_writing(&mut self, cx: &mut Cx<'_>) {
+        self.streamed.abandon(cx);
+        self.writing = None;
     }
 
     /// A sub-agent's end is its call's result; only what runs in the background ends on its own.
-    fn task_ended(&mut self, task: Task) {
-        let is_open = task.call.is_some_and(|call| self.turn.talk.calls.get(&call).is_some());
+    fn task_ended(&mut self, task: Task, cx: &mut Cx<'_>) {
+        let is_open = task.call.is_some_and(|call| cx.calls().get(&call).is_some());
         if let Some(summary) = task.summary.filter(|_| !is_open) {
             let status = task.status.unwrap_or_else(|| "ended".into());
             let text = Text::from(format!("task {status}: {summary}"));
-            self.turn.say(NormalizedEntryType::SystemMessage, text);
+            talk::notice(text, cx);
         }
     }
 
-    fn assistant(&mut self, message: Message<'_>, is_error: bool, extra: Vec<(String, Json)>) {
+    fn assistant(&mut self, message: Message<'_>, is_error: bool, extra: Extra, cx: &mut Cx<'_>) {
         let synthetic = message.is_synthetic();
-        let is_main = self.turn.parent.is_none();
+        let is_main = cx.parent.is_none();
         if is_main {
             if let Some(usage) = message.usage {
                 self.usage.note(message.id.as_ref(), usage);
             }
             if !synthetic {
-                self.turn.learn_model(message.model.clone());
+                talk::model(message.model.clone(), cx);
             }
         }
         for Block { kind, .. } in &message.content {
             match kind {
-                BlockKind::Text(text) if is_main => *self.last_words = Some(text.clone()),
+                BlockKind::Text(text) if is_main => self.last_words = Some(text.clone()),
                 BlockKind::ToolUse(call) => {
                     call.id.as_ref().inspect(|id| self.streamed.claim_call(id));
                 }
@@ -245,42 +187,38 @@ impl Step<'_> {
             (false, true) => NormalizedEntryType::SystemMessage,
             (false, false) => NormalizedEntryType::AssistantMessage,
         };
-        let streamed = &mut *self.streamed;
-        self.turn.assistant(message, &entry_type, extra, &mut |entry, events| {
-            streamed.claim(entry, events)
-        });
+        let streamed = &mut self.streamed;
+        let claim = &mut |entry, cx: &mut Cx<'_>| streamed.claim(entry, cx);
+        talk::assistant(message, &entry_type, extra, claim, cx);
     }
 
-    fn partial(&mut self, event: PartialEvent<'_>, name: &str, unknown: &Fields<'_>) {
-        let parent = self.turn.parent.clone();
+    fn partial(&mut self, event: PartialEvent<'_>, cx: &mut Cx<'_>) {
+        let parent = cx.parent.clone();
         match event {
             PartialEvent::MessageStart(message) => {
                 self.streamed.begin(parent.as_ref(), &message);
                 if parent.is_none() {
-                    *self.writing = message.id.clone();
+                    self.writing = message.id.clone();
                     self.note_partial(message.usage);
                 }
             }
             PartialEvent::BlockStart { index, kind, text, call, tool_name } => {
                 match (&*kind, call) {
-                    ("text", _) => self.streamed.begin_text(index, false, &text, &mut self.turn),
-                    ("thinking", _) => self.streamed.begin_text(index, true, &text, &mut self.turn),
+                    ("text", _) => self.streamed.begin_text(index, false, &text, cx),
+                    ("thinking", _) => self.streamed.begin_text(index, true, &text, cx),
                     (kind, Some(call)) if kind.ends_with("tool_use") => {
                         let tool_name = tool_name.into_owned();
-                        self.streamed.begin_call(index, call, tool_name, &mut self.turn);
+                        self.streamed.begin_call(index, call, tool_name, cx);
                     }
                     // The complete line says what it is.
                     _ => {}
                 }
             }
             PartialEvent::BlockDelta { index, delta } => match delta {
-                Delta::Text(text) => self.streamed.grow(index, &text, &mut self.turn),
+                Delta::Text(text) => self.streamed.grow(index, &text, cx),
                 Delta::Input(more) => self.streamed.grow_input(index, &more, parent.as_ref()),
                 Delta::Quiet => {}
-                Delta::Unknown(raw) => {
-                    let at = self.turn.at;
-                    report::unknown_block("delta", raw.into(), at, self.turn.events);
-                }
+                Delta::Unknown(raw) => cx.unknown_block("delta", raw),
             },
             PartialEvent::MessageDelta(usage) => {
                 if parent.is_none() {
@@ -289,31 +227,28 @@ impl Step<'_> {
             }
             PartialEvent::MessageStop => self.streamed.stop(parent.as_ref()),
             PartialEvent::Error(message) => {
-                self.turn.say(NormalizedEntryType::ErrorMessage, message);
+                cx.entry(NormalizedEntryType::ErrorMessage, message, ());
             }
             PartialEvent::Quiet => {}
-            PartialEvent::Unknown => {
-                report::unknown_event(name, unknown, self.turn.at, self.turn.events);
-            }
         }
     }
 
     /// The running total of the message that is being written; without an id nobody could tell it
     /// from that of the complete line.
     fn note_partial(&mut self, usage: Option<TokenUsage>) {
-        if let (Some(id), Some(usage)) = (&*self.writing, usage) {
+        if let (Some(id), Some(usage)) = (&self.writing, usage) {
             self.usage.note(Some(id), usage);
         }
     }
 
-    fn rate_limit(&mut self, limit: RateLimit) {
+    fn rate_limit(&mut self, limit: RateLimit, cx: &mut Cx<'_>) {
         let RateLimit { status, kind, utilization } = limit;
         let Some(status) = status else { return };
         let is_fine = status == "allowed";
         let shown = (status, kind);
         if is_fine || self.rate_limit.as_ref() == Some(&shown) {
             if is_fine {
-                *self.rate_limit = None;
+                self.rate_limit = None;
             }
             return;
         }
@@ -328,14 +263,14 @@ impl Step<'_> {
             true => NormalizedEntryType::ErrorMessage,
             false => NormalizedEntryType::SystemMessage,
         };
-        *self.rate_limit = Some(shown);
-        self.turn.say(entry_type, text.into());
+        self.rate_limit = Some(shown);
+        cx.entry(entry_type, text, ());
     }
 
-    fn result(&mut self, mut result: RunResult<'_>) {
-        self.stop_writing();
+    fn result(&mut self, mut result: RunResult<'_>, cx: &mut Cx<'_>) {
+        self.stop_writing(cx);
         for denial in std::mem::take(&mut result.denials) {
-            self.denied(denial);
+            self.denied(denial, cx);
         }
         let outcome = outcome_of(&result);
         let entry_type = match result.is_error.unwrap_or(false) {
@@ -343,12 +278,12 @@ impl Step<'_> {
             false => NormalizedEntryType::AssistantMessage,
         };
         if let Some(words) = result.result.take() {
-            self.say_once(&entry_type, words);
+            self.say_once(&entry_type, words, cx);
         }
         for error in std::mem::take(&mut result.errors) {
-            self.say_once(&NormalizedEntryType::ErrorMessage, error);
+            self.say_once(&NormalizedEntryType::ErrorMessage, error, cx);
         }
-        let session_id = self.turn.talk.session.session_id.clone();
+        let session_id = cx.known().session_id.clone();
         let usage = self.usage.settle(&result, session_id.as_ref());
         let RunResult { subtype, terminal_reason, turns, duration_ms, .. } = result;
         let subtype = subtype.filter(|subtype| *subtype != "success");
@@ -357,41 +292,33 @@ impl Step<'_> {
             outcome_reason: terminal_reason.or(subtype),
             turns,
             duration_ms,
-            ended_at: self.turn.at,
+            ended_at: cx.at,
             ..Session::default()
         };
-        self.turn.learn(session);
-        self.spend(usage);
+        cx.session(session);
+        cx.usage(usage);
     }
 
     /// What the agent's last words were is not said again.
-    fn say_once(&mut self, entry_type: &NormalizedEntryType, words: Text) {
+    fn say_once(&mut self, entry_type: &NormalizedEntryType, words: Text, cx: &mut Cx<'_>) {
         let is_same = |said: &Text| *said == words || said.decode().trim() == words.decode().trim();
         if words.is_empty() || self.last_words.as_ref().is_some_and(is_same) {
             return;
         }
-        self.turn.say(entry_type.clone(), words.clone());
-        *self.last_words = Some(words);
+        cx.entry(entry_type.clone(), words.clone(), ());
+        self.last_words = Some(words);
     }
 
     /// A call that was refused ends so; one that has a result has said so itself.
-    fn denied(&mut self, denial: Denial<'_>) {
+    fn denied(&mut self, denial: Denial<'_>, cx: &mut Cx<'_>) {
         let Denial { call: Some(call), tool_name, input } = denial else { return };
-        if self.turn.talk.calls.knows(&call) && self.turn.talk.calls.get(&call).is_none() {
+        if cx.calls().knows(&call) && cx.calls().get(&call).is_none() {
             return;
         }
-        if self.turn.talk.calls.get(&call).is_none() {
-            self.turn.call_of(Some(call.clone()), &tool_name, input, None);
+        if cx.calls().get(&call).is_none() {
+            let tool = ToolUse { id: Some(call.clone()), name: tool_name, input };
+            talk::call(tool, (), cx);
         }
-        let result = ClaudeResult::denied(self.turn.at);
-        let Turn { talk, limits, events, .. } = &mut self.turn;
-        talk.calls.result(call.into(), result, limits, events);
-    }
-
-    fn spend(&mut self, usage: TokenUsage) {
-        if usage::is_something(&usage) {
-            let model = self.turn.talk.session.model.clone();
-            self.turn.events.push(DomainEvent::Usage { usage, model });
-        }
+        cx.result(call, ClaudeResult::denied(cx.at));
     }
 }

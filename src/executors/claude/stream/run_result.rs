@@ -8,7 +8,7 @@ use crate::{
     conversation::{CorrId, Text, TokenUsage},
     executors::{
         claude::usage,
-        wire::{Fields, Object, value},
+        wire::{Object, value},
     },
 };
 
@@ -51,7 +51,7 @@ pub struct Denial<'a> {
 }
 
 impl<'a> RunResult<'a> {
-    pub(super) fn take(object: &mut Object<'a>, unknown: &mut Fields<'a>) -> Self {
+    pub(super) fn take(object: &mut Object<'a>) -> Self {
         let subtype = object.text("subtype");
         let denials = object.array("permission_denials").unwrap_or_default();
         let model_usage = object.object("modelUsage");
@@ -82,7 +82,7 @@ impl<'a> RunResult<'a> {
                 .collect(),
             duration_ms: object.u64("duration_ms"),
             turns: object.u64("num_turns"),
-            usage: object.object("usage").map(|read| usage::read(read, unknown)),
+            usage: usage::take(object),
             model_input: model_usage.map(model_input),
             cost_usd: object.f64("total_cost_usd"),
             denials: denials.into_iter().filter_map(Denial::read).collect(),

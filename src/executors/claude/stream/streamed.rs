@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    conversation::{
-        CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds,
+    conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds},
+    executors::claude::{
+        content::{Message, ToolUse},
+        talk::{self, Cx},
     },
-    executors::claude::{content::Message, talk::Turn},
     json::{self, Raw},
-    transduce::Batch,
 };
 
 /// How many blocks, messages and ids are remembered at the most.
@@ -88,14 +88,10 @@ impl Streamed {
         index: u64,
         is_thought: bool,
         text: &Text,
-        turn: &mut Turn<'_>,
+        cx: &mut Cx<'_>,
     ) {
-        self.begin_block(
-            index,
-            Kind::Said { corr_id: None, is_thought, text: String::new() },
-            turn,
-        );
-        self.grow(index, text, turn);
+        self.begin_block(index, Kind::Said { corr_id: None, is_thought, text: String::new() }, cx);
+        self.grow(index, text, cx);
     }
 
     /// `content_block_start` of a call.
@@ -104,46 +100,44 @@ impl Streamed {
         index: u64,
         id: CorrId,
         tool_name: String,
-        turn: &mut Turn<'_>,
+        cx: &mut Cx<'_>,
     ) {
-        self.begin_block(index, Kind::Call { id, tool_name, input: String::new() }, turn);
+        self.begin_block(index, Kind::Call { id, tool_name, input: String::new() }, cx);
     }
 
-    fn begin_block(&mut self, index: u64, kind: Kind, turn: &mut Turn<'_>) {
-        let parent = turn.parent.clone();
+    fn begin_block(&mut self, index: u64, kind: Kind, cx: &mut Cx<'_>) {
+        let parent = cx.parent.clone();
         let writing = self.messages.iter().find(|message| message.parent == parent);
         let message_id = writing.and_then(|message| message.message_id.clone());
         self.blocks.push_back(Block { parent, message_id, index, is_current: true, kind });
         if self.blocks.len() > REMEMBERED
             && let Some(oldest) = self.blocks.pop_front()
         {
-            oldest.abandon(turn);
+            oldest.abandon(cx);
         }
     }
 
     /// `text_delta` and `thinking_delta`. More of a block whose line has come is no news.
-    pub(super) fn grow(&mut self, index: u64, more: &Text, turn: &mut Turn<'_>) {
+    pub(super) fn grow(&mut self, index: u64, more: &Text, cx: &mut Cx<'_>) {
         if more.is_empty() {
             return;
         }
-        let Some(at) = self.current(index, turn.parent.as_ref()) else { return };
+        let Some(at) = self.current(index, cx.parent.as_ref()) else { return };
         let Some(block) = self.blocks.get_mut(at) else { return };
         let Kind::Said { corr_id, is_thought, text } = &mut block.kind else { return };
         more.push_to(text);
         if let Some(corr_id) = corr_id.clone() {
-            turn.events.push(DomainEvent::GrowEntry { corr_id, text: more.clone() });
-            return;
+            return cx.grow(corr_id, more.clone());
         }
         let entry_type = match is_thought {
             true => NormalizedEntryType::Thinking,
             false => NormalizedEntryType::AssistantMessage,
         };
-        let mut entry = turn.entry(entry_type, more.clone());
-        entry.metadata_mut().message_id = block.message_id.clone();
+        let entry = cx.draft(entry_type, more.clone(), (block.message_id.clone(), Vec::new()));
         let base = block.message_id.as_ref().map(Text::to_string);
         let id = next_id(&mut self.opened, &mut self.count, base, index);
         *corr_id = Some(id.clone());
-        turn.events.push(DomainEvent::OpenEntry { corr_id: id, entry: entry.into() });
+        cx.open(id, entry);
     }
 
     /// `input_json_delta`.
@@ -167,7 +161,7 @@ impl Streamed {
     pub(super) fn claim(
         &mut self,
         entry: NormalizedEntry,
-        events: &mut Batch<DomainEvent>,
+        cx: &mut Cx<'_>,
     ) -> Option<NormalizedEntry> {
         if self.blocks.is_empty() {
             return Some(entry);
@@ -192,8 +186,7 @@ impl Streamed {
         let Kind::Said { corr_id: Some(corr_id), text, .. } = block.kind else {
             return Some(entry);
         };
-        let entry = (entry.content != text.as_str()).then(|| entry.into());
-        events.push(DomainEvent::CloseEntry { corr_id, entry });
+        cx.close(corr_id, (entry.content != text.as_str()).then_some(entry));
         None
     }
 
@@ -203,10 +196,10 @@ impl Streamed {
     }
 
     /// The run is over: what no line has claimed stays as it was shown.
-    pub(super) fn abandon(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn abandon(&mut self, cx: &mut Cx<'_>) {
         self.messages.clear();
         for block in std::mem::take(&mut self.blocks) {
-            block.abandon(turn);
+            block.abandon(cx);
         }
     }
 }
@@ -224,19 +217,21 @@ impl Block {
         }
     }
 
-    fn abandon(self, turn: &mut Turn<'_>) {
+    fn abandon(self, cx: &mut Cx<'_>) {
         match self.kind {
             Kind::Said { corr_id, .. } => {
-                let close = |corr_id| DomainEvent::CloseEntry { corr_id, entry: None };
-                turn.events.extend(corr_id.map(close));
+                if let Some(corr_id) = corr_id {
+                    cx.close(corr_id, None);
+                }
             }
             Kind::Call { id, tool_name, input } => {
                 // A cut input is no JSON, and is kept as a text.
                 let text = Raw::parse(&input).is_err().then(|| json::literal(&input));
-                let raw = Raw::parse(text.as_ref().unwrap_or(&input)).ok();
-                let parent = std::mem::replace(&mut turn.parent, self.parent);
-                turn.call_of(Some(id), &tool_name, raw, self.message_id);
-                turn.parent = parent;
+                let input = Raw::parse(text.as_ref().unwrap_or(&input)).ok();
+                let tool = ToolUse { id: Some(id), name: tool_name.into(), input };
+                let parent = std::mem::replace(&mut cx.parent, self.parent);
+                talk::call(tool, (self.message_id, Vec::new()), cx);
+                cx.parent = parent;
             }
         }
     }

@@ -1,37 +1,19 @@
 //! The wire types of `claude -p --output-format stream-json`, releases 2.0 to 2.1.281.
 
-use std::borrow::Cow;
-
 use crate::json::Raw;
 
 use super::{event::PartialEvent, run_result::RunResult};
 use crate::{
-    conversation::{CorrId, Text, Timestamp},
+    conversation::{CorrId, Text},
     executors::{
         claude::{
             content::Message,
             notice::{ApiError, Compaction, Hook, error_message},
         },
-        wire::{Fields, Irregular, Object, Record},
+        executor::{Header, Parsed},
+        wire::Object,
     },
 };
-
-/// One line of the stream, with what nobody knows of it.
-#[derive(Clone, Debug)]
-pub struct ClaudeStreamLine<'a> {
-    /// The line.
-    pub json: ClaudeStreamJson<'a>,
-    /// The line's type, with its subtype: `system/init`.
-    pub name: Cow<'a, str>,
-    /// Fields that its type does not have, or not with that type.
-    pub unknown: Fields<'a>,
-    /// The session that it belongs to.
-    pub session_id: Option<Cow<'a, str>>,
-    /// The call whose sub-agent it comes from.
-    pub parent: Option<CorrId>,
-    /// When it was written; releases before 2.1.237 do not say.
-    pub timestamp: Option<Timestamp>,
-}
 
 /// One line of the stream.
 #[derive(Clone, Debug)]
@@ -58,15 +40,6 @@ pub enum ClaudeStreamJson<'a> {
     Partial(PartialEvent<'a>),
     /// `rate_limit_event`.
     RateLimit(RateLimit),
-    /// Known, and nothing to show.
-    Quiet,
-    /// A line of a session file, or of another agent. All its fields are in
-    /// [`ClaudeStreamLine::unknown`].
-    Foreign,
-    /// A type that this version does not know. All its fields are in [`ClaudeStreamLine::unknown`].
-    Unknown,
-    /// No object.
-    Irregular(Irregular<'a>),
 }
 
 /// What the program says of itself.
@@ -137,47 +110,35 @@ pub struct RateLimit {
     pub utilization: Option<f64>,
 }
 
-impl<'a> From<Record<'a>> for ClaudeStreamLine<'a> {
-    fn from(record: Record<'a>) -> Self {
-        let mut object = match record {
-            Record::Object(object) => object,
-            Record::Irregular(irregular) => return Self::irregular(irregular),
-        };
-        let kind = object.get_str("type").unwrap_or_default();
+impl<'a> ClaudeStreamJson<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let kind = header.name.clone();
         let subtype = object.get_str("subtype").filter(|_| kind == "system");
-        let name = match &subtype {
-            Some(subtype) => Cow::Owned(format!("system/{subtype}")),
-            None => kind.clone(),
-        };
-        if is_foreign(&object) {
-            return Self::bare(ClaudeStreamJson::Foreign, name, object.rest());
+        if let Some(subtype) = &subtype {
+            header.name = format!("system/{subtype}").into();
         }
-        let session_id = object.str("session_id");
-        let parent = object.corr_id("parent_tool_use_id");
-        let timestamp = object.timestamp("timestamp");
-        let mut unknown = Fields::new();
-        let json = match &*kind {
-            "system" => take_system(&subtype.unwrap_or_default(), &mut object),
-            "assistant" => take_assistant(&mut object),
-            "user" => take_user(&mut object),
-            "result" => {
-                let result = RunResult::take(&mut object, &mut unknown);
-                Some(ClaudeStreamJson::Result(Box::new(result)))
+        if is_foreign(object) {
+            return Parsed::Foreign;
+        }
+        let _ = object.str("session_id");
+        header.parent = object.corr_id("parent_tool_use_id");
+        let parsed = match &*kind {
+            "system" => take_system(&subtype.unwrap_or_default(), object),
+            "assistant" => take_assistant(object),
+            "user" => take_user(object),
+            "result" => Parsed::Line(Self::Result(Box::new(RunResult::take(object)))),
+            "stream_event" => PartialEvent::take(object),
+            "rate_limit_event" => Parsed::Line(Self::RateLimit(RateLimit::take(object))),
+            "command_lifecycle" => {
+                *object = Object::default();
+                Parsed::Ignored
             }
-            "stream_event" => PartialEvent::take(&mut object, &mut unknown),
-            "rate_limit_event" => Some(ClaudeStreamJson::RateLimit(RateLimit::take(&mut object))),
-            "command_lifecycle" => return Self::bare(ClaudeStreamJson::Quiet, name, unknown),
-            _ => None,
+            _ => Parsed::Unknown,
         };
-        let json = match json {
-            Some(json) => {
-                object.ignore(&["type", "subtype", "uuid"]);
-                json
-            }
-            None => ClaudeStreamJson::Unknown,
-        };
-        unknown.extend(object.rest());
-        Self { json, name, unknown, session_id, parent, timestamp }
+        if !matches!(parsed, Parsed::Unknown) {
+            object.ignore(&["subtype", "uuid"]);
+        }
+        parsed
     }
 }
 
@@ -186,17 +147,7 @@ fn is_foreign(object: &Object<'_>) -> bool {
     (object.has("sessionId") && object.has("uuid")) || object.has("qwen_code_version")
 }
 
-impl<'a> ClaudeStreamLine<'a> {
-    fn bare(json: ClaudeStreamJson<'a>, name: Cow<'a, str>, unknown: Fields<'a>) -> Self {
-        Self { json, name, unknown, session_id: None, parent: None, timestamp: None }
-    }
-
-    fn irregular(irregular: Irregular<'a>) -> Self {
-        Self::bare(ClaudeStreamJson::Irregular(irregular), Cow::default(), Fields::new())
-    }
-}
-
-fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Option<ClaudeStreamJson<'a>> {
+fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
     let system = match subtype {
         "init" => System::Init(Box::new(Init::take(object))),
         "task_started" | "task_progress" => System::TaskRuns(Task::take(object)),
@@ -224,35 +175,39 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Option<ClaudeStrea
         }
         "task_updated" => {
             object.ignore(&["task_id", "patch"]);
-            return Some(ClaudeStreamJson::Quiet);
+            return Parsed::Ignored;
         }
         "thinking_tokens" => {
             object.ignore(&["estimated_tokens", "estimated_tokens_delta"]);
-            return Some(ClaudeStreamJson::Quiet);
+            return Parsed::Ignored;
         }
         "hook_started" | "hook_progress" => {
             object.ignore(&["hook_id", "hook_name", "hook_event", "output", "stderr", "stdout"]);
-            return Some(ClaudeStreamJson::Quiet);
+            return Parsed::Ignored;
         }
         "status" | "state" => {
             object.ignore(&["status", "state", "permissionMode"]);
-            return Some(ClaudeStreamJson::Quiet);
+            return Parsed::Ignored;
         }
-        _ => return None,
+        _ => return Parsed::Unknown,
     };
-    Some(ClaudeStreamJson::System(system))
+    Parsed::Line(ClaudeStreamJson::System(system))
 }
 
-fn take_assistant<'a>(object: &mut Object<'a>) -> Option<ClaudeStreamJson<'a>> {
-    let message = Message::take(object.object("message")?);
+fn take_assistant<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
+    let Some(message) = object.object("message").map(Message::take) else {
+        return Parsed::Unknown;
+    };
     object.ignore(&["request_id", "subagent_type", "task_description", "wire_tool_inputs"]);
     let flagged = object.bool("is_api_error_message").unwrap_or(false);
     let is_error = object.raw("error").is_some() || flagged;
-    Some(ClaudeStreamJson::Assistant { message, is_error })
+    Parsed::Line(ClaudeStreamJson::Assistant { message, is_error })
 }
 
-fn take_user<'a>(object: &mut Object<'a>) -> Option<ClaudeStreamJson<'a>> {
-    let message = Message::take(object.object("message")?);
+fn take_user<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
+    let Some(message) = object.object("message").map(Message::take) else {
+        return Parsed::Unknown;
+    };
     object.ignore(&["isReplay", "subagent_type", "task_description"]);
     let meta = object.bool("isMeta").unwrap_or(false);
     let synthetic = object.bool("isSynthetic").unwrap_or(false);
@@ -261,7 +216,7 @@ fn take_user<'a>(object: &mut Object<'a>) -> Option<ClaudeStreamJson<'a>> {
         meta: object.array("tool_result_meta"),
         from_program: meta || synthetic,
     };
-    Some(ClaudeStreamJson::User { message, extras })
+    Parsed::Line(ClaudeStreamJson::User { message, extras })
 }
 
 impl Init {

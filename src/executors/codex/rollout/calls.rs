@@ -6,20 +6,18 @@ use super::{
     reducer::Step,
 };
 use crate::{
-    conversation::{
-        CorrId, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey,
-    },
+    conversation::{CorrId, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey},
     executors::{
         codex::{
             CodexResult, action_mapper,
             tools::{Status, Tool},
         },
-        report,
+        executor::Extra,
     },
 };
 
-impl Step<'_> {
-    pub(super) fn call(&mut self, call: Call<'_>, extra: Vec<(String, Json)>) {
+impl Step<'_, '_> {
+    pub(super) fn call(&mut self, call: Call<'_>, extra: Extra) {
         let Call { id, namespace, name, input } = call;
         if let Some(id) = &id
             && self.is_echo(Saying::Call, id.as_str(), Channel::Item)
@@ -27,20 +25,11 @@ impl Step<'_> {
             return;
         }
         let namespace = namespace.as_deref();
-        let cwd = self.state.session.facts.cwd();
-        let mapped = action_mapper::map(namespace, &name, input, cwd.as_deref());
-        let name = action_mapper::full_name(namespace, &name);
-        if mapped.unknown {
-            report::unknown_tool(&name, input, self.events);
-        }
-        let mut entry = mapped.into_entry(&name).at(self.at);
-        if !extra.is_empty() {
-            entry.metadata_mut().extra.extend(extra);
-        }
-        self.state.calls.call(id, entry, self.limits, self.events);
+        let call = action_mapper::map(namespace, &name, input, self.cx.cwd().as_deref());
+        self.cx.call(id, &action_mapper::full_name(namespace, &name), call, extra);
     }
 
-    pub(super) fn output(&mut self, output: Output, extra: Vec<(String, Json)>) {
+    pub(super) fn output(&mut self, output: Output, extra: Extra) {
         let Output { id, content, success } = output;
         if let Some(id) = &id
             && self.is_echo(Saying::Result, id.as_str(), Channel::Item)
@@ -50,22 +39,15 @@ impl Step<'_> {
         self.blocks(&content);
         let mut result = CodexResult::of_output(content.text(), success);
         result.extra.extend(extra);
-        result.timestamp = self.at;
-        let key = ResultKey { id, ..ResultKey::default() };
-        self.state.calls.result(key, result, self.limits, self.events);
+        result.timestamp = self.cx.at;
+        self.cx.result(id, result);
     }
 
     /// A call that another line may tell of, too.
-    pub(super) fn began(
-        &mut self,
-        id: Option<CorrId>,
-        tool: &Tool<'_>,
-        extra: Vec<(String, Json)>,
-    ) {
+    pub(super) fn began(&mut self, id: Option<CorrId>, tool: &Tool<'_>, extra: Extra) {
         let id = id.unwrap_or_else(|| self.new_id());
         if !self.is_echo(Saying::Call, id.as_str(), Channel::Event) {
-            let entry = self.entry(tool, extra);
-            self.state.calls.call(Some(id), entry, self.limits, self.events);
+            self.begin(id, tool, extra);
         }
     }
 
@@ -75,19 +57,19 @@ impl Step<'_> {
         channel: Channel,
         id: Option<CorrId>,
         tool: &Tool<'_>,
-        extra: Vec<(String, Json)>,
+        extra: Extra,
     ) {
         let (id, key) = match (id, tool) {
             // Only a call; where it is known, its output is still to come.
-            (Some(id), Tool::ViewImage(_)) if self.state.calls.knows(&id) => return,
+            (Some(id), Tool::ViewImage(_)) if self.cx.calls().knows(&id) => return,
             // Of a search, one line has an id and the other has not.
             (id, Tool::Web(search)) => (id, Some(search.key())),
             (None, Tool::Patch(patch)) => {
-                if let Some(open) = self.state.calls.oldest_of("apply_patch").cloned() {
+                if let Some(open) = self.cx.calls().oldest_of("apply_patch").cloned() {
                     if !self.is_echo(Saying::Result, open.as_str(), channel) {
                         let tool_name = Some(tool.name().into());
                         let key = ResultKey { tool_name, ..ResultKey::default() };
-                        self.end(key, self.at, tool, extra);
+                        self.end(key, self.cx.at, tool, extra);
                     }
                     return;
                 }
@@ -105,57 +87,46 @@ impl Step<'_> {
             return;
         }
         let id = id.unwrap_or_else(|| self.new_id());
-        let is_new = !self.state.calls.knows(&id);
+        let is_new = !self.cx.calls().knows(&id);
         if is_new {
             // The line that made the call may still come, or lie before the beginning of the file.
             self.is_echo(Saying::Call, id.as_str(), channel);
-            let entry = self.entry(tool, Vec::new());
-            self.state.calls.call(Some(id.clone()), entry, self.limits, self.events);
+            self.begin(id.clone(), tool, Vec::new());
         }
         if !told {
             // Of a call that was told only by its end, the log does not say when it began.
-            let ended_at = self.at.filter(|_| !is_new);
+            let ended_at = self.cx.at.filter(|_| !is_new);
             self.end(ResultKey::from(id), ended_at, tool, extra);
         }
     }
 
-    fn end(
-        &mut self,
-        key: ResultKey,
-        ended_at: Option<Timestamp>,
-        tool: &Tool<'_>,
-        extra: Vec<(String, Json)>,
-    ) {
+    fn end(&mut self, key: ResultKey, ended_at: Option<Timestamp>, tool: &Tool<'_>, extra: Extra) {
         for (name, block) in tool.unknown_blocks() {
-            report::unknown_block(name, block.clone(), self.at, self.events);
+            self.cx.unknown_block(name, block.clone());
         }
         let mut result = CodexResult { timestamp: ended_at, ..tool.result() };
         result.extra.extend(extra);
-        self.state.calls.result(key, result, self.limits, self.events);
+        self.cx.result(key, result);
     }
 
-    fn entry(&self, tool: &Tool<'_>, extra: Vec<(String, Json)>) -> NormalizedEntry {
-        let cwd = self.state.session.facts.cwd();
-        let mut entry = tool.call(cwd.as_deref()).into_entry(&tool.name()).at(self.at);
-        if !extra.is_empty() {
-            entry.metadata_mut().extra.extend(extra);
-        }
-        entry
+    fn begin(&mut self, id: CorrId, tool: &Tool<'_>, extra: Extra) {
+        let call = tool.call(self.cx.cwd().as_deref());
+        self.cx.call(Some(id), &tool.name(), call, extra);
     }
 
     /// All that such a line says is whether some patch could be applied.
-    fn patch_without_call(&mut self, status: &Status, extra: Vec<(String, Json)>) {
+    fn patch_without_call(&mut self, status: &Status, extra: Extra) {
         let (entry_type, content) = match status {
             Status::Failed | Status::Declined => {
                 (NormalizedEntryType::ErrorMessage, Text::from("patch not applied"))
             }
             _ => (NormalizedEntryType::SystemMessage, Text::from("patch applied")),
         };
-        self.say(entry_type, content, None, extra);
+        self.cx.entry(entry_type, content, extra);
     }
 
     fn new_id(&mut self) -> CorrId {
-        self.state.unnamed += 1;
-        CorrId::from(format!("unnamed-{}", self.state.unnamed))
+        self.memory.unnamed += 1;
+        CorrId::from(format!("unnamed-{}", self.memory.unnamed))
     }
 }

@@ -3,28 +3,16 @@
 //! Releases from 0.99 (February 2026) to 0.146 are covered, with the shapes of older ones that were
 //! seen in newer files.
 
-use std::borrow::Cow;
-
 use crate::json::Raw;
 
 use super::{event::Event, item::ResponseItem};
 use crate::{
     conversation::{SessionId, Text, Timestamp},
-    executors::wire::{Fields, Irregular, Object, Record, value},
+    executors::{
+        executor::{Header, Parsed},
+        wire::{Object, value},
+    },
 };
-
-/// One record of the file, with what nobody knows of it.
-#[derive(Clone, Debug)]
-pub struct RolloutLine<'a> {
-    /// The record.
-    pub json: RolloutJson<'a>,
-    /// The type of the record and of its payload, such as `event_msg/token_count`.
-    pub name: Cow<'a, str>,
-    /// Fields of the line and of its payload that their type does not have, or not with that type.
-    pub unknown: Fields<'a>,
-    /// When it was written.
-    pub timestamp: Option<Timestamp>,
-}
 
 /// One record of the file.
 #[derive(Clone, Debug)]
@@ -41,13 +29,6 @@ pub enum RolloutJson<'a> {
     Compacted(Text),
     /// `world_state`, `inter_agent_communication_metadata`: nothing of the conversation.
     Nothing,
-    /// Of another type and without a payload, which every record of these files has. All its fields
-    /// are in [`RolloutLine::unknown`].
-    Foreign,
-    /// A type that this version does not know. All its fields are in [`RolloutLine::unknown`].
-    Unknown,
-    /// No object.
-    Irregular(Irregular<'a>),
 }
 
 /// The session's facts.
@@ -78,61 +59,45 @@ pub struct TurnContext {
     pub effort: Option<Text>,
 }
 
-impl<'a> From<Record<'a>> for RolloutLine<'a> {
-    fn from(record: Record<'a>) -> Self {
-        let mut line = match record {
-            Record::Object(object) => object,
-            Record::Irregular(irregular) => return Self::from(RolloutJson::Irregular(irregular)),
-        };
-        let timestamp = line.timestamp("timestamp");
-        let name = line.str("type").unwrap_or_default();
+impl<'a> RolloutJson<'a> {
+    pub(super) fn parse(line: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        line.ignore(&["type"]);
         let payload = line.get("payload").and_then(value::object);
-        let (Some(mut payload), true) = (payload, is_known(&name)) else {
-            let is_foreign = !is_known(&name) && !line.has("payload");
-            let json = if is_foreign { RolloutJson::Foreign } else { RolloutJson::Unknown };
-            return Self { json, name, unknown: line.rest(), timestamp };
+        let (Some(mut payload), true) = (payload, is_known(&header.name)) else {
+            // Every record of these files has a payload.
+            let is_foreign = !is_known(&header.name) && !line.has("payload");
+            return if is_foreign { Parsed::Foreign } else { Parsed::Unknown };
         };
-        let whole = line.get("payload");
-        line.ignore(&["timestamp", "ordinal", "payload"]);
-        let (json, name) = match &*name {
-            "session_meta" => {
-                (RolloutJson::SessionMeta(Box::new(SessionMeta::take(&mut payload))), name)
-            }
-            "turn_context" => (RolloutJson::TurnContext(TurnContext::take(&mut payload)), name),
+        line.ignore(&["timestamp", "ordinal"]);
+        let json = match &*header.name {
+            "session_meta" => Self::SessionMeta(Box::new(SessionMeta::take(&mut payload))),
+            "turn_context" => Self::TurnContext(TurnContext::take(&mut payload)),
             "compacted" => {
                 let message = payload.text("message").unwrap_or_default();
                 payload.ignore(&["replacement_history", "window_id", "window_number"]);
                 payload.ignore(&["first_window_id", "previous_window_id"]);
-                (RolloutJson::Compacted(message), name)
+                Self::Compacted(message)
             }
-            "response_item" | "event_msg" => {
+            name @ ("response_item" | "event_msg") => {
+                let is_event = name == "event_msg";
                 let kind = payload.str("type").unwrap_or_default();
-                let full = Cow::Owned(format!("{name}/{kind}"));
-                let json = if name == "event_msg" {
-                    Event::take(&kind, &mut payload).map(RolloutJson::Event)
-                } else {
-                    ResponseItem::take(&kind, &mut payload).map(RolloutJson::ResponseItem)
+                header.name = format!("{name}/{kind}").into();
+                let read = match is_event {
+                    true => Event::take(&kind, &mut payload).map(Self::Event),
+                    false => ResponseItem::take(&kind, &mut payload).map(Self::ResponseItem),
                 };
-                (json.unwrap_or(RolloutJson::Unknown), full)
+                let Some(json) = read else { return Parsed::Unknown };
+                json
             }
             // `world_state` and the like: the program's own.
             _ => {
                 payload = Object::default();
-                (RolloutJson::Nothing, name)
+                Self::Nothing
             }
         };
-        let mut unknown = match json {
-            RolloutJson::Unknown => whole.map(|raw| ("payload".into(), raw)).into_iter().collect(),
-            _ => payload.rest(),
-        };
-        unknown.extend(line.rest());
-        Self { json, name, unknown, timestamp }
-    }
-}
-
-impl<'a> From<RolloutJson<'a>> for RolloutLine<'a> {
-    fn from(json: RolloutJson<'a>) -> Self {
-        Self { json, name: Cow::Borrowed(""), unknown: Fields::new(), timestamp: None }
+        line.ignore(&["payload"]);
+        line.adopt("", payload);
+        Parsed::Line(json)
     }
 }
 

@@ -6,41 +6,25 @@ use super::{
     reducer::Step,
 };
 use crate::{
-    conversation::{DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text},
+    conversation::{Json, NormalizedEntryType, Text},
     executors::{
         content::{Blocks, Part},
-        report,
+        executor::Extra,
     },
 };
 
 /// Elements that the program puts into the person's mouth, beside those with `_` in their name.
 const INJECTED: [&str; 3] = ["INSTRUCTIONS", "skill", "instructions"];
 
-impl Step<'_> {
-    pub(super) fn say(
-        &mut self,
-        entry_type: NormalizedEntryType,
-        content: Text,
-        message_id: Option<Text>,
-        extra: Vec<(String, Json)>,
-    ) {
-        let mut entry = NormalizedEntry::new(entry_type, content).at(self.at);
-        if message_id.is_some() || !extra.is_empty() {
-            let metadata = entry.metadata_mut();
-            metadata.message_id = message_id;
-            metadata.extra.extend(extra);
-        }
-        self.events.push(DomainEvent::entry(entry));
-    }
-
+impl Step<'_, '_> {
     /// Reports the blocks that nobody knows.
     pub(super) fn blocks(&mut self, content: &Blocks) {
         for (name, block) in &content.unknown {
-            report::unknown_block(name, block.clone(), self.at, self.events);
+            self.cx.unknown_block(name, block.clone());
         }
     }
 
-    pub(super) fn message(&mut self, message: Message<'_>, mut extra: Vec<(String, Json)>) {
+    pub(super) fn message(&mut self, message: Message<'_>, mut extra: Extra) {
         let Message { role, id, content } = message;
         match &*role {
             "user" => self.user_message(Channel::Item, &content, false, id, extra),
@@ -49,7 +33,7 @@ impl Step<'_> {
             _ => {
                 self.blocks(&content);
                 extra.push(("role".to_owned(), Json::from(Text::from(role))));
-                self.say(NormalizedEntryType::SystemMessage, content.text(), id, extra);
+                self.cx.entry(NormalizedEntryType::SystemMessage, content.text(), (id, extra));
             }
         }
     }
@@ -60,7 +44,7 @@ impl Step<'_> {
         content: &Blocks,
         injected: bool,
         id: Option<Text>,
-        mut extra: Vec<(String, Json)>,
+        mut extra: Extra,
     ) {
         self.blocks(content);
         let content = without_image_tags(content);
@@ -75,9 +59,9 @@ impl Step<'_> {
                 return;
             }
             extra.push(("role".to_owned(), Json::from(Text::from("user"))));
-            self.say(NormalizedEntryType::SystemMessage, text, id, extra);
+            self.cx.entry(NormalizedEntryType::SystemMessage, text, (id, extra));
         } else if !text.is_empty() && !self.is_echo(Saying::User, &decoded, channel) {
-            self.say(NormalizedEntryType::UserMessage, text, id, extra);
+            self.cx.entry(NormalizedEntryType::UserMessage, text, (id, extra));
         }
     }
 
@@ -86,19 +70,19 @@ impl Step<'_> {
         channel: Channel,
         content: &Blocks,
         id: Option<Text>,
-        extra: Vec<(String, Json)>,
+        extra: Extra,
     ) {
         self.blocks(content);
         let text = content.text();
         if !text.is_empty() && !self.is_echo(Saying::Agent, &content.words().decode(), channel) {
-            self.say(NormalizedEntryType::AssistantMessage, text, id, extra);
+            self.cx.entry(NormalizedEntryType::AssistantMessage, text, (id, extra));
         }
     }
 
     pub(super) fn thoughts(&mut self, channel: Channel, thoughts: Vec<Text>) {
         for thought in thoughts {
             if !thought.is_empty() && !self.is_echo(Saying::Thought, &thought.decode(), channel) {
-                self.say(NormalizedEntryType::Thinking, thought, None, Vec::new());
+                self.cx.entry(NormalizedEntryType::Thinking, thought, ());
             }
         }
     }
@@ -109,19 +93,19 @@ impl Step<'_> {
         author: Option<Text>,
         recipient: Option<Text>,
         content: &Blocks,
-        mut extra: Vec<(String, Json)>,
+        mut extra: Extra,
     ) {
         self.blocks(content);
         let known = [("author", author), ("recipient", recipient)];
         extra.extend(
             known.into_iter().filter_map(|(name, who)| Some((name.to_owned(), who?.into()))),
         );
-        self.say(NormalizedEntryType::SystemMessage, content.text(), None, extra);
+        self.cx.entry(NormalizedEntryType::SystemMessage, content.text(), extra);
     }
 
-    pub(super) fn error(&mut self, channel: Channel, message: Text, extra: Vec<(String, Json)>) {
+    pub(super) fn error(&mut self, channel: Channel, message: Text, extra: Extra) {
         if !self.is_echo(Saying::Notice, &message.decode(), channel) {
-            self.say(NormalizedEntryType::ErrorMessage, message, None, extra);
+            self.cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
         }
     }
 
@@ -134,7 +118,7 @@ impl Step<'_> {
             (false, true) => "context compacted".into(),
             (false, false) => Text::from(format!("context compacted\n{summary}")),
         };
-        self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
+        self.cx.entry(NormalizedEntryType::SystemMessage, content, ());
     }
 }
 

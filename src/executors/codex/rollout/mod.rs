@@ -11,12 +11,13 @@ mod event;
 mod item;
 mod line;
 mod messages;
+mod recognise;
 mod reducer;
 mod session;
 
 pub use self::{
     event::{CompletedItem, Event, TurnEnd},
     item::{Call, Message, Output, ResponseItem},
-    line::{RolloutJson, RolloutLine, SessionMeta, TurnContext},
-    reducer::{CodexRolloutReducer, CodexRolloutState},
+    line::{RolloutJson, SessionMeta, TurnContext},
+    reducer::{CodexRollout, CodexRolloutMemory, CodexRolloutReducer, CodexRolloutState},
 };

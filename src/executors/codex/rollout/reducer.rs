@@ -1,28 +1,26 @@
-//! The pure core: lines of a rollout file in, domain events out.
+//! What the records of a rollout file mean.
 
 use serde::{Deserialize, Serialize};
-use tracing::trace;
 
 use super::{
     echoes::{Channel, Echoes, Saying},
     event::{CompletedItem, Event},
     item::ResponseItem,
-    line::{RolloutJson, RolloutLine},
-    session::SessionState,
+    line::RolloutJson,
+    session::SessionMemory,
 };
 use crate::{
-    conversation::{
-        DomainEvent, Json, NormalizedEntryType, Session, Timestamp, ToolCalls, tool_calls::Limits,
-    },
+    conversation::{NormalizedEntryType, Session},
     executors::{
         codex::{AGENT, CodexResult},
-        report,
-        wire::Fields,
+        context::Context,
+        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
+        reducing::{Reducing, State},
+        wire::Object,
     },
-    transduce::{Batch, Reducer},
 };
 
-/// Reduces the lines of Codex's rollout files.
+/// Codex's rollout files.
 ///
 /// - What is said on several channels counts once: the first time, whichever channel it is on.
 /// - Only `user_message` is what the person typed. A `response_item` of the role `user` is shown as
@@ -30,117 +28,76 @@ use crate::{
 /// - Tokens are counted from the running total of the thread. Of a fork, the history that was copied
 ///   from its parent counts as conversation, but its tokens, turns and ends are the parent's.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CodexRolloutReducer {
-    limits: Limits,
-}
+pub struct CodexRollout;
 
-impl CodexRolloutReducer {
-    /// A reducer that holds at most as much as `limits` say.
-    pub const fn with_limits(limits: Limits) -> Self {
-        Self { limits }
-    }
-}
+/// Reduces the records of [`CodexRollout`].
+pub type CodexRolloutReducer = Reducing<CodexRollout>;
 
-/// What the reducer remembers from one line to the next; boxed, because it moves in and out with each.
+/// The state of a [`CodexRolloutReducer`].
+pub type CodexRolloutState = State<CodexRollout>;
+
+/// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CodexRolloutState {
-    pub(super) calls: ToolCalls<CodexResult>,
-    pub(super) session: SessionState,
+pub struct CodexRolloutMemory {
+    pub(super) session: SessionMemory,
     pub(super) echoes: Echoes,
     /// How many calls there were that no line gave an id.
     pub(super) unnamed: u64,
 }
 
-impl CodexRolloutState {
-    /// The calls that wait for their result, and the results that wait for their call.
-    pub fn calls(&self) -> &ToolCalls<CodexResult> {
-        &self.calls
-    }
-}
+impl Executor for CodexRollout {
+    const FORMAT: FormatInfo = FormatInfo {
+        name: "codex-rollout",
+        title: "Codex CLI, rollout file",
+        agent: AGENT,
+        homes: &["~/.codex/sessions"],
+    };
+    type Line<'a> = RolloutJson<'a>;
+    type Result = CodexResult;
+    type Memory = CodexRolloutMemory;
 
-impl<'a> Reducer<RolloutLine<'a>, Box<CodexRolloutState>, DomainEvent> for CodexRolloutReducer {
-    fn init(&self) -> Box<CodexRolloutState> {
-        Box::default()
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        super::recognise::recognise(object)
     }
 
-    fn reduce(
+    fn parse<'a>(
         &self,
-        mut state: Box<CodexRolloutState>,
-        line: RolloutLine<'a>,
-    ) -> (Box<CodexRolloutState>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        let at = line.timestamp;
-        Step { limits: &self.limits, state: &mut state, events: &mut events, at }.reduce(line);
-        trace!(open_calls = state.calls.open_calls(), events = events.len(), "line reduced");
-        (state, events)
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<RolloutJson<'a>> {
+        RolloutJson::parse(object, header)
     }
 
-    fn finish(
+    fn line(
         &self,
-        mut state: Box<CodexRolloutState>,
-    ) -> (Box<CodexRolloutState>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        state.calls.finish(&mut events);
-        (state, events)
-    }
-}
-
-/// One line on its way through the reducer.
-pub(super) struct Step<'s> {
-    pub(super) limits: &'s Limits,
-    pub(super) state: &'s mut CodexRolloutState,
-    pub(super) events: &'s mut Batch<DomainEvent>,
-    pub(super) at: Option<Timestamp>,
-}
-
-impl Step<'_> {
-    fn reduce(&mut self, line: RolloutLine<'_>) {
-        let RolloutLine { json, name, unknown, timestamp: _ } = line;
-        match json {
-            RolloutJson::Irregular(irregular) => report::irregular(&irregular, self.events),
-            RolloutJson::Foreign if name.is_empty() => {
-                report::untyped(&unknown, self.at, self.events);
-            }
-            RolloutJson::Foreign => {
-                report::foreign_record(&name, &unknown, self.at, self.events);
-            }
-            RolloutJson::Unknown => {
-                report::unknown_event(&name, &unknown, self.at, self.events);
-            }
-            RolloutJson::SessionMeta(meta) => {
-                self.report(&name, &unknown);
-                self.session_meta(*meta);
-            }
-            RolloutJson::TurnContext(context) => {
-                self.begin(&name, &unknown);
-                self.settings(context);
-            }
-            RolloutJson::ResponseItem(item) => {
-                let extra = self.begin(&name, &unknown);
-                self.response_item(item, extra);
-            }
-            RolloutJson::Event(event) => {
-                let extra = self.begin(&name, &unknown);
-                self.event(event, extra);
-            }
-            RolloutJson::Compacted(summary) => {
-                self.begin(&name, &unknown);
-                self.compacted(Channel::Item, summary);
-            }
-            RolloutJson::Nothing => {
-                self.begin(&name, &unknown);
-            }
+        line: RolloutJson<'_>,
+        extra: Extra,
+        memory: &mut CodexRolloutMemory,
+        cx: &mut Context<'_, CodexResult>,
+    ) {
+        let mut step = Step { memory, cx };
+        if let RolloutJson::SessionMeta(meta) = line {
+            return step.session_meta(*meta);
+        }
+        step.follow_replay();
+        match line {
+            RolloutJson::TurnContext(context) => step.settings(context),
+            RolloutJson::ResponseItem(item) => step.response_item(item, extra),
+            RolloutJson::Event(event) => step.event(event, extra),
+            RolloutJson::Compacted(summary) => step.compacted(Channel::Item, summary),
+            RolloutJson::Nothing | RolloutJson::SessionMeta(_) => {}
         }
     }
+}
 
-    /// Every line but the first: a file may be cut at its beginning.
-    fn begin(&mut self, name: &str, unknown: &Fields<'_>) -> Vec<(String, Json)> {
-        self.learn(Session::default());
-        self.follow_replay();
-        self.report(name, unknown)
-    }
+/// One line on its way through the executor.
+pub(super) struct Step<'s, 'c> {
+    pub(super) memory: &'s mut CodexRolloutMemory,
+    pub(super) cx: &'s mut Context<'c, CodexResult>,
+}
 
-    fn response_item(&mut self, item: ResponseItem<'_>, extra: Vec<(String, Json)>) {
+impl Step<'_, '_> {
+    fn response_item(&mut self, item: ResponseItem<'_>, extra: Extra) {
         match item {
             ResponseItem::Message(message) => self.message(message, extra),
             ResponseItem::Reasoning(thoughts) => self.thoughts(Channel::Item, thoughts),
@@ -154,7 +111,7 @@ impl Step<'_> {
         }
     }
 
-    fn event(&mut self, event: Event<'_>, extra: Vec<(String, Json)>) {
+    fn event(&mut self, event: Event<'_>, extra: Extra) {
         match event {
             Event::TurnStarted => self.turn_started(),
             Event::TurnEnded(end) => self.turn_ended(end),
@@ -169,22 +126,24 @@ impl Step<'_> {
             Event::Began(id, tool) => self.began(id, &tool, extra),
             Event::Ended(id, tool) => self.ended(Channel::Event, id, &tool, extra),
             Event::Completed(item, unknown) => {
-                let extra = [extra, self.report("item_completed", &unknown)].concat();
+                let more = self.cx.unknown_fields("item_completed", &unknown);
+                let extra = [extra, more].concat();
                 self.completed(item, extra);
             }
             Event::Error(message, fields) => {
                 self.error(Channel::Event, message, [fields, extra].concat());
             }
             Event::Notice(text, fields) => {
-                self.say(NormalizedEntryType::SystemMessage, text, None, [fields, extra].concat());
+                let extra = [fields, extra].concat();
+                self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
             }
             Event::Compacted => self.compacted(Channel::Event, Default::default()),
-            Event::Title(title) => self.learn(Session { title, ..Session::default() }),
+            Event::Title(title) => self.cx.session(Session { title, ..Session::default() }),
             Event::Settings(settings) => self.settings(settings),
         }
     }
 
-    fn completed(&mut self, item: CompletedItem<'_>, extra: Vec<(String, Json)>) {
+    fn completed(&mut self, item: CompletedItem<'_>, extra: Extra) {
         let channel = Channel::Completed;
         match item {
             CompletedItem::User(content) => {
@@ -194,21 +153,13 @@ impl Step<'_> {
             CompletedItem::Thoughts(thoughts) => self.thoughts(channel, thoughts),
             CompletedItem::Tool(id, tool) => self.ended(channel, id, &tool, extra),
             CompletedItem::Unknown(name, item) => {
-                report::unknown_block(&name, item, self.at, self.events);
+                self.cx.unknown_block(&name, item);
             }
         }
     }
 
-    pub(super) fn learn(&mut self, news: Session) {
-        self.state.session.facts.learn(AGENT, news, self.events);
-    }
-
     /// Whether this was said before on another channel.
     pub(super) fn is_echo(&mut self, saying: Saying, words: &str, channel: Channel) -> bool {
-        self.state.echoes.is_echo(saying, words, channel)
-    }
-
-    fn report(&mut self, of: &str, fields: &Fields<'_>) -> Vec<(String, Json)> {
-        report::unknown_fields(of, fields, self.events)
+        self.memory.echoes.is_echo(saying, words, channel)
     }
 }

@@ -9,13 +9,8 @@ use super::{
     reducer::Step,
 };
 use crate::{
-    conversation::{
-        DomainEvent, NormalizedEntryType, Outcome, Session, SessionId, Text, Timestamp, TokenUsage,
-    },
-    executors::{
-        codex::{AGENT, Counter},
-        facts::Facts,
-    },
+    conversation::{NormalizedEntryType, Outcome, Session, SessionId, Text, Timestamp, TokenUsage},
+    executors::codex::Counter,
 };
 
 /// A copied history is written in one go; the first pause ends it. Its lines bear the time of the
@@ -24,8 +19,7 @@ const LONGEST_PAUSE_MS: u64 = 1000;
 
 /// What is known of the session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct SessionState {
-    pub(super) facts: Facts,
+pub(super) struct SessionMemory {
     /// The file's own `session_meta`: the first.
     own_id: Option<SessionId>,
     has_meta: bool,
@@ -38,29 +32,29 @@ pub(super) struct SessionState {
     duration_ms: Option<u64>,
 }
 
-impl Step<'_> {
+impl Step<'_, '_> {
     /// The first is the session's; one with another id is that of a session that it was forked from,
     /// and the history of that session follows.
     pub(super) fn session_meta(&mut self, meta: SessionMeta) {
         let SessionMeta { id, started_at, cwd, cli_version, parent, forked } = meta;
-        let session = &mut self.state.session;
+        let session = &mut self.memory.session;
         if session.has_meta {
             if id != session.own_id {
-                session.replayed_at = self.at;
+                session.replayed_at = self.cx.at;
             } else {
-                self.learn(Session { version: cli_version, ..Session::default() });
+                self.cx.session(Session { version: cli_version, ..Session::default() });
             }
             return;
         }
         session.has_meta = true;
         session.forked = forked;
         session.own_id.clone_from(&id);
-        self.learn(Session {
+        self.cx.session(Session {
             session_id: id,
             version: cli_version,
             cwd,
             parent_session_id: parent,
-            started_at: started_at.or(self.at),
+            started_at: started_at.or(self.cx.at),
             ..Session::default()
         });
     }
@@ -68,27 +62,27 @@ impl Step<'_> {
     /// Notices the end of a copied history. A line without a time ends it too: rather count a token
     /// twice than never.
     pub(super) fn follow_replay(&mut self) {
-        let session = &mut self.state.session;
+        let session = &mut self.memory.session;
         if let Some(last) = session.replayed_at {
-            let pause = self.at.and_then(|at| at.millis_since(last));
+            let pause = self.cx.at.and_then(|at| at.millis_since(last));
             let goes_on = pause.is_some_and(|pause| pause < LONGEST_PAUSE_MS);
-            session.replayed_at = self.at.filter(|_| goes_on);
+            session.replayed_at = self.cx.at.filter(|_| goes_on);
         }
     }
 
     fn is_replay(&self) -> bool {
-        self.state.session.replayed_at.is_some()
+        self.memory.session.replayed_at.is_some()
     }
 
     pub(super) fn settings(&mut self, context: TurnContext) {
         let TurnContext { cwd, model, effort: reasoning_effort } = context;
         let news = Session { cwd, model, reasoning_effort, ..Session::default() };
-        self.state.session.facts.learn_model(AGENT, news, self.at, self.events);
+        self.cx.session(news);
     }
 
     pub(super) fn turn_started(&mut self) {
         if !self.is_replay() {
-            self.state.session.turns += 1;
+            self.memory.session.turns += 1;
         }
     }
 
@@ -104,20 +98,19 @@ impl Step<'_> {
         if aborted && !self.is_echo(Saying::Notice, "turn aborted", Channel::Event) {
             let why = reason.as_ref().map(|reason| format!("turn aborted: {reason}"));
             let content = why.map_or_else(|| Text::from("turn aborted"), Text::from);
-            self.say(NormalizedEntryType::SystemMessage, content, None, Vec::new());
+            self.cx.entry(NormalizedEntryType::SystemMessage, content, ());
         }
         if self.is_replay() {
             return;
         }
-        let session = &mut self.state.session;
+        let session = &mut self.memory.session;
         if let Some(duration_ms) = duration_ms {
             session.duration_ms =
                 Some(session.duration_ms.unwrap_or(0).saturating_add(duration_ms));
         }
         let outcome = outcome.unwrap_or(Outcome::Success);
         // A reason that was given earlier does not hold any more.
-        let outdated =
-            outcome == Outcome::Success && session.facts.known().outcome_reason.is_some();
+        let outdated = outcome == Outcome::Success && self.cx.known().outcome_reason.is_some();
         let outcome_reason =
             reason.or(error).or_else(|| outdated.then(|| Text::from("task complete")));
         let news = Session {
@@ -125,15 +118,15 @@ impl Step<'_> {
             outcome_reason,
             turns: Some(session.turns).filter(|&turns| turns > 0),
             duration_ms: session.duration_ms,
-            ended_at: self.at,
+            ended_at: self.cx.at,
             ..Session::default()
         };
-        self.learn(news);
+        self.cx.session(news);
     }
 
     pub(super) fn token_count(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) {
         let replayed = self.is_replay();
-        let session = &mut self.state.session;
+        let session = &mut self.memory.session;
         let Some(total) = total else { return };
         if session.forked
             && session.counter == Counter::default()
@@ -144,8 +137,7 @@ impl Step<'_> {
         }
         let more = session.counter.advance(total);
         if let Some(usage) = more.filter(|_| !replayed) {
-            let model = session.facts.known().model.clone();
-            self.events.push(DomainEvent::Usage { usage, model });
+            self.cx.usage(usage);
         }
     }
 }

@@ -176,7 +176,8 @@ impl Step<'_> {
                     let cwd = self.state.facts.cwd();
                     let call = action_mapper::map(&name, input, cwd.as_deref());
                     if call.unknown {
-                        report::unknown_tool(&name, input, self.events);
+                        let sample = input.map(Json::from);
+                        report::unknown_tool(&name, sample.as_ref(), self.events);
                     }
                     let entry = with_metadata(call.into_entry(&name).at(self.at), id, extra);
                     self.state.calls.call(call_id, entry, self.limits, self.events);

@@ -1,0 +1,120 @@
+//! `foldline doctor`: what of some logs is not fully understood.
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+
+use super::{
+    args::{EXIT_CODES, parse_size},
+    error::Error,
+    exit, files,
+    input::Input,
+};
+use foldline::{
+    conversation::{WarningKind, locating},
+    emitters::{drift::Drift, terminal::neutralise},
+    executors::{Executor, Format},
+    processor::{Counts, LineFramer, Processor},
+    transduce::Transducer,
+};
+
+/// The options of `foldline doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct DoctorArgs {
+    /// Logs, or folders that are searched for them
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+
+    /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
+    /// are kept
+    #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
+    max_line: usize,
+
+    /// Exit with 3 if anything was not fully understood
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn run(args: &DoctorArgs) -> Result<u8, Error> {
+    let mut out = io::stdout().lock();
+    let mut understood = true;
+    for path in files::find(&args.paths)? {
+        let mut text = String::new();
+        understood &= examine(&path, args.max_line, &mut text)?;
+        // Names of fields and of files may hold anything.
+        out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
+    }
+    out.flush().map_err(Error::Output)?;
+    Ok(if args.strict && !understood { exit::MALFORMED } else { exit::FINE })
+}
+
+/// Describes one log; whether all of it was understood.
+fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Error> {
+    let name = path.display();
+    let mut input = Input::open(path, max_line)?;
+    let executor = match input.executor("auto") {
+        Ok(executor) => executor,
+        Err(error @ (Error::Unrecognised { .. } | Error::Unsupported { .. })) => {
+            *text += &format!("{name}\n  {error}\n\n");
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    };
+    let (counts, drift) = read(&mut input, executor, max_line)?;
+    *text += &format!("{name}\n  {}\n", heading(executor.format(), &drift, counts));
+    for (kind, subject, finding) in drift.findings() {
+        let times = format!("{}×", finding.count);
+        let what = format!("{} {subject}", label(kind));
+        *text +=
+            &format!("  {times:>7}  {:<44}  from line {}", what.trim_end(), finding.first_line);
+        if let Some(shape) = &finding.shape {
+            *text += &format!("  {}", clip(shape, 160));
+        }
+        text.push('\n');
+    }
+    if drift.is_empty() {
+        *text += "  everything was understood\n";
+    }
+    text.push('\n');
+    Ok(drift.is_empty())
+}
+
+fn read(
+    input: &mut Input<'_>,
+    executor: Executor,
+    max_line: usize,
+) -> Result<(Counts, Drift), Error> {
+    let transducer = Transducer::new(locating(executor), Drift::default());
+    let mut processor = Processor::with_framer(transducer, LineFramer::new(max_line));
+    input.read_all(|bytes| {
+        processor.push(bytes, |never| match never {});
+        Ok(())
+    })?;
+    let finished = processor.finish(|never| match never {});
+    Ok((finished.counts, finished.emitter))
+}
+
+fn heading(format: Format, drift: &Drift, counts: Counts) -> String {
+    let version = drift.session().version.as_ref().map(|version| format!(" {version}"));
+    let Counts { lines, records, .. } = counts;
+    let description = format.description();
+    format!(
+        "{description} ({format}){}: {lines} lines, {records} records",
+        version.unwrap_or_default()
+    )
+}
+
+fn label(kind: WarningKind) -> String {
+    kind.as_str().replace('_', " ")
+}
+
+fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,99 @@
+//! What can go wrong, in sentences for people.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::exit;
+use foldline::{
+    emitters::{audit::AuditError, sqlite::SqliteError},
+    executors::Format,
+};
+
+/// Why the program failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error("cannot read {}: {error}", .path.display())]
+    Input { path: PathBuf, error: io::Error },
+
+    #[error(
+        "cannot go on from the checkpoint {}: {reason}; --restart begins anew",
+        .path.display()
+    )]
+    Checkpoint { path: PathBuf, reason: String },
+
+    #[error("cannot write the output: {0}")]
+    Output(io::Error),
+
+    #[error("{0}; run the command again to go on from what is safe on the disk")]
+    Resumable(Box<Self>),
+
+    #[error(
+        "cannot tell which agent wrote {}: its first {records} records do not decide it; name the format with --executor (known: {known})",
+        .path.display()
+    )]
+    Unrecognised { path: PathBuf, records: usize, known: String },
+
+    #[error(
+        "{} is a log of {} ({format}), which is not supported yet (supported: {supported})",
+        .path.display(), .format.description()
+    )]
+    Unsupported { path: PathBuf, format: Format, supported: String },
+
+    #[error(transparent)]
+    Database(#[from] SqliteError),
+
+    #[error(transparent)]
+    Audit(AuditError),
+
+    #[error("{path} was read by another program meanwhile")]
+    Overtaken { path: String },
+
+    #[error("there is no {what} {id:?}{}", suggestion(.near))]
+    NotFound { what: &'static str, id: String, near: Vec<String> },
+
+    #[error("{0}")]
+    WrongUse(String),
+}
+
+fn suggestion(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(" or ")),
+    }
+}
+
+/// An error of the system, with the file that it is about.
+pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+impl Error {
+    /// An output file cannot be written.
+    pub(super) fn output(path: &Path, error: &io::Error) -> Self {
+        Self::Output(named(path, error))
+    }
+
+    /// The same failure, where nothing of what was done before it is lost.
+    pub(super) fn resumable(self) -> Self {
+        Self::Resumable(Box::new(self))
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Database(SqliteError::Query(_))
+            | Self::Unrecognised { .. }
+            | Self::Unsupported { .. }
+            | Self::WrongUse(_) => exit::WRONG_USE,
+            Self::Input { .. }
+            | Self::Output(_)
+            | Self::Audit(_)
+            | Self::Checkpoint { .. }
+            | Self::Database(_)
+            | Self::Overtaken { .. } => exit::FAILED,
+            Self::NotFound { .. } => exit::NOT_FOUND,
+            Self::Resumable(error) => error.exit_code(),
+        }
+    }
+}

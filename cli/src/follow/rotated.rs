@@ -1,0 +1,147 @@
+//! The files beside a log that it was renamed or copied to.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{identity, number};
+use foldline::processor::{Extent, SourceIdentity};
+
+/// The device and the number that tell a file from every other, where the system tells them.
+pub(super) type Number = (Option<u64>, Option<u64>);
+
+/// A file that is called as the log is, and something behind it: `log.1`, `log-20260101`, `log.old`.
+#[derive(Debug, PartialEq)]
+pub(super) struct Rotated {
+    pub(super) path: PathBuf,
+    pub(super) number: Number,
+    /// What stands behind the log's name.
+    suffix: String,
+}
+
+/// How old a rotated file is beside others that are named in the same way.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Age<'s> {
+    /// `log.2` is older than `log.1`.
+    Count(u64),
+    /// `log-20260101` is older than `log-20260102`.
+    Date(std::cmp::Reverse<&'s str>),
+}
+
+impl Rotated {
+    /// The age, if the name tells it.
+    fn age(&self) -> Option<Age<'_>> {
+        let rest = self.suffix.strip_prefix(['.', '-'])?;
+        let is_date = |byte: u8| byte.is_ascii_digit() || b"-_.:T".contains(&byte);
+        match rest.parse() {
+            Ok(count) if rest.len() < 6 => Some(Age::Count(count)),
+            _ if rest.bytes().all(is_date) => Some(Age::Date(std::cmp::Reverse(rest))),
+            _ => None,
+        }
+    }
+
+    /// Whether both names count, or both are dates behind the same sign.
+    fn is_named_as(&self, other: &Self) -> bool {
+        let kind = |rotated: &Self| {
+            let counts = matches!(rotated.age()?, Age::Count(_));
+            Some((rotated.suffix.chars().next(), counts))
+        };
+        kind(self).is_some() && kind(self) == kind(other)
+    }
+}
+
+/// The rotated files of a log.
+fn beside(log: &Path) -> io::Result<Vec<Rotated>> {
+    let Some(name) = log.file_name().and_then(|name| name.to_str()) else { return Ok(Vec::new()) };
+    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
+        let path = entry?.path();
+        let suffix = path.file_name().and_then(|file| file.to_str()?.strip_prefix(name));
+        let Some(suffix) = suffix.filter(|suffix| suffix.starts_with(['.', '-'])) else { continue };
+        let suffix = suffix.to_owned();
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() => {
+                found.push(Rotated { number: number(&metadata), suffix, path });
+            }
+            // It is no file, or not there any more.
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The files that the log was rotated to after the one with this number, the oldest first; `None` if
+/// that one is not beside the log any more.
+pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<Rotated>>> {
+    let mut all = beside(log)?;
+    let Some(at) = all.iter().position(|rotated| rotated.number == number) else { return Ok(None) };
+    let this = all.swap_remove(at);
+    all.retain(|other| other.is_named_as(&this) && other.age() < this.age());
+    all.sort_by(|one, other| other.age().cmp(&one.age()));
+    Ok(Some(all))
+}
+
+/// How much of a copy must have been read to know it by that: shorter beginnings are those of many logs.
+const CERTAIN: u64 = 1024;
+
+/// The rotated file that a log was left in: by its number if it was renamed, else the only one that
+/// begins with what was read.
+pub(super) fn left_in(
+    log: &Path,
+    left: &SourceIdentity,
+) -> io::Result<Option<(Rotated, SourceIdentity)>> {
+    let mut alike = Vec::new();
+    for rotated in beside(log)? {
+        let found = File::open(&rotated.path);
+        let found = found.and_then(|mut file| identity(&mut file, left.read.length));
+        // One that cannot be read is not gone on with.
+        match found {
+            Ok(Some(found)) if found.read == left.read => alike.push((rotated, found)),
+            _ => {}
+        }
+    }
+    let is_same = |(rotated, _): &(Rotated, _)| {
+        left.inode.is_some() && rotated.number == (left.device, left.inode)
+    };
+    if let Some(at) = alike.iter().position(is_same) {
+        return Ok(Some(alike.swap_remove(at)));
+    }
+    let is_certain = alike.len() == 1 && left.read.length >= CERTAIN;
+    Ok(alike.pop().filter(|_| is_certain))
+}
+
+/// The copy of a log that was cut after it was read up to `read`, and the copy's length.
+pub(super) fn copy_of(log: &Path, read: Extent) -> io::Result<Option<(Rotated, u64)>> {
+    let left = SourceIdentity { read, ..SourceIdentity::default() };
+    Ok(left_in(log, &left)?.map(|(rotated, found)| (rotated, found.size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of those that are younger than `name`, the oldest first.
+    fn younger(names: &[&str], name: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let number = number(&fs::metadata(folder.path().join(name)).unwrap());
+        let younger = younger_than(&folder.path().join("log"), number).unwrap().unwrap();
+        younger.into_iter().map(|rotated| rotated.suffix).collect()
+    }
+
+    #[test]
+    fn names_tell_which_came_later() {
+        let counted = ["log", "log.1", "log.2", "log.10", "log.old", "log.1.gz", "log-2", "log2.1"];
+        assert_eq!(younger(&counted, "log.10"), [".2", ".1"]);
+        assert!(younger(&counted, "log.1").is_empty());
+        assert!(younger(&counted, "log.old").is_empty());
+        let dated = ["log", "log-20260102", "log-20260101", "log-20260103", "log-more", "log-1"];
+        assert_eq!(younger(&dated, "log-20260101"), ["-20260102", "-20260103"]);
+        assert!(younger(&dated, "log-20260103").is_empty());
+    }
+}

@@ -1,0 +1,177 @@
+//! `foldline ingest`: files and folders of logs into a database.
+//!
+//! Every file is read from where it was left, and what it says is committed together with how far it
+//! was read. Files are parsed by several threads and written by one, in the order of their paths, so
+//! that the database does not depend on how many there are.
+//!
+//! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only
+//! `--final` says that the logs are complete; then such calls end as `unfinished`, and what was held
+//! back is released. Should a file grow after that, it is read again from its beginning. In the same
+//! way a last line without its end is left for the next time, unless it is a whole record.
+
+mod audit;
+mod identity;
+mod parallel;
+mod plan;
+mod read;
+mod summary;
+mod tidy;
+mod walk;
+mod write;
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use self::{
+    plan::{Plan, Planner},
+    summary::Summary,
+    tidy::Tidier,
+    write::Writer,
+};
+use super::{
+    args::{EXIT_CODES, executor_names},
+    error::Error,
+    exit,
+};
+use foldline::emitters::sqlite::Database;
+
+/// The options of `foldline ingest`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct IngestArgs {
+    /// Logs, and folders that are searched for logs
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The database; made where there is none
+    #[arg(long, value_name = "FILE", default_value = "foldline.db")]
+    db: PathBuf,
+
+    /// The task that new sessions belong to
+    #[arg(long, value_name = "ID", conflicts_with = "task_from")]
+    task: Option<String>,
+
+    /// What names the task of a new session
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    task_from: TaskFrom,
+
+    /// Which agent wrote the logs; `auto` looks at the first lines of each
+    #[arg(long, short, default_value = "auto", value_parser = executor_names())]
+    executor: String,
+
+    /// An audit trail to continue, or to begin, with a record for each event that is added
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+
+    /// Where to write the metrics of everything in the database, in the Prometheus text format
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+
+    /// The logs are complete: calls without a result end as unfinished
+    #[arg(long = "final")]
+    complete: bool,
+
+    /// Also search hidden files and folders
+    #[arg(long)]
+    hidden: bool,
+
+    /// How many threads read and write [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+
+    /// How many seconds to wait while another program writes to the database
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u32,
+}
+
+/// What names the task of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TaskFrom {
+    /// The folder that the log is in
+    Dir,
+    /// The log's file name, without its extension
+    #[default]
+    File,
+    /// The agent's own id of the session
+    Session,
+}
+
+pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
+    let wait = Duration::from_secs(args.wait.into());
+    let mut database = Database::open(&args.db, wait)?;
+    let mut summary = Summary::default();
+    let files = walk::walk(&args.paths, args.hidden, &mut summary);
+    let audit = match &args.audit {
+        Some(path) => Some(audit::open(path, &mut database)?),
+        None => None,
+    };
+    let mut planner = Planner::new(&database, args);
+    let mut plans = Vec::new();
+    for file in &files {
+        plans.extend(planner.plan(file, &mut summary)?);
+    }
+    let progress = progress(plans.iter().map(Plan::bytes).sum());
+    let jobs = jobs(args);
+    let tidier = Tidier::start(&args.db, wait)?;
+    let writer = Writer::new(database, tidier, audit, progress, summary);
+    let (database, summary) = read_all(args, &plans, jobs, writer).map_err(Error::resumable)?;
+    summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
+    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+}
+
+/// Everything that is planned into the database, and what there is beside it.
+fn read_all(
+    args: &IngestArgs,
+    plans: &[Plan],
+    jobs: usize,
+    mut writer: Writer,
+) -> Result<(Database, Summary), Error> {
+    parallel::read_all(plans, jobs, &mut writer)?;
+    let (database, summary) = writer.finish()?;
+    if let Some(path) = &args.metrics {
+        let rendered = read::count_all(&database.states()?).render();
+        let written = write_whole(path, rendered.as_bytes());
+        written.map_err(|error| Error::output(path, &error))?;
+    }
+    Ok((database, summary))
+}
+
+/// Writes a file that is there as a whole or not at all, as a scraper reads it.
+fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        // A device or a pipe is not to be replaced by a file.
+        return fs::write(path, contents);
+    }
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".new");
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(contents).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn jobs(args: &IngestArgs) -> usize {
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok());
+    jobs.map_or(1, NonZeroUsize::get)
+}
+
+fn progress(bytes: u64) -> ProgressBar {
+    // stderr() draws nothing where standard error is no terminal.
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+    let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";
+    bar.with_style(
+        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
+}

@@ -1,0 +1,235 @@
+//! [`Planner`]: what is to be read of each file.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    IngestArgs, TaskFrom,
+    identity::fingerprint,
+    summary::{Skipped, Summary},
+};
+use crate::{checkpoint::number, error::Error};
+use foldline::{
+    conversation::{Position, TaskId},
+    emitters::sqlite::{Database, Known},
+    ledger::{Checkpoint, SourceName},
+};
+
+/// What is to be read of a file.
+pub(super) struct Plan {
+    pub(super) path: PathBuf,
+    /// What the file is called in the ledger.
+    pub(super) name: SourceName,
+    /// The task of sessions that begin in it.
+    pub(super) task: Option<TaskId>,
+    /// `auto`, or the name of the executor.
+    pub(super) executor: String,
+    pub(super) start: Start,
+    /// The file's length when it was looked at.
+    size: u64,
+    /// Finish the reducer at the end.
+    pub(super) complete: bool,
+    /// There is an audit trail, which wants every event, with the digest of its line.
+    pub(super) audited: bool,
+}
+
+/// Where reading begins.
+pub(super) enum Start {
+    /// At the beginning of a file that is new.
+    New,
+    /// Where it was left. `next` is where the next line begins, which lies behind the stored position
+    /// if the last record had no line end then.
+    Resume { checkpoint: Box<Checkpoint>, next: Position },
+    /// At the beginning, because it cannot be gone on with: what is stored of it goes first.
+    Again,
+}
+
+impl Plan {
+    /// How many bytes there are to be read.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.start {
+            Start::Resume { next, .. } => self.size.saturating_sub(next.offset),
+            Start::New | Start::Again => self.size,
+        }
+    }
+
+    /// The path as it is stored.
+    pub(super) fn stored_path(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+}
+
+/// Compares the files that are there with those that the database knows.
+pub(super) struct Planner<'a> {
+    database: &'a Database,
+    args: &'a IngestArgs,
+    /// The new files, by their fingerprints.
+    new: BTreeMap<Vec<u8>, PathBuf>,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(database: &'a Database, args: &'a IngestArgs) -> Self {
+        Self { database, args, new: BTreeMap::new() }
+    }
+
+    /// What is to be read of the file; `None`, with a word in the summary, if nothing is.
+    pub(super) fn plan(
+        &mut self,
+        path: &Path,
+        summary: &mut Summary,
+    ) -> Result<Option<Plan>, Error> {
+        match self.try_plan(path, summary) {
+            // One file that cannot be read is no reason to leave the others.
+            Err(Error::Input { error, .. }) => {
+                summary.fail(path, error.to_string());
+                Ok(None)
+            }
+            plan => plan,
+        }
+    }
+
+    fn try_plan(&mut self, path: &Path, summary: &mut Summary) -> Result<Option<Plan>, Error> {
+        let mut look = Look::new(path)?;
+        if look.size == 0 {
+            summary.skip(path, Skipped::Empty);
+            return Ok(None);
+        }
+        let found = match self.find(&mut look)? {
+            Ok(found) => found,
+            Err(original) => {
+                summary.skip(path, Skipped::Copy { original });
+                return Ok(None);
+            }
+        };
+        let stored_path = path.to_string_lossy().into_owned();
+        let (name, start) = match found {
+            None => (self.database.free_name(&stored_path)?, Start::New),
+            Some(Known { name, checkpoint }) => {
+                let start = self.resume(&mut look, checkpoint, path)?;
+                match start {
+                    Some(start) => (name, start),
+                    None => {
+                        summary.unchanged += 1;
+                        return Ok(None);
+                    }
+                }
+            }
+        };
+        let executor = self.args.executor.clone();
+        let complete = self.args.complete;
+        let (task, size) = (self.task(path), look.size);
+        let audited = self.args.audit.is_some();
+        let path = path.to_owned();
+        Ok(Some(Plan { path, name, task, executor, start, size, complete, audited }))
+    }
+
+    /// The source that this file is; or the path of the one that it is a copy of.
+    fn find(&mut self, look: &mut Look<'_>) -> Result<Result<Option<Known>, PathBuf>, Error> {
+        let path = look.path.to_string_lossy();
+        let mut candidates = self.database.sources_at(&path)?;
+        if let (Some(device), Some(inode)) = look.number {
+            candidates.extend(self.database.sources_of_file(device, inode)?);
+        }
+        for known in candidates {
+            if look.continues(&known.checkpoint)? {
+                return Ok(Ok(Some(known)));
+            }
+        }
+        let whole = look.fingerprint(look.size)?;
+        let mut alike = self.database.sources_like(&whole)?;
+        let originals = alike.iter().map(|known| PathBuf::from(&known.checkpoint.facts.path));
+        if let Some(original) = originals.into_iter().find(|original| original.exists()) {
+            return Ok(Err(original));
+        }
+        if let Some(moved) = alike.pop() {
+            return Ok(Ok(Some(moved)));
+        }
+        if let Some(original) = self.new.get(&whole) {
+            return Ok(Err(original.clone()));
+        }
+        self.new.insert(whole, look.path.to_owned());
+        Ok(Ok(None))
+    }
+
+    fn resume(
+        &self,
+        look: &mut Look<'_>,
+        checkpoint: Checkpoint,
+        path: &Path,
+    ) -> Result<Option<Start>, Error> {
+        let has_moved = checkpoint.facts.path != path.to_string_lossy();
+        let next = look.next_line(checkpoint.position)?;
+        let has_grown = look.size > next.offset || next != checkpoint.position;
+        if checkpoint.complete && has_grown {
+            return Ok(Some(Start::Again));
+        }
+        let finishes = self.args.complete && !checkpoint.complete;
+        let checkpoint = Box::new(checkpoint);
+        Ok((has_moved || has_grown || finishes).then_some(Start::Resume { checkpoint, next }))
+    }
+
+    fn task(&self, path: &Path) -> Option<TaskId> {
+        if let Some(task) = &self.args.task {
+            return Some(task.as_str().into());
+        }
+        let name = match self.args.task_from {
+            TaskFrom::Dir => path.parent()?.file_name()?,
+            TaskFrom::File => path.file_stem()?,
+            TaskFrom::Session => return None,
+        };
+        Some(name.to_string_lossy().into())
+    }
+}
+
+/// A file that is being looked at.
+struct Look<'p> {
+    file: File,
+    path: &'p Path,
+    size: u64,
+    number: (Option<u64>, Option<u64>),
+}
+
+impl<'p> Look<'p> {
+    fn new(path: &'p Path) -> Result<Self, Error> {
+        let fail = |error| Error::Input { path: path.to_owned(), error };
+        let file = File::open(path).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        Ok(Self { file, path, size: metadata.len(), number: number(&metadata) })
+    }
+
+    fn fingerprint(&mut self, length: u64) -> Result<Vec<u8>, Error> {
+        fingerprint(&mut self.file, length).map_err(|error| self.fail(error))
+    }
+
+    /// Whether this file begins with what was committed.
+    fn continues(&mut self, checkpoint: &Checkpoint) -> Result<bool, Error> {
+        let offset = checkpoint.position.offset;
+        Ok(self.size >= offset
+            && self.fingerprint(offset)? == checkpoint.facts.identity.fingerprint)
+    }
+
+    /// Where the next line begins, seen from a stored position: the last record may have got its line
+    /// end only now, or more text on its line.
+    fn next_line(&mut self, stored: Position) -> Result<Position, Error> {
+        let Position { line, offset } = stored;
+        let Some(before) = offset.checked_sub(1) else { return Ok(stored) };
+        let mut bytes = Vec::new();
+        let read = self.file.seek(SeekFrom::Start(before));
+        read.and_then(|_| self.file.by_ref().take(3).read_to_end(&mut bytes))
+            .map_err(|error| self.fail(error))?;
+        Ok(match bytes.as_slice() {
+            [b'\n', ..] | [_] | [] | [_, b'\r'] => stored,
+            [_, b'\n', ..] => Position { line, offset: offset + 1 },
+            [_, b'\r', b'\n'] => Position { line, offset: offset + 2 },
+            _ => Position { line: line.saturating_sub(1).max(1), offset },
+        })
+    }
+
+    fn fail(&self, error: io::Error) -> Error {
+        Error::Input { path: self.path.to_owned(), error }
+    }
+}

@@ -1,0 +1,134 @@
+//! What an ingest comes to, for people.
+
+use std::{
+    fmt,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use foldline::{
+    emitters::{sqlite::Totals, terminal::neutralise_line},
+    executors::Format,
+    ledger::Receipt,
+};
+
+/// What an ingest comes to.
+#[derive(Default)]
+pub(super) struct Summary {
+    /// Files that were new.
+    pub(super) new: u64,
+    /// Files that had grown, or were completed.
+    pub(super) grown: u64,
+    /// Files that were read again from their beginning.
+    pub(super) again: u64,
+    /// Files in which nothing was new.
+    pub(super) unchanged: u64,
+    /// Files that end in the middle of a line.
+    pub(super) mid_line: u64,
+    /// What was added.
+    pub(super) receipt: Receipt,
+    skipped: Vec<(PathBuf, Skipped)>,
+    failed: Vec<(PathBuf, String)>,
+}
+
+/// Why a file was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Skipped {
+    /// No agent that is known writes such files.
+    Unrecognised,
+    /// An agent that is known, but not supported.
+    Unsupported(Format),
+    /// There is nothing in it.
+    Empty,
+    /// It is a pipe or a device.
+    NoFile,
+    /// Another file with the same contents is there too.
+    Copy {
+        /// That one.
+        original: PathBuf,
+    },
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unrecognised => f.write_str("not the log of a known agent"),
+            Self::Unsupported(format) => {
+                write!(f, "{}, which is not supported yet", format.description())
+            }
+            Self::Empty => f.write_str("empty"),
+            Self::NoFile => f.write_str("not a file"),
+            Self::Copy { original } => write!(f, "a copy of {}", original.display()),
+        }
+    }
+}
+
+/// How many files are named for each reason.
+const NAMED: usize = 5;
+
+impl Summary {
+    pub(super) fn skip(&mut self, path: &Path, why: Skipped) {
+        self.skipped.push((path.to_owned(), why));
+    }
+
+    pub(super) fn fail(&mut self, path: &Path, message: String) {
+        self.failed.push((path.to_owned(), message));
+    }
+
+    pub(super) fn has_failures(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
+    pub(super) fn print(&self, out: &mut dyn Write, totals: Totals) -> io::Result<()> {
+        let Self { new, grown, again, unchanged, .. } = self;
+        let read = new + grown + again;
+        write!(out, "files: {read} read ({new} new, {grown} grown")?;
+        if *again > 0 {
+            write!(out, ", {again} read again from the beginning")?;
+        }
+        let (skipped, failed) = (self.skipped.len(), self.failed.len());
+        writeln!(out, "), {unchanged} unchanged, {skipped} skipped, {failed} failed")?;
+        let Receipt { sessions, entries, calls, warnings } = self.receipt;
+        writeln!(
+            out,
+            "added: {sessions} sessions, {entries} entries, {calls} tool calls, {warnings} warnings"
+        )?;
+        let Totals { sources, sessions, entries } = totals;
+        writeln!(out, "now:   {sources} files, {sessions} sessions, {entries} entries")?;
+        if self.mid_line > 0 {
+            let mid_line = self.mid_line;
+            writeln!(out, "ending in the middle of a line, which is left for later: {mid_line}")?;
+        }
+        self.print_skipped(out)?;
+        for (path, message) in &self.failed {
+            writeln!(out, "failed: {}: {message}", Visible(path))?;
+        }
+        Ok(())
+    }
+
+    fn print_skipped(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut skipped: Vec<_> = self.skipped.iter().collect();
+        skipped.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
+        for same in skipped.chunk_by(|a, b| a.1 == b.1) {
+            let Some((_, why)) = same.first() else { continue };
+            let files = if same.len() == 1 { "file" } else { "files" };
+            writeln!(out, "skipped, {why}: {} {files}", same.len())?;
+            for (path, _) in same.iter().take(NAMED) {
+                writeln!(out, "  {}", Visible(path))?;
+            }
+            if same.len() > NAMED {
+                writeln!(out, "  and {} more", same.len() - NAMED)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A path in which no control character does anything.
+struct Visible<'p>(&'p Path);
+
+impl fmt::Display for Visible<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&neutralise_line(&self.0.to_string_lossy()))
+    }
+}

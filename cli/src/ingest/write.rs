@@ -1,0 +1,117 @@
+//! [`Writer`]: the one thread that writes to the database.
+
+use indicatif::ProgressBar;
+
+use super::{
+    audit,
+    plan::{Plan, Start},
+    read::{End, Piece, Stretch},
+    summary::{Skipped, Summary},
+    tidy::Tidier,
+};
+use crate::error::Error;
+use foldline::{
+    emitters::{
+        audit::AuditFile,
+        sqlite::{Database, Rows, SqliteError},
+    },
+    ledger::{Commit, CommitError, Ledger},
+};
+
+/// How many bytes of logs make a transaction, unless one commit has more.
+pub(super) const TRANSACTION: u64 = 4 << 20;
+
+/// How many commits make a transaction at the most.
+const COMMITS: usize = 256;
+
+/// Writes what the readers read, in the order of the files.
+pub(super) struct Writer {
+    database: Database,
+    tidier: Tidier,
+    progress: ProgressBar,
+    summary: Summary,
+    audit: Option<AuditFile>,
+    pending: Vec<Commit<Rows>>,
+    pending_bytes: u64,
+}
+
+impl Writer {
+    pub(super) fn new(
+        database: Database,
+        tidier: Tidier,
+        audit: Option<AuditFile>,
+        progress: ProgressBar,
+        summary: Summary,
+    ) -> Self {
+        Self { database, tidier, progress, summary, audit, pending: Vec::new(), pending_bytes: 0 }
+    }
+
+    /// Takes the next piece. Every event of every file passes here once, in order, whatever the
+    /// number of threads: what is written beside the database is fed from here.
+    pub(super) fn take(&mut self, plan: &Plan, piece: Piece) -> Result<(), Error> {
+        match piece {
+            Piece::Forget => {
+                self.flush()?;
+                self.database.forget(&plan.name)?;
+            }
+            Piece::Stretch(stretch) => {
+                let Stretch { commit, records, bytes } = *stretch;
+                if let (Some(audit), Some(records)) = (&mut self.audit, records) {
+                    audit::append(audit, records)?;
+                }
+                self.pending.push(commit);
+                self.pending_bytes += bytes;
+                if self.pending_bytes >= TRANSACTION || self.pending.len() >= COMMITS {
+                    self.flush()?;
+                }
+            }
+            Piece::End(End { mid_line, has_news }) => {
+                self.summary.mid_line += u64::from(mid_line);
+                match plan.start {
+                    _ if !has_news => self.summary.unchanged += 1,
+                    Start::New => self.summary.new += 1,
+                    Start::Resume { .. } => self.summary.grown += 1,
+                    Start::Again => self.summary.again += 1,
+                }
+            }
+            Piece::Failed(error) => match error {
+                Error::Unrecognised { .. } => self.summary.skip(&plan.path, Skipped::Unrecognised),
+                Error::Unsupported { format, .. } => {
+                    self.summary.skip(&plan.path, Skipped::Unsupported(format));
+                }
+                Error::Input { error, .. } => self.summary.fail(&plan.path, error.to_string()),
+                error => self.summary.fail(&plan.path, error.to_string()),
+            },
+        }
+        Ok(())
+    }
+
+    /// Writes the rest.
+    pub(super) fn finish(mut self) -> Result<(Database, Summary), Error> {
+        self.flush()?;
+        self.progress.finish_and_clear();
+        Ok((self.database, self.summary))
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let commits = std::mem::take(&mut self.pending);
+        if !commits.is_empty() {
+            // The trail is on the disk before the database says that it is.
+            let output = self.audit.as_mut().map(audit::state).transpose()?;
+            let receipt = self.database.commit(&commits, output.as_slice()).map_err(overtaken)?;
+            self.summary.receipt.add(receipt);
+            self.tidier.clear_up(commits);
+        }
+        self.progress.inc(std::mem::take(&mut self.pending_bytes));
+        Ok(())
+    }
+}
+
+pub(super) fn overtaken(error: CommitError<SqliteError>) -> Error {
+    match error {
+        CommitError::Moved { source_name, .. } => {
+            Error::Overtaken { path: source_name.as_str().to_owned() }
+        }
+        CommitError::Failed(error) => Error::Database(error),
+    }
+}

@@ -1,0 +1,70 @@
+//! `foldline prune`: forgets what was said long ago.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
+
+use clap::Args;
+
+use super::{
+    args::EXIT_CODES,
+    error::Error,
+    exit,
+    query::when::{self, When},
+};
+use foldline::{
+    conversation::Timestamp,
+    emitters::sqlite::{Database, Pruned, SqliteError},
+};
+
+/// The options of `foldline prune`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct PruneArgs {
+    /// The database
+    #[arg(long, value_name = "FILE")]
+    db: PathBuf,
+
+    /// Forget the entries of sessions in which nothing happened since then: an age such as 30d, a day
+    /// such as 2026-01-31 (UTC), or an RFC 3339 time
+    #[arg(long, value_name = "WHEN", value_parser = when::parse)]
+    older_than: When,
+
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Give the room back to the file system, which rewrites the whole database
+    #[arg(long, conflicts_with = "dry_run")]
+    compact: bool,
+
+    /// How many seconds to wait while another program writes to the database
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u32,
+}
+
+pub(super) fn run(args: &PruneArgs) -> Result<u8, Error> {
+    // Opening for writing would make a database where there is none.
+    if !args.db.exists() {
+        return Err(SqliteError::Missing(args.db.clone()).into());
+    }
+    let wait = Duration::from_secs(args.wait.into());
+    let mut database = match args.dry_run {
+        true => Database::open_read_only(&args.db, wait)?,
+        false => Database::open(&args.db, wait)?,
+    };
+    let before = Timestamp::from_millis(args.older_than.start);
+    let Pruned { sessions, entries, calls, bytes } = database.prune(before, args.dry_run)?;
+    if args.compact {
+        database.compact()?;
+    }
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    writeln!(
+        io::stdout(),
+        "{verb} {entries} entries ({calls} tool calls, {bytes} bytes of text) of {sessions} sessions; the sessions, their tokens and warnings stay"
+    )
+    .map_err(Error::Output)?;
+    Ok(exit::FINE)
+}

@@ -1,0 +1,35 @@
+//! A query of the user's own.
+
+use rusqlite::{Error as SqlError, limits::Limit};
+
+use super::{
+    Asked,
+    listing::{Kind, Listing},
+};
+use crate::error::Error;
+use foldline::emitters::sqlite::SqliteError;
+
+/// Answers one statement that only reads.
+pub(super) fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
+    let connection = asked.database.connection();
+    let wrong = |message: String| Error::Database(SqliteError::Query(message));
+    // Without attached databases, nothing can be written to another file either.
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0).map_err(|error| asked.failed(&error))?;
+    let answer = connection.prepare(query).and_then(|statement| {
+        if !statement.readonly() {
+            return Ok(None);
+        }
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let columns: Vec<_> = names.iter().map(|name| (name.as_str(), Kind::Text)).collect();
+        Listing::select(connection, &columns, query, []).map(Some)
+    });
+    match answer {
+        Ok(Some(listing)) => Ok(listing),
+        Ok(None) => Err(wrong("the statement would write; only reading is possible".to_owned())),
+        Err(SqlError::MultipleStatement) => Err(wrong("give one statement only".to_owned())),
+        Err(error) => match asked.database.error(&error) {
+            SqliteError::Other { message, .. } => Err(wrong(message)),
+            error => Err(Error::Database(error)),
+        },
+    }
+}

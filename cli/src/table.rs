@@ -1,0 +1,142 @@
+//! Tables for people: as wide as the terminal, and nothing from a log acts on it.
+
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use foldline::emitters::terminal::neutralise_line;
+
+/// How one column is laid out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// Numbers stand at the right.
+    pub(super) right: bool,
+    /// Whether it may be clipped.
+    pub(super) clip: Clip,
+}
+
+/// Whether a column may be clipped where there is not enough room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clip {
+    /// To a few characters.
+    Early,
+    /// Only when nothing else can be.
+    Late,
+    /// Never.
+    Never,
+}
+
+/// Columns stand this far apart.
+const GAP: usize = 2;
+
+/// How much a clipped column keeps at least.
+const LEAST: usize = 8;
+const LEAST_LATE: usize = 12;
+
+/// Writes a table with a line of headings, no line wider than `width` columns.
+pub(super) fn write_table(
+    out: &mut dyn Write,
+    headings: &[String],
+    layouts: &[Layout],
+    rows: &[Vec<String>],
+    width: usize,
+) -> io::Result<()> {
+    let rows: Vec<Vec<Cow<'_, str>>> =
+        rows.iter().map(|row| row.iter().map(|cell| neutralise_line(cell)).collect()).collect();
+    let headings: Vec<_> = headings.iter().map(|heading| neutralise_line(heading)).collect();
+    let mut widths: Vec<usize> = headings.iter().map(|heading| heading.width()).collect();
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+    fit(&mut widths, layouts, width);
+    for row in std::iter::once(&headings).chain(&rows) {
+        let mut line = String::new();
+        for ((cell, layout), width) in row.iter().zip(layouts).zip(&widths) {
+            let cell = clip(cell, *width);
+            let space = " ".repeat(width.saturating_sub(cell.width()));
+            let gap = " ".repeat(if line.is_empty() { 0 } else { GAP });
+            let (before, after) = if layout.right { (&*space, "") } else { ("", &*space) };
+            line.extend([gap.as_str(), before, &cell, after]);
+        }
+        writeln!(out, "{}", clip(line.trim_end(), width))?;
+    }
+    Ok(())
+}
+
+/// Takes from the widest of the columns that may be clipped until the table fits, or nothing more
+/// can be taken.
+fn fit(widths: &mut [usize], layouts: &[Layout], width: usize) {
+    let gaps = GAP * widths.len().saturating_sub(1);
+    for (clip, least) in [(Clip::Early, LEAST), (Clip::Late, LEAST_LATE)] {
+        while widths.iter().sum::<usize>() + gaps > width {
+            let columns = widths.iter_mut().zip(layouts).filter(|(_, layout)| layout.clip == clip);
+            let Some((widest, _)) = columns.max_by_key(|(width, _)| **width) else { break };
+            if *widest <= least {
+                break;
+            }
+            *widest -= 1;
+        }
+    }
+}
+
+/// The text in at most `width` columns of a terminal; where something is missing, with an ellipsis.
+pub(super) fn clip(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return Cow::Borrowed(text);
+    }
+    let mut clipped = String::new();
+    let mut room = width.saturating_sub(1);
+    for c in text.chars() {
+        let needs = c.width().unwrap_or(0);
+        if needs > room {
+            break;
+        }
+        room -= needs;
+        clipped.push(c);
+    }
+    if width > 0 {
+        clipped.push('…');
+    }
+    Cow::Owned(clipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: Layout = Layout { right: false, clip: Clip::Early };
+    const ID: Layout = Layout { right: false, clip: Clip::Late };
+    const NUMBER: Layout = Layout { right: true, clip: Clip::Never };
+
+    fn table(layouts: &[Layout], rows: &[&[&str]], width: usize) -> Vec<String> {
+        let mut rows: Vec<Vec<String>> =
+            rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect();
+        let headings = rows.remove(0);
+        let mut out = Vec::new();
+        write_table(&mut out, &headings, layouts, &rows, width).unwrap();
+        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn columns_are_clipped_where_they_may_be() {
+        let rows: &[&[&str]] = &[&["id", "n", "text"], &["abcdefghij", "12", "中文字中文字中文字"]];
+        assert_eq!(
+            table(&[ID, NUMBER, TEXT], rows, 26),
+            ["id           n  text", "abcdefghij  12  中文字中…"]
+        );
+        for line in table(&[ID, NUMBER, TEXT], rows, 12) {
+            assert!(line.width() <= 12, "{line}");
+        }
+    }
+
+    #[test]
+    fn nothing_acts_on_the_terminal() {
+        let rows: &[&[&str]] = &[&["text"], &["a\x1b[2J\r\n\u{202e}b\u{7f}\u{9b}"]];
+        assert_eq!(table(&[TEXT], rows, 80)[1], r"a␛[2J␍⏎\u{202e}b␡\u{9b}");
+    }
+}

@@ -1,0 +1,404 @@
+//! Whatever is done to an audit trail or to its log is found: by `foldline verify`, and by a verifier
+//! in Python that shares nothing with it but the description of the format.
+
+use std::{
+    fs,
+    num::NonZeroU64,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use foldline::{
+    conversation::locating,
+    emitters::audit::{AuditError, AuditFile, Head, SyncPolicy, verify},
+    executors::{Executor, Format},
+    processor::Processor,
+    transduce::Transducer,
+};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+const LOG: &str = "\u{FEFF}{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/p\",\"session_id\":\"s1\",\"model\":\"m-1\"}\r
+{\"type\":\"message\",\"role\":\"user\",\"id\":\"u1\",\"text\":\"Do it: \\u00e9 \\\"quoted\\\"\\n\\u0007\",\"timestamp\":1000,\"session_id\":\"s1\"}
+
+{\"type\":\"tool_call\",\"id\":\"c1\",\"messageId\":\"a1\",\"toolName\":\"Execute\",\"parameters\":{\"command\":\"make\"},\"timestamp\":2000,\"session_id\":\"s1\"}
+{\"type\":\"tool_result\",\"id\":\"c1\",\"messageId\":\"r1\",\"isError\":false,\"value\":\"ok\",\"timestamp\":2010,\"session_id\":\"s1\"}
+{\"type\":\"completion\",\"finalText\":\"Done.\",\"numTurns\":1,\"durationMs\":9,\"timestamp\":3000,\"session_id\":\"s1\"}
+";
+
+/// A folder with a log and its trail.
+struct Case {
+    dir: TempDir,
+}
+
+impl Case {
+    fn new() -> Self {
+        let case = Self { dir: tempfile::tempdir().expect("a folder") };
+        fs::write(case.log(), LOG).expect("the log is written");
+        let mut file = AuditFile::open(case.trail(), SyncPolicy::Never).expect("a new trail");
+        file.chain_mut().set_task(Some("t-1".into()));
+        file.chain_mut().begin_log(Some("log.jsonl"));
+        record(LOG, &mut file);
+        case
+    }
+
+    fn log(&self) -> PathBuf {
+        self.dir.path().join("log.jsonl")
+    }
+
+    fn trail(&self) -> PathBuf {
+        self.dir.path().join("trail.jsonl")
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let trail = fs::read_to_string(self.trail()).expect("a trail in UTF-8");
+        trail.split_inclusive('\n').map(str::to_owned).collect()
+    }
+
+    fn head(&self) -> String {
+        let last: serde_json::Value =
+            serde_json::from_str(self.lines().last().expect("a record")).expect("JSON");
+        last["hash"].as_str().expect("a hash").to_owned()
+    }
+
+    /// Both verifiers say the same of a trail with these lines: what foldline says.
+    fn verdict(&self, lines: &[String]) -> String {
+        fs::write(self.trail(), lines.concat()).expect("the trail is written");
+        self.check(&[])
+    }
+
+    /// What foldline says of the trail, after it was made sure that the other verifier agrees.
+    fn check(&self, args: &[&str]) -> String {
+        let (code, said) = foldline(&self.trail(), args);
+        if let Some(verdicts) =
+            python(&[&self.trail()], args.contains(&"--source").then(|| self.log()))
+        {
+            assert_eq!(verdicts[0].starts_with("good"), code == 0, "{said}\n{}", verdicts[0]);
+            let place = verdicts[0].split(':').next().filter(|place| place.starts_with("line "));
+            if let Some(place) = place.filter(|_| !said.contains("was made from")) {
+                assert!(said.contains(&format!(": {place}: ")), "{place}, but: {said}");
+            }
+        }
+        said
+    }
+}
+
+/// Adds the records of a log.
+fn record(log: &str, file: &mut AuditFile) {
+    let executor = Executor::of(Format::Droid).expect("an executor");
+    let mut processor =
+        Processor::new(Transducer::new(locating(executor), file)).with_line_hashes();
+    let mut errors = Vec::new();
+    processor.push(log.as_bytes(), |error| errors.push(error));
+    processor.finish(|error| errors.push(error));
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+/// The exit code of `foldline verify`, and what it says.
+fn foldline(trail: &Path, args: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_foldline"))
+        .arg("verify")
+        .arg(trail)
+        .args(args)
+        .current_dir(trail.parent().expect("a folder"))
+        .output();
+    let Output { status, stdout, stderr } = output.expect("the program runs");
+    let said = String::from_utf8([stdout, stderr].concat()).expect("text");
+    (status.code().expect("an exit code"), said)
+}
+
+/// The verdicts of the other verifier, if there is a Python to run it.
+fn python(trails: &[&Path], log: Option<PathBuf>) -> Option<Vec<String>> {
+    let script =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("tests/verify_audit.py");
+    let mut command = Command::new("python3");
+    command.arg(script);
+    if let Some(log) = log {
+        command.arg("--log").arg(log);
+    }
+    let Ok(output) = command.args(trails).output() else {
+        println!("skipped: there is no python3 to run the other verifier");
+        return None;
+    };
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let verdicts = String::from_utf8(output.stdout).expect("text");
+    Some(verdicts.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn a_whole_trail_is_good() {
+    let case = Case::new();
+    let head = case.head();
+    let said = case.check(&["--source", "log.jsonl", "--head", &head]);
+    let count = case.lines().len();
+    assert!(said.starts_with(&format!("good: {count} records\n")), "{said}");
+    assert!(said.contains(&format!("log: {count} records have their line unchanged")), "{said}");
+    assert!(said.contains("the head that was given is the last record"), "{said}");
+    assert!(said.ends_with(&format!("head: {head}\n")), "{said}");
+    assert_eq!(case.verdict(&[]).lines().next(), Some("good: 0 records"));
+}
+
+#[test]
+fn a_changed_record_is_found() {
+    let case = Case::new();
+    let mut lines = case.lines();
+    let changed = lines[2].replace("m-1", "m-2");
+    assert_ne!(changed, lines[2]);
+    lines[2] = changed;
+    let said = case.verdict(&lines);
+    assert!(said.contains("line 3: record 3 was changed"), "{said}");
+}
+
+#[test]
+fn a_removed_record_is_found() {
+    let case = Case::new();
+    let mut lines = case.lines();
+    lines.remove(1);
+    let said = case.verdict(&lines);
+    assert!(
+        said.contains("line 2: record 3 stands where record 2 should: record 2 was removed"),
+        "{said}"
+    );
+    lines.drain(1..3);
+    let said = case.verdict(&lines);
+    assert!(said.contains("records 2 to 4 were removed"), "{said}");
+}
+
+#[test]
+fn swapped_records_are_found() {
+    let case = Case::new();
+    let mut lines = case.lines();
+    lines.swap(1, 3);
+    let said = case.verdict(&lines);
+    assert!(
+        said.contains("line 2: record 4 stands where record 2 should, which stands on line 4: records were reordered"),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_inserted_record_is_found() {
+    let case = Case::new();
+    let whole = case.lines();
+    let mut lines = whole.clone();
+    lines.insert(3, whole[1].clone());
+    let said = case.verdict(&lines);
+    assert!(said.contains("line 4: record 2 stands where record 4 should"), "{said}");
+    assert!(said.contains("inserted"), "{said}");
+
+    // One that was forged with care: its number, its predecessor and its hash are right.
+    let forged = forge(&whole[2], "model: m-1", "model: m-2");
+    let mut lines = whole.clone();
+    lines.insert(2, forged.clone());
+    let said = case.verdict(&lines);
+    assert!(said.contains("line 4: record 3 stands where record 4 should"), "{said}");
+
+    // One that takes the place of another.
+    let mut lines = whole.clone();
+    lines[2] = forged;
+    let said = case.verdict(&lines);
+    assert!(said.contains("line 4: record 4 was not made after the record before it"), "{said}");
+}
+
+/// The record with other contents, and the hash that they have.
+fn forge(line: &str, from: &str, to: &str) -> String {
+    let start = line.find("\"record\":").expect("a record") + "\"record\":".len();
+    let record = line[start..].trim_end().strip_suffix('}').expect("an object").replace(from, to);
+    let hash = foldline::conversation::Digest::of(record.as_bytes());
+    format!("{{\"hash\":\"{hash}\",\"record\":{record}}}\n")
+}
+
+#[test]
+fn a_torn_end_is_found() {
+    let case = Case::new();
+    let mut lines = case.lines();
+    let last = lines.pop().expect("a record");
+    let count = lines.len() + 1;
+    for torn in [&last[..last.len() - 1], &last[..40]] {
+        let mut lines = lines.clone();
+        lines.push(torn.to_owned());
+        let said = case.verdict(&lines);
+        assert!(said.contains(&format!("line {count}: record {count} was damaged")), "{said}");
+    }
+}
+
+#[test]
+fn a_cut_end_shows_only_with_the_head() {
+    let case = Case::new();
+    let head = case.head();
+    let mut lines = case.lines();
+    lines.truncate(3);
+    let said = case.verdict(&lines);
+    assert!(said.starts_with("good: 3 records"), "{said}");
+    assert!(said.contains("whether the end was cut off shows only with --head"), "{said}");
+    let (code, said) = foldline(&case.trail(), &["--head", &head]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("the end of the trail was cut off"), "{said}");
+}
+
+#[test]
+fn an_earlier_head_is_still_in_the_trail() {
+    let case = Case::new();
+    let (earlier, count) = (case.head(), case.lines().len());
+    let mut file = AuditFile::open(case.trail(), SyncPolicy::End).expect("the trail goes on");
+    record(LOG, &mut file);
+    drop(file);
+    let (code, said) = foldline(&case.trail(), &["--head", &earlier]);
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains(&format!("the head that was given is record {count}; {count} came after it")),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_changed_log_is_found() {
+    let case = Case::new();
+    let source = ["--source", "log.jsonl"];
+    for (from, to, line) in [("make", "mate", 4), ("\u{FEFF}{", "\u{FEFF} {", 1), ("\n\n", "\n", 4)]
+    {
+        fs::write(case.log(), LOG.replacen(from, to, 1)).expect("the log is changed");
+        let said = case.check(&source);
+        assert!(
+            said.contains(&format!("was made from line {line} of log.jsonl, which was changed")),
+            "{said}"
+        );
+    }
+    let end = LOG.find("{\"type\":\"completion\"").expect("a completion");
+    fs::write(case.log(), &LOG[..end]).expect("the log is cut");
+    let said = case.check(&source);
+    assert!(
+        said.contains("was made from line 6 of log.jsonl, which has only 5 lines now"),
+        "{said}"
+    );
+    fs::write(case.log(), LOG.replace('\r', "")).expect("the log is changed");
+    assert!(case.check(&source).starts_with("good"), "line ends are not part of a line");
+}
+
+#[test]
+fn logs_are_told_apart_by_their_names() {
+    let case = Case::new();
+    let other = case.dir.path().join("other.jsonl");
+    fs::write(&other, LOG.replace("make", "test")).expect("another log");
+    let (code, said) = foldline(&case.trail(), &["--source", "other.jsonl"]);
+    assert_eq!(code, 1);
+    assert!(
+        said.contains("no record says that it comes from other.jsonl: they come from log.jsonl"),
+        "{said}"
+    );
+
+    let mut file = AuditFile::open(case.trail(), SyncPolicy::Never).expect("the trail goes on");
+    file.chain_mut().begin_log(Some("other.jsonl"));
+    record(&LOG.replace("make", "test"), &mut file);
+    drop(file);
+    let (code, said) =
+        foldline(&case.trail(), &["--source", "log.jsonl", "--source", "other.jsonl"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = foldline(&case.trail(), &["--source", "log.jsonl"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("records come from other logs"), "{said}");
+}
+
+#[test]
+fn wrong_use_and_unreadable_files_have_their_exit_codes() {
+    let case = Case::new();
+    assert_eq!(foldline(&case.trail(), &["--head", "abc"]).0, 2);
+    assert_eq!(foldline(&case.trail(), &["--nonsense"]).0, 2);
+    assert_eq!(foldline(&case.dir.path().join("none"), &[]).0, 1);
+    assert_eq!(foldline(&case.trail(), &["--source", "none"]).0, 1);
+}
+
+#[test]
+fn a_trail_goes_on_only_after_a_record() {
+    let case = Case::new();
+    let mut lines = case.lines();
+    let last = lines.pop().expect("a record");
+    let at = lines.concat().len() as u64;
+    lines.push(last[..last.len() / 2].to_owned());
+    fs::write(case.trail(), lines.concat()).expect("the trail is torn");
+    let error = AuditFile::open(case.trail(), SyncPolicy::Never).expect_err("a torn trail");
+    assert!(matches!(error, AuditError::Tail { at: place, .. } if place == at), "{error}");
+    assert!(!error.to_string().is_empty());
+}
+
+#[test]
+fn only_one_writes() {
+    let case = Case::new();
+    let first = AuditFile::open(case.trail(), SyncPolicy::Never).expect("the first");
+    let second = AuditFile::open(case.trail(), SyncPolicy::Never);
+    assert!(matches!(second, Err(AuditError::Locked { .. })));
+    drop(first);
+    AuditFile::open(case.trail(), SyncPolicy::Never).expect("the next");
+}
+
+#[test]
+fn a_trail_resumes_exactly_at_its_checkpoint() {
+    let case = Case::new();
+    let every = SyncPolicy::Every(NonZeroU64::MIN);
+    let mut file = AuditFile::open(case.trail(), every).expect("the trail");
+    let checkpoint = file.checkpoint().expect("a checkpoint");
+    record(LOG, &mut file);
+    drop(file);
+    let whole = fs::read(case.trail()).expect("the trail");
+
+    let stored = serde_json::to_string(&checkpoint).expect("JSON");
+    let restored = serde_json::from_str(&stored).expect("a checkpoint");
+    let mut file = AuditFile::resume(case.trail(), restored, every).expect("the trail again");
+    record(LOG, &mut file);
+    drop(file);
+    assert_eq!(fs::read(case.trail()).expect("the trail"), whole, "what was cut was made again");
+
+    fs::write(case.trail(), &whole[..100]).expect("another file");
+    let other = AuditFile::resume(case.trail(), checkpoint, every);
+    assert!(matches!(other, Err(AuditError::OtherFile { .. } | AuditError::Tail { .. })));
+}
+
+fn good(trail: &[u8]) -> Option<Head> {
+    verify(trail, |_| {}).expect("memory can be read").ok()
+}
+
+/// No byte of a trail can be another one: each is flipped once.
+#[test]
+fn every_flipped_byte_is_found_by_both() {
+    let case = Case::new();
+    let whole = fs::read(case.trail()).expect("the trail");
+    let mut flipped = Vec::new();
+    for at in 0..whole.len() {
+        let mut trail = whole.clone();
+        trail[at] ^= 1 << (at % 8);
+        assert_eq!(good(&trail), None, "byte {at} of the trail");
+        let path = case.dir.path().join(at.to_string());
+        fs::write(&path, trail).expect("a flipped trail");
+        flipped.push(path);
+    }
+    let paths: Vec<_> = flipped.iter().map(PathBuf::as_path).collect();
+    for (at, verdict) in python(&paths, None).unwrap_or_default().iter().enumerate() {
+        assert!(verdict.starts_with("line "), "byte {at} of the trail: {verdict}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Of what is done to the records, only cutting the end leaves a good trail.
+    #[test]
+    fn any_other_choice_and_order_of_records_is_found(
+        choice in prop::collection::vec(0_usize..6, 0..8),
+    ) {
+        let case = Case::new();
+        let lines = case.lines();
+        let trail: String = choice.iter().map(|index| lines[*index].as_str()).collect();
+        let prefix = choice.iter().copied().eq(0..choice.len());
+        prop_assert_eq!(good(trail.as_bytes()).is_some(), prefix);
+    }
+
+    #[test]
+    fn any_other_byte_is_found(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let case = Case::new();
+        let mut trail = fs::read(case.trail()).expect("the trail");
+        let at = at.index(trail.len());
+        prop_assume!(trail[at] != byte);
+        trail[at] = byte;
+        prop_assert_eq!(good(&trail), None);
+    }
+}

@@ -1,0 +1,283 @@
+//! A disk that fails: at every operation in turn, and full at every size. The program says what failed,
+//! and run again it ends as if nothing had happened.
+//!
+//! The operations are made to fail, or the program to be killed at them, by `strace`; where there is
+//! none, a limit to the size of files stands for a full disk. `FOLDLINE_FAULTS=1` tries every operation
+//! with every fault, and not some of them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
+#![cfg(target_os = "linux")]
+
+mod logs;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use logs::{droid, dump};
+
+/// What is done to a file.
+const OPERATIONS: [&str; 10] = [
+    "openat",
+    "read",
+    "lseek",
+    "write",
+    "pwrite64",
+    "ftruncate",
+    "fsync",
+    "fdatasync",
+    "rename",
+    "unlink",
+];
+
+const FAULTS: [&str; 3] = ["error=ENOSPC", "error=EIO", "signal=KILL"];
+
+/// A command of the program, and what comes of it.
+struct Job {
+    folder: tempfile::TempDir,
+    arguments: Vec<String>,
+    /// The files that it works with.
+    files: Vec<PathBuf>,
+    /// What the user has in the end.
+    result: fn(&Path) -> Vec<u8>,
+}
+
+impl Job {
+    fn replay(format: &str, more: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("log"), droid("replayed", 90, 1)).unwrap();
+        let [log, out, checkpoint] =
+            ["log", "out", "checkpoint"].map(|name| in_folder(folder.path(), name));
+        let arguments = ["replay", &log, "--executor", "droid", "--format", format, "--out", &out]
+            .into_iter()
+            .chain(["--checkpoint", &checkpoint, "--checkpoint-every", "1"])
+            .chain(more.iter().copied());
+        let arguments = arguments.map(str::to_owned).collect();
+        let names = ["", "log", "out", "checkpoint", "checkpoint.new"];
+        let files = names.map(|name| folder.path().join(name)).to_vec();
+        Self { folder, arguments, files, result: |folder| fs::read(folder.join("out")).unwrap() }
+    }
+
+    fn ingest() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("logs")).unwrap();
+        for (name, seed) in [("a.jsonl", 1), ("b.jsonl", 2)] {
+            fs::write(folder.path().join("logs").join(name), droid(name, 12, seed)).unwrap();
+        }
+        let [logs, db, trail, metrics] =
+            ["logs", "db", "trail", "metrics"].map(|name| in_folder(folder.path(), name));
+        let arguments = ["ingest", &logs, "--db", &db, "--audit", &trail, "--metrics", &metrics]
+            .into_iter()
+            .chain(["--jobs", "1"]);
+        let arguments = arguments.map(str::to_owned).collect();
+        let names = ["db", "db-wal", "db-shm", "db-journal", "trail", "metrics", "metrics.new"];
+        let files = names.map(|name| folder.path().join(name)).to_vec();
+        let result = |folder: &Path| {
+            let beside = ["trail", "metrics"].map(|name| fs::read(folder.join(name)).unwrap());
+            [dump(&folder.join("db")).into_bytes(), beside.concat()].concat()
+        };
+        Self { folder, arguments, files, result }
+    }
+
+    /// As it was before the first run.
+    fn begin_anew(&self) {
+        for entry in fs::read_dir(self.folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() && !path.ends_with("log") {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
+
+    fn run(&self) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_foldline")).args(&self.arguments).output().unwrap()
+    }
+
+    fn result(&self) -> Vec<u8> {
+        (self.result)(self.folder.path())
+    }
+
+    /// What an undisturbed run ends with.
+    fn undisturbed(&self) -> Vec<u8> {
+        self.begin_anew();
+        let output = self.run();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self.result()
+    }
+
+    /// Under `strace`, with its record in `trace`.
+    fn traced(&self, operations: &[&str], fault: Option<&str>) -> Output {
+        let mut command = Command::new("strace");
+        command.args(["-f", "-q", "-o"]).arg(self.trace());
+        command.args(["-e", &format!("trace={}", operations.join(","))]);
+        for file in &self.files {
+            command.arg("-P").arg(file);
+        }
+        command.args(fault.map(|fault| format!("--inject={fault}")));
+        command.arg(env!("CARGO_BIN_EXE_foldline")).args(&self.arguments);
+        command.output().unwrap()
+    }
+
+    fn trace(&self) -> PathBuf {
+        self.folder.path().join("trace")
+    }
+
+    /// How many operations of each kind an undisturbed run does.
+    fn operations(&self) -> BTreeMap<&'static str, usize> {
+        self.begin_anew();
+        assert!(self.traced(&OPERATIONS, None).status.success());
+        let trace = fs::read_to_string(self.trace()).unwrap();
+        let mut counts = BTreeMap::new();
+        for line in trace.lines() {
+            let call = line.split_whitespace().nth(1).unwrap_or_default();
+            let operation = OPERATIONS
+                .iter()
+                .find(|name| call.strip_prefix(**name).is_some_and(|rest| rest.starts_with('(')));
+            if let Some(operation) = operation {
+                *counts.entry(*operation).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Whatever became of the first run, it was told clearly, and the next one completes it.
+    fn check(&self, first: &Output, expected: &[u8], what: &str) {
+        let said = [&*first.stdout, &*first.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        match first.status.code() {
+            Some(0) => assert!(self.result() == expected, "{what}: called done, and is not"),
+            Some(1) => {
+                let folder = self.folder.path().to_str().unwrap();
+                assert!(said.contains(folder), "{what}: it is not said where: {said}");
+                assert!(!said.contains("panicked"), "{what}: {said}");
+            }
+            code => assert_eq!(first.status.signal(), Some(9), "{what}: {code:?} {said}"),
+        }
+        let second = self.run();
+        let said = String::from_utf8_lossy(&second.stderr);
+        assert!(second.status.success(), "{what}, and then: {said}");
+        assert!(self.result() == expected, "{what}, and then another result");
+    }
+
+    /// Each operation fails in turn; one in `step` of them unless all are asked for.
+    fn fails_anywhere(&self, step: usize) {
+        if Command::new("strace").arg("-V").output().is_err() {
+            eprintln!("skipped: there is no strace");
+            return;
+        }
+        let every = std::env::var_os("FOLDLINE_FAULTS").is_some();
+        let expected = self.undisturbed();
+        let operations = self.operations();
+        assert!(operations["write"] > 1 && operations["fdatasync"] > 1, "{operations:?}");
+        let (mut struck, mut told) = (0, 0);
+        for (operation, count) in &operations {
+            for nth in 1..=*count {
+                for (number, fault) in FAULTS.iter().enumerate() {
+                    if !every && !(nth * FAULTS.len() + number).is_multiple_of(step) {
+                        continue;
+                    }
+                    let fault = format!("{operation}:{fault}:when={nth}");
+                    self.begin_anew();
+                    let first = self.traced(&OPERATIONS, Some(&fault));
+                    struck += usize::from(!first.status.success());
+                    told += usize::from(first.status.code() == Some(1));
+                    self.check(&first, &expected, &fault);
+                }
+            }
+        }
+        eprintln!("{operations:?}: {struck} runs struck, {told} of them told of it");
+        assert!(told > 0 && struck > told, "{struck} struck, {told} told");
+    }
+
+    /// No file may be larger than so many blocks; the signal that comes with it is ignored.
+    fn on_a_disk_of(&self, blocks: usize) -> Output {
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        Command::new("sh")
+            .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_foldline")])
+            .args(&self.arguments)
+            .output()
+            .unwrap()
+    }
+
+    fn fills_the_disk_at_any_size(&self, step: usize) {
+        let expected = self.undisturbed();
+        let mut told = 0;
+        for blocks in (0..).step_by(step) {
+            self.begin_anew();
+            let first = self.on_a_disk_of(blocks);
+            self.check(&first, &expected, &format!("{blocks} blocks"));
+            if first.status.success() {
+                break;
+            }
+            told += 1;
+        }
+        eprintln!("{told} disks were too small");
+        assert!(told > 4);
+    }
+
+    /// The disk grows a little from one run to the next, and nobody begins anew.
+    fn grows_with_the_disk(&self, step: usize) {
+        let expected = self.undisturbed();
+        self.begin_anew();
+        let done = (0..).step_by(step).find(|blocks| self.on_a_disk_of(*blocks).status.success());
+        assert!(done > Some(4 * step));
+        assert!(self.result() == expected);
+    }
+}
+
+fn in_folder(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_trail_on_a_full_device_ends_and_says_so() {
+    use foldline::{
+        conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position},
+        emitters::audit::{AuditFile, SyncPolicy},
+    };
+
+    let said = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hello");
+    let event = Located::new(Position { line: 1, offset: 0 }, DomainEvent::entry(said));
+    let mut trail = AuditFile::open("/dev/full", SyncPolicy::Never).unwrap();
+    let first = (0..10_000).find_map(|_| trail.append(&event).err()).unwrap();
+    assert_eq!(first.kind(), std::io::ErrorKind::StorageFull);
+    // A record after one that is missing would break the chain.
+    for more in [trail.append(&event), trail.flush(), trail.sync()] {
+        assert!(more.unwrap_err().to_string().contains("an earlier record"));
+    }
+    assert!(trail.checkpoint().is_err());
+}
+
+#[test]
+fn any_operation_of_a_replay_may_fail() {
+    Job::replay("patches", &[]).fails_anywhere(4);
+}
+
+#[test]
+fn any_operation_of_a_replay_that_follows_may_fail() {
+    Job::replay("events", &["--follow", "--idle-exit", "0"]).fails_anywhere(8);
+}
+
+#[test]
+fn any_operation_of_an_ingest_may_fail() {
+    Job::ingest().fails_anywhere(16);
+}
+
+#[test]
+fn the_disk_may_be_full_for_a_replay() {
+    for format in ["patches", "events"] {
+        let job = Job::replay(format, &[]);
+        job.fills_the_disk_at_any_size(29);
+        job.grows_with_the_disk(29);
+    }
+}
+
+#[test]
+fn the_disk_may_be_full_for_an_ingest() {
+    let job = Job::ingest();
+    job.fills_the_disk_at_any_size(61);
+    job.grows_with_the_disk(61);
+}

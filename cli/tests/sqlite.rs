@@ -1,0 +1,308 @@
+//! The database as a ledger: what was committed is what the events say, however they were cut.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod logs;
+
+use std::path::{Path, PathBuf};
+
+use foldline::{
+    conversation::{
+        ActionType, Conversation, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
+        NormalizedEntryType, Position, Session, Text, Timestamp, TokenUsage, ToolResult,
+        ToolStatus, ToolUse, Warning, WarningKind,
+    },
+    emitters::{
+        patch::CorrIdResolver,
+        sqlite::{DEFAULT_WAIT, Database, Rows},
+    },
+    ledger::{Checkpoint, Commit, CommitError, Ledger, SourceFacts},
+};
+use logs::{assert_same, dump};
+use serde_json::json;
+
+fn session(id: &str, more: Session) -> DomainEvent {
+    DomainEvent::Session(Box::new(Session { session_id: Some(id.into()), ..more }))
+}
+
+fn entry(entry_type: NormalizedEntryType, text: &str, at: i64) -> NormalizedEntry {
+    NormalizedEntry::new(entry_type, text).at(Some(Timestamp::from_millis(at)))
+}
+
+fn said(text: &str, at: i64) -> DomainEvent {
+    DomainEvent::entry(entry(NormalizedEntryType::AssistantMessage, text, at))
+}
+
+fn tool(action: ActionType, status: ToolStatus, at: i64) -> NormalizedEntry {
+    let mut tool = ToolUse::new("Tool", action);
+    tool.status = status;
+    let mut entry = entry(NormalizedEntryType::ToolUse(tool), "title", at);
+    entry.metadata_mut().parent_corr_id = Some("parent".into());
+    entry.metadata_mut().message_id = Some("message".into());
+    entry
+}
+
+fn called(id: &str, action: ActionType, at: i64) -> DomainEvent {
+    let mut entry = tool(action, ToolStatus::Created, at);
+    entry.metadata_mut().corr_id = Some(id.into());
+    DomainEvent::NewToolCall { corr_id: id.into(), entry: entry.into() }
+}
+
+fn ended(id: &str, mut action: ActionType, result: ToolResult, status: ToolStatus) -> DomainEvent {
+    action.set_result(result);
+    let mut entry = tool(action, status, 5);
+    entry.metadata_mut().corr_id = Some(id.into());
+    DomainEvent::UpdateToolCall { corr_id: id.into(), entry: entry.into() }
+}
+
+fn run(command: &str) -> ActionType {
+    ActionType::CommandRun { command: command.into(), result: None }
+}
+
+fn other(arguments: &serde_json::Value) -> ActionType {
+    let arguments = Some(Json::from(arguments));
+    ActionType::Tool { tool_name: "mcp__x__y".into(), arguments, result: None }
+}
+
+/// Everything that can happen, in one session.
+fn events() -> Vec<DomainEvent> {
+    let usage = |cost| DomainEvent::Usage {
+        usage: TokenUsage { input_tokens: Some(3), cost_usd: Some(cost), ..Default::default() },
+        model: Some("m".into()),
+    };
+    let grow =
+        |id: &str, text: &str| DomainEvent::GrowEntry { corr_id: id.into(), text: text.into() };
+    let read: Text = serde_json::from_str(r#""caf\u00e9 \u0000 \ud83d\ude00""#).unwrap();
+    vec![
+        session("s", Session { agent: Some("droid".into()), ..Session::default() }),
+        said("hello\nworld", 10),
+        DomainEvent::OpenEntry {
+            corr_id: "m/0".into(),
+            entry: entry(NormalizedEntryType::Thinking, "grow", 11).into(),
+        },
+        called("a", run("ls"), 12),
+        usage(0.1),
+        grow("m/0", "ing"),
+        called("b", other(&json!({"n": 1})), 13),
+        ended("a", run("ls"), read.into(), ToolStatus::Success),
+        usage(0.2),
+        grow("m/0", " text"),
+        DomainEvent::CloseEntry { corr_id: "m/0".into(), entry: None },
+        Warning::new(WarningKind::UnknownField, "first").about("x.y").into(),
+        DomainEvent::OpenEntry {
+            corr_id: "m/1".into(),
+            entry: entry(NormalizedEntryType::AssistantMessage, "will be", 14).into(),
+        },
+        usage(0.3),
+        grow("m/1", " replaced"),
+        DomainEvent::CloseEntry {
+            corr_id: "m/1".into(),
+            entry: Some(entry(NormalizedEntryType::AssistantMessage, "replaced", 14).into()),
+        },
+        ended(
+            "b",
+            other(&json!({"n": 1})),
+            ToolResult::Json(Json::from(&json!({"deep": [1, 2, {"x": null}]}))),
+            ToolStatus::Denied { reason: Some("no".into()) },
+        ),
+        Warning::new(WarningKind::UnknownField, "second").about("x.y").into(),
+        DomainEvent::OpenEntry {
+            corr_id: "m/2".into(),
+            entry: entry(NormalizedEntryType::AssistantMessage, "never ", 15).into(),
+        },
+        grow("m/2", "closed"),
+        called("c", run("sleep"), 16),
+        ended("stranger", run("x"), Text::from("y").into(), ToolStatus::Success),
+        session("s", Session { title: Some("t".into()), ..Session::default() }),
+    ]
+}
+
+fn located(events: Vec<DomainEvent>) -> Vec<Located<DomainEvent>> {
+    let source = |at: usize| Position { line: at as u64 + 1, offset: at as u64 * 100 };
+    events.into_iter().enumerate().map(|(at, event)| Located::new(source(at), event)).collect()
+}
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+fn open(path: &Path) -> Database {
+    Database::open(path, DEFAULT_WAIT).unwrap()
+}
+
+fn commit(expected: Option<u64>, events: &[Located<DomainEvent>], line: u64) -> Commit<Rows> {
+    let place = |line| Position { line, offset: line * 100 };
+    Commit {
+        source: "log".into(),
+        expected: expected.map(place),
+        checkpoint: Checkpoint {
+            facts: SourceFacts { path: "log".into(), format: "droid".into(), ..Default::default() },
+            position: place(line),
+            state: Json::from(&json!({"line": line})),
+            complete: false,
+        },
+        output: events.iter().collect(),
+    }
+}
+
+/// Commits the events in stretches that end at `cuts`.
+fn write(path: &Path, events: Vec<DomainEvent>, cuts: &[usize]) {
+    let mut events = located(events);
+    let (mut expected, mut begun) = (None, 0);
+    let ends: Vec<_> = cuts.iter().copied().chain([events.len()]).collect();
+    for end in ends {
+        let rest = events.split_off(end - begun);
+        // Opened anew each time, as after a crash.
+        let mut database = open(path);
+        database.commit(&[commit(expected, &events, end as u64)], &[]).unwrap();
+        events = rest;
+        expected = Some(end as u64);
+        begun = end;
+    }
+}
+
+#[test]
+fn the_rows_are_the_conversation_that_the_events_fold_to() {
+    let place = Place::new();
+    write(&place.path("db"), events(), &[]);
+    let conversation: Conversation = events().iter().collect();
+    let database = open(&place.path("db"));
+    let mut stored = Vec::new();
+    database.entries(1, 0..i64::MAX, |entry| stored.push(entry)).unwrap();
+    assert_eq!(stored.len(), conversation.entries.len());
+    for (index, (stored, folded)) in stored.iter().zip(&conversation.entries).enumerate() {
+        assert_eq!(stored.index.get(), index);
+        assert_eq!(stored.entry, **folded);
+        assert_eq!(
+            serde_json::to_value(&stored.entry).unwrap(),
+            serde_json::to_value(&**folded).unwrap()
+        );
+    }
+    let mut part = Vec::new();
+    database.entries(1, 2..4, |entry| part.push(entry)).unwrap();
+    assert_eq!(part, stored[2..4]);
+
+    let resolver = database.resolver(1);
+    for (index, entry) in conversation.entries.iter().enumerate() {
+        if let Some(corr_id) = entry.corr_id() {
+            assert_eq!(resolver.resolve_corr_id(corr_id).map(EntryIdx::get), Some(index));
+        }
+    }
+    assert!(resolver.resolve_corr_id(&"m/0".into()).is_none());
+    assert!(database.resolver(2).resolve_corr_id(&"a".into()).is_none());
+
+    let connection = rusqlite::Connection::open(place.path("db")).unwrap();
+    let cost: f64 =
+        connection.query_row("SELECT cost_usd FROM usage", [], |row| row.get(0)).unwrap();
+    assert_eq!(cost, conversation.summary.usage.unwrap().cost_usd.unwrap());
+    let warnings: u64 = conversation.summary.warnings.values().sum();
+    let counted: i64 =
+        connection.query_row("SELECT sum(count) FROM warnings", [], |row| row.get(0)).unwrap();
+    assert_eq!(counted, warnings as i64);
+}
+
+#[test]
+fn it_does_not_matter_where_the_log_was_cut() {
+    let place = Place::new();
+    let count = events().len();
+    write(&place.path("whole"), events(), &[]);
+    let whole = dump(&place.path("whole"));
+    for cut in 1..count {
+        let path = place.path(&format!("cut-{cut}"));
+        write(&path, events(), &[cut]);
+        assert_same(&dump(&path), &whole, &format!("cut at {cut}"));
+    }
+    let everywhere: Vec<_> = (1..count).collect();
+    write(&place.path("everywhere"), events(), &everywhere);
+    assert_same(&dump(&place.path("everywhere")), &whole, "cut everywhere");
+}
+
+#[test]
+fn a_commit_is_refused_unless_it_begins_where_the_last_one_ended() {
+    let place = Place::new();
+    let mut database = open(&place.path("db"));
+    let name = "log".into();
+    assert_eq!(database.load(&name).unwrap(), None);
+    let hello = || located(vec![said("hello", 1)]);
+    let moved = |result| match result {
+        Err(CommitError::Moved { expected, stored, .. }) => (expected, stored),
+        other => panic!("{other:?}"),
+    };
+    let at = |line| Some(Position { line, offset: line * 100 });
+    assert_eq!(moved(database.commit(&[commit(Some(1), &hello(), 2)], &[])), (at(1), None));
+    database.commit(&[commit(None, &hello(), 1)], &[]).unwrap();
+    assert_eq!(moved(database.commit(&[commit(None, &hello(), 1)], &[])), (None, at(1)));
+    // All or nothing: the first would have been right.
+    let both = vec![commit(Some(1), &hello(), 2), commit(Some(1), &hello(), 3)];
+    assert_eq!(moved(database.commit(&both, &[])), (at(1), at(2)));
+
+    let checkpoint = database.load(&name).unwrap().unwrap();
+    assert_eq!(Some(checkpoint.position), at(1));
+    assert_eq!(checkpoint.state, Json::from(&json!({"line": 1})));
+    assert_eq!(database.totals().unwrap().entries, 1);
+
+    assert!(database.forget(&name).unwrap());
+    assert!(!database.forget(&name).unwrap());
+    assert_eq!(database.load(&name).unwrap(), None);
+    assert_eq!(dump(&place.path("db")), "", "search index included");
+}
+
+#[test]
+fn another_session_id_is_another_session() {
+    let place = Place::new();
+    let say = |text: &str| said(text, 1);
+    let begin =
+        Session { agent: Some("droid".into()), cwd: Some("/x".into()), ..Session::default() };
+    let events = || {
+        vec![
+            say("before anything is known"),
+            session("one", begin.clone()),
+            called("a", run("ls"), 2),
+            session("two", Session::default()),
+            say("in two"),
+            ended("a", run("ls"), Text::from("late").into(), ToolStatus::Success),
+            session("one", Session::default()),
+            say("in one again"),
+        ]
+    };
+    write(&place.path("whole"), events(), &[]);
+    write(&place.path("cut"), events(), &[1, 2, 3, 4, 5, 6, 7]);
+    assert_same(&dump(&place.path("cut")), &dump(&place.path("whole")), "");
+    let connection = rusqlite::Connection::open(place.path("whole")).unwrap();
+    let sessions: Vec<(String, String, String, i64)> = connection
+        .prepare("SELECT session_id, agent, cwd, entries FROM sessions ORDER BY id")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let both = |id: &str, entries| (id.to_owned(), "droid".to_owned(), "/x".to_owned(), entries);
+    assert_eq!(sessions, [both("one", 3), both("two", 1)]);
+    let status: String =
+        connection.query_row("SELECT status FROM tool_calls", [], |row| row.get(0)).unwrap();
+    assert_eq!(status, "success");
+}
+
+#[test]
+fn a_database_of_a_later_version_is_refused() {
+    let place = Place::new();
+    drop(open(&place.path("db")));
+    let connection = rusqlite::Connection::open(place.path("db")).unwrap();
+    connection.pragma_update(None, "user_version", 1000).unwrap();
+    for result in [
+        Database::open(&place.path("db"), DEFAULT_WAIT),
+        Database::open_read_only(&place.path("db"), DEFAULT_WAIT),
+    ] {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("was made by a later version of foldline"), "{error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Where in a log something was said.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::digest::Digest;
+use crate::transduce::{Batch, Reducer};
+
+/// A position in a log.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Position {
+    /// The line, counted from 1; 0 before anything was read.
+    pub line: u64,
+    /// The byte at which the record starts, counted from 0 at the start of the log.
+    pub offset: u64,
+}
+
+/// Something with the position of the record that caused it.
+///
+/// What completion causes (a call that was never answered) has the position of the last record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Located<T> {
+    /// The position of the record.
+    pub position: Position,
+    /// The digest of the line that the record stands on, if whoever reads the lines was asked for it.
+    /// It is shared by all that one line causes.
+    #[serde(skip)]
+    pub line_sha256: Option<Arc<Digest>>,
+    /// What was caused.
+    #[serde(flatten)]
+    pub item: T,
+}
+
+impl<T> Located<T> {
+    /// `item`, caused by the record at `position`.
+    pub const fn new(position: Position, item: T) -> Self {
+        Self { position, line_sha256: None, item }
+    }
+
+    /// The same, with the digest of the record's line.
+    #[must_use]
+    pub fn with_line_sha256(mut self, line_sha256: Option<Arc<Digest>>) -> Self {
+        self.line_sha256 = line_sha256;
+        self
+    }
+}
+
+/// A reducer whose inputs and events carry their position. Made by [`locating`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Locating<R> {
+    reducer: R,
+}
+
+/// The state of a [`Locating`]: the reducer's own, and the position of the last record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocatingState<S> {
+    /// The state of the reducer within.
+    pub state: S,
+    /// The position of the last record.
+    pub position: Position,
+    /// The digest of the last record's line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_sha256: Option<Arc<Digest>>,
+}
+
+impl<S> LocatingState<S> {
+    fn located<E>(&self, events: Batch<E>) -> Batch<Located<E>> {
+        events.map(|event| {
+            Located::new(self.position, event).with_line_sha256(self.line_sha256.clone())
+        })
+    }
+}
+
+/// Gives every event of `reducer` the position of the record that caused it, so that the reducer
+/// itself needs not know of positions.
+pub fn locating<R>(reducer: R) -> Locating<R> {
+    Locating { reducer }
+}
+
+impl<R, In, S, E> Reducer<Located<In>, LocatingState<S>, Located<E>> for Locating<R>
+where
+    R: Reducer<In, S, E>,
+{
+    fn init(&self) -> LocatingState<S> {
+        LocatingState {
+            state: self.reducer.init(),
+            position: Position::default(),
+            line_sha256: None,
+        }
+    }
+
+    fn reduce(
+        &self,
+        state: LocatingState<S>,
+        input: Located<In>,
+    ) -> (LocatingState<S>, Batch<Located<E>>) {
+        let Located { position, line_sha256, item } = input;
+        let (state, events) = self.reducer.reduce(state.state, item);
+        let state = LocatingState { state, position, line_sha256 };
+        let events = state.located(events);
+        (state, events)
+    }
+
+    fn finish(&self, state: LocatingState<S>) -> (LocatingState<S>, Batch<Located<E>>) {
+        let LocatingState { state, position, line_sha256 } = state;
+        let (state, events) = self.reducer.finish(state);
+        let state = LocatingState { state, position, line_sha256 };
+        let events = state.located(events);
+        (state, events)
+    }
+
+    fn is_done(&self, state: &LocatingState<S>) -> bool {
+        self.reducer.is_done(&state.state)
+    }
+}

@@ -1,0 +1,227 @@
+//! [`Context`]: everything that an executor may say, and nothing else.
+
+use std::borrow::Cow;
+
+use super::{action::MappedCall, executor::Extra, facts::Facts, report, wire::Fields};
+use crate::{
+    conversation::{
+        ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session, Text,
+        Timestamp, TokenUsage, ToolCalls, Warning,
+        tool_calls::{CallResult, Limits, ResultKey},
+    },
+    json::Raw,
+    transduce::Batch,
+};
+
+/// What stands beside an entry's text.
+#[derive(Clone, Debug, Default)]
+pub struct Meta {
+    /// The message that the entry is a part of.
+    pub message_id: Option<Text>,
+    /// The model that wrote it, where it is another than the session's.
+    pub model: Option<Text>,
+    /// Further fields.
+    pub extra: Extra,
+}
+
+impl From<()> for Meta {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
+}
+
+impl From<Extra> for Meta {
+    fn from(extra: Extra) -> Self {
+        Self { extra, ..Self::default() }
+    }
+}
+
+impl From<(Option<Text>, Extra)> for Meta {
+    fn from((message_id, extra): (Option<Text>, Extra)) -> Self {
+        Self { message_id, model: None, extra }
+    }
+}
+
+impl Meta {
+    fn write(self, parent: Option<&CorrId>, entry: &mut NormalizedEntry) {
+        let Self { message_id, model, extra } = self;
+        if message_id.is_none() && model.is_none() && extra.is_empty() && parent.is_none() {
+            return;
+        }
+        let metadata = entry.metadata_mut();
+        metadata.message_id = message_id;
+        metadata.model = model;
+        metadata.parent_corr_id = parent.cloned();
+        metadata.extra.extend(extra);
+    }
+}
+
+/// What an executor says of one record.
+#[derive(Debug)]
+pub struct Context<'s, R> {
+    /// When what is said was said: the record's time.
+    pub at: Option<Timestamp>,
+    /// The call whose sub-agent speaks.
+    pub parent: Option<CorrId>,
+    pub(super) agent: &'static str,
+    pub(super) limits: &'s Limits,
+    pub(super) calls: &'s mut ToolCalls<R>,
+    pub(super) facts: &'s mut Facts,
+    pub(super) events: &'s mut Batch<DomainEvent>,
+}
+
+impl<R: CallResult> Context<'_, R> {
+    /// States facts about the session, if they are news. A model that is another than before is also
+    /// an entry of the conversation.
+    pub fn session(&mut self, news: Session) {
+        let known = &self.known().model;
+        let model = news.model.clone().filter(|model| known.as_ref() != Some(model));
+        self.facts.learn(self.agent, news, self.events);
+        if let Some(model) = model {
+            self.entry(NormalizedEntryType::SystemMessage, format!("model: {model}"), ());
+        }
+    }
+
+    /// What is known of the session, except its tools.
+    pub fn known(&self) -> &Session {
+        self.facts.known()
+    }
+
+    /// The directory that the agent works in.
+    pub fn cwd(&self) -> Option<Cow<'_, str>> {
+        self.facts.cwd()
+    }
+
+    /// The record belongs to a session of this id.
+    pub(super) fn enter(&mut self, id: &str) {
+        if self.known().session_id.as_ref().is_none_or(|known| known.as_str() != id) {
+            self.session(Session { session_id: Some(id.into()), ..Session::default() });
+        }
+    }
+
+    /// Whatever is said first, the agent's name comes before it.
+    pub(super) fn introduce(&mut self) {
+        self.facts.learn(self.agent, Session::default(), self.events);
+    }
+
+    fn say(&mut self, event: DomainEvent) {
+        self.introduce();
+        self.events.push(event);
+    }
+
+    /// Somebody said something.
+    pub fn entry(
+        &mut self,
+        kind: NormalizedEntryType,
+        content: impl Into<Text>,
+        meta: impl Into<Meta>,
+    ) {
+        let entry = self.draft(kind, content, meta);
+        self.push(entry);
+    }
+
+    /// An entry of whoever speaks now, which is not said yet.
+    pub fn draft(
+        &self,
+        kind: NormalizedEntryType,
+        content: impl Into<Text>,
+        meta: impl Into<Meta>,
+    ) -> NormalizedEntry {
+        let mut entry = NormalizedEntry::new(kind, content).at(self.at);
+        meta.into().write(self.parent.as_ref(), &mut entry);
+        entry
+    }
+
+    /// Says what was drafted.
+    pub fn push(&mut self, entry: NormalizedEntry) {
+        self.say(DomainEvent::entry(entry));
+    }
+
+    /// Something begins to be said. The id is the caller's to choose, and must not be used twice.
+    pub fn open(&mut self, id: CorrId, entry: NormalizedEntry) {
+        self.say(DomainEvent::OpenEntry { corr_id: id, entry: entry.into() });
+    }
+
+    /// An open entry got more text.
+    pub fn grow(&mut self, id: CorrId, text: Text) {
+        self.events.push(DomainEvent::GrowEntry { corr_id: id, text });
+    }
+
+    /// An open entry is complete; `whole` replaces what has grown.
+    pub fn close(&mut self, id: CorrId, whole: Option<NormalizedEntry>) {
+        let entry = whole.map(Into::into);
+        self.events.push(DomainEvent::CloseEntry { corr_id: id, entry });
+    }
+
+    /// A tool was called.
+    pub fn call(
+        &mut self,
+        id: Option<CorrId>,
+        name: &str,
+        call: MappedCall,
+        meta: impl Into<Meta>,
+    ) {
+        self.introduce();
+        if call.unknown
+            && let ActionType::Tool { arguments, .. } = &call.action
+        {
+            report::unknown_tool(name, arguments.as_ref(), self.events);
+        }
+        let mut entry = call.into_entry(name).at(self.at);
+        meta.into().write(self.parent.as_ref(), &mut entry);
+        self.calls.call(id, entry, self.limits, self.events);
+    }
+
+    /// A tool answered.
+    pub fn result(&mut self, key: impl Into<ResultKey>, result: R) {
+        self.introduce();
+        self.calls.result(key.into(), result, self.limits, self.events);
+    }
+
+    /// An open call went on. Nothing happens where no such call is open.
+    pub fn update(&mut self, id: &CorrId, change: impl FnOnce(&mut NormalizedEntry)) -> bool {
+        self.calls.update(id, change, self.limits, self.events)
+    }
+
+    /// The calls that are open, and those that ended not long ago.
+    pub fn calls(&self) -> &ToolCalls<R> {
+        self.calls
+    }
+
+    /// Tokens were used, by the session's model.
+    pub fn usage(&mut self, usage: TokenUsage) {
+        self.usage_of(self.known().model.clone(), usage);
+    }
+
+    /// Tokens were used by a model.
+    pub fn usage_of(&mut self, model: Option<Text>, usage: TokenUsage) {
+        if !usage.is_zero() {
+            self.say(DomainEvent::Usage { usage, model });
+        }
+    }
+
+    /// Reports fields that nobody knows, and gives them back to be kept.
+    pub fn unknown_fields(&mut self, of: &str, fields: &Fields<'_>) -> Extra {
+        report::unknown_fields(of, fields, self.events)
+    }
+
+    /// Keeps a part of a record, whose type nobody knows, with a name for it.
+    pub fn unknown_event(&mut self, name: &str, fields: &Fields<'_>) {
+        report::unknown_event(name, fields, self.at, self.events);
+    }
+
+    /// Keeps a content block whose type nobody knows.
+    pub fn unknown_block(&mut self, name: &str, block: impl Into<Json>) {
+        report::unknown_block(name, block.into(), self.at, self.events);
+    }
+
+    /// Reports a part of a tool's result whose type nobody knows; the result keeps it.
+    pub fn unknown_part(&mut self, name: &str, part: Raw<'_>) {
+        report::unknown_part(name, part, self.events);
+    }
+
+    /// The log is not what it should be.
+    pub fn warning(&mut self, warning: Warning) {
+        self.events.push(warning.into());
+    }
+}

@@ -1,0 +1,294 @@
+//! [`DynExecutor`]: any executor, ours or yours, chosen when the program runs; [`Registry`]: a list of
+//! them that is open.
+
+use std::{
+    any::{Any, TypeId},
+    borrow::Cow,
+    fmt::{self, Debug},
+    sync::Arc,
+};
+
+use serde::{Serialize, Serializer, de::DeserializeOwned};
+
+use super::{
+    executor::{Evidence, Executor, FormatInfo},
+    reducing::{Reducing, SessionState, State},
+    wire::{Object, Record},
+};
+use crate::{
+    conversation::{DomainEvent, WarningKind},
+    transduce::{Batch, Reducer},
+};
+
+/// A state whose type is known only to its executor.
+trait StoredState: Any + Send + Debug {
+    fn to_json(&self) -> serde_json::Result<Box<serde_json::value::RawValue>>;
+    fn clone_box(&self) -> Box<dyn StoredState>;
+    fn is_same(&self, other: &dyn StoredState) -> bool;
+}
+
+impl<R, M> StoredState for SessionState<R, M>
+where
+    R: Clone + Debug + PartialEq + Serialize + Send + 'static,
+    M: Clone + Debug + PartialEq + Serialize + Send + 'static,
+{
+    fn to_json(&self) -> serde_json::Result<Box<serde_json::value::RawValue>> {
+        serde_json::value::to_raw_value(self)
+    }
+
+    fn clone_box(&self) -> Box<dyn StoredState> {
+        Box::new(self.clone())
+    }
+
+    fn is_same(&self, other: &dyn StoredState) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref::<Self>().is_some_and(|other| other == self)
+    }
+}
+
+/// The state of a [`DynExecutor`]. Stored as what the executor's own state is stored as; whoever
+/// stores it stores the format's name beside it, and has it read by the executor of that name.
+#[derive(Debug)]
+pub struct AnyState(Box<dyn StoredState>);
+
+impl Clone for AnyState {
+    fn clone(&self) -> Self {
+        Self(self.0.clone_box())
+    }
+}
+
+impl PartialEq for AnyState {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is_same(&*other.0)
+    }
+}
+
+impl Serialize for AnyState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.to_json().map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// An executor's object-safe face.
+trait AnyExecutor: Send + Sync {
+    fn format(&self) -> &'static FormatInfo;
+    fn recognise(&self, object: &Object<'_>) -> Evidence;
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
+    fn init(&self) -> AnyState;
+    fn restore(&self, json: &str) -> serde_json::Result<AnyState>;
+    fn owns(&self, state: &AnyState) -> bool;
+    fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>);
+    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>);
+}
+
+impl<E: Executor> Reducing<E> {
+    /// The executor's own state, if it is one.
+    fn own(state: AnyState) -> Result<Box<State<E>>, AnyState> {
+        let any: &dyn Any = &*state.0;
+        if any.type_id() != TypeId::of::<State<E>>() {
+            return Err(state);
+        }
+        let any: Box<dyn Any> = state.0;
+        any.downcast().map_err(|_| AnyState(Box::new(State::<E>::default())))
+    }
+}
+
+impl<E: Executor> AnyExecutor for Reducing<E> {
+    fn format(&self) -> &'static FormatInfo {
+        const { &E::FORMAT }
+    }
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        self.executor.recognise(object)
+    }
+
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        self.executor.session(object)
+    }
+
+    fn init(&self) -> AnyState {
+        AnyState(Reducer::init(self))
+    }
+
+    fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
+        Ok(AnyState(Box::new(read::<State<E>>(json)?)))
+    }
+
+    fn owns(&self, state: &AnyState) -> bool {
+        let any: &dyn Any = &*state.0;
+        any.is::<State<E>>()
+    }
+
+    fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>) {
+        match Self::own(state) {
+            Ok(state) => {
+                let (state, events) = Reducer::reduce(self, state, record);
+                (AnyState(state), events)
+            }
+            Err(state) => (state, Batch::from(foreign_state())),
+        }
+    }
+
+    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
+        match Self::own(state) {
+            Ok(state) => {
+                let (state, events) = Reducer::finish(self, state);
+                (AnyState(state), events)
+            }
+            Err(state) => (state, Batch::from(foreign_state())),
+        }
+    }
+}
+
+fn read<S: DeserializeOwned>(json: &str) -> serde_json::Result<S> {
+    serde_json::from_str(json)
+}
+
+/// A reducer does not panic, and a state of another executor has no meaning to this one.
+fn foreign_state() -> DomainEvent {
+    let message = "the state belongs to another executor, so the record was not read";
+    DomainEvent::warning(WarningKind::ForeignRecord, message)
+}
+
+/// Any executor.
+#[derive(Clone)]
+pub struct DynExecutor(Arc<dyn AnyExecutor>);
+
+impl Debug for DynExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DynExecutor").field(&self.format().name).finish()
+    }
+}
+
+impl DynExecutor {
+    /// This executor, without its type.
+    pub fn new<E: Executor>(executor: E) -> Self {
+        Self(Arc::new(Reducing::new(executor)))
+    }
+
+    /// What its format is called.
+    pub fn format(&self) -> &'static FormatInfo {
+        self.0.format()
+    }
+
+    /// How surely a record belongs to its format.
+    pub fn recognise(&self, object: &Object<'_>) -> Evidence {
+        self.0.recognise(object)
+    }
+
+    /// The session that a record belongs to.
+    pub fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        self.0.session(object)
+    }
+
+    /// Reads a state that was stored.
+    ///
+    /// # Errors
+    /// The text is no state of this executor.
+    pub fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
+        self.0.restore(json)
+    }
+
+    /// Whether a state is one of this executor's.
+    pub fn owns(&self, state: &AnyState) -> bool {
+        self.0.owns(state)
+    }
+}
+
+impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
+    fn init(&self) -> AnyState {
+        self.0.init()
+    }
+
+    fn reduce(&self, state: AnyState, record: Record<'a>) -> (AnyState, Batch<DomainEvent>) {
+        self.0.reduce(state, record)
+    }
+
+    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
+        self.0.finish(state)
+    }
+}
+
+/// Executors, by the names of their formats.
+#[derive(Clone, Debug, Default)]
+pub struct Registry(Vec<DynExecutor>);
+
+impl Registry {
+    /// These and one more; one of the same name is replaced.
+    #[must_use]
+    pub fn with<E: Executor>(mut self, executor: E) -> Self {
+        self.0.retain(|known| known.format().name != E::FORMAT.name);
+        self.0.push(DynExecutor::new(executor));
+        self
+    }
+
+    /// The executor of the format with this name.
+    pub fn named(&self, name: &str) -> Option<&DynExecutor> {
+        self.0.iter().find(|executor| executor.format().name == name)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &DynExecutor> {
+        self.0.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::executors::{
+        Executor as Enum, Format,
+        claude::{ClaudeSession, ClaudeStream},
+        codex::CodexRollout,
+        droid::Droid,
+    };
+
+    fn registry() -> Registry {
+        Registry::default().with(Droid).with(ClaudeStream).with(ClaudeSession).with(CodexRollout)
+    }
+
+    /// Every fixture through the enum, and through the erased executor, whose state is stored and read
+    /// again after each record.
+    #[test]
+    fn an_erased_state_is_as_good_as_any() {
+        let mut logs = 0;
+        for executor in registry().iter() {
+            let name = executor.format().name;
+            let known = Enum::of(Format::from_name(name).unwrap()).unwrap();
+            let folder = format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+            for file in fs::read_dir(folder).unwrap() {
+                let log = fs::read(file.unwrap().path()).unwrap();
+                let log = String::from_utf8_lossy(&log);
+                let (mut plain, mut state) = (Some(known.init()), Some(executor.init()));
+                for line in log.lines() {
+                    Record::read(line, |_, record| {
+                        let (next, expected) = known.reduce(plain.take().unwrap(), record.clone());
+                        plain = Some(next);
+                        let stored = serde_json::to_string(&state.take().unwrap()).unwrap();
+                        let restored = executor.restore(&stored).unwrap();
+                        let (next, events) = executor.reduce(restored, record);
+                        assert_eq!(events, expected, "{name}: {line}");
+                        assert_eq!(next.clone(), next);
+                        state = Some(next);
+                    });
+                }
+                let expected = known.finish(plain.unwrap()).1;
+                assert_eq!(executor.finish(state.unwrap()).1, expected);
+                logs += 1;
+            }
+        }
+        assert!(logs > 30, "{logs}");
+    }
+
+    #[test]
+    fn a_foreign_state_is_no_panic() {
+        let registry = registry();
+        let (droid, codex) = (&registry.named("droid").unwrap(), registry.named("codex-rollout"));
+        let object = Object::parse(r#"{"type":"message"}"#).unwrap();
+        let (state, events) = droid.reduce(codex.unwrap().init(), Record::Object(object));
+        assert!(codex.unwrap().owns(&state));
+        assert!(matches!(events.as_slice(), [DomainEvent::Warning(_)]));
+    }
+}

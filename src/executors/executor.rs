@@ -1,0 +1,106 @@
+//! [`Executor`]: what the author of an agent writes. The rest is [`Reducing`](super::reducing::Reducing).
+
+use std::{borrow::Cow, fmt::Debug};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{context::Context, wire::Object};
+use crate::conversation::{CorrId, Json, Timestamp, tool_calls::CallResult};
+
+/// Fields that nobody knows, to be kept with what the record says.
+pub type Extra = Vec<(String, Json)>;
+
+/// What a log format is called, and where people have such logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatInfo {
+    /// The name that the program takes and prints.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub title: &'static str,
+    /// How the session's facts name the agent.
+    pub agent: &'static str,
+    /// Where such logs lie.
+    pub homes: &'static [&'static str],
+}
+
+/// How surely a record belongs to a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Evidence {
+    /// No log of this format has such a record.
+    Against,
+    /// The record says nothing.
+    None,
+    /// Logs of this format have such records; others may, too.
+    Possible,
+    /// Only logs of this format have such records.
+    Certain,
+}
+
+/// What every record says of itself, whatever it means.
+#[derive(Clone, Debug, Default)]
+pub struct Header<'a> {
+    /// Its type, as warnings name it: `message`, `system/init`. The shell fills in the field `type`.
+    pub name: Cow<'a, str>,
+    /// When it was written. The shell takes the field `timestamp`.
+    pub at: Option<Timestamp>,
+    /// The call whose sub-agent it comes from.
+    pub parent: Option<CorrId>,
+}
+
+/// What an executor made of a record. What it left of the object's fields is for the shell to report.
+#[derive(Clone, Debug)]
+pub enum Parsed<L> {
+    /// A record that says something.
+    Line(L),
+    /// A record that is known, and says nothing.
+    Ignored,
+    /// A record of another format.
+    Foreign,
+    /// A record of a type that nobody knows.
+    Unknown,
+}
+
+/// One log format of an agent: how a record reads, and what it means.
+pub trait Executor: Sized + Send + Sync + 'static {
+    /// What the format is called.
+    const FORMAT: FormatInfo;
+    /// A record, read.
+    type Line<'a>;
+    /// What a tool gave back.
+    type Result: CallResult
+        + Clone
+        + Debug
+        + PartialEq
+        + Serialize
+        + DeserializeOwned
+        + Send
+        + 'static;
+    /// What is remembered from one record to the next, beside calls and the session's facts.
+    type Memory: Default + Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static;
+
+    /// How surely a record belongs to this format.
+    fn recognise(&self, object: &Object<'_>) -> Evidence;
+
+    /// The session that a record belongs to, where one stream may carry several: sub-agents that share
+    /// their session's memory share its id. Takes nothing.
+    fn session<'a>(&self, _object: &Object<'a>) -> Option<Cow<'a, str>> {
+        None
+    }
+
+    /// Reads a record: takes what it knows from the object, and leaves the rest.
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>)
+    -> Parsed<Self::Line<'a>>;
+
+    /// Says what a record means. `extra` are the fields that nobody took; they have been reported.
+    fn line(
+        &self,
+        line: Self::Line<'_>,
+        extra: Extra,
+        memory: &mut Self::Memory,
+        cx: &mut Context<'_, Self::Result>,
+    );
+
+    /// The session is over: the log ended, or another session begins in it. Open calls are the
+    /// shell's to end.
+    fn end(&self, _memory: &mut Self::Memory, _cx: &mut Context<'_, Self::Result>) {}
+}

@@ -1,8 +1,0 @@
-//! The program `foldline`.
-#![forbid(unsafe_code)]
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    foldline::cli::main()
-}

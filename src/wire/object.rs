@@ -1,0 +1,294 @@
+//! [`Object`]: a JSON object whose values are read only by those who ask.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, Deserializer, de};
+
+use super::value;
+use crate::{
+    conversation::{CorrId, Json, Text, Timestamp},
+    json::{Raw, Scanner},
+};
+
+/// A JSON object whose fields are taken out one by one; what nobody takes is left over, and that is
+/// how an executor notices a field it does not know.
+///
+/// Parsing scans the text once and copies nothing. A field taken with a type that it does not have
+/// stays; `null` counts as absent.
+#[derive(Clone, Default)]
+pub struct Object<'a> {
+    fields: Vec<Field<'a>>,
+    /// Where the next field is likely to be: logs keep the order of their keys.
+    next: usize,
+}
+
+#[derive(Clone)]
+struct Field<'a> {
+    tag: u64,
+    name: Cow<'a, str>,
+    /// None once it is taken.
+    value: Option<Raw<'a>>,
+}
+
+impl<'a> Field<'a> {
+    fn new(name: Cow<'a, str>, value: Raw<'a>) -> Self {
+        Self { tag: tag(&name), name, value: Some(value) }
+    }
+
+    fn is(&self, tag: u64, name: &str) -> bool {
+        self.tag == tag && self.name == name
+    }
+}
+
+/// The beginning of a name, as a number: most names differ in it, and numbers are quick to compare.
+#[inline]
+fn tag(name: &str) -> u64 {
+    match name.as_bytes().first_chunk() {
+        Some(first) => u64::from_le_bytes(*first),
+        None => name.bytes().rev().fold(0, |tag, byte| tag << 8 | u64::from(byte)),
+    }
+}
+
+/// How many fields an object is read with. An object with more of them is a value that nobody looks
+/// into: what is taken apart costs many times the memory of its text.
+pub const MAX_FIELDS: usize = 1 << 13;
+
+/// Fields that nobody took, by name.
+pub type Fields<'a> = Vec<(Cow<'a, str>, Raw<'a>)>;
+
+impl<'a> Object<'a> {
+    /// Parses the text of one object.
+    ///
+    /// # Errors
+    /// The text is not JSON, or no object, or one with more than [`MAX_FIELDS`] fields.
+    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        match Self::scan(Scanner::new(text)) {
+            Some(object) => Ok(object),
+            None => serde_json::from_str(text),
+        }
+    }
+
+    /// Takes a value apart that is known to be one; `None` if it is no object, or one with more than
+    /// [`MAX_FIELDS`] fields.
+    pub fn of(raw: Raw<'a>) -> Option<Self> {
+        Self::scan(Scanner::of(raw))
+    }
+
+    fn scan(mut scanner: Scanner<'a>) -> Option<Self> {
+        let mut fields = Vec::with_capacity(12);
+        scanner.object(|key, value| {
+            fields.push(Field::new(key.name()?, value));
+            (fields.len() <= MAX_FIELDS).then_some(())
+        })?;
+        scanner.end().then_some(Self { fields, next: 0 })
+    }
+
+    /// The value of a field, which stays.
+    #[inline]
+    pub fn get(&self, key: &str) -> Option<Raw<'a>> {
+        let tag = tag(key);
+        self.fields.iter().find(|field| field.is(tag, key))?.value
+    }
+
+    /// The value of a field, if it is a string; the field stays.
+    pub fn get_str(&self, key: &str) -> Option<Cow<'a, str>> {
+        value::as_str(self.get(key)?)
+    }
+
+    /// Whether there is such a field, taken or not.
+    #[inline]
+    pub fn has(&self, key: &str) -> bool {
+        let tag = tag(key);
+        self.fields.iter().any(|field| field.is(tag, key))
+    }
+
+    /// Takes a field if `read` can read it.
+    #[inline]
+    pub fn take<T>(&mut self, key: &str, read: impl Fn(Raw<'a>) -> Option<T>) -> Option<T> {
+        let tag = tag(key);
+        let is_it = |field: &Field<'_>| field.is(tag, key) && field.value.is_some();
+        let (behind, ahead) = self.fields.split_at(self.next);
+        let found = ahead.iter().position(is_it).map(|at| self.next + at);
+        let at = found.or_else(|| behind.iter().position(is_it))?;
+        let slot = &mut self.fields[at].value;
+        let raw = (*slot)?;
+        self.next = at + 1;
+        let taken = if raw.is_null() { None } else { read(raw) };
+        if taken.is_some() || raw.is_null() {
+            *slot = None;
+        }
+        taken
+    }
+
+    /// Takes a field as it is.
+    pub fn raw(&mut self, key: &str) -> Option<Raw<'a>> {
+        self.take(key, Some)
+    }
+
+    /// Takes a field as a JSON value that nobody looks into.
+    pub fn json(&mut self, key: &str) -> Option<Json> {
+        self.take(key, |raw| Some(raw.into()))
+    }
+
+    /// Takes a string that the executor looks at.
+    pub fn str(&mut self, key: &str) -> Option<Cow<'a, str>> {
+        self.take(key, value::as_str)
+    }
+
+    /// Takes a string that is passed on.
+    pub fn text(&mut self, key: &str) -> Option<Text> {
+        self.take(key, Text::from_raw)
+    }
+
+    /// Takes a string that is a correlation id; the empty string is none.
+    pub fn corr_id(&mut self, key: &str) -> Option<CorrId> {
+        self.str(key).filter(|id| !id.is_empty()).map(CorrId::from)
+    }
+
+    /// Takes a boolean.
+    pub fn bool(&mut self, key: &str) -> Option<bool> {
+        self.take(key, value::parse)
+    }
+
+    /// Takes a whole number that is not negative; also one spelt as a string.
+    pub fn u64(&mut self, key: &str) -> Option<u64> {
+        self.take(key, value::as_u64)
+    }
+
+    /// Takes a number.
+    pub fn f64(&mut self, key: &str) -> Option<f64> {
+        self.take(key, value::parse)
+    }
+
+    /// Takes a moment: milliseconds since 1970 as a number, or an RFC 3339 string.
+    pub fn timestamp(&mut self, key: &str) -> Option<Timestamp> {
+        self.take(key, value::as_timestamp)
+    }
+
+    /// Takes an object.
+    pub fn object(&mut self, key: &str) -> Option<Object<'a>> {
+        self.take(key, value::object)
+    }
+
+    /// Takes an array, unless it has [too many](value::MAX_ELEMENTS) elements.
+    pub fn array(&mut self, key: &str) -> Option<Vec<Raw<'a>>> {
+        self.take(key, value::elements)
+    }
+
+    /// Takes an array of strings; an array that holds anything else stays.
+    pub fn texts(&mut self, key: &str) -> Option<Vec<Text>> {
+        self.take(key, |raw| value::elements(raw)?.into_iter().map(Text::from_raw).collect())
+    }
+
+    /// Takes fields that the executor knows and has no use for.
+    #[inline]
+    pub fn ignore(&mut self, keys: &[&str]) {
+        for key in keys {
+            let tag = tag(key);
+            for field in self.fields.iter_mut().filter(|field| field.is(tag, key)) {
+                field.value = None;
+            }
+        }
+    }
+
+    /// What nobody took.
+    pub fn rest(self) -> Fields<'a> {
+        let rest = self.fields.into_iter().filter_map(|field| Some((field.name, field.value?)));
+        rest.filter(|(_, raw)| !raw.is_null()).collect()
+    }
+
+    /// Takes over what nobody took of an object in the field `of`, as fields such as `usage.credits`;
+    /// with no name, as they are called there.
+    pub fn adopt(&mut self, of: &str, nested: Self) {
+        self.fields.extend(nested.rest().into_iter().map(|(name, raw)| {
+            let name = if of.is_empty() { name } else { Cow::Owned(format!("{of}.{name}")) };
+            Field::new(name, raw)
+        }));
+    }
+
+    /// What nobody took, as further fields of an entry.
+    pub fn into_extra(self) -> impl Iterator<Item = (String, Json)> {
+        self.rest().into_iter().map(|(name, raw)| (name.into_owned(), raw.into()))
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = self.fields.iter().map(|field| (&field.name, &field.value));
+        f.debug_map().entries(fields).finish()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Object<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::with_capacity(12);
+                while let Some((Key(name), raw)) = map.next_entry()? {
+                    if fields.len() == MAX_FIELDS {
+                        return Err(de::Error::custom("too many fields"));
+                    }
+                    fields.push(Field::new(name, raw));
+                }
+                Ok(Object { fields, next: 0 })
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+/// A key, borrowed where it has no escape.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(key)))
+            }
+
+            fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(key.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_taken_once_and_the_rest_is_left() {
+        let mut object =
+            Object::parse(r#"{"b":1,"a":"x","gone":null,"n":"7","odd":{},"a":"second"}"#).unwrap();
+        assert_eq!(object.str("a").as_deref(), Some("x"));
+        assert_eq!(object.u64("n"), Some(7));
+        assert_eq!(object.u64("odd"), None);
+        assert_eq!(object.str("gone"), None);
+        object.ignore(&["b"]);
+        let rest: Vec<_> = object.rest().into_iter().map(|(name, raw)| (name, raw.get())).collect();
+        assert_eq!(rest, [("odd".into(), "{}"), ("a".into(), "\"second\"")]);
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = format!("{{\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(Object::parse(&deep).unwrap().has("a"));
+    }
+}

@@ -1,0 +1,226 @@
+//! One driver, two engines.
+#![cfg(feature = "full")]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::{fs, path::Path};
+
+use foldline::{
+    conversation::{DomainEvent, Json, Located, locating},
+    emitters::{
+        metrics::Metrics,
+        patch::{PatchStream, PatchStreamState},
+        sqlite::{DEFAULT_WAIT, Database, RowEmitter},
+    },
+    executors::{Executor, Format},
+    json,
+    ledger::{Checkpoint, Commit, CommitError, FileLedger, Ledger, SourceFacts, SourceName},
+    processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
+    transduce::{Batch, Emitter, Gather, Reducer, Resume},
+    wire::Record,
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Patches as lines, gathered: what `replay --format patches` would be.
+#[derive(Default)]
+struct PatchLines {
+    stream: PatchStream,
+    bytes: Vec<u8>,
+}
+
+impl Emitter<Located<DomainEvent>, ()> for PatchLines {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<()> {
+        if let Some(record) = self.stream.record(event) {
+            json::append(&mut self.bytes, &record).unwrap();
+            self.bytes.push(b'\n');
+        }
+        Batch::EMPTY
+    }
+
+    fn finish(&mut self) -> Batch<()> {
+        for record in self.stream.remaining() {
+            json::append(&mut self.bytes, &record).unwrap();
+            self.bytes.push(b'\n');
+        }
+        Batch::EMPTY
+    }
+}
+
+impl Gather for PatchLines {
+    type Stretch = Vec<u8>;
+
+    fn cut(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+impl Resume for PatchLines {
+    type State = PatchStreamState;
+
+    fn state(&self) -> PatchStreamState {
+        self.stream.state()
+    }
+
+    fn resume(&mut self, state: PatchStreamState) {
+        self.stream = PatchStream::restore(state);
+    }
+}
+
+/// What is beside an output, and gives none itself.
+struct Beside<M, S>(M, S);
+
+impl<Event, M, S, A, B> Emitter<Event, (Batch<A>, Batch<B>)> for Beside<M, S>
+where
+    M: Emitter<Event, A>,
+    S: Emitter<Event, B>,
+{
+    fn emit(&mut self, event: &Event) -> Batch<(Batch<A>, Batch<B>)> {
+        let both = (self.0.emit(event), self.1.emit(event));
+        if both.0.is_empty() && both.1.is_empty() { Batch::EMPTY } else { Batch::one(both) }
+    }
+}
+
+impl<M: Gather, S: Gather<Stretch = ()>> Gather for Beside<M, S> {
+    type Stretch = M::Stretch;
+
+    fn cut(&mut self) -> M::Stretch {
+        self.1.cut();
+        self.0.cut()
+    }
+}
+
+impl<M: Resume, S: Resume> Resume for Beside<M, S> {
+    type State = (M::State, S::State);
+
+    fn state(&self) -> Self::State {
+        (self.0.state(), self.1.state())
+    }
+
+    fn resume(&mut self, (main, side): Self::State) {
+        self.0.resume(main);
+        self.1.resume(side);
+    }
+}
+
+/// The one driver: from where the ledger is, `stretches` commits at the most; whether that was all.
+fn drive<L, R, S, M, Out>(
+    ledger: &mut L,
+    name: &SourceName,
+    reducer: R,
+    emitter: M,
+    log: &[u8],
+    stretches: usize,
+) -> Result<bool, CommitError<L::Error>>
+where
+    R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+    S: Serialize + DeserializeOwned,
+    M: Emitter<Located<DomainEvent>, Out> + Gather + Resume<State: Serialize + DeserializeOwned>,
+    L: Ledger<Output = M::Stretch>,
+{
+    let stored = ledger.load(name)?;
+    let mut expected = None;
+    let mut processor = match stored {
+        Some(Checkpoint { complete: true, .. }) => return Ok(true),
+        Some(Checkpoint { position, state, .. }) => {
+            expected = Some(position);
+            let snapshot: Snapshot<S, M::State> = serde_json::from_str(state.get()).unwrap();
+            Processor::resume(reducer, snapshot, emitter, DEFAULT_MAX_LINE)
+        }
+        None => {
+            let (state, memory) = (reducer.init(), emitter.state());
+            let snapshot = Snapshot {
+                framer: Default::default(),
+                counts: Default::default(),
+                state,
+                emitter: memory,
+            };
+            Processor::resume(reducer, snapshot, emitter, DEFAULT_MAX_LINE)
+        }
+    };
+    let mut done = 0;
+    let begin = usize::try_from(processor.position().offset).unwrap();
+    let facts = || SourceFacts { path: name.to_string(), ..SourceFacts::default() };
+    for chunk in log[begin..].chunks(700) {
+        processor.push(chunk, |_| {});
+        let position = processor.position();
+        if expected == Some(position) {
+            continue;
+        }
+        let state = Json::of(&processor.state()).unwrap();
+        let output = processor.cut();
+        let checkpoint = Checkpoint { facts: facts(), position, state, complete: false };
+        ledger.commit(&[Commit { source: name.clone(), expected, checkpoint, output }], &[])?;
+        expected = Some(position);
+        done += 1;
+        if done == stretches {
+            return Ok(false);
+        }
+    }
+    let mut finished = processor.finish(|_| {});
+    let state = Json::of(&finished.snapshot()).unwrap();
+    let output = finished.emitter.cut();
+    let position = finished.framer.position;
+    let checkpoint = Checkpoint { facts: facts(), position, state, complete: true };
+    ledger.commit(&[Commit { source: name.clone(), expected, checkpoint, output }], &[])?;
+    Ok(true)
+}
+
+fn log() -> Vec<u8> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::read(root.join("examples/session.jsonl")).unwrap()
+}
+
+#[test]
+fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
+    let executor = Executor::of(Format::Droid).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let name = SourceName::from("log");
+    let mut whole = Vec::new();
+    for step in [usize::MAX, 1, 2, 3] {
+        let (out, journal) =
+            (folder.path().join(format!("{step}")), folder.path().join(format!("{step}.j")));
+        let mut rounds = 0;
+        loop {
+            let mut ledger = FileLedger::open(&out, &journal).unwrap();
+            let fan = Beside(PatchLines::default(), Metrics::default());
+            let all = drive(&mut ledger, &name, locating(executor), fan, &log(), step).unwrap();
+            rounds += 1;
+            drop(ledger);
+            if all {
+                break;
+            }
+            // Killed while the next stretch was being written.
+            let mut bytes = fs::read(&out).unwrap();
+            bytes.extend_from_slice(b"{\"seq\":99");
+            fs::write(&out, bytes).unwrap();
+        }
+        let bytes = fs::read(&out).unwrap();
+        if whole.is_empty() {
+            whole = bytes;
+            assert_eq!(rounds, 1);
+        } else {
+            assert!(rounds > 2);
+            assert!(bytes == whole, "in steps of {step}");
+        }
+    }
+    assert!(whole.len() > 1000);
+}
+
+#[test]
+fn the_same_driver_fills_a_database() {
+    let executor = Executor::of(Format::Droid).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let name = SourceName::from("log");
+    let mut entries = Vec::new();
+    for step in [usize::MAX, 1] {
+        let path = folder.path().join(format!("{step}"));
+        loop {
+            let mut database = Database::open(&path, DEFAULT_WAIT).unwrap();
+            let fan = Beside(RowEmitter::default(), Metrics::default());
+            if drive(&mut database, &name, locating(executor), fan, &log(), step).unwrap() {
+                break;
+            }
+        }
+        entries.push(Database::open(&path, DEFAULT_WAIT).unwrap().totals().unwrap());
+    }
+    assert_eq!(entries[0], entries[1]);
+}
