@@ -228,11 +228,11 @@ fn a_session_is_read_from_either_end() {
     let mut said = Vec::new();
     for event in replay.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
         if ["new_entry", "new_tool_call"].contains(&event["event"].as_str().unwrap()) {
-            said.push(json!([event["source"], event["data"]["entry"]["content"]]));
+            said.push(json!([event["position"], event["data"]["entry"]["content"]]));
         }
     }
     let stored: Vec<_> =
-        entries.iter().map(|entry| json!([entry["source"], entry["entry"]["content"]])).collect();
+        entries.iter().map(|entry| json!([entry["position"], entry["entry"]["content"]])).collect();
     assert_eq!(stored, said);
 
     let number = whole["session"][0]["number"].to_string();

@@ -18,7 +18,7 @@ pub struct StoredEntry {
     /// Its place in the session, counted from 0.
     pub index: EntryIdx,
     /// The record of the log that began it.
-    pub source: Position,
+    pub position: Position,
     /// The entry as the events left it.
     pub entry: NormalizedEntry,
 }
@@ -56,7 +56,7 @@ impl Database {
 
 fn stored_entry(row: &Row<'_>) -> rusqlite::Result<StoredEntry> {
     let index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
-    let source = Position {
+    let position = Position {
         line: row.get::<_, i64>(1)?.cast_unsigned(),
         offset: row.get::<_, i64>(2)?.cast_unsigned(),
     };
@@ -67,7 +67,7 @@ fn stored_entry(row: &Row<'_>) -> rusqlite::Result<StoredEntry> {
         content: row.get::<_, String>(6)?.into(),
         metadata: metadata(row)?,
     };
-    Ok(StoredEntry { index: EntryIdx::new(index), source, entry })
+    Ok(StoredEntry { index: EntryIdx::new(index), position, entry })
 }
 
 fn entry_type(name: &str, row: &Row<'_>) -> rusqlite::Result<NormalizedEntryType> {
