@@ -12,7 +12,7 @@ use foldline::{
         Executor, Format,
         recognise::{Recogniser, Verdict},
     },
-    processor::{DEFAULT_MAX_LINE, Frame, LineFramer, read_records},
+    processor::{DEFAULT_MAX_LINE, Line, LineFramer, read_records},
 };
 
 /// How many bytes are read at once.
@@ -154,7 +154,7 @@ impl Recognition {
     /// Takes the next bytes, none at the end; gives the format as soon as it is known.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Option<Format> {
         let Self { recogniser, framer, records, .. } = self;
-        let mut observe = |frame: Frame<'_>| {
+        let mut observe = |frame: Line<'_>| {
             read_records(frame, |record| {
                 if let Verdict::Undecided = recogniser.verdict() {
                     recogniser.observe(&record.item);

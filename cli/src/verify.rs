@@ -17,7 +17,7 @@ use foldline::{
         audit::{Head, Verified, verify},
         terminal::neutralise,
     },
-    processor::LineFramer,
+    processor::{Line, LineFramer},
 };
 
 const VERIFY_EXIT_CODES: &str = "\
@@ -60,7 +60,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<u8, Error> {
 /// The exit code, and what to say.
 fn examine(args: &VerifyArgs) -> Result<(u8, String), Error> {
     let sources =
-        args.source.iter().map(|path| Position::read(path)).collect::<Result<Vec<_>, _>>()?;
+        args.source.iter().map(|path| SourceLines::read(path)).collect::<Result<Vec<_>, _>>()?;
     let mut check = Check::new(&sources, args.head);
     let input = |error| Error::Input { path: args.audit.clone(), error };
     let trail = BufReader::new(File::open(&args.audit).map_err(input)?);
@@ -74,17 +74,24 @@ fn examine(args: &VerifyArgs) -> Result<(u8, String), Error> {
 }
 
 /// The digests of a log's lines.
-struct Position {
+struct SourceLines {
     path: PathBuf,
-    lines: Vec<Digest>,
+    /// The digests of the lines that are not blank, by number; a record that spans several lines has one.
+    lines: BTreeMap<u64, Digest>,
+    /// How many lines there are.
+    count: u64,
 }
 
-impl Position {
+impl SourceLines {
     fn read(path: &Path) -> Result<Self, Error> {
         let fail = |error| Error::Input { path: path.to_owned(), error };
         let mut file = File::open(path).map_err(fail)?;
         let mut framer = LineFramer::default();
-        let mut lines = Vec::new();
+        let (mut lines, mut count) = (BTreeMap::new(), 0);
+        let mut keep = |line: Line<'_>| {
+            count += line.lines;
+            lines.insert(line.position.line, line.digest());
+        };
         let mut chunk = vec![0; 256 << 10];
         loop {
             let length = match file.read(&mut chunk) {
@@ -92,21 +99,21 @@ impl Position {
                 read => read.map_err(fail)?,
             };
             if length == 0 {
-                framer.finish(|frame| lines.push(Digest::of(frame.bytes)));
-                return Ok(Self { path: path.to_owned(), lines });
+                framer.finish(&mut keep);
+                return Ok(Self { path: path.to_owned(), lines, count });
             }
-            framer.push(&chunk[..length], |frame| lines.push(Digest::of(frame.bytes)));
+            framer.push(&chunk[..length], &mut keep);
         }
     }
 
     fn line(&self, number: u64) -> Option<&Digest> {
-        self.lines.get(usize::try_from(number.checked_sub(1)?).ok()?)
+        self.lines.get(&number)
     }
 }
 
 /// What the good records are compared with.
 struct Check<'s> {
-    sources: &'s [Position],
+    sources: &'s [SourceLines],
     /// How many records were compared with each source.
     compared: Vec<u64>,
     /// How many records come from no log that was given, by log.
@@ -119,7 +126,7 @@ struct Check<'s> {
 }
 
 impl<'s> Check<'s> {
-    fn new(sources: &'s [Position], head: Option<Digest>) -> Self {
+    fn new(sources: &'s [SourceLines], head: Option<Digest>) -> Self {
         let head_at = head.filter(|head| *head == Digest::default()).map(|_| 0);
         Self {
             sources,
@@ -223,7 +230,7 @@ impl<'s> Check<'s> {
     }
 }
 
-fn differs(record: &Verified, source: &Position) -> String {
+fn differs(record: &Verified, source: &SourceLines) -> String {
     let (seq, line, path) = (record.seq, record.line, source.path.display());
     match source.line(line) {
         Some(_) => format!(
@@ -231,7 +238,7 @@ fn differs(record: &Verified, source: &Position) -> String {
         ),
         None => format!(
             "record {seq} was made from line {line} of {path}, which has only {} lines now",
-            source.lines.len()
+            source.count
         ),
     }
 }

@@ -30,6 +30,15 @@ impl Encoding {
             _ => Some((Self::Utf8, 0)),
         }
     }
+
+    /// How a line may end: the shorter spelling, and the longer one.
+    pub(super) fn line_ends(self) -> [&'static [u8]; 2] {
+        match self {
+            Self::Unknown | Self::Utf8 => [b"\n", b"\r\n"],
+            Self::Utf16Le => [b"\n\0", b"\r\0\n\0"],
+            Self::Utf16Be => [b"\0\n", b"\0\r\0\n"],
+        }
+    }
 }
 
 /// Decodes UTF-16 that is cut anywhere; half a pair becomes U+FFFD.

@@ -31,11 +31,15 @@ pub struct LineFramer {
     decoder: Decoder,
     joiner: Joiner,
     max_line: usize,
+    /// The line before was given out without its line end, which may still come.
+    unended: bool,
+    /// What came since, as long as it may be the beginning of that line end.
+    line_end: Vec<u8>,
 }
 
 /// A line as it stands in the log, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'b> {
+pub struct Line<'b> {
     /// Where it stands: `offset` is that of its first byte.
     pub position: Position,
     /// Its bytes; of a line that is too long, only the beginning.
@@ -46,6 +50,17 @@ pub struct Frame<'b> {
     pub sha256: Option<Digest>,
     /// How many lines it is: more than one if an object is spread over them.
     pub lines: u64,
+    /// From where to go on behind it.
+    pub next: FramerState,
+}
+
+impl Line<'_> {
+    /// The SHA-256 value of the line: of its bytes as they stand in the log, without the line end and
+    /// without the byte order mark at the start of the log. The lines of an object that is spread over
+    /// several are joined by `\n`.
+    pub fn digest(&self) -> Digest {
+        self.sha256.unwrap_or_else(|| Digest::of(self.bytes))
+    }
 }
 
 /// From where a [`LineFramer`] can go on: a plain value that can be stored with serde.
@@ -55,6 +70,10 @@ pub struct FramerState {
     pub position: Position,
     /// How the input spells its characters.
     pub encoding: Encoding,
+    /// The last line was given out without its line end. If that follows, it is no line of its own; if
+    /// other text follows, it belongs to the same line of the log.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unended: bool,
 }
 
 impl FramerState {
@@ -65,14 +84,15 @@ impl FramerState {
             _ if position.offset > 0 => Encoding::Utf8,
             _ => Encoding::Unknown,
         };
-        Self { position, encoding }
+        Self { position, encoding, unended: false }
     }
 }
 
 impl Default for FramerState {
     /// The beginning of a log.
     fn default() -> Self {
-        Self { position: Position { line: 1, offset: 0 }, encoding: Encoding::Unknown }
+        let position = Position { line: 1, offset: 0 };
+        Self { position, encoding: Encoding::Unknown, unended: false }
     }
 }
 
@@ -98,7 +118,7 @@ impl LineFramer {
     /// Input in UTF-16 is gone on with by [`restore`](Self::restore) only.
     pub fn starting_at(position: Position, max_line: usize) -> Self {
         let encoding = if position.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
-        Self::restore(FramerState { position, encoding }, max_line)
+        Self::restore(FramerState { position, encoding, unended: false }, max_line)
     }
 
     /// Goes on from a stored state; the bytes that follow are those behind its position.
@@ -113,6 +133,8 @@ impl LineFramer {
             decoder: Decoder::default(),
             joiner: Joiner::default(),
             max_line: max_line.max(HEAD),
+            unended: state.unended,
+            line_end: Vec::new(),
         }
     }
 
@@ -120,7 +142,7 @@ impl LineFramer {
     pub fn state(&self) -> FramerState {
         let position = self.position();
         let encoding = if position.offset == 0 { Encoding::Unknown } else { self.encoding };
-        FramerState { position, encoding }
+        FramerState { position, encoding, unended: self.unended }
     }
 
     /// Where the next line begins: everything before it has been given out.
@@ -129,8 +151,34 @@ impl LineFramer {
     }
 
     /// Takes more bytes, and gives out every line that they complete.
-    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) {
-        let each: &mut dyn FnMut(Frame<'_>) = &mut each;
+    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line<'_>)) {
+        let each: &mut dyn FnMut(Line<'_>) = &mut each;
+        if self.unended {
+            return self.push_line_end(bytes, each);
+        }
+        self.push_lines(bytes, each);
+    }
+
+    /// Takes the line end of a line that was given out without it.
+    fn push_line_end(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {
+        let mut begun = std::mem::take(&mut self.line_end);
+        begun.extend_from_slice(bytes);
+        let [short, long] = self.encoding.line_ends();
+        let length = [short, long].iter().find(|end| begun.starts_with(end)).map(|end| end.len());
+        if length.is_none() && long.starts_with(&begun) {
+            self.line_end = begun;
+            return;
+        }
+        self.unended = false;
+        match length {
+            Some(length) => self.position.offset += length as u64,
+            // More text on the line that was taken for whole.
+            None => self.position.line -= 1,
+        }
+        self.push_lines(&begun[length.unwrap_or(0)..], each);
+    }
+
+    fn push_lines(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {
         let bytes = match self.encoding {
             Encoding::Unknown => {
                 self.partial.extend_from_slice(bytes);
@@ -146,7 +194,7 @@ impl LineFramer {
         self.push_encoded(bytes, each);
     }
 
-    fn push_encoded(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
+    fn push_encoded(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {
         if self.encoding == Encoding::Utf8 {
             self.push_utf8(bytes, each);
             return;
@@ -161,7 +209,7 @@ impl LineFramer {
         self.decoder = decoder;
     }
 
-    fn push_utf8(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
+    fn push_utf8(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {
         let mut start = 0;
         for end in memchr_iter(b'\n', bytes) {
             let line = &bytes[start..end];
@@ -179,8 +227,13 @@ impl LineFramer {
 
     /// The input ends: gives out what was still waited for, and the last line, if it has no line end
     /// of its own.
-    pub fn finish(&mut self, mut each: impl FnMut(Frame<'_>)) {
-        let each: &mut dyn FnMut(Frame<'_>) = &mut each;
+    pub fn finish(&mut self, mut each: impl FnMut(Line<'_>)) {
+        let each: &mut dyn FnMut(Line<'_>) = &mut each;
+        if !self.line_end.is_empty() {
+            let begun = std::mem::take(&mut self.line_end);
+            (self.unended, self.position.line) = (false, self.position.line - 1);
+            self.push_lines(&begun, each);
+        }
         if self.encoding == Encoding::Unknown {
             // Too short to tell: it has no mark.
             self.encoding = Encoding::Utf8;
@@ -191,6 +244,7 @@ impl LineFramer {
         }
         if self.taken > 0 {
             self.complete(0, each);
+            self.unended = true;
         }
         self.joiner.finish(each);
     }
@@ -219,7 +273,7 @@ impl LineFramer {
         }
     }
 
-    fn complete(&mut self, line_end: u64, each: &mut dyn FnMut(Frame<'_>)) {
+    fn complete(&mut self, line_end: u64, each: &mut dyn FnMut(Line<'_>)) {
         let mut partial = std::mem::take(&mut self.partial);
         let overlong = self.overlong.take();
         let taken = std::mem::take(&mut self.taken) + line_end;
@@ -235,7 +289,7 @@ impl LineFramer {
         line: &[u8],
         overlong: Option<Overlong>,
         taken: u64,
-        each: &mut dyn FnMut(Frame<'_>),
+        each: &mut dyn FnMut(Line<'_>),
     ) {
         let bytes = line.strip_suffix(b"\r").filter(|_| overlong.is_none()).unwrap_or(line);
         let mut position = self.position;
@@ -246,7 +300,8 @@ impl LineFramer {
             Some((length, sha256)) => (length - bytes.len() as u64, Some(sha256)),
             None => (0, None),
         };
-        let frame = Frame { position, bytes, skipped, sha256, lines: 1 };
+        let next = FramerState { position: self.position, encoding: self.encoding, unended: false };
+        let frame = Line { position, bytes, skipped, sha256, lines: 1, next };
         self.joiner.push(frame, self.max_line, each);
     }
 }

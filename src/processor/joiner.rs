@@ -1,6 +1,6 @@
 //! [`Joiner`]: objects that are spread over several lines.
 
-use super::framer::Frame;
+use super::framer::{FramerState, Line};
 use crate::{conversation::Position, wire::Object};
 
 /// Joins the lines of an object or an array that a program printed for people, with line breaks in it.
@@ -13,6 +13,7 @@ use crate::{conversation::Position, wire::Object};
 pub(super) struct Joiner {
     pending: Vec<u8>,
     begun: Option<Position>,
+    next: FramerState,
     lines: u64,
     depth: usize,
 }
@@ -25,15 +26,16 @@ impl Joiner {
 
     pub(super) fn push(
         &mut self,
-        frame: Frame<'_>,
+        frame: Line<'_>,
         max_bytes: usize,
-        each: &mut dyn FnMut(Frame<'_>),
+        each: &mut dyn FnMut(Line<'_>),
     ) {
         if self.begun.is_some() {
             if let Some(depth) = self.depth_with(frame, max_bytes) {
                 self.pending.push(b'\n');
                 self.pending.extend_from_slice(frame.bytes);
                 self.lines += frame.lines;
+                self.next = frame.next;
                 self.depth = depth;
                 if depth == 0 {
                     self.finish(each);
@@ -52,6 +54,7 @@ impl Joiner {
                 self.pending.extend_from_slice(frame.bytes);
                 self.begun = Some(frame.position);
                 self.lines = frame.lines;
+                self.next = frame.next;
                 self.depth = depth;
             }
             None => each(frame),
@@ -59,15 +62,16 @@ impl Joiner {
     }
 
     /// Gives out what is held back, as it is.
-    pub(super) fn finish(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
+    pub(super) fn finish(&mut self, each: &mut dyn FnMut(Line<'_>)) {
         let Some(position) = self.begun.take() else { return };
         let pending = std::mem::take(&mut self.pending);
         let bytes = &*pending;
-        each(Frame { position, bytes, skipped: 0, sha256: None, lines: self.lines });
+        let (lines, next) = (self.lines, self.next);
+        each(Line { position, bytes, skipped: 0, sha256: None, lines, next });
     }
 
     /// How many brackets are open behind `frame`, if it can go on what is held back.
-    fn depth_with(&self, frame: Frame<'_>, max_bytes: usize) -> Option<usize> {
+    fn depth_with(&self, frame: Line<'_>, max_bytes: usize) -> Option<usize> {
         let fits = self.pending.len() + 1 + frame.bytes.len() <= max_bytes;
         if !fits || frame.skipped > 0 || !may_go_on(frame.bytes) || is_record(frame.bytes) {
             return None;
@@ -130,14 +134,15 @@ mod tests {
     /// The lines as they are given out, each with the one it begins at and how many it is.
     fn joined(log: &str, max_bytes: usize) -> Vec<(u64, u64, String)> {
         let (mut joiner, mut out) = (Joiner::default(), Vec::new());
-        let mut each = |frame: Frame<'_>| {
+        let mut each = |frame: Line<'_>| {
             let text = String::from_utf8_lossy(frame.bytes).into_owned();
             out.push((frame.position.line, frame.lines, text));
         };
         for (number, line) in (1..).zip(log.lines()) {
             let position = Position { line: number, offset: 0 };
-            let frame =
-                Frame { position, bytes: line.as_bytes(), skipped: 0, sha256: None, lines: 1 };
+            let next = FramerState::default();
+            let bytes = line.as_bytes();
+            let frame = Line { position, bytes, skipped: 0, sha256: None, lines: 1, next };
             joiner.push(frame, max_bytes, &mut each);
         }
         joiner.finish(&mut each);

@@ -20,7 +20,7 @@ pub use self::{
     background::Background,
     checkpoint::{Checkpoint, Extent, NotACheckpoint, SourceIdentity},
     encoding::Encoding,
-    framer::{DEFAULT_MAX_LINE, Frame, FramerState, LineFramer},
+    framer::{DEFAULT_MAX_LINE, FramerState, Line, LineFramer},
 };
 use crate::{
     conversation::{Digest, DomainEvent, Located, Position},
@@ -56,7 +56,9 @@ pub struct Processor<R, S, M> {
     framer: LineFramer,
     transducer: Transducer<R, S, M>,
     counts: Counts,
-    digest_line: Option<fn(&[u8]) -> Digest>,
+    hashes_lines: bool,
+    /// Where the reducer was done: nothing behind it is read.
+    done: Option<FramerState>,
 }
 
 /// What a [`Processor`] has read.
@@ -131,7 +133,7 @@ impl<R, S, M> Processor<R, S, M> {
         let Snapshot { framer, counts, state, emitter: () } = snapshot;
         let framer = LineFramer::restore(framer, max_line);
         let transducer = Transducer::restore(reducer, state, emitter);
-        Self { framer, transducer, counts, digest_line: None }
+        Self { framer, transducer, counts, hashes_lines: false, done: None }
     }
 
     /// From where to go on later: everything before it has been reduced, and nothing after it.
@@ -139,7 +141,7 @@ impl<R, S, M> Processor<R, S, M> {
     /// # Panics
     /// If the reducer panicked in an earlier step, see [`Transducer`].
     pub fn snapshot(&self) -> Snapshot<&S> {
-        let (framer, counts) = (self.framer.state(), self.counts);
+        let (framer, counts) = (self.framer_state(), self.counts);
         Snapshot { framer, counts, state: self.transducer.state(), emitter: () }
     }
 
@@ -157,7 +159,7 @@ impl<R, S, M> Processor<R, S, M> {
         emitter.resume(memory);
         let framer = LineFramer::restore(framer, max_line);
         let transducer = Transducer::restore(reducer, state, emitter);
-        Self { framer, transducer, counts, digest_line: None }
+        Self { framer, transducer, counts, hashes_lines: false, done: None }
     }
 
     /// From where to go on later, emitter and all: everything before it was reduced, and nothing after it.
@@ -168,7 +170,7 @@ impl<R, S, M> Processor<R, S, M> {
     where
         M: Resume,
     {
-        let (framer, counts) = (self.framer.state(), self.counts);
+        let (framer, counts) = (self.framer_state(), self.counts);
         let (state, emitter) = (self.transducer.state(), self.transducer.emitter().state());
         Snapshot { framer, counts, state, emitter }
     }
@@ -188,7 +190,7 @@ impl<R, S, M> Processor<R, S, M> {
 
     /// Drives `transducer` with the lines that `framer` gives out.
     pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
-        Self { framer, transducer, counts: Counts::default(), digest_line: None }
+        Self { framer, transducer, counts: Counts::default(), hashes_lines: false, done: None }
     }
 
     /// The same processor, which gives every event the SHA-256 value of the line that caused it
@@ -196,7 +198,7 @@ impl<R, S, M> Processor<R, S, M> {
     /// without the byte order mark at the start of the log.
     #[must_use]
     pub fn with_line_hashes(mut self) -> Self {
-        self.digest_line = Some(Digest::of);
+        self.hashes_lines = true;
         self
     }
 
@@ -207,7 +209,17 @@ impl<R, S, M> Processor<R, S, M> {
 
     /// Where the next line begins: everything before it has been reduced.
     pub fn position(&self) -> Position {
-        self.framer.position()
+        self.framer_state().position
+    }
+
+    /// Whether the reducer is done ([`Reducer::is_done`]): nothing more is read, and the position stays
+    /// behind the line that it was done with.
+    pub fn is_done(&self) -> bool {
+        self.done.is_some()
+    }
+
+    fn framer_state(&self) -> FramerState {
+        self.done.unwrap_or_else(|| self.framer.state())
     }
 
     /// The transducer within.
@@ -226,13 +238,15 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts, digest_line } = self;
-        framer.push(bytes, |frame| {
-            let digest = digest_of(frame, *digest_line);
-            read_frame(frame, counts, |record| {
-                transducer.step_with(record.with_line_sha256(digest.clone()), &mut each);
-            });
-        });
+        let Self { framer, transducer, counts, hashes_lines, done } = self;
+        if done.is_none() && transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>() {
+            *done = Some(framer.state());
+        }
+        if done.is_some() {
+            return;
+        }
+        let mut steps = Steps { transducer, counts, hashes_lines: *hashes_lines, done };
+        framer.push(bytes, |line| steps.line(line, &mut each));
         trace!(bytes = bytes.len(), lines = counts.lines, "bytes processed");
     }
 
@@ -244,7 +258,9 @@ impl<R, S, M> Processor<R, S, M> {
         M: Emitter<Located<DomainEvent>, Out>,
     {
         self.finish_lines(each);
-        self.framer.begin_again();
+        if self.done.is_none() {
+            self.framer.begin_again();
+        }
     }
 
     fn finish_lines<Out>(&mut self, mut each: impl FnMut(Out))
@@ -252,13 +268,17 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts, digest_line } = self;
-        framer.finish(|frame| {
-            let digest = digest_of(frame, *digest_line);
-            read_frame(frame, counts, |record| {
-                transducer.step_with(record.with_line_sha256(digest.clone()), &mut each);
-            });
-        });
+        if self.done.is_some() {
+            return;
+        }
+        let Self { framer, transducer, counts, hashes_lines, done } = self;
+        let mut steps = Steps { transducer, counts, hashes_lines: *hashes_lines, done };
+        framer.finish(|line| steps.line(line, &mut each));
+        if let Some(done) = done
+            && done.position == framer.position()
+        {
+            *done = framer.state();
+        }
     }
 
     /// The input pauses, and may have been cut within a line: reduces the last line, which has no line
@@ -269,6 +289,9 @@ impl<R, S, M> Processor<R, S, M> {
         M: Emitter<Located<DomainEvent>, Out>,
     {
         let (mut records, mut is_whole) = (0, true);
+        if self.done.is_some() {
+            return LastLine::None;
+        }
         self.framer.clone().finish(|frame| {
             read_records(frame, |record| {
                 records += 1;
@@ -292,18 +315,65 @@ impl<R, S, M> Processor<R, S, M> {
         M: Emitter<Located<DomainEvent>, Out>,
     {
         self.finish_lines(&mut each);
+        let framer = self.framer_state();
         let (state, emitter, rest) = self.transducer.finish();
         rest.drain_with(&mut each);
         let Counts { lines, blank, records } = self.counts;
         debug!(lines, blank, records, "log processed");
-        Finished { framer: self.framer.state(), counts: self.counts, state, emitter }
+        Finished { framer, counts: self.counts, state, emitter }
+    }
+}
+
+/// What is stepped with each line.
+struct Steps<'p, R, S, M> {
+    transducer: &'p mut Transducer<R, S, M>,
+    counts: &'p mut Counts,
+    hashes_lines: bool,
+    done: &'p mut Option<FramerState>,
+}
+
+impl<R, S, M> Steps<'_, R, S, M> {
+    fn line<Out>(&mut self, line: Line<'_>, each: &mut impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        if self.done.is_some() {
+            return;
+        }
+        let digest = (self.hashes_lines && !line.bytes.is_empty()).then(|| Arc::new(line.digest()));
+        let before = self.counts.records;
+        read_records(line, |record| {
+            if let Record::Irregular(irregular) = &record.item {
+                let Position { line, offset } = record.position;
+                debug!(line, offset, %irregular, "not a record");
+            }
+            self.counts.records += 1;
+            self.transducer.step_with(record.with_line_sha256(digest.clone()), &mut *each);
+        });
+        self.counts.lines += line.lines;
+        self.counts.blank += u64::from(self.counts.records == before);
+        if self.transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>() {
+            *self.done = Some(line.next);
+        }
     }
 }
 
 /// Reads the records of a line.
-pub fn read_records(frame: Frame<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
-    let Frame { position, bytes, skipped, sha256, lines: _ } = frame;
+///
+/// The line breaks of a record that spans several lines become spaces, so that whatever copies a part of
+/// the record writes one line.
+pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
+    let Line { position, bytes, skipped, sha256, lines, next: _ } = line;
     let mut irregular = |record| each(Located::new(position, Record::Irregular(record)));
+    let one_line: Vec<u8>;
+    let bytes = if lines > 1 {
+        // Between the lines of a record there is white space only: no string contains a line break.
+        one_line = bytes.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }).collect();
+        &one_line
+    } else {
+        bytes
+    };
     let lossy;
     let text = match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => text,
@@ -337,21 +407,5 @@ fn is_binary(bytes: &[u8]) -> bool {
         && bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).nth(REPAIRED).is_some()
 }
 
-fn digest_of(frame: Frame<'_>, digest: Option<fn(&[u8]) -> Digest>) -> Option<Arc<Digest>> {
-    let digest = digest.filter(|_| !frame.bytes.is_empty())?;
-    Some(Arc::new(frame.sha256.unwrap_or_else(|| digest(frame.bytes))))
-}
-
-fn read_frame(frame: Frame<'_>, counts: &mut Counts, mut each: impl FnMut(Located<Record<'_>>)) {
-    let before = counts.records;
-    read_records(frame, |record| {
-        if let Record::Irregular(irregular) = &record.item {
-            let Position { line, offset } = record.position;
-            debug!(line, offset, %irregular, "not a record");
-        }
-        counts.records += 1;
-        each(record);
-    });
-    counts.lines += frame.lines;
-    counts.blank += u64::from(counts.records == before);
-}
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{checkpoint::number, error::Error};
 use foldline::{
-    conversation::{Position, TaskId},
+    conversation::TaskId,
     emitters::sqlite::{Database, Known},
     ledger::{Checkpoint, SourceName},
 };
@@ -41,9 +41,8 @@ pub(super) struct Plan {
 pub(super) enum Start {
     /// At the beginning of a file that is new.
     New,
-    /// Where it was left. `next` is where the next line begins, which lies behind the stored position
-    /// if the last record had no line end then.
-    Resume { checkpoint: Box<Checkpoint>, next: Position },
+    /// Where it was left.
+    Resume(Box<Checkpoint>),
     /// At the beginning, because it cannot be gone on with: what is stored of it goes first.
     Again,
 }
@@ -52,7 +51,7 @@ impl Plan {
     /// How many bytes there are to be read.
     pub(super) fn bytes(&self) -> u64 {
         match &self.start {
-            Start::Resume { next, .. } => self.size.saturating_sub(next.offset),
+            Start::Resume(checkpoint) => self.size.saturating_sub(checkpoint.position.offset),
             Start::New | Start::Again => self.size,
         }
     }
@@ -108,16 +107,13 @@ impl<'a> Planner<'a> {
         let stored_path = path.to_string_lossy().into_owned();
         let (name, start) = match found {
             None => (self.database.free_name(&stored_path)?, Start::New),
-            Some(Known { name, checkpoint }) => {
-                let start = self.resume(&mut look, checkpoint, path)?;
-                match start {
-                    Some(start) => (name, start),
-                    None => {
-                        summary.unchanged += 1;
-                        return Ok(None);
-                    }
+            Some(Known { name, checkpoint }) => match self.resume(&look, checkpoint, path) {
+                Some(start) => (name, start),
+                None => {
+                    summary.unchanged += 1;
+                    return Ok(None);
                 }
-            }
+            },
         };
         let executor = self.args.executor.clone();
         let complete = self.args.complete;
@@ -155,21 +151,14 @@ impl<'a> Planner<'a> {
         Ok(Ok(None))
     }
 
-    fn resume(
-        &self,
-        look: &mut Look<'_>,
-        checkpoint: Checkpoint,
-        path: &Path,
-    ) -> Result<Option<Start>, Error> {
+    fn resume(&self, look: &Look<'_>, checkpoint: Checkpoint, path: &Path) -> Option<Start> {
         let has_moved = checkpoint.facts.path != path.to_string_lossy();
-        let next = look.next_line(checkpoint.position)?;
-        let has_grown = look.size > next.offset || next != checkpoint.position;
+        let has_grown = look.size > checkpoint.position.offset;
         if checkpoint.complete && has_grown {
-            return Ok(Some(Start::Again));
+            return Some(Start::Again);
         }
         let finishes = self.args.complete && !checkpoint.complete;
-        let checkpoint = Box::new(checkpoint);
-        Ok((has_moved || has_grown || finishes).then_some(Start::Resume { checkpoint, next }))
+        (has_moved || has_grown || finishes).then(|| Start::Resume(Box::new(checkpoint)))
     }
 
     fn task(&self, path: &Path) -> Option<TaskId> {
@@ -210,23 +199,6 @@ impl<'p> Look<'p> {
         let offset = checkpoint.position.offset;
         Ok(self.size >= offset
             && self.fingerprint(offset)? == checkpoint.facts.identity.fingerprint)
-    }
-
-    /// Where the next line begins, seen from a stored position: the last record may have got its line
-    /// end only now, or more text on its line.
-    fn next_line(&mut self, stored: Position) -> Result<Position, Error> {
-        let Position { line, offset } = stored;
-        let Some(before) = offset.checked_sub(1) else { return Ok(stored) };
-        let mut bytes = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(before));
-        read.and_then(|_| self.file.by_ref().take(3).read_to_end(&mut bytes))
-            .map_err(|error| self.fail(error))?;
-        Ok(match bytes.as_slice() {
-            [b'\n', ..] | [_] | [] | [_, b'\r'] => stored,
-            [_, b'\n', ..] => Position { line, offset: offset + 1 },
-            [_, b'\r', b'\n'] => Position { line, offset: offset + 2 },
-            _ => Position { line: line.saturating_sub(1).max(1), offset },
-        })
     }
 
     fn fail(&self, error: io::Error) -> Error {

@@ -1,10 +1,6 @@
 //! A file, from where it was left, as commits. Knows no database.
 
-use std::{
-    convert::Infallible,
-    fs::File,
-    io::{self, Read},
-};
+use std::{convert::Infallible, fs::File, io};
 
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 
@@ -129,35 +125,30 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     let mut expected = None;
     let mut input = Input::open_at(&plan.path, 0)?;
     let mut restored = None;
-    if let Start::Resume { checkpoint, next } = &plan.start {
+    if let Start::Resume(checkpoint) = &plan.start {
         let format = Format::from_name(&checkpoint.facts.format);
         if let (Some(executor), Some(snapshot)) =
             (format.and_then(Executor::of), State::read(&checkpoint.state))
         {
-            input = Input::open_at(&plan.path, next.offset)?;
+            input = Input::open_at(&plan.path, checkpoint.position.offset)?;
             expected = Some(checkpoint.position);
-            restored = Some((executor, snapshot, *next));
+            restored = Some((executor, snapshot));
         }
     }
     if expected.is_none() && !matches!(plan.start, Start::New) && !each(Piece::Forget) {
         return Ok(None);
     }
-    let mut file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
-    let mut head = Vec::new();
-    Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| fail(plan, error))?;
-    let (executor, snapshot, position) = match restored {
-        Some((executor, mut snapshot, next)) => {
-            snapshot.framer = FramerState::at(next, &head);
-            (executor, snapshot, next)
-        }
+    let file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
+    let (executor, snapshot) = match restored {
+        Some(restored) => restored,
         None => {
             let executor = input.executor(&plan.executor)?;
-            let framer = FramerState::default();
             let (state, emitter) = (locating(executor).init(), Default::default());
-            let snapshot = Snapshot { framer, counts: Counts::default(), state, emitter };
-            (executor, snapshot, framer.position)
+            let (framer, counts) = (FramerState::default(), Counts::default());
+            (executor, Snapshot { framer, counts, state, emitter })
         }
     };
+    let position = snapshot.framer.position;
     let first = expected;
     let session = snapshot.emitter.0.session_id().cloned();
     let fan = (Metrics::default(), RowEmitter::default(), plan.audited.then(Kept::default));
@@ -222,7 +213,7 @@ impl Log<'_> {
 
     fn has_news(&self, position: Position) -> bool {
         let has_moved = match &self.plan.start {
-            Start::Resume { checkpoint, .. } => {
+            Start::Resume(checkpoint) => {
                 checkpoint.facts.path != self.plan.stored_path()
                     || checkpoint.complete != self.plan.complete
             }

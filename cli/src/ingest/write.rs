@@ -70,7 +70,7 @@ impl Writer {
                 match plan.start {
                     _ if !has_news => self.summary.unchanged += 1,
                     Start::New => self.summary.new += 1,
-                    Start::Resume { .. } => self.summary.grown += 1,
+                    Start::Resume(_) => self.summary.grown += 1,
                     Start::Again => self.summary.again += 1,
                 }
             }

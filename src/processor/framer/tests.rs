@@ -4,7 +4,7 @@ use super::*;
 
 fn lines(framer: &mut LineFramer, chunks: &[&[u8]]) -> Vec<(u64, u64, String, u64)> {
     let mut lines = Vec::new();
-    let mut each = |frame: Frame<'_>| {
+    let mut each = |frame: Line<'_>| {
         let text = String::from_utf8_lossy(frame.bytes).into_owned();
         lines.push((frame.position.line, frame.position.offset, text, frame.skipped));
     };
@@ -38,7 +38,7 @@ fn of_a_line_that_is_too_long_the_beginning_and_the_digest_are_kept() {
         for size in [1, 7, 255, 256, 257, 2000] {
             let chunks: Vec<_> = input.as_bytes().chunks(size).collect();
             let (mut framer, mut found) = (LineFramer::new(300), Vec::new());
-            let mut each = |frame: Frame<'_>| {
+            let mut each = |frame: Line<'_>| {
                 let length = frame.bytes.len() as u64 + frame.skipped;
                 found.push((frame.position.offset, length, frame.sha256));
             };
@@ -103,7 +103,7 @@ proptest! {
         // Nor does it matter where it is stopped and taken up again.
         let (mut framer, mut resumed) = (LineFramer::new(300), Vec::new());
         for cut in cuts {
-            let mut each = |frame: Frame<'_>| {
+            let mut each = |frame: Line<'_>| {
                 let text = String::from_utf8_lossy(frame.bytes).into_owned();
                 resumed.push((frame.position.line, frame.position.offset, text, frame.skipped));
             };
@@ -116,4 +116,48 @@ proptest! {
         resumed.extend(lines(&mut framer, &[&bytes[from..]]));
         prop_assert_eq!(resumed, whole);
     }
+}
+
+/// The lines of a log that is read in two goes, the first of which ends with `cut` bytes.
+fn in_two_goes(log: &[u8], cut: usize) -> (Vec<(u64, String)>, FramerState) {
+    let mut found = Vec::new();
+    let mut each = |line: Line<'_>| {
+        found.push((line.position.line, String::from_utf8_lossy(line.bytes).into_owned()));
+    };
+    let mut first = LineFramer::default();
+    first.push(&log[..cut], &mut each);
+    first.finish(&mut each);
+    let state = first.state();
+    let mut second = LineFramer::restore(state, DEFAULT_MAX_LINE);
+    let offset = usize::try_from(state.position.offset).unwrap();
+    log[offset..].chunks(1).for_each(|byte| second.push(byte, &mut each));
+    second.finish(&mut each);
+    (found, second.state())
+}
+
+#[test]
+fn a_line_end_that_comes_later_is_no_line() {
+    let utf16 = |text: &str| -> Vec<u8> {
+        let text = format!("\u{feff}{text}");
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    for (log, cut) in [
+        (b"a\nb\nc\n".to_vec(), 3),
+        (b"a\r\nb\r\nc\n".to_vec(), 4),
+        (b"a\r\nb\r\nc\n".to_vec(), 5),
+        (utf16("a\nb\r\nc\n"), 8),
+    ] {
+        let (lines, end) = in_two_goes(&log, cut);
+        let expected = [(1, "a"), (2, "b"), (3, "c")].map(|(line, text)| (line, text.to_owned()));
+        assert_eq!(lines, expected, "{log:?}");
+        assert_eq!(end.position, Position { line: 4, offset: log.len() as u64 });
+    }
+}
+
+#[test]
+fn more_text_on_a_line_belongs_to_it() {
+    let (lines, end) = in_two_goes(b"a\n{}{}\nc", 4);
+    let expected = [(1, "a"), (2, "{}"), (2, "{}"), (3, "c")].map(|(n, text)| (n, text.to_owned()));
+    assert_eq!(lines, expected);
+    assert!(end.unended);
 }

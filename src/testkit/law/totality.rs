@@ -9,7 +9,7 @@ use super::{Law, Place, Violation};
 use crate::{
     conversation::{DomainEvent, Located, WarningKind, locating},
     executors::wire::Record,
-    processor::{Frame, LineFramer, Processor, read_records},
+    processor::{Line, LineFramer, Processor, read_records},
     transduce::{Batch, Reducer, Transducer, emit_fn},
 };
 
@@ -32,7 +32,7 @@ where
 {
     let traced = lines_with_events(reducer, log)?;
     let mut lost = None;
-    let mut each = |frame: Frame<'_>| {
+    let mut each = |frame: Line<'_>| {
         let line = frame.position.line;
         if lost.is_some() || traced.contains(&line) || is_blank(frame.bytes) {
             return;
