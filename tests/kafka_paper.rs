@@ -1,21 +1,25 @@
-//! The ledger over a transactional log, with a broker in memory: does the trait fit?
+//! The ledger over a transactional log, with a broker in memory: the trait fits such an engine too.
 #![cfg(feature = "full")]
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use std::collections::{BTreeMap, HashMap};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use foldline::{
     conversation::{Json, Position},
-    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts, SourceName},
+    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceName},
+    testkit::ledger::{self, Engine},
 };
+use proptest::prelude::*;
 
-/// What a transactional producer offers (rdkafka: begin_transaction, send, send_offsets_to_transaction,
-/// commit_transaction, abort_transaction), and the compacted topic of states.
-#[derive(Default)]
+/// What a transactional producer writes to (rdkafka: begin_transaction, send, send_offsets_to_transaction,
+/// commit_transaction), and the compacted topic of states.
+#[derive(Clone, Default)]
 struct Broker {
     outputs: Vec<String>,
-    states: BTreeMap<String, String>,
-    offsets: BTreeMap<String, i64>,
+    states: BTreeMap<SourceName, String>,
+    /// Input offsets: what is beside the outputs.
+    offsets: BTreeMap<String, Json>,
+    /// Counted up by each producer that registers; only the latest one may commit.
     epoch: u64,
 }
 
@@ -24,25 +28,19 @@ enum KafkaError {
     Fenced,
 }
 
-struct KafkaLedger<'b> {
-    broker: &'b mut Broker,
+struct KafkaLedger {
+    broker: Rc<RefCell<Broker>>,
     epoch: u64,
-    /// What was read of the compacted topic when the partitions were assigned.
-    known: HashMap<SourceName, Checkpoint>,
 }
 
-impl Ledger for KafkaLedger<'_> {
+impl Ledger for KafkaLedger {
     type Output = Vec<String>;
     type Receipt = usize;
     type Error = KafkaError;
 
     fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, KafkaError> {
-        if !self.known.contains_key(source)
-            && let Some(state) = self.broker.states.get(source.as_str())
-        {
-            self.known.insert(source.clone(), serde_json::from_str(state).unwrap());
-        }
-        Ok(self.known.get(source).cloned())
+        let broker = self.broker.borrow();
+        Ok(broker.states.get(source).map(|state| serde_json::from_str(state).unwrap()))
     }
 
     fn commit(
@@ -50,66 +48,78 @@ impl Ledger for KafkaLedger<'_> {
         commits: &[Commit<Vec<String>>],
         beside: &[Mark],
     ) -> Result<usize, CommitError<KafkaError>> {
-        for commit in commits {
-            // Kafka compares nothing: the epoch fences, and this instance alone owns the partition. The
-            // comparison is with what this instance knows.
-            let stored = self.load(&commit.source)?.map(|known| known.position);
-            if stored != commit.expected {
-                let (source_name, expected) = (commit.source.clone(), commit.expected);
-                return Err(CommitError::Moved { source_name, expected, stored });
-            }
-        }
-        if self.broker.epoch != self.epoch {
-            self.known.clear();
+        // A broker compares no positions, it compares epochs. As long as nobody fenced this producer,
+        // the positions are those that it knows.
+        if self.broker.borrow().epoch != self.epoch {
             return Err(KafkaError::Fenced.into());
         }
-        let mut sent = 0;
+        let mut positions = BTreeMap::<&SourceName, Option<Position>>::new();
+        for Commit { source, expected, checkpoint, .. } in commits {
+            let known = match positions.get(source) {
+                Some(position) => *position,
+                None => self.load(source)?.map(|known| known.position),
+            };
+            if known != *expected {
+                let (source_name, expected) = (source.clone(), *expected);
+                return Err(CommitError::Moved { source_name, expected, stored: known });
+            }
+            positions.insert(source, Some(checkpoint.position));
+        }
+        let mut broker = self.broker.borrow_mut();
+        let sent = commits.iter().map(|commit| commit.output.len()).sum();
         for Commit { source, checkpoint, output, .. } in commits {
-            sent += output.len();
-            self.broker.outputs.extend(output.iter().cloned());
-            let state = serde_json::to_string(checkpoint).unwrap();
-            self.broker.states.insert(source.as_str().to_owned(), state);
-            self.known.insert(source.clone(), checkpoint.clone());
+            broker.outputs.extend_from_slice(output);
+            broker.states.insert(source.clone(), serde_json::to_string(checkpoint).unwrap());
         }
-        for Mark { name, state } in beside {
-            let offset: i64 = serde_json::from_str(state.get()).unwrap();
-            self.broker.offsets.insert(name.clone(), offset);
-        }
+        broker.offsets.extend(beside.iter().map(|mark| (mark.name.clone(), mark.state.clone())));
         Ok(sent)
     }
 
     fn mark(&mut self, name: &str) -> Result<Option<Json>, KafkaError> {
-        Ok(self.broker.offsets.get(name).map(|offset| Json::from(&serde_json::json!(offset))))
+        Ok(self.broker.borrow().offsets.get(name).cloned())
     }
 
     /// A tombstone for the state; outputs cannot be taken back.
     fn forget(&mut self, source: &SourceName) -> Result<bool, KafkaError> {
-        self.known.remove(source);
-        Ok(self.broker.states.remove(source.as_str()).is_some())
+        Ok(self.broker.borrow_mut().states.remove(source).is_some())
+    }
+}
+
+#[derive(Default)]
+struct KafkaEngine(Rc<RefCell<Broker>>);
+
+impl Engine for KafkaEngine {
+    type Ledger = KafkaLedger;
+    const KEEPS_OUTPUTS: bool = true;
+
+    fn open(&self) -> KafkaLedger {
+        let mut broker = self.0.borrow_mut();
+        broker.epoch += 1;
+        KafkaLedger { broker: Rc::clone(&self.0), epoch: broker.epoch }
+    }
+
+    fn output(&self, _source: &SourceName, items: &[String]) -> Vec<String> {
+        items.to_vec()
+    }
+
+    fn committed(&self, ledger: &mut KafkaLedger) -> Vec<String> {
+        ledger.broker.borrow().outputs.clone()
     }
 }
 
 #[test]
 fn it_fits() {
-    let mut broker = Broker::default();
-    let mut ledger = KafkaLedger { broker: &mut broker, epoch: 0, known: HashMap::new() };
-    let source = SourceName::from("in-3/session-a");
-    let checkpoint = Checkpoint {
-        facts: SourceFacts::default(),
-        position: Position { line: 2, offset: 10 },
-        state: Json::default(),
-        complete: false,
-    };
-    let commit =
-        Commit { source: source.clone(), expected: None, checkpoint, output: vec!["a".to_owned()] };
-    let offset = Mark { name: "in-3".to_owned(), state: Json::from(&serde_json::json!(17)) };
-    assert_eq!(ledger.commit(std::slice::from_ref(&commit), &[offset]).unwrap(), 1);
-    assert!(matches!(
-        ledger.commit(std::slice::from_ref(&commit), &[]),
-        Err(CommitError::Moved { .. })
-    ));
-    ledger.broker.epoch = 1;
-    let next = Commit { expected: Some(Position { line: 2, offset: 10 }), ..commit };
-    assert_eq!(ledger.commit(&[next], &[]), Err(CommitError::Failed(KafkaError::Fenced)));
-    assert_eq!(ledger.load(&source).unwrap().map(|known| known.position.offset), Some(10));
+    ledger::check(KafkaEngine::default).unwrap_or_else(|violation| panic!("{violation}"));
+}
+
+#[test]
+fn a_producer_that_was_fenced_commits_nothing() {
+    ledger::exclusive(KafkaEngine::default).unwrap_or_else(|violation| panic!("{violation}"));
+}
+
+proptest! {
+    #[test]
+    fn it_holds_what_the_model_holds(operations in ledger::operations()) {
+        ledger::model(KafkaEngine::default, &operations)?;
+    }
 }

@@ -145,13 +145,13 @@ impl Ledger for FileLedger {
     }
 
     /// What came from a source cannot be taken out of the middle of a file: only the only source can be
-    /// forgotten, and everything with it.
+    /// forgotten, and the whole output with it. Marks stay: they belong to no source.
     fn forget(&mut self, source: &SourceName) -> Result<bool, FileLedgerError> {
         if self.stored.sources.keys().any(|other| other != source) {
             return Err(io::Error::other("the output holds other sources, too").into());
         }
         let had = !self.stored.sources.is_empty();
-        let next = Stored::default();
+        let next = Stored { marks: self.stored.marks.clone(), ..Stored::default() };
         replace(&self.journal, &next)?;
         self.stored = next;
         self.length = 0;

@@ -51,6 +51,7 @@ pub mod codex;
 pub mod droid;
 pub mod generate;
 pub mod law;
+pub mod ledger;
 pub mod run;
 mod violation;
 

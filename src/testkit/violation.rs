@@ -1,8 +1,14 @@
-//! [`Violation`]: which law does not hold, where, and by what one sees it.
+//! [`Violation`]: which law does not hold, where, and what shows it.
 
-use std::fmt;
+use std::{
+    any::Any,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
-/// The laws that every reducer and emitter of this crate keeps.
+use similar::TextDiff;
+
+/// The laws that every reducer, emitter and ledger of this crate keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Law {
@@ -16,7 +22,7 @@ pub enum Law {
     Balance,
     /// Results in another order give the same tool calls in the end.
     OrderOfResults,
-    /// No input panics, and none is dropped without a trace.
+    /// No input panics, and nothing of it is dropped without a trace.
     Totality,
     /// The patches add up to the document that the events add up to.
     CommutingDiagram,
@@ -24,11 +30,14 @@ pub enum Law {
     Independence,
     /// Entries get the indices 0, 1, 2, ..., and only existing ones are replaced.
     DenseIndices,
+    /// A ledger commits everything or nothing, only from where the last commit ended, and knows it
+    /// after a restart.
+    Ledger,
 }
 
 impl Law {
     /// Every law, by number.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Determinism,
         Self::SplitInvariance,
         Self::ChunkInvariance,
@@ -38,9 +47,10 @@ impl Law {
         Self::CommutingDiagram,
         Self::Independence,
         Self::DenseIndices,
+        Self::Ledger,
     ];
 
-    /// Its number, 1 to 9.
+    /// Its number, 1 to 10.
     pub fn number(self) -> usize {
         self as usize + 1
     }
@@ -57,6 +67,7 @@ impl Law {
             Self::CommutingDiagram => "commuting diagram",
             Self::Independence => "independence of sinks",
             Self::DenseIndices => "dense indices",
+            Self::Ledger => "ledger",
         }
     }
 }
@@ -67,7 +78,7 @@ impl fmt::Display for Law {
     }
 }
 
-/// Where a law was seen not to hold. Inputs and events are counted from 0, lines from 1.
+/// Where a law was seen not to hold. Inputs, events and operations are counted from 0, lines from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
@@ -79,6 +90,8 @@ pub enum Place {
     Event(usize),
     /// At a line of the log.
     Line(u64),
+    /// At an operation on a ledger.
+    Operation(usize),
     /// At completion, after the last input or event.
     Completion,
 }
@@ -90,34 +103,24 @@ impl fmt::Display for Place {
             Self::Input(index) => write!(f, "at input {index}"),
             Self::Event(index) => write!(f, "at event {index}"),
             Self::Line(line) => write!(f, "at line {line}"),
+            Self::Operation(index) => write!(f, "at operation {index}"),
             Self::Completion => f.write_str("at completion"),
         }
     }
 }
 
-/// One of two things that should be equal.
+/// One of two things that should be equal, or what a violation is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
     /// How it came about.
     pub name: &'static str,
-    /// What it is, for people; cut where it is very long.
+    /// What it is: pretty-printed, over several lines.
     pub value: String,
 }
 
-impl Side {
-    fn new(name: &'static str, value: &dyn fmt::Debug) -> Self {
-        const LONGEST: usize = 4_000;
-        let mut value = format!("{value:?}");
-        if value.len() > LONGEST {
-            let end = (0..=LONGEST).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
-            value.truncate(end);
-            value.push_str(" ..");
-        }
-        Self { name, value }
-    }
-}
-
-/// A law that does not hold: the first place where one sees it, and both sides of what differs there.
+/// A law that does not hold: the first place where one sees it, and what differs there.
+///
+/// As text, two sides are shown as a unified diff of their pretty-printed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The law.
@@ -139,7 +142,14 @@ impl Violation {
     /// The same violation with one side of what differs.
     #[must_use]
     pub fn side(mut self, name: &'static str, value: &dyn fmt::Debug) -> Self {
-        self.sides.push(Side::new(name, value));
+        self.sides.push(Side { name, value: format!("{value:#?}") });
+        self
+    }
+
+    /// The same violation with one side of what differs, as it is: a line of a log, a document.
+    #[must_use]
+    pub fn text(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.sides.push(Side { name, value: value.into() });
         self
     }
 }
@@ -148,12 +158,70 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { law, place, message, sides } = self;
         write!(f, "{law} does not hold, {place}: {message}")?;
-        let width = sides.iter().map(|side| side.name.len()).max().unwrap_or(0);
-        for Side { name, value } in sides {
-            write!(f, "\n  {name:width$}  {value}")?;
-        }
-        Ok(())
+        let rest = match sides.as_slice() {
+            [one, two, rest @ ..] => {
+                write_diff(f, one, two)?;
+                rest
+            }
+            sides => sides,
+        };
+        rest.iter().try_for_each(|Side { name, value }| {
+            write!(f, "\n{name}:")?;
+            write_lines(f, "  ", &wrapped(value))
+        })
     }
 }
 
 impl std::error::Error for Violation {}
+
+/// How many lines of a value or a difference are shown, and how many characters a line may have.
+const LONGEST: usize = 60;
+const WIDEST: usize = 160;
+
+fn write_diff(f: &mut fmt::Formatter<'_>, one: &Side, two: &Side) -> fmt::Result {
+    write!(f, "\n--- {}\n+++ {}", one.name, two.name)?;
+    let (one, two) = (wrapped(&one.value), wrapped(&two.value));
+    let text = TextDiff::from_lines(&one, &two).unified_diff().context_radius(3).to_string();
+    write_lines(f, "", &text)
+}
+
+fn write_lines(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
+    let mut lines = text.lines();
+    lines.by_ref().take(LONGEST).try_for_each(|line| write!(f, "\n{indent}{line}"))?;
+    match lines.count() {
+        0 => Ok(()),
+        more => write!(f, "\n{indent}.. {more} more lines"),
+    }
+}
+
+/// The text with long lines broken, so that a difference shows only the part that differs.
+fn wrapped(text: &str) -> String {
+    let mut wrapped = String::with_capacity(text.len() + 1);
+    for line in text.lines() {
+        for (index, character) in line.chars().enumerate() {
+            if index > 0 && index.is_multiple_of(WIDEST) {
+                wrapped.push('\n');
+            }
+            wrapped.push(character);
+        }
+        wrapped.push('\n');
+    }
+    wrapped
+}
+
+/// Runs a check; a panic within is a violation of `law` too.
+pub(super) fn caught<T>(
+    law: Law,
+    place: Place,
+    check: impl FnOnce() -> Result<T, Violation>,
+) -> Result<T, Violation> {
+    // Nothing is looked at after a panic, so nothing half-changed is seen.
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| Err(panicked(law, place, &*panic)))
+}
+
+/// The violation that a panic is.
+pub(super) fn panicked(law: Law, place: Place, panic: &(dyn Any + Send)) -> Violation {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
+    Violation::new(law, place, format!("it panics: {}", message.unwrap_or("(no message)")))
+}

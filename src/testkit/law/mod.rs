@@ -47,7 +47,7 @@ pub use self::{
 };
 use super::{
     run,
-    violation::{Law, Place, Violation},
+    violation::{Law, Place, Violation, panicked},
 };
 use crate::{
     conversation::{Conversation, DomainEvent, WarningKind},

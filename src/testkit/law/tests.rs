@@ -228,6 +228,7 @@ fn a_violation_says_what_differs_where() {
         .side("second", &[1, 3]);
     assert_eq!(
         violation.to_string(),
-        "law 1 (determinism) does not hold, at input 3: the events differ\n  first run  [1, 2]\n  second     [1, 3]"
+        "law 1 (determinism) does not hold, at input 3: the events differ\n--- first run\n+++ second\n\
+         @@ -1,4 +1,4 @@\n [\n     1,\n-    2,\n+    3,\n ]"
     );
 }

@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::{Law, Place, Violation};
+use super::{Law, Place, Violation, panicked};
 use crate::{
     conversation::{DomainEvent, Located, WarningKind, locating},
     executors::wire::Record,
@@ -51,7 +51,7 @@ where
     framer.finish(&mut each);
     let Some((line, text)) = lost else { return Ok(()) };
     let message = "the line gives no event, and not because its records are known to give none";
-    Err(Violation::new(Law::Totality, Place::Line(line), message).side("line", &text))
+    Err(Violation::new(Law::Totality, Place::Line(line), message).text("line", text))
 }
 
 /// Nothing but spaces, as Unicode has them: records are read from lines without these.
@@ -99,20 +99,16 @@ where
         let push = AssertUnwindSafe(|| processor.push(line, |line| traced.extend([line])));
         if let Err(panic) = catch_unwind(push) {
             let text = String::from_utf8_lossy(line);
-            return Err(panicked(Place::Line(at), &*panic).side("line", &text));
+            return Err(panicked(Law::Totality, Place::Line(at), &*panic).text("line", text));
         }
     }
     // The last line, and lines that wait for more of an object; what completion releases after them
     // accounts for no line.
     let at = processor.position().line;
     let lines_end = AssertUnwindSafe(|| processor.next_file(|line| traced.extend([line])));
-    catch_unwind(lines_end).map_err(|panic| panicked(Place::Line(at), &*panic))?;
+    catch_unwind(lines_end).map_err(|panic| panicked(Law::Totality, Place::Line(at), &*panic))?;
     let finish = AssertUnwindSafe(|| processor.finish(|_line| {}));
-    catch_unwind(finish).map(|_read| traced).map_err(|panic| panicked(Place::Completion, &*panic))
-}
-
-fn panicked(place: Place, panic: &(dyn std::any::Any + Send)) -> Violation {
-    let said = panic.downcast_ref::<String>().map(String::as_str);
-    let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-    Violation::new(Law::Totality, place, format!("it panics: {}", said.unwrap_or("(no message)")))
+    catch_unwind(finish)
+        .map(|_read| traced)
+        .map_err(|panic| panicked(Law::Totality, Place::Completion, &*panic))
 }

@@ -1,0 +1,240 @@
+//! Law 10: a suite that every [`Ledger`] passes.
+//!
+//! Write an [`Engine`] for your ledger: how it is opened, how an output is made, how everything that
+//! was committed is read back. Then run three functions in your tests:
+//!
+//! - [`check`] runs fixed scenarios: a source that is read in steps, commits of several sources and
+//!   several commits of one, refusals, marks, forgetting.
+//! - [`model`] runs any [`operations`] and compares the ledger with a simple model after each of them.
+//!   It is meant for a property test.
+//! - [`exclusive`] opens two ledgers at once, for engines where that is possible: only one may go on.
+//!
+//! The ledger is dropped and opened again between operations, as if the process had been killed there:
+//! once after every operation, and once for each single place.
+//!
+//! ```
+//! use std::{cell::RefCell, collections::BTreeMap, convert::Infallible, rc::Rc};
+//!
+//! use foldline::{
+//!     conversation::{Json, Position},
+//!     ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceName},
+//!     testkit::ledger::{self, Engine},
+//! };
+//! use proptest::test_runner::TestRunner;
+//!
+//! /// What would be on a disk.
+//! #[derive(Clone, Default)]
+//! struct Stored {
+//!     checkpoints: BTreeMap<SourceName, Checkpoint>,
+//!     outputs: BTreeMap<SourceName, Vec<String>>,
+//!     marks: BTreeMap<String, Json>,
+//! }
+//!
+//! struct Memory(Rc<RefCell<Stored>>);
+//!
+//! impl Ledger for Memory {
+//!     type Output = Vec<String>;
+//!     type Receipt = ();
+//!     type Error = Infallible;
+//!
+//!     fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, Infallible> {
+//!         Ok(self.0.borrow().checkpoints.get(source).cloned())
+//!     }
+//!
+//!     fn commit(
+//!         &mut self,
+//!         commits: &[Commit<Vec<String>>],
+//!         beside: &[Mark],
+//!     ) -> Result<(), CommitError<Infallible>> {
+//!         let mut next = self.0.borrow().clone();
+//!         for Commit { source, expected, checkpoint, output } in commits {
+//!             let stored = next.checkpoints.get(source).map(|stored| stored.position);
+//!             if stored != *expected {
+//!                 let (source_name, expected) = (source.clone(), *expected);
+//!                 return Err(CommitError::Moved { source_name, expected, stored });
+//!             }
+//!             next.checkpoints.insert(source.clone(), checkpoint.clone());
+//!             next.outputs.entry(source.clone()).or_default().extend(output.iter().cloned());
+//!         }
+//!         next.marks.extend(beside.iter().map(|mark| (mark.name.clone(), mark.state.clone())));
+//!         self.0.replace(next);
+//!         Ok(())
+//!     }
+//!
+//!     fn mark(&mut self, name: &str) -> Result<Option<Json>, Infallible> {
+//!         Ok(self.0.borrow().marks.get(name).cloned())
+//!     }
+//!
+//!     fn forget(&mut self, source: &SourceName) -> Result<bool, Infallible> {
+//!         let mut stored = self.0.borrow_mut();
+//!         stored.outputs.remove(source);
+//!         Ok(stored.checkpoints.remove(source).is_some())
+//!     }
+//! }
+//!
+//! #[derive(Default)]
+//! struct MemoryEngine(Rc<RefCell<Stored>>);
+//!
+//! impl Engine for MemoryEngine {
+//!     type Ledger = Memory;
+//!
+//!     fn open(&self) -> Memory {
+//!         Memory(Rc::clone(&self.0))
+//!     }
+//!
+//!     fn output(&self, _source: &SourceName, items: &[String]) -> Vec<String> {
+//!         items.to_vec()
+//!     }
+//!
+//!     fn committed(&self, _ledger: &mut Memory) -> Vec<String> {
+//!         self.0.borrow().outputs.values().flatten().cloned().collect()
+//!     }
+//! }
+//!
+//! ledger::check(MemoryEngine::default)?;
+//! TestRunner::default().run(&ledger::operations(), |operations| {
+//!     Ok(ledger::model(MemoryEngine::default, &operations)?)
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod model;
+mod operation;
+mod session;
+
+pub use self::operation::{Expectation, Operation, Stale, Stretch, operations};
+use self::session::Session;
+use super::violation::{Law, Place, Violation, caught};
+use crate::{
+    conversation::{Json, Position},
+    ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
+};
+
+/// A place where a ledger keeps its data, how the ledger is opened there, and how its outputs are made
+/// and read back.
+///
+/// Its functions may panic where the engine fails, as tests do: the suite turns that into a
+/// [`Violation`].
+pub trait Engine {
+    /// The ledger under test.
+    type Ledger: Ledger;
+
+    /// Outputs cannot be taken back: after [`forget`](Ledger::forget) those of the source remain. True
+    /// of a log of messages, false of a file or a database.
+    const KEEPS_OUTPUTS: bool = false;
+
+    /// Opens the ledger, as a process does that starts: the first time, and after the last one was
+    /// killed.
+    fn open(&self) -> Self::Ledger;
+
+    /// The output of a stretch of `source` that gives these items, in this order. Each item is a short
+    /// line of text, and no two are equal.
+    fn output(&self, source: &SourceName, items: &[String]) -> <Self::Ledger as Ledger>::Output;
+
+    /// All items of all outputs that count as committed: those of one source in the order of its
+    /// commits, the sources in any order.
+    fn committed(&self, ledger: &mut Self::Ledger) -> Vec<String>;
+
+    /// Leaves behind what a process leaves that is killed within a commit, such as half an output. It is
+    /// called when the ledger is closed, before it is opened again. Nothing, unless you say otherwise.
+    fn interrupt(&self) {}
+}
+
+/// Runs any operations on a new engine, and compares the ledger with a model after each: what
+/// [`load`](Ledger::load), [`mark`](Ledger::mark) and [`Engine::committed`] say.
+///
+/// The ledger is opened again after each operation whose number is odd.
+///
+/// # Errors
+/// The first operation after which the ledger says something else than the model.
+pub fn model<E: Engine>(engine: impl Fn() -> E, operations: &[Operation]) -> Result<(), Violation> {
+    run(&engine(), operations, |index| index % 2 == 1)
+}
+
+/// Runs every scenario of the suite on engines that `engine` makes, each empty.
+///
+/// # Errors
+/// The first operation after which the ledger says something else than the model.
+pub fn check<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
+    for scenario in operation::scenarios() {
+        run(&engine(), &scenario, |_| false)?;
+        run(&engine(), &scenario, |_| true)?;
+        for place in 0..scenario.len() {
+            run(&engine(), &scenario, |index| index == place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs operations, and opens the ledger again after those that `reopen_after` says.
+fn run<E: Engine>(
+    engine: &E,
+    operations: &[Operation],
+    reopen_after: impl Fn(usize) -> bool,
+) -> Result<(), Violation> {
+    let mut session = Session::new(engine)?;
+    for (index, operation) in operations.iter().enumerate() {
+        session.apply(index, operation)?;
+        if reopen_after(index) {
+            session = session.reopen(index)?;
+        }
+    }
+    Ok(())
+}
+
+/// Two ledgers of one engine are open at once, and read the same source: when one has committed, the
+/// commit of the other is refused and changes nothing. Opened again, it goes on from there.
+///
+/// Not every engine can be opened twice: a file is locked, or has one owner by agreement. Do not call it
+/// for those.
+///
+/// # Errors
+/// Both could commit, or the refused commit left something behind.
+pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
+    let engine = engine();
+    let place = Place::Start;
+    let fail = |message: &str| Violation::new(Law::Ledger, place, message);
+    let source = SourceName::from("source");
+    let commit = |items: &[&str], expected, line| {
+        let items: Vec<_> = items.iter().map(|&item| item.to_owned()).collect();
+        let output = engine.output(&source, &items);
+        let position = Position { line, offset: 10 * line };
+        let state = Json::from(&serde_json::json!({ "line": line }));
+        let facts = SourceFacts { path: "source".to_owned(), ..SourceFacts::default() };
+        let checkpoint = Checkpoint { facts, position, state, complete: false };
+        Commit { source: source.clone(), expected, checkpoint, output }
+    };
+    caught(Law::Ledger, place, || {
+        let mut one = engine.open();
+        if one.commit(&[commit(&["a"], None, 1)], &[]).is_err() {
+            return Err(fail("the first commit fails"));
+        }
+        drop(one);
+        let (mut one, mut two) = (engine.open(), engine.open());
+        let position = |ledger: &mut E::Ledger| ledger.load(&source).ok()?.map(|it| it.position);
+        let stands = position(&mut one);
+        if stands.is_none() || position(&mut two) != stands {
+            return Err(fail("a ledger that is opened does not know what was committed"));
+        }
+        // The one opened last owns the source, for engines where an owner is appointed.
+        if two.commit(&[commit(&["b"], stands, 2)], &[]).is_err() {
+            return Err(fail("the commit of the ledger that was opened last fails"));
+        }
+        if one.commit(&[commit(&["c"], stands, 3)], &[]).is_ok() {
+            return Err(fail("two ledgers committed from the same position"));
+        }
+        drop((one, two));
+        let mut one = engine.open();
+        let items = engine.committed(&mut one);
+        if items != ["a", "b"] || position(&mut one).map(|it| it.line) != Some(2) {
+            return Err(fail("a refused commit left something behind").side("items", &items));
+        }
+        if one.commit(&[commit(&["d"], Some(Position { line: 2, offset: 20 }), 4)], &[]).is_err() {
+            return Err(fail("nobody can go on after a refused commit"));
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! [`Model`]: what a ledger should hold, kept in the simplest way.
+
+use std::collections::BTreeMap;
+
+use super::operation::{Expectation, Operation, Stale, Stretch};
+use crate::{
+    conversation::{Json, Position, Timestamp},
+    ledger::{Checkpoint, Commit, Identity, Mark, SourceFacts, SourceName},
+};
+
+/// What a ledger should hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Model {
+    pub(super) sources: BTreeMap<SourceName, Checkpoint>,
+    /// The items of all outputs, by their source.
+    pub(super) items: BTreeMap<SourceName, Vec<String>>,
+    pub(super) marks: BTreeMap<String, Json>,
+    /// How many stretches and marks were made: no two states and items are equal.
+    made: u64,
+}
+
+/// A commit, and how it is to end.
+pub(super) struct Planned {
+    pub(super) commits: Vec<Commit<Vec<String>>>,
+    pub(super) marks: Vec<Mark>,
+    pub(super) outcome: Outcome,
+}
+
+/// How a commit is to end.
+pub(super) enum Outcome {
+    /// The ledger holds this then.
+    Committed(Model),
+    /// The commit is refused: this one of its commits is stale, and its source stands here.
+    Refused(SourceName, Option<Position>),
+}
+
+/// The names of sources and marks: those with odd characters, too, and one the beginning of another.
+const NAMES: [&str; 3] = ["a", "a/b c.jsonl", "'é\"%\n"];
+
+/// The name of a source.
+pub(super) fn source(number: u8) -> SourceName {
+    SourceName::from(NAMES[usize::from(number) % NAMES.len()])
+}
+
+/// All names that sources and marks may have.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.into_iter()
+}
+
+impl Model {
+    /// What a commit consists of, and how it is to end.
+    pub(super) fn plan(
+        &mut self,
+        stretches: &[Stretch],
+        marks: &[u8],
+        stale: Option<Stale>,
+    ) -> Planned {
+        let mut next = self.clone();
+        let mut refused = None;
+        let mut commits = Vec::new();
+        for (index, stretch) in stretches.iter().enumerate() {
+            let name = source(stretch.source);
+            let stands = next.sources.get(&name).map(|stored| stored.position);
+            let mut commit = next.stretch(&name, stands, *stretch);
+            let is_stale = |stale: &Stale| usize::from(stale.stretch) % stretches.len() == index;
+            if let Some(Stale { expects, .. }) = stale.filter(is_stale) {
+                commit.expected = other_than(stands, expects);
+                refused = Some((name.clone(), stands));
+            }
+            next.sources.insert(name.clone(), commit.checkpoint.clone());
+            next.items.entry(name).or_default().extend(commit.output.iter().cloned());
+            commits.push(commit);
+        }
+        let marks = marks.iter().map(|mark| next.mark(*mark)).collect();
+        self.made = next.made;
+        let outcome = match refused {
+            Some((source, stands)) => Outcome::Refused(source, stands),
+            None => Outcome::Committed(next),
+        };
+        Planned { commits, marks, outcome }
+    }
+
+    fn stretch(
+        &mut self,
+        name: &SourceName,
+        stands: Option<Position>,
+        stretch: Stretch,
+    ) -> Commit<Vec<String>> {
+        let Stretch { items, lines, complete, .. } = stretch;
+        let lines = u64::from(lines);
+        let begin = stands.unwrap_or_default();
+        let position = Position { line: begin.line + lines, offset: begin.offset + 10 * lines };
+        let output = (0..items).map(|_| format!("item {}", self.next())).collect();
+        let state = self.state();
+        let facts = SourceFacts {
+            path: format!("/somewhere/{name}"),
+            format: "made up".to_owned(),
+            task: None,
+            identity: Identity {
+                device: Some(u64::MAX),
+                inode: Some(self.made),
+                size: position.offset,
+                modified: Some(Timestamp::from_millis(1_700_000_000_123)),
+                fingerprint: vec![0, 255, 10],
+            },
+        };
+        let checkpoint = Checkpoint { facts, position, state, complete };
+        Commit { source: name.clone(), expected: stands, checkpoint, output }
+    }
+
+    fn mark(&mut self, number: u8) -> Mark {
+        let name = NAMES[usize::from(number) % NAMES.len()].to_owned();
+        let state = self.state();
+        self.marks.insert(name.clone(), state.clone());
+        Mark { name, state }
+    }
+
+    /// A state that no other one is equal to: with characters that engines like to trip over.
+    fn state(&mut self) -> Json {
+        Json::from(&serde_json::json!({ "n": self.next(), "text": "'\"\\\n\0é\u{2028}🦀" }))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.made += 1;
+        self.made
+    }
+
+    /// The source is forgotten, its items unless they are kept; whether it was there.
+    pub(super) fn forget(&mut self, name: &SourceName, keeps_outputs: bool) -> bool {
+        if !keeps_outputs {
+            self.items.remove(name);
+        }
+        self.sources.remove(name).is_some()
+    }
+}
+
+fn other_than(stands: Option<Position>, expects: Expectation) -> Option<Position> {
+    let Some(Position { line, offset }) = stands else {
+        return Some(Position { line: 1, offset: 0 });
+    };
+    match expects {
+        Expectation::Beginning => None,
+        // A source that stands at byte 0 has nothing before it.
+        Expectation::Behind if offset == 0 => None,
+        Expectation::Behind => Some(Position { line, offset: offset - 1 }),
+        Expectation::Ahead => Some(Position { line: line + 1, offset: offset + 10 }),
+        Expectation::OtherLine => Some(Position { line: line + 1, offset }),
+    }
+}
+
+impl Operation {
+    /// One sentence for people.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Commit { stretches, marks, stale } => format!(
+                "a commit of {} stretches and {} marks{}",
+                stretches.len(),
+                marks.len(),
+                if stale.is_some() { ", one of them stale" } else { "" }
+            ),
+            Self::Forget(number) => format!("forgetting {:?}", source(*number).as_str()),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! [`Operation`]: what is done to a ledger; any sequence of them, and those of the fixed scenarios.
+
+use proptest::{collection::vec, option, prelude::*, sample::select};
+
+/// How many sources and marks [`operations`] are about.
+const NAMES: u8 = 3;
+
+/// One operation on a ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Commits stretches and marks at once.
+    Commit {
+        /// The stretches, in order. Those of one source follow one another.
+        stretches: Vec<Stretch>,
+        /// The marks that are set, by number.
+        marks: Vec<u8>,
+        /// What is wrong with the commit, if it is to be refused.
+        stale: Option<Stale>,
+    },
+    /// Forgets the source with this number.
+    Forget(u8),
+}
+
+/// A stretch of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The source, by number.
+    pub source: u8,
+    /// How many items it gives. A stretch with none may still move the position.
+    pub items: u8,
+    /// How many lines the position moves.
+    pub lines: u8,
+    /// The source is complete with it.
+    pub complete: bool,
+}
+
+/// One stretch of a commit that does not begin where its source stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// Which stretch, modulo their number.
+    pub stretch: u8,
+    /// Where it begins instead.
+    pub expects: Expectation,
+}
+
+/// Where a stale stretch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// At the beginning, as if nothing of the source were committed; if that is so, at line 1.
+    Beginning,
+    /// Before where the source stands.
+    Behind,
+    /// Behind where the source stands.
+    Ahead,
+    /// At the right byte of another line.
+    OtherLine,
+}
+
+/// Any sequence of operations on a few sources.
+pub fn operations() -> BoxedStrategy<Vec<Operation>> {
+    let stretch = (0..NAMES, 0..4u8, 0..3u8, proptest::bool::weighted(0.1))
+        .prop_map(|(source, items, lines, complete)| Stretch { source, items, lines, complete });
+    let expects = select(vec![
+        Expectation::Beginning,
+        Expectation::Behind,
+        Expectation::Ahead,
+        Expectation::OtherLine,
+    ]);
+    let stale = (any::<u8>(), expects).prop_map(|(stretch, expects)| Stale { stretch, expects });
+    let commit = (vec(stretch, 0..4), vec(0..NAMES, 0..3), option::weighted(0.3, stale))
+        .prop_map(|(stretches, marks, stale)| Operation::Commit { stretches, marks, stale });
+    let operation = prop_oneof![6 => commit, 1 => (0..NAMES).prop_map(Operation::Forget)];
+    vec(operation, 0..16).boxed()
+}
+
+/// The fixed scenarios: one for each rule.
+pub(super) fn scenarios() -> Vec<Vec<Operation>> {
+    let stretch = |source, items| Stretch { source, items, lines: items.max(1), complete: false };
+    let commit = |stretches: &[Stretch], marks: &[u8]| Operation::Commit {
+        stretches: stretches.to_vec(),
+        marks: marks.to_vec(),
+        stale: None,
+    };
+    let stale = |stretches: &[Stretch], marks: &[u8], stretch, expects| Operation::Commit {
+        stretches: stretches.to_vec(),
+        marks: marks.to_vec(),
+        stale: Some(Stale { stretch, expects }),
+    };
+    let refusals = |stretches: &[Stretch], which| {
+        [Expectation::Beginning, Expectation::Behind, Expectation::Ahead, Expectation::OtherLine]
+            .map(|expects| stale(stretches, &[0], which, expects))
+    };
+    let (a, b) = (stretch(0, 2), stretch(1, 3));
+    let nothing = Stretch { items: 0, lines: 0, ..a };
+    let complete = Stretch { complete: true, ..nothing };
+    vec![
+        // One source in steps; a step without items, one without lines, the last one.
+        vec![
+            commit(&[a], &[]),
+            commit(&[a], &[]),
+            commit(&[stretch(0, 0)], &[]),
+            commit(&[Stretch { items: 1, ..nothing }], &[]),
+            commit(&[nothing], &[]),
+            commit(&[a, complete], &[]),
+        ],
+        // Several sources in one commit, several commits of one source in one.
+        vec![
+            commit(&[a, b], &[]),
+            commit(&[b, b, a, b], &[]),
+            commit(&[b], &[]),
+            commit(&[a], &[]),
+        ],
+        // A commit that begins elsewhere is refused, and everything that came with it.
+        [vec![commit(&[a], &[0])], refusals(&[a], 0).to_vec(), vec![commit(&[a], &[0])]].concat(),
+        [vec![commit(&[a, b], &[0])], refusals(&[b, a, b], 1).to_vec(), vec![commit(&[b], &[])]]
+            .concat(),
+        [vec![commit(&[a], &[])], refusals(&[b, b, b], 2).to_vec(), vec![commit(&[a, b], &[])]]
+            .concat(),
+        vec![stale(&[a], &[1], 0, Expectation::Beginning), commit(&[a], &[])],
+        // Marks, with outputs and alone; a commit of nothing.
+        vec![commit(&[], &[0]), commit(&[a], &[0, 1]), commit(&[], &[1, 2]), commit(&[], &[])],
+        // Forgotten, unknown, and read again from its beginning.
+        vec![
+            Operation::Forget(0),
+            commit(&[a], &[0]),
+            Operation::Forget(0),
+            Operation::Forget(0),
+            commit(&[a, a], &[1]),
+        ],
+        vec![commit(&[a, b], &[0]), Operation::Forget(2), Operation::Forget(0), commit(&[b], &[])],
+    ]
+}
