@@ -7,7 +7,8 @@ use foldline::{
     conversation::{LocatingState, locating},
     emitters::patch::{PatchStream, PatchStreamState},
     executors::{Executor, ExecutorState, Format},
-    processor::{Checkpoint, DEFAULT_MAX_LINE, Extent, Processor, Snapshot, SourceIdentity},
+    ledger::{Extent, Identity},
+    processor::{Checkpoint, DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::{Batch, Transducer, emit_fn},
 };
 
@@ -33,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         emitter: stream.state(),
         format: executor.format().name().to_owned(),
         // By what a file is recognised again: whoever has one states it here.
-        source: SourceIdentity::default(),
+        source: Identity::default(),
         output: Extent::default(),
     };
     let stored = checkpoint.to_bytes()?;

@@ -29,6 +29,10 @@
     feature = "processor",
     doc = "- [`processor`]: the imperative shell: bytes, lines, positions."
 )]
+#![cfg_attr(
+    feature = "source",
+    doc = "- [`source`]: logs as files that grow, are rotated, replaced or truncated; following."
+)]
 //! - [`ledger`]: the rule by which positions, states and outputs are committed together.
 #![cfg_attr(feature = "store", doc = "- [`store`]: the live document with its subscribers.")]
 #![forbid(unsafe_code)]
@@ -47,6 +51,8 @@ pub mod ledger;
 pub mod performance;
 #[cfg(feature = "processor")]
 pub mod processor;
+#[cfg(feature = "source")]
+pub mod source;
 #[cfg(feature = "store")]
 pub mod store;
 #[cfg(feature = "testkit")]

@@ -1,8 +1,8 @@
 //! Checkpoints on disk, and the output that they belong to.
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions},
-    io::{self, Read, Seek, SeekFrom, Write},
+    fs::{self, File, OpenOptions},
+    io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -14,9 +14,7 @@ use super::{
     sink::SinkState,
 };
 use foldline::{
-    conversation::{Digest, LocatingState},
-    executors::ExecutorState,
-    processor::{Checkpoint, Extent, SourceIdentity},
+    conversation::LocatingState, executors::ExecutorState, ledger::Extent, processor::Checkpoint,
 };
 
 /// A checkpoint of `foldline replay`.
@@ -109,7 +107,7 @@ impl OutputFile {
 
     /// Cuts the file back to the part that a checkpoint belongs to; says why if it has no such part.
     pub(super) fn cut_back(&mut self, to: Extent) -> Result<Result<(), String>, Error> {
-        match extent(&mut self.file, to.length).map_err(|error| self.failed(&error))? {
+        match Extent::read(&mut self.file, to.length).map_err(|error| self.failed(&error))? {
             None => Ok(Err(format!("the output is shorter than {} bytes", to.length))),
             Some(found) if found != to => Ok(Err("the output is another one".to_owned())),
             Some(_) => self.begin_at(to.length).map(Ok),
@@ -138,7 +136,7 @@ impl OutputFile {
 
     fn try_settle(&mut self) -> io::Result<Extent> {
         self.file.sync_data()?;
-        let settled = extent(&mut self.file, self.length)?;
+        let settled = Extent::read(&mut self.file, self.length)?;
         self.file.seek(SeekFrom::Start(self.length))?;
         settled.ok_or_else(|| io::Error::other("somebody else made it shorter"))
     }
@@ -158,39 +156,4 @@ impl Write for OutputFile {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// By what a log is recognised again that has been read up to `read`. Moves the file's own position.
-pub(super) fn identity(file: &mut File, read: u64) -> io::Result<Option<SourceIdentity>> {
-    let metadata = file.metadata()?;
-    let (device, inode) = number(&metadata);
-    let size = metadata.len();
-    Ok(extent(file, read)?.map(|read| SourceIdentity { device, inode, size, read }))
-}
-
-/// The first `length` bytes of a file, if it has so many. Moves the file's own position.
-fn extent(file: &mut File, length: u64) -> io::Result<Option<Extent>> {
-    if file.metadata()?.len() < length {
-        return Ok(None);
-    }
-    let edge = Extent::EDGE as u64;
-    let mut edges = Vec::new();
-    for start in [0, length.saturating_sub(edge)] {
-        file.seek(SeekFrom::Start(start))?;
-        Read::by_ref(file).take(edge.min(length)).read_to_end(&mut edges)?;
-    }
-    Ok(Some(Extent { length, edges: Digest::of(&edges) }))
-}
-
-/// The device that a file is on, and the file's number there, where the system tells.
-#[cfg(unix)]
-pub(super) fn number(metadata: &Metadata) -> (Option<u64>, Option<u64>) {
-    use std::os::unix::fs::MetadataExt;
-    (Some(metadata.dev()), Some(metadata.ino()))
-}
-
-/// The device that a file is on, and the file's number there, where the system tells.
-#[cfg(not(unix))]
-pub(super) fn number(_: &Metadata) -> (Option<u64>, Option<u64>) {
-    (None, None)
 }

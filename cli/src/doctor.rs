@@ -83,11 +83,7 @@ fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Erro
     Ok(drift.is_empty())
 }
 
-fn read(
-    input: &mut Input<'_>,
-    executor: Executor,
-    max_line: usize,
-) -> Result<(Counts, Drift), Error> {
+fn read(input: &mut Input, executor: Executor, max_line: usize) -> Result<(Counts, Drift), Error> {
     let transducer = Transducer::new(locating(executor), Drift::default());
     let mut processor = Processor::with_framer(transducer, LineFramer::new(max_line));
     input.read_all(|bytes| {

@@ -9,6 +9,7 @@ use super::exit;
 use foldline::{
     emitters::{audit::AuditError, sqlite::SqliteError},
     executors::Format,
+    source::SourceError,
 };
 
 /// Why the program failed.
@@ -16,6 +17,9 @@ use foldline::{
 pub(super) enum Error {
     #[error("cannot read {}: {error}", .path.display())]
     Input { path: PathBuf, error: io::Error },
+
+    #[error(transparent)]
+    Source(#[from] SourceError),
 
     #[error(
         "cannot go on from the checkpoint {}: {reason}; --restart begins anew",
@@ -80,6 +84,17 @@ impl Error {
         Self::Resumable(Box::new(self))
     }
 
+    /// What is wrong, for a text that names the file itself.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Input { error, .. }
+            | Self::Source(SourceError::Open { error, .. } | SourceError::Read { error, .. }) => {
+                error.to_string()
+            }
+            error => error.to_string(),
+        }
+    }
+
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Database(SqliteError::Query(_))
@@ -87,6 +102,7 @@ impl Error {
             | Self::Unsupported { .. }
             | Self::WrongUse(_) => exit::WRONG_USE,
             Self::Input { .. }
+            | Self::Source(_)
             | Self::Output(_)
             | Self::Audit(_)
             | Self::Checkpoint { .. }

@@ -1,10 +1,6 @@
 //! Logs as the program reads them: files and standard input.
 
-use std::{
-    fs::File,
-    io::{self, Read, Seek, SeekFrom},
-    path::Path,
-};
+use std::path::Path;
 
 use super::error::Error;
 use foldline::{
@@ -12,64 +8,38 @@ use foldline::{
         Executor, Format,
         recognise::{Recogniser, Verdict},
     },
-    processor::{DEFAULT_MAX_LINE, Line, LineFramer, read_records},
+    processor::{Line, LineFramer, read_records},
+    source::LogFile,
 };
-
-/// How many bytes are read at once.
-const CHUNK: usize = 256 << 10;
 
 /// How much is read at the most to recognise the format.
 const RECOGNISE: usize = 16 << 20;
 
 /// A log that is being read.
-pub(super) struct Input<'p> {
-    path: &'p Path,
-    reader: Reader,
+pub(super) struct Input {
+    log: LogFile,
     max_line: usize,
-    /// What was read to recognise the format of what cannot be read again.
-    ahead: Vec<u8>,
-    chunk: Vec<u8>,
     /// Its length, if it is a file.
     pub(super) length: Option<u64>,
 }
 
-enum Reader {
-    /// Can be read again from where it was begun.
-    File {
-        file: File,
-        begun: u64,
-    },
-    Stream(Box<dyn Read>),
-}
-
-impl<'p> Input<'p> {
-    pub(super) fn open(path: &'p Path, max_line: usize) -> Result<Self, Error> {
-        let fail = |error| Error::Input { path: path.to_owned(), error };
-        let (reader, length) = if path == Path::new("-") {
-            (Reader::Stream(Box::new(io::stdin())), None)
-        } else {
-            let file = File::open(path).map_err(fail)?;
-            let metadata = file.metadata().map_err(fail)?;
-            if metadata.is_dir() {
-                return Err(fail(io::ErrorKind::IsADirectory.into()));
-            }
-            match metadata.is_file() {
-                true => (Reader::File { file, begun: 0 }, Some(metadata.len())),
-                false => (Reader::Stream(Box::new(file)), None),
-            }
-        };
-        Ok(Self { path, reader, max_line, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
+impl Input {
+    pub(super) fn open(path: &Path, max_line: usize) -> Result<Self, Error> {
+        match path == Path::new("-") {
+            true => Self::new(LogFile::stdin(), max_line),
+            false => Self::new(LogFile::open(path)?, max_line),
+        }
     }
 
-    /// Opens a file and skips what stands before `offset`.
-    pub(super) fn open_at(path: &'p Path, offset: u64) -> Result<Self, Error> {
-        let fail = |error| Error::Input { path: path.to_owned(), error };
-        let mut file = File::open(path).map_err(fail)?;
-        let length = file.metadata().map_err(fail)?.len();
-        file.seek(SeekFrom::Start(offset)).map_err(fail)?;
-        let reader = Reader::File { file, begun: offset };
-        let (max_line, length) = (DEFAULT_MAX_LINE, Some(length.saturating_sub(offset)));
-        Ok(Self { path, reader, max_line, ahead: Vec::new(), chunk: vec![0; CHUNK], length })
+    /// A log that was opened already.
+    pub(super) fn new(log: LogFile, max_line: usize) -> Result<Self, Error> {
+        let length = log.length()?;
+        Ok(Self { log, max_line, length })
+    }
+
+    /// The log itself.
+    pub(super) fn log_mut(&mut self) -> &mut LogFile {
+        &mut self.log
     }
 
     /// The executor for this log: the one with this name, or for `auto` the one whose format the
@@ -79,32 +49,21 @@ impl<'p> Input<'p> {
             Some(format) => format,
             None => self.recognise()?,
         };
-        executor_of(format, self.path)
+        executor_of(format, self.log.path())
     }
 
     fn recognise(&mut self) -> Result<Format, Error> {
         let mut recognition = Recognition::new(self.max_line);
         loop {
-            let length = self.read()?;
-            let bytes = &self.chunk[..length];
-            let format = recognition.push(bytes);
-            if let Reader::Stream(_) = self.reader {
-                self.ahead.extend_from_slice(bytes);
-            }
-            if let Some(format) = format {
-                self.rewind()?;
+            let bytes = self.log.read_ahead()?;
+            let is_end = bytes.is_empty();
+            if let Some(format) = recognition.push(bytes) {
                 return Ok(format);
             }
-            if length == 0 || recognition.is_hopeless() {
-                return Err(recognition.failure(self.path));
+            if is_end || recognition.is_hopeless() {
+                return Err(recognition.failure(self.log.path()));
             }
         }
-    }
-
-    fn rewind(&mut self) -> Result<(), Error> {
-        let Reader::File { file, begun } = &mut self.reader else { return Ok(()) };
-        let failed = |error| Error::Input { path: self.path.to_owned(), error };
-        file.seek(SeekFrom::Start(*begun)).map(drop).map_err(failed)
     }
 
     /// Reads on until the end, and gives out the bytes as they come. `each` may stop it early.
@@ -112,26 +71,10 @@ impl<'p> Input<'p> {
         &mut self,
         mut each: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        each(&std::mem::take(&mut self.ahead))?;
         loop {
-            let length = self.read()?;
-            if length == 0 {
-                return Ok(());
-            }
-            each(&self.chunk[..length])?;
-        }
-    }
-
-    fn read(&mut self) -> Result<usize, Error> {
-        loop {
-            let read = match &mut self.reader {
-                Reader::File { file, .. } => file.read(&mut self.chunk),
-                Reader::Stream(stream) => stream.read(&mut self.chunk),
-            };
-            match read {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::Input { path: self.path.to_owned(), error }),
-                Ok(length) => return Ok(length),
+            match self.log.read()? {
+                [] => return Ok(()),
+                bytes => each(bytes)?,
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufReader, Read, Write},
+    io::{self, BufReader, Write},
     path::{Path, PathBuf},
 };
 
@@ -18,6 +18,7 @@ use foldline::{
         terminal::neutralise,
     },
     processor::{Line, LineFramer},
+    source::LogFile,
 };
 
 const VERIFY_EXIT_CODES: &str = "\
@@ -84,25 +85,20 @@ struct SourceLines {
 
 impl SourceLines {
     fn read(path: &Path) -> Result<Self, Error> {
-        let fail = |error| Error::Input { path: path.to_owned(), error };
-        let mut file = File::open(path).map_err(fail)?;
+        let mut log = LogFile::open(path)?;
         let mut framer = LineFramer::default();
         let (mut lines, mut count) = (BTreeMap::new(), 0);
         let mut keep = |line: Line<'_>| {
             count += line.lines;
             lines.insert(line.position.line, line.digest());
         };
-        let mut chunk = vec![0; 256 << 10];
         loop {
-            let length = match file.read(&mut chunk) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(fail)?,
-            };
-            if length == 0 {
+            let bytes = log.read()?;
+            if bytes.is_empty() {
                 framer.finish(&mut keep);
                 return Ok(Self { path: path.to_owned(), lines, count });
             }
-            framer.push(&chunk[..length], &mut keep);
+            framer.push(bytes, &mut keep);
         }
     }
 

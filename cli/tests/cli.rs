@@ -171,7 +171,7 @@ fn what_cannot_be_read_is_named() {
     assert_eq!(missing.status.code(), Some(1));
     assert_eq!(text(&missing.stdout), "");
     let said = text(&missing.stderr);
-    assert!(said.starts_with("foldline: cannot read no/such/log.jsonl: "), "{said}");
+    assert!(said.starts_with("foldline: cannot open no/such/log.jsonl: "), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
     let folder = run(&["replay", concat!(env!("CARGO_MANIFEST_DIR"), "/..")]);
     assert_eq!(folder.status.code(), Some(1));

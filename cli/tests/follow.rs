@@ -126,7 +126,7 @@ fn a_log_that_is_copied_and_cut_is_read_again() {
     followed.wait_for("\"two\"");
     let (said, errors) = followed.end();
     assert_eq!(said, ["one", "two"]);
-    assert!(errors.contains("was cut"), "{errors}");
+    assert!(errors.contains("was truncated"), "{errors}");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn the_copy_of_a_log_that_was_cut_is_read_to_its_end() {
     let (said, errors) = followed.end();
     assert_eq!(said[1..], ["two", "three", "four"]);
     let unread = rest.len() + line("three").len();
-    assert!(errors.contains(&format!("log.1 and cut; {unread} bytes")), "{errors}");
+    assert!(errors.contains(&format!("log.1 and truncated; {unread} bytes")), "{errors}");
 }
 
 #[test]

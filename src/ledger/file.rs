@@ -3,34 +3,31 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceName};
+use super::{Checkpoint, Commit, CommitError, Extent, Ledger, Mark, SourceName};
 use crate::conversation::{Digest, Json, Position};
 
 const VERSION: u32 = 1;
-/// How many bytes of either end of the output are digested.
-const EDGE: u64 = 4096;
 
 /// Appends to one file what its sources give, and keeps in a second one how much of it was committed. What
 /// is behind that was never committed: it is cut off when the ledger is opened.
 #[derive(Debug)]
 pub struct FileLedger {
     output: File,
-    length: u64,
     journal: PathBuf,
     stored: Stored,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Stored {
-    length: u64,
-    edges: Digest,
+    /// What was committed of the output.
+    output: Extent,
     sources: BTreeMap<SourceName, Checkpoint>,
     marks: BTreeMap<String, Json>,
 }
@@ -72,15 +69,13 @@ impl FileLedger {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(output)?;
-        let length = stored.length;
-        if file.metadata()?.len() < length
-            || (length > 0 && edges(&mut file, length)? != stored.edges)
-        {
+        let Extent { length, .. } = stored.output;
+        if length > 0 && Extent::read(&mut file, length)? != Some(stored.output) {
             return Err(FileLedgerError::Output);
         }
         file.set_len(length)?;
         file.seek(SeekFrom::Start(length))?;
-        Ok(Self { output: file, length, journal: journal.to_owned(), stored })
+        Ok(Self { output: file, journal: journal.to_owned(), stored })
     }
 
     fn try_commit(
@@ -89,8 +84,9 @@ impl FileLedger {
         beside: &[Mark],
     ) -> Result<u64, FileLedgerError> {
         // Whatever an earlier failure left goes first.
-        self.output.set_len(self.length)?;
-        self.output.seek(SeekFrom::Start(self.length))?;
+        let Extent { length, .. } = self.stored.output;
+        self.output.set_len(length)?;
+        self.output.seek(SeekFrom::Start(length))?;
         let mut written = 0;
         let mut next = self.stored.clone();
         for commit in commits {
@@ -103,10 +99,9 @@ impl FileLedger {
             next.marks.insert(name.clone(), state.clone());
         }
         self.output.sync_data()?;
-        next.length = self.length + written;
-        next.edges = edges(&mut self.output, next.length)?;
+        let settled = Extent::read(&mut self.output, length + written)?;
+        next.output = settled.ok_or(FileLedgerError::Output)?;
         replace(&self.journal, &next)?;
-        self.length = next.length;
         self.stored = next;
         Ok(written)
     }
@@ -154,7 +149,6 @@ impl Ledger for FileLedger {
         let next = Stored { marks: self.stored.marks.clone(), ..Stored::default() };
         replace(&self.journal, &next)?;
         self.stored = next;
-        self.length = 0;
         self.output.set_len(0)?;
         Ok(had)
     }
@@ -181,14 +175,4 @@ fn replace(path: &Path, stored: &Stored) -> io::Result<()> {
     fs::rename(&temporary, path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new("."))).map_or(Ok(()), |folder| folder.sync_all())
-}
-
-fn edges(file: &mut File, length: u64) -> io::Result<Digest> {
-    let mut bytes = Vec::new();
-    for start in [0, length.saturating_sub(EDGE)] {
-        file.seek(SeekFrom::Start(start))?;
-        Read::by_ref(file).take(EDGE.min(length - start)).read_to_end(&mut bytes)?;
-    }
-    file.seek(SeekFrom::Start(length))?;
-    Ok(Digest::of(&bytes))
 }

@@ -3,13 +3,17 @@
 //! Plain values and one trait, so that any engine can implement it; and [`FileLedger`], the smallest one.
 
 mod file;
+mod identity;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::file::{FileLedger, FileLedgerError};
-use crate::conversation::{Json, Position, TaskId, Timestamp};
+pub use self::{
+    file::{FileLedger, FileLedgerError},
+    identity::{Extent, Identity},
+};
+use crate::conversation::{Json, Position, TaskId};
 
 /// Keeps what sources say, together with how far each was read and the state there.
 ///
@@ -94,21 +98,6 @@ pub struct SourceFacts {
     pub task: Option<TaskId>,
     /// By what it is recognised again.
     pub identity: Identity,
-}
-
-/// By what a file is recognised when it has grown, moved, or been replaced by another.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    /// The device that the file is on, where the system tells.
-    pub device: Option<u64>,
-    /// The file's number on the device, where the system tells.
-    pub inode: Option<u64>,
-    /// Its length in bytes when it was read.
-    pub size: u64,
-    /// When it was last written.
-    pub modified: Option<Timestamp>,
-    /// A digest of the beginning and the end of what was committed.
-    pub fingerprint: Vec<u8>,
 }
 
 /// How far a source was read.

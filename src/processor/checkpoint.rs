@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::Snapshot;
-use crate::conversation::Digest;
+use crate::{
+    conversation::Digest,
+    ledger::{Extent, Identity},
+};
 
 /// From where to go on with a log, and with what was made of it: `S` is the reducer's state, `E` what
 /// the emitters remember.
@@ -29,7 +32,7 @@ use crate::conversation::Digest;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint<S, E> {
     /// The log that was read.
-    pub source: SourceIdentity,
+    pub source: Identity,
     /// The name of the executor's format.
     pub format: String,
     /// Where in the log, and the reducer's state there.
@@ -38,33 +41,6 @@ pub struct Checkpoint<S, E> {
     pub emitter: E,
     /// What was written until then.
     pub output: Extent,
-}
-
-/// By what a log is recognised again: it may have grown, and it must not be another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourceIdentity {
-    /// The device that the file is on, where the system tells.
-    pub device: Option<u64>,
-    /// The file's number on the device, where the system tells.
-    pub inode: Option<u64>,
-    /// Its length when the checkpoint was made.
-    pub size: u64,
-    /// What was read of it.
-    pub read: Extent,
-}
-
-/// The beginning of a file, up to some length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extent {
-    /// Its length in bytes.
-    pub length: u64,
-    /// The digest of its first and its last bytes, [`EDGE`](Self::EDGE) of each.
-    pub edges: Digest,
-}
-
-impl Extent {
-    /// How many bytes of either end are looked at.
-    pub const EDGE: usize = 4096;
 }
 
 /// What is stored round a checkpoint. `body` is digested as it stands.

@@ -18,7 +18,7 @@ use tracing::{debug, trace};
 
 pub use self::{
     background::Background,
-    checkpoint::{Checkpoint, Extent, NotACheckpoint, SourceIdentity},
+    checkpoint::{Checkpoint, NotACheckpoint},
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, FramerState, Line, LineFramer},
 };

@@ -10,7 +10,6 @@
 //! way a last line without its end is left for the next time, unless it is a whole record.
 
 mod audit;
-mod identity;
 mod parallel;
 mod plan;
 mod read;

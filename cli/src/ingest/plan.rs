@@ -2,21 +2,19 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io,
     path::{Path, PathBuf},
 };
 
 use super::{
     IngestArgs, TaskFrom,
-    identity::fingerprint,
     summary::{Skipped, Summary},
 };
-use crate::{checkpoint::number, error::Error};
+use crate::error::Error;
 use foldline::{
     conversation::TaskId,
     emitters::sqlite::{Database, Known},
-    ledger::{Checkpoint, SourceName},
+    ledger::{Checkpoint, Extent, Identity, SourceName},
+    source::LogFile,
 };
 
 /// What is to be read of a file.
@@ -66,8 +64,8 @@ impl Plan {
 pub(super) struct Planner<'a> {
     database: &'a Database,
     args: &'a IngestArgs,
-    /// The new files, by their fingerprints.
-    new: BTreeMap<Vec<u8>, PathBuf>,
+    /// The new files, by what they hold.
+    new: BTreeMap<Extent, PathBuf>,
 }
 
 impl<'a> Planner<'a> {
@@ -83,8 +81,8 @@ impl<'a> Planner<'a> {
     ) -> Result<Option<Plan>, Error> {
         match self.try_plan(path, summary) {
             // One file that cannot be read is no reason to leave the others.
-            Err(Error::Input { error, .. }) => {
-                summary.fail(path, error.to_string());
+            Err(error @ Error::Source(_)) => {
+                summary.fail(path, error.reason());
                 Ok(None)
             }
             plan => plan,
@@ -92,12 +90,17 @@ impl<'a> Planner<'a> {
     }
 
     fn try_plan(&mut self, path: &Path, summary: &mut Summary) -> Result<Option<Plan>, Error> {
-        let mut look = Look::new(path)?;
-        if look.size == 0 {
+        let mut log = LogFile::open_regular(path)?;
+        let size = log.length()?.unwrap_or_default();
+        if size == 0 {
             summary.skip(path, Skipped::Empty);
             return Ok(None);
         }
-        let found = match self.find(&mut look)? {
+        let Some(whole) = log.identity(size)? else {
+            summary.fail(path, "truncated while it was looked at".to_owned());
+            return Ok(None);
+        };
+        let found = match self.find(&mut log, &whole)? {
             Ok(found) => found,
             Err(original) => {
                 summary.skip(path, Skipped::Copy { original });
@@ -107,7 +110,7 @@ impl<'a> Planner<'a> {
         let stored_path = path.to_string_lossy().into_owned();
         let (name, start) = match found {
             None => (self.database.free_name(&stored_path)?, Start::New),
-            Some(Known { name, checkpoint }) => match self.resume(&look, checkpoint, path) {
+            Some(Known { name, checkpoint }) => match self.resume(size, checkpoint, path) {
                 Some(start) => (name, start),
                 None => {
                     summary.unchanged += 1;
@@ -117,26 +120,29 @@ impl<'a> Planner<'a> {
         };
         let executor = self.args.executor.clone();
         let complete = self.args.complete;
-        let (task, size) = (self.task(path), look.size);
+        let task = self.task(path);
         let audited = self.args.audit.is_some();
         let path = path.to_owned();
         Ok(Some(Plan { path, name, task, executor, start, size, complete, audited }))
     }
 
     /// The source that this file is; or the path of the one that it is a copy of.
-    fn find(&mut self, look: &mut Look<'_>) -> Result<Result<Option<Known>, PathBuf>, Error> {
-        let path = look.path.to_string_lossy();
+    fn find(
+        &mut self,
+        log: &mut LogFile,
+        whole: &Identity,
+    ) -> Result<Result<Option<Known>, PathBuf>, Error> {
+        let path = log.path().to_string_lossy();
         let mut candidates = self.database.sources_at(&path)?;
-        if let (Some(device), Some(inode)) = look.number {
+        if let (Some(device), Some(inode)) = (whole.device, whole.inode) {
             candidates.extend(self.database.sources_of_file(device, inode)?);
         }
         for known in candidates {
-            if look.continues(&known.checkpoint)? {
+            if log.starts_with(known.checkpoint.facts.identity.read)? {
                 return Ok(Ok(Some(known)));
             }
         }
-        let whole = look.fingerprint(look.size)?;
-        let mut alike = self.database.sources_like(&whole)?;
+        let mut alike = self.database.sources_like(whole.read)?;
         let originals = alike.iter().map(|known| PathBuf::from(&known.checkpoint.facts.path));
         if let Some(original) = originals.into_iter().find(|original| original.exists()) {
             return Ok(Err(original));
@@ -144,16 +150,16 @@ impl<'a> Planner<'a> {
         if let Some(moved) = alike.pop() {
             return Ok(Ok(Some(moved)));
         }
-        if let Some(original) = self.new.get(&whole) {
+        if let Some(original) = self.new.get(&whole.read) {
             return Ok(Err(original.clone()));
         }
-        self.new.insert(whole, look.path.to_owned());
+        self.new.insert(whole.read, log.path().to_owned());
         Ok(Ok(None))
     }
 
-    fn resume(&self, look: &Look<'_>, checkpoint: Checkpoint, path: &Path) -> Option<Start> {
+    fn resume(&self, size: u64, checkpoint: Checkpoint, path: &Path) -> Option<Start> {
         let has_moved = checkpoint.facts.path != path.to_string_lossy();
-        let has_grown = look.size > checkpoint.position.offset;
+        let has_grown = size > checkpoint.position.offset;
         if checkpoint.complete && has_grown {
             return Some(Start::Again);
         }
@@ -171,37 +177,5 @@ impl<'a> Planner<'a> {
             TaskFrom::Session => return None,
         };
         Some(name.to_string_lossy().into())
-    }
-}
-
-/// A file that is being looked at.
-struct Look<'p> {
-    file: File,
-    path: &'p Path,
-    size: u64,
-    number: (Option<u64>, Option<u64>),
-}
-
-impl<'p> Look<'p> {
-    fn new(path: &'p Path) -> Result<Self, Error> {
-        let fail = |error| Error::Input { path: path.to_owned(), error };
-        let file = File::open(path).map_err(fail)?;
-        let metadata = file.metadata().map_err(fail)?;
-        Ok(Self { file, path, size: metadata.len(), number: number(&metadata) })
-    }
-
-    fn fingerprint(&mut self, length: u64) -> Result<Vec<u8>, Error> {
-        fingerprint(&mut self.file, length).map_err(|error| self.fail(error))
-    }
-
-    /// Whether this file begins with what was committed.
-    fn continues(&mut self, checkpoint: &Checkpoint) -> Result<bool, Error> {
-        let offset = checkpoint.position.offset;
-        Ok(self.size >= offset
-            && self.fingerprint(offset)? == checkpoint.facts.identity.fingerprint)
-    }
-
-    fn fail(&self, error: io::Error) -> Error {
-        Error::Input { path: self.path.to_owned(), error }
     }
 }

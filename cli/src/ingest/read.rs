@@ -1,13 +1,10 @@
 //! A file, from where it was left, as commits. Knows no database.
 
-use std::{convert::Infallible, fs::File, io};
+use std::{convert::Infallible, io};
 
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 
-use super::{
-    identity::identity,
-    plan::{Plan, Start},
-};
+use super::plan::{Plan, Start};
 use crate::{error::Error, input::Input};
 use foldline::{
     conversation::{
@@ -20,6 +17,7 @@ use foldline::{
     executors::{Executor, ExecutorState, Format},
     ledger::{Checkpoint, Commit, SourceFacts},
     processor::{Counts, DEFAULT_MAX_LINE, Finished, FramerState, LastLine, Processor, Snapshot},
+    source::LogFile,
     transduce::{Batch, Emitter, Gather, Reducer, Resume},
 };
 
@@ -123,14 +121,18 @@ fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}
 
 fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<End>, Error> {
     let mut expected = None;
-    let mut input = Input::open_at(&plan.path, 0)?;
+    let mut input = Input::new(LogFile::open_regular(&plan.path)?, DEFAULT_MAX_LINE)?;
     let mut restored = None;
     if let Start::Resume(checkpoint) = &plan.start {
         let format = Format::from_name(&checkpoint.facts.format);
         if let (Some(executor), Some(snapshot)) =
             (format.and_then(Executor::of), State::read(&checkpoint.state))
         {
-            input = Input::open_at(&plan.path, checkpoint.position.offset)?;
+            if !input.log_mut().starts_with(checkpoint.facts.identity.read)? {
+                let error = io::Error::other("replaced by another file meanwhile");
+                return Err(fail(plan, error));
+            }
+            input.log_mut().seek(checkpoint.position.offset)?;
             expected = Some(checkpoint.position);
             restored = Some((executor, snapshot));
         }
@@ -138,7 +140,6 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     if expected.is_none() && !matches!(plan.start, Start::New) && !each(Piece::Forget) {
         return Ok(None);
     }
-    let file = File::open(&plan.path).map_err(|error| fail(plan, error))?;
     let (executor, snapshot) = match restored {
         Some(restored) => restored,
         None => {
@@ -158,31 +159,30 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     }
     let format = executor.format().name();
     let begun = position.offset;
-    let mut log = Log { plan, format, file, expected, begun, session };
-    let mut stopped = false;
-    input
-        .read_all(|bytes| {
-            processor.push(bytes, nothing);
-            if !stopped && log.pending(processor.position()) >= STRETCH {
-                stopped = !each(log.stretch(&mut processor)?);
-            }
-            if stopped { Err(Error::Output(io::ErrorKind::BrokenPipe.into())) } else { Ok(()) }
-        })
-        .or_else(|error| if stopped { Ok(()) } else { Err(error) })?;
-    if stopped {
-        return Ok(None);
+    let mut log = Log { plan, format, expected, begun, session };
+    loop {
+        let bytes = input.log_mut().read()?;
+        if bytes.is_empty() {
+            break;
+        }
+        processor.push(bytes, nothing);
+        if log.pending(processor.position()) >= STRETCH
+            && !each(log.stretch(&mut input, &mut processor)?)
+        {
+            return Ok(None);
+        }
     }
     if plan.complete {
         let mut finished = processor.finish(nothing);
         let has_news = log.has_news(finished.framer.position);
-        if has_news && !each(log.last_stretch(&mut finished)?) {
+        if has_news && !each(log.last_stretch(&mut input, &mut finished)?) {
             return Ok(None);
         }
         return Ok(Some(End { mid_line: false, has_news: has_news || log.expected != first }));
     }
     let mid_line = processor.flush_last_line(nothing) == LastLine::Left;
     let has_news = log.has_news(processor.position());
-    if has_news && !each(log.stretch(&mut processor)?) {
+    if has_news && !each(log.stretch(&mut input, &mut processor)?) {
         return Ok(None);
     }
     Ok(Some(End { mid_line, has_news: has_news || log.expected != first }))
@@ -196,8 +196,6 @@ fn fail(plan: &Plan, error: io::Error) -> Error {
 struct Log<'p> {
     plan: &'p Plan,
     format: &'static str,
-    /// For the identity: read at its own position.
-    file: File,
     /// The position of the last commit.
     expected: Option<Position>,
     /// Where the stretch begins that is not committed yet.
@@ -222,36 +220,39 @@ impl Log<'_> {
         has_moved || self.expected != Some(position)
     }
 
-    fn stretch(&mut self, processor: &mut LogProcessor) -> Result<Piece, Error> {
+    fn stretch(&mut self, input: &mut Input, processor: &mut LogProcessor) -> Result<Piece, Error> {
         let state = State::write(&processor.state());
         let session = processor.transducer().emitter().0.session_id().cloned();
         let cut = processor.cut();
-        self.commit(processor.position(), state, cut, session, false)
+        self.commit(input, processor.position(), state, cut, session, false)
     }
 
     fn last_stretch(
         &mut self,
+        input: &mut Input,
         finished: &mut Finished<LocatingState<ExecutorState>, Fan>,
     ) -> Result<Piece, Error> {
         let state = State::write(&finished.snapshot());
         let cut = finished.emitter.cut();
-        self.commit(finished.framer.position, state, cut, None, true)
+        self.commit(input, finished.framer.position, state, cut, None, true)
     }
 
     fn commit(
         &mut self,
+        input: &mut Input,
         position: Position,
         state: io::Result<Json>,
         cut: <Fan as Gather>::Stretch,
         next_session: Option<SessionId>,
         complete: bool,
     ) -> Result<Piece, Error> {
-        let identity = identity(&mut self.file, position.offset);
+        // A file that was truncated meanwhile is not recognised again: what was read of it stays.
+        let identity = input.log_mut().identity(position.offset)?.unwrap_or_default();
         let facts = SourceFacts {
             path: self.plan.stored_path(),
             format: self.format.to_owned(),
             task: self.plan.task.clone(),
-            identity: identity.map_err(|error| fail(self.plan, error))?,
+            identity,
         };
         let ((), rows, kept) = cut;
         let session = std::mem::replace(&mut self.session, next_session);

@@ -79,8 +79,7 @@ impl Writer {
                 Error::Unsupported { format, .. } => {
                     self.summary.skip(&plan.path, Skipped::Unsupported(format));
                 }
-                Error::Input { error, .. } => self.summary.fail(&plan.path, error.to_string()),
-                error => self.summary.fail(&plan.path, error.to_string()),
+                error => self.summary.fail(&plan.path, error.reason()),
             },
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! A replay that follows its log, or can be gone on with later.
 
 use std::{
+    fmt,
     io::{self, Write},
     path::Path,
 };
@@ -9,8 +10,8 @@ use super::{OutputFormat, Replay, ReplayArgs, Run, shape, writer};
 use crate::{
     checkpoint::{Journal, OutputFile, ReplayCheckpoint},
     error::Error,
-    follow::{Follow, News, Until, end_on_signals},
     input::{Recognition, executor_of},
+    signal::stop_flag,
     sink::{Shape, ShapeState, SinkState},
 };
 use foldline::{
@@ -18,6 +19,7 @@ use foldline::{
     emitters::{patch::PatchStream, terminal::neutralise_line},
     executors::{Executor, Format},
     processor::{Checkpoint, Processor, Snapshot},
+    source::{Follow, Notice, SourceError, Step, Until},
 };
 
 pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
@@ -27,12 +29,12 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
         ));
     }
     let until = match args.follow {
-        true => Until::Asked { idle: args.idle_exit },
-        false => Until::End,
+        true => args.idle_exit.map_or(Until::Stopped, Until::Idle),
+        false => Until::EndOfFile,
     };
     let mut follow = Follow::open(&args.file, until)?;
     if args.follow {
-        end_on_signals()?;
+        follow = follow.with_stop(stop_flag()?);
     }
     let (Some(checkpoint), Some(out)) = (&args.checkpoint, &args.out) else {
         let executor = recognise(args, &mut follow)?;
@@ -64,7 +66,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
 fn journalled(
     args: &ReplayArgs,
     executor: Executor,
-    follow: &mut Follow<'_>,
+    follow: &mut Follow,
     mut run: Run<OutputFile>,
     journal: &mut Journal,
 ) -> Result<Replay<OutputFile>, Error> {
@@ -82,63 +84,62 @@ fn journalled(
 /// Reads all there is; after each piece comes `between`.
 fn read<W: Write>(
     args: &ReplayArgs,
-    follow: &mut Follow<'_>,
+    follow: &mut Follow,
     run: &mut Run<W>,
-    mut between: impl FnMut(&mut Follow<'_>, &mut Run<W>) -> Result<(), Error>,
+    mut between: impl FnMut(&mut Follow, &mut Run<W>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     loop {
         between(follow, run)?;
-        match follow.next()? {
-            News::Bytes(bytes) => run.push(bytes)?,
-            News::Notice(what) => tell(args, &what),
-            News::NextFile(why) => {
+        match follow.step()? {
+            Step::Bytes(bytes) => run.push(bytes)?,
+            Step::Notice(notice) => report(args, &notice),
+            Step::NextFile(notice) => {
                 let mut failure = None;
                 run.processor.next_file(|error| failure = Some(error));
                 failure.map_or(Ok(()), Err).map_err(Error::Output)?;
-                tell(args, &why);
+                report(args, &notice);
             }
-            News::Quiet => {}
-            News::End => return Ok(()),
+            Step::End => return Ok(()),
+            Step::Idle => {}
         }
     }
 }
 
-/// Tells what became of the log.
-fn tell(args: &ReplayArgs, what: &str) {
-    let told = format!("{} {what}", args.file.display());
-    let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&told));
+/// Says on standard error what became of the log.
+fn report(args: &ReplayArgs, what: &dyn fmt::Display) {
+    let line = format!("{} {what}", args.file.display());
+    let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&line));
 }
 
 /// The executor that is named, else the one for what the log begins with, as soon as that is there.
-fn recognise(args: &ReplayArgs, follow: &mut Follow<'_>) -> Result<Executor, Error> {
+fn recognise(args: &ReplayArgs, follow: &mut Follow) -> Result<Executor, Error> {
     if let Some(format) = Format::from_name(&args.executor) {
         return executor_of(format, &args.file);
     }
     let mut recognition = Recognition::new(args.max_line);
     loop {
-        let format = match follow.next()? {
-            News::Bytes(bytes) => recognition.push(bytes),
-            News::NextFile(why) => {
-                tell(args, &why);
-                tell(
-                    args,
-                    "is read from there on: what stood before did not tell which agent wrote it",
-                );
+        let format = match follow.step()? {
+            Step::Bytes(bytes) => recognition.push(bytes),
+            Step::NextFile(notice) => {
+                report(args, &notice);
+                let what =
+                    "is read from there on: what stood before did not tell which agent wrote it";
+                report(args, &what);
                 recognition = Recognition::new(args.max_line);
                 None
             }
-            News::Notice(what) => {
-                tell(args, &what);
+            Step::Notice(notice) => {
+                report(args, &notice);
                 None
             }
-            News::Quiet => None,
-            News::End => match recognition.push(&[]) {
+            Step::End => match recognition.push(&[]) {
                 Some(format) => Some(format),
                 None => return Err(recognition.failure(&args.file)),
             },
+            Step::Idle => None,
         };
         if let Some(format) = format {
-            follow.go_to(0)?;
+            follow.seek(0)?;
             return executor_of(format, &args.file);
         }
         if recognition.is_hopeless() {
@@ -152,7 +153,7 @@ fn resume(
     args: &ReplayArgs,
     stored: ReplayCheckpoint,
     journal: &Journal,
-    follow: &mut Follow<'_>,
+    follow: &mut Follow,
     mut output: OutputFile,
 ) -> Result<(Executor, Run<OutputFile>), Error> {
     let Checkpoint { source, format, processor, emitter, output: written } = stored;
@@ -172,9 +173,12 @@ fn resume(
     if source.read.length != processor.framer.position.offset {
         return Err(journal.refused("it contradicts itself"));
     }
-    match follow.go_on(&source)? {
-        Ok(notice) => notice.iter().for_each(|what| tell(args, what)),
-        Err(reason) => return Err(journal.refused(reason)),
+    match follow.resume(&source) {
+        Ok(notice) => notice.iter().for_each(|notice: &Notice| report(args, notice)),
+        Err(error @ SourceError::Unrecognised { .. }) => {
+            return Err(journal.refused(error.to_string()));
+        }
+        Err(error) => return Err(error.into()),
     }
     output.cut_back(written)?.map_err(|reason| journal.refused(reason))?;
     let mut replay = Replay::with_shape(args, output, shape);
@@ -186,7 +190,7 @@ fn resume(
 /// Stores how far the log was read, once everything that was made of it is on the disk.
 fn save(
     executor: Executor,
-    follow: &mut Follow<'_>,
+    follow: &mut Follow,
     run: &mut Run<OutputFile>,
     journal: &mut Journal,
 ) -> Result<(), Error> {

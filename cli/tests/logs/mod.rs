@@ -119,7 +119,7 @@ pub(crate) fn dump(db: &Path) -> String {
     let from = "FROM sources s JOIN sessions n ON n.source = s.id";
     let entries = format!("{from} JOIN entries e ON e.session = n.id");
     let queries = [
-        "SELECT name, path, format, size, hex(fingerprint), line, offset, state, complete
+        "SELECT name, path, format, size, read_length, hex(read_edges), line, offset, state, complete
          FROM sources ORDER BY name"
             .to_owned(),
         format!(

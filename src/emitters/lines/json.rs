@@ -54,7 +54,8 @@ where
         let mut failures = Batch::EMPTY;
         let is_large = is_large(&event.item);
         self.emitter.emit(event).drain_with(|out| {
-            let written = if is_large { self.lines.large_json(&out) } else { self.lines.json(&out) };
+            let written =
+                if is_large { self.lines.large_json(&out) } else { self.lines.json(&out) };
             failures.extend(written.err());
         });
         failures

@@ -7,7 +7,8 @@ use super::{Database, Rows, SqliteError, writer::SourceWriter};
 use crate::{
     conversation::{Json, Position, TaskId, Timestamp},
     ledger::{
-        Checkpoint, Commit, CommitError, Identity, Ledger, Mark, Receipt, SourceFacts, SourceName,
+        Checkpoint, Commit, CommitError, Extent, Identity, Ledger, Mark, Receipt, SourceFacts,
+        SourceName,
     },
 };
 
@@ -16,8 +17,8 @@ impl Database {
         let checkpoint = self
             .connection
             .prepare_cached(
-                "SELECT path, format, device, inode, size, modified_at, fingerprint, line, offset,
-                        state, complete,
+                "SELECT path, format, device, inode, size, modified_at, read_length, read_edges,
+                        line, offset, state, complete,
                         (SELECT task FROM sessions WHERE sessions.id = sources.session)
                  FROM sources WHERE name = ?1",
             )
@@ -102,14 +103,14 @@ fn write(
     let sql = match id {
         None => {
             "INSERT INTO sources (id, name, path, format, device, inode, size, modified_at,
-                                  fingerprint, line, offset, state, complete)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+                                  read_length, read_edges, line, offset, state, complete)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
         }
         Some(_) => {
             "UPDATE sources SET
                  name = ?2, path = ?3, format = ?4, device = ?5, inode = ?6, size = ?7,
-                 modified_at = ?8, fingerprint = ?9, line = ?10, offset = ?11, state = ?12,
-                 complete = ?13
+                 modified_at = ?8, read_length = ?9, read_edges = ?10, line = ?11, offset = ?12,
+                 state = ?13, complete = ?14
              WHERE id = ?1"
         }
     };
@@ -122,7 +123,8 @@ fn write(
         identity.inode.map(u64::cast_signed),
         identity.size.cast_signed(),
         identity.modified.map(Timestamp::as_millis),
-        identity.fingerprint,
+        identity.read.length.cast_signed(),
+        identity.read.edges.as_bytes(),
         position.line.cast_signed(),
         position.offset.cast_signed(),
         state.get(),
@@ -148,22 +150,22 @@ fn stored(
 }
 
 fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
-    let state: String = row.get(9)?;
+    let state: String = row.get(10)?;
     let identity = Identity {
         device: row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned),
         inode: row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned),
         size: unsigned(row, 4)?,
         modified: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
-        fingerprint: row.get(6)?,
+        read: Extent { length: unsigned(row, 6)?, edges: row.get::<_, [u8; 32]>(7)?.into() },
     };
-    let task = row.get::<_, Option<String>>(11)?.map(TaskId::from);
+    let task = row.get::<_, Option<String>>(12)?.map(TaskId::from);
     let facts = SourceFacts { path: row.get(0)?, format: row.get(1)?, task, identity };
     Ok(Checkpoint {
         facts,
-        position: Position { line: unsigned(row, 7)?, offset: unsigned(row, 8)? },
+        position: Position { line: unsigned(row, 8)?, offset: unsigned(row, 9)? },
         // A state that is no JSON is one that nobody can go on from, as `null` is.
         state: serde_json::from_str(&state).unwrap_or_default(),
-        complete: row.get(10)?,
+        complete: row.get(11)?,
     })
 }
 

@@ -8,7 +8,8 @@ CREATE TABLE sources (
     inode       INTEGER,
     size        INTEGER NOT NULL,       -- of the whole file, when it was last read
     modified_at INTEGER,
-    fingerprint BLOB NOT NULL,          -- digest of the beginning and the end of what is committed
+    read_length INTEGER NOT NULL,       -- how many bytes of it are committed
+    read_edges  BLOB NOT NULL,          -- digest of the beginning and the end of those
     line        INTEGER NOT NULL,       -- where the next record begins, counted from 1
     offset      INTEGER NOT NULL,       -- the same in bytes, counted from 0
     state       TEXT NOT NULL,          -- the executor's state there, JSON
@@ -18,7 +19,7 @@ CREATE TABLE sources (
 CREATE INDEX sources_by_path ON sources (path);
 CREATE INDEX sources_by_inode ON sources (inode, device);
 CREATE INDEX sources_by_session ON sources (session);
-CREATE INDEX sources_by_fingerprint ON sources (fingerprint);
+CREATE INDEX sources_by_read ON sources (read_edges, read_length);
 
 -- How far what is written beside the database has come, such as an audit trail: committed together
 -- with the rows of the same events.

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Params, params};
 use super::{Database, SqliteError};
 use crate::{
     conversation::Json,
-    ledger::{Checkpoint, SourceName},
+    ledger::{Checkpoint, Extent, SourceName},
 };
 
 /// A source that a database knows.
@@ -42,11 +42,12 @@ impl Database {
         )
     }
 
-    /// The sources of which what was committed has this fingerprint.
-    pub fn sources_like(&self, fingerprint: &[u8]) -> Result<Vec<Known>, SqliteError> {
+    /// The sources of which exactly this was committed.
+    pub fn sources_like(&self, read: Extent) -> Result<Vec<Known>, SqliteError> {
+        let Extent { length, edges } = read;
         self.known(
-            "SELECT name FROM sources WHERE fingerprint = ?1 ORDER BY id",
-            params![fingerprint],
+            "SELECT name FROM sources WHERE read_edges = ?1 AND read_length = ?2 ORDER BY id",
+            params![edges.as_bytes(), length.cast_signed()],
         )
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::operation::{Expectation, Operation, Stale, Stretch};
 use crate::{
-    conversation::{Json, Position, Timestamp},
-    ledger::{Checkpoint, Commit, Identity, Mark, SourceFacts, SourceName},
+    conversation::{Digest, Json, Position, Timestamp},
+    ledger::{Checkpoint, Commit, Extent, Identity, Mark, SourceFacts, SourceName},
 };
 
 /// What a ledger should hold.
@@ -101,7 +101,10 @@ impl Model {
                 inode: Some(self.made),
                 size: position.offset,
                 modified: Some(Timestamp::from_millis(1_700_000_000_123)),
-                fingerprint: vec![0, 255, 10],
+                read: Extent {
+                    length: position.offset,
+                    edges: Digest::of(&self.made.to_le_bytes()),
+                },
             },
         };
         let checkpoint = Checkpoint { facts, position, state, complete };

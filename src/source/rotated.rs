@@ -1,16 +1,15 @@
 //! The files beside a log that it was renamed or copied to.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use super::{identity, number};
-use foldline::processor::{Extent, SourceIdentity};
-
-/// The device and the number that tell a file from every other, where the system tells them.
-pub(super) type Number = (Option<u64>, Option<u64>);
+use super::{
+    LogFile,
+    log_file::{Number, number},
+};
+use crate::ledger::Identity;
 
 /// A file that is called as the log is, and something behind it: `log.1`, `log-20260101`, `log.old`.
 #[derive(Debug, PartialEq)]
@@ -87,36 +86,23 @@ pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<
 /// How much of a copy must have been read to know it by that: shorter beginnings are those of many logs.
 const CERTAIN: u64 = 1024;
 
-/// The rotated file that a log was left in: by its number if it was renamed, else the only one that
-/// begins with what was read.
-pub(super) fn left_in(
-    log: &Path,
-    left: &SourceIdentity,
-) -> io::Result<Option<(Rotated, SourceIdentity)>> {
+/// The rotated file that a log was left in, opened, with its identity now: by its number if it was renamed,
+/// else the only one that begins with what was read.
+pub(super) fn left_in(log: &Path, left: &Identity) -> io::Result<Option<(LogFile, Identity)>> {
     let mut alike = Vec::new();
     for rotated in beside(log)? {
-        let found = File::open(&rotated.path);
-        let found = found.and_then(|mut file| identity(&mut file, left.read.length));
         // One that cannot be read is not gone on with.
-        match found {
-            Ok(Some(found)) if found.read == left.read => alike.push((rotated, found)),
+        let Ok(mut file) = LogFile::open_regular(rotated.path) else { continue };
+        match file.identity(left.read.length) {
+            Ok(Some(found)) if found.read == left.read => alike.push((file, found)),
             _ => {}
         }
     }
-    let is_same = |(rotated, _): &(Rotated, _)| {
-        left.inode.is_some() && rotated.number == (left.device, left.inode)
-    };
-    if let Some(at) = alike.iter().position(is_same) {
+    if let Some(at) = alike.iter().position(|(_, found)| found.is_same_file(left)) {
         return Ok(Some(alike.swap_remove(at)));
     }
     let is_certain = alike.len() == 1 && left.read.length >= CERTAIN;
     Ok(alike.pop().filter(|_| is_certain))
-}
-
-/// The copy of a log that was cut after it was read up to `read`, and the copy's length.
-pub(super) fn copy_of(log: &Path, read: Extent) -> io::Result<Option<(Rotated, u64)>> {
-    let left = SourceIdentity { read, ..SourceIdentity::default() };
-    Ok(left_in(log, &left)?.map(|(rotated, found)| (rotated, found.size)))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`Wake`]: waits until a file changes.
+//! [`Watch`]: waits until a file changes.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,26 +10,28 @@ use std::{
 use notify::{RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 use tracing::debug;
 
-/// Waits until the system says that a file has changed, and never longer than asked to: some file
-/// systems say nothing.
-pub(super) struct Wake {
+/// Waits until the system notifies of a change of a file, and never longer than asked to: some file systems
+/// do not notify.
+#[derive(Debug)]
+pub(super) struct Watch {
     watcher: Option<RecommendedWatcher>,
     changed: Receiver<()>,
     watched: Option<PathBuf>,
 }
 
-impl Wake {
+impl Watch {
     pub(super) fn new() -> Self {
         // One message is enough to be woken by, however much has changed.
         let (sender, changed) = sync_channel(1);
         let watcher = recommended_watcher(move |_| {
             let _ = sender.try_send(());
         });
-        let watcher = watcher.inspect_err(|error| debug!(%error, "changes are not notified"));
+        let watcher =
+            watcher.inspect_err(|error| debug!(%error, "changes of the file are not notified"));
         Self { watcher: watcher.ok(), changed, watched: None }
     }
 
-    /// From now on it is this file whose changes wake.
+    /// Watches this file, and no longer the one before.
     pub(super) fn watch(&mut self, path: &Path) {
         let Some(watcher) = &mut self.watcher else { return };
         if let Some(before) = self.watched.take() {
@@ -38,7 +40,7 @@ impl Wake {
         }
         match watcher.watch(path, RecursiveMode::NonRecursive) {
             Ok(()) => self.watched = Some(path.to_owned()),
-            Err(error) => debug!(%error, "changes are not notified"),
+            Err(error) => debug!(%error, "changes of the file are not notified"),
         }
     }
 

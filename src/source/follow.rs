@@ -1,0 +1,385 @@
+//! [`Follow`]: a log that is still being written.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant, SystemTime},
+};
+
+use super::{
+    LogFile, Notice, SourceError,
+    log_file::{Number, number},
+    rotated,
+    watch::Watch,
+};
+use crate::ledger::{Extent, Identity};
+
+/// How often a log is looked at where the system does not notify of changes.
+const POLL: Duration = Duration::from_millis(100);
+
+/// How long nothing must have come from a file that was rotated away until it is left.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// When following ends, apart from the [`stop`](Follow::with_stop) flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Until {
+    /// At the end of the log as it is.
+    EndOfFile,
+    /// When nothing has come for so long.
+    Idle(Duration),
+    /// Never.
+    Stopped,
+}
+
+/// Reads a log to its end, and on as it grows, is renamed, replaced or truncated; the
+/// [module](crate::source) says what is handled how.
+///
+/// ```
+/// use std::{fs, io::Write, time::Duration};
+///
+/// use foldline::source::{Follow, Notice, Step, Until};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("session.jsonl");
+/// fs::write(&path, "one\n")?;
+///
+/// let mut follow = Follow::open(&path, Until::Idle(Duration::from_millis(300)))?;
+/// let mut text = String::new();
+/// loop {
+///     match follow.step()? {
+///         Step::Bytes(bytes) => {
+///             text.push_str(std::str::from_utf8(bytes)?);
+///             if text == "one\n" {
+///                 // The log is rotated.
+///                 fs::rename(&path, folder.path().join("session.jsonl.1"))?;
+///                 fs::write(&path, "two\n")?;
+///             }
+///         }
+///         // The rest of a line without end ends here.
+///         Step::NextFile(notice) => assert_eq!(notice, Notice::Replaced { may_have_gap: false }),
+///         Step::Notice(notice) => println!("the log {notice}"),
+///         Step::Idle => {}
+///         Step::End => break,
+///     }
+/// }
+/// # #[cfg(unix)]
+/// assert_eq!(text, "one\ntwo\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Follow {
+    path: PathBuf,
+    until: Until,
+    stop: Arc<AtomicBool>,
+    /// The file that is read; it has another name once it was renamed.
+    file: LogFile,
+    /// It was a rotated file already when it was opened.
+    is_rotated: bool,
+    /// Its length and its time when it was last looked at.
+    length: u64,
+    modified: Option<SystemTime>,
+    /// The first bytes that were read of it, and the last ones.
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    /// When anything last came.
+    last_change: Instant,
+    /// Since when another file has the log's name, while nothing came from this one.
+    quiet_since: Option<Instant>,
+    /// `None` where nobody waits for changes.
+    watch: Option<Watch>,
+}
+
+/// What following a log gives next. A new kind of step would be a breaking change: whoever follows must not
+/// pass over one.
+#[derive(Debug)]
+pub enum Step<'f> {
+    /// The next bytes.
+    Bytes(&'f [u8]),
+    /// Something happened to the log, and it goes on where it was, in the middle of a line if need be.
+    Notice(Notice),
+    /// What comes next is the beginning of a file: a line without end ends here.
+    NextFile(Notice),
+    /// Nothing came for a moment.
+    Idle,
+    /// The log has ended, or following was stopped.
+    End,
+}
+
+/// What one look at the log finds.
+enum Look {
+    /// So many bytes were read.
+    Bytes(usize),
+    Notice(Notice),
+    NextFile(Notice),
+    Nothing,
+}
+
+impl Follow {
+    /// Opens a log.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is not a regular file.
+    pub fn open(path: impl Into<PathBuf>, until: Until) -> Result<Self, SourceError> {
+        let path = path.into();
+        let file = LogFile::open_regular(&path)?;
+        let mut follow = Self {
+            path,
+            until,
+            stop: Arc::default(),
+            file,
+            is_rotated: false,
+            length: 0,
+            modified: None,
+            head: Vec::new(),
+            tail: Vec::new(),
+            last_change: Instant::now(),
+            quiet_since: None,
+            watch: (until != Until::EndOfFile).then(Watch::new),
+        };
+        follow.watch();
+        Ok(follow)
+    }
+
+    /// Ends as soon as `stop` is true.
+    #[must_use]
+    pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// The log's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file that is read now; it has another name than the log while that is rotated.
+    pub fn file(&self) -> &LogFile {
+        &self.file
+    }
+
+    /// By what the file that is read now is recognised again when `read` bytes of it were read; `None` if
+    /// it was truncated to less, which the next step finds.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
+        self.file.identity(read)
+    }
+
+    /// Goes on reading at `offset` of the file that is read now.
+    ///
+    /// # Errors
+    /// It cannot be read, or is shorter.
+    pub fn seek(&mut self, offset: u64) -> Result<(), SourceError> {
+        let edge = offset.min(Extent::EDGE as u64);
+        self.head = self.exactly(0, edge)?;
+        self.tail = self.exactly(offset - edge, edge)?;
+        (self.length, self.modified) = (offset, None);
+        self.file.seek(offset)
+    }
+
+    /// Goes on where the log was left an earlier time: in this file, or in the one beside it that it was
+    /// renamed or copied to meanwhile.
+    ///
+    /// # Errors
+    /// [`SourceError::Unrecognised`] if neither is what was read; or nothing can be read.
+    pub fn resume(&mut self, left: &Identity) -> Result<Option<Notice>, SourceError> {
+        let here = self.identity(left.read.length)?;
+        let is_alike = here.is_some_and(|here| here.read == left.read);
+        let is_same =
+            here.is_some_and(|here| (here.device, here.inode) == (left.device, left.inode));
+        let mut notice = None;
+        if !(is_alike && is_same) {
+            let elsewhere =
+                rotated::left_in(&self.path, left).map_err(|error| self.failed(error))?;
+            // A file that was put back, or copied here, is alike and has another number.
+            match elsewhere.filter(|(_, found)| !is_alike || found.is_same_file(left)) {
+                Some((file, _)) => {
+                    notice = Some(Notice::Rotated { to: file.path().to_owned() });
+                    self.read_rotated(file);
+                }
+                None if is_alike => {}
+                None => {
+                    let (path, is_shorter) = (self.path.clone(), here.is_none());
+                    return Err(SourceError::Unrecognised { path, is_shorter });
+                }
+            }
+        }
+        self.seek(left.read.length)?;
+        Ok(notice)
+    }
+
+    /// What comes next. Waits for a moment, 100 ms at the most, if there is nothing.
+    ///
+    /// # Errors
+    /// The log, or the folder that it is in, cannot be read.
+    pub fn step(&mut self) -> Result<Step<'_>, SourceError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Step::End);
+        }
+        let look = self.look()?;
+        if !matches!(look, Look::Nothing) {
+            self.last_change = Instant::now();
+        }
+        Ok(match look {
+            Look::Bytes(length) => Step::Bytes(&self.file.chunk()[..length]),
+            Look::Notice(notice) => Step::Notice(notice),
+            Look::NextFile(notice) => Step::NextFile(notice),
+            Look::Nothing => self.wait(),
+        })
+    }
+
+    fn wait(&self) -> Step<'_> {
+        let left = match self.until {
+            Until::EndOfFile => return Step::End,
+            Until::Idle(idle) => idle.saturating_sub(self.last_change.elapsed()),
+            Until::Stopped => POLL,
+        };
+        if left.is_zero() {
+            return Step::End;
+        }
+        if let Some(watch) = &self.watch {
+            watch.wait(left.min(POLL));
+        }
+        Step::Idle
+    }
+
+    fn look(&mut self) -> Result<Look, SourceError> {
+        let offset = self.file.offset();
+        let (length, modified) = self.status()?;
+        let is_touched = length != offset || modified != self.modified;
+        if length < offset || (is_touched && !self.is_as_it_was()?) {
+            return self.was_truncated();
+        }
+        (self.length, self.modified) = (length, modified);
+        let read = self.read()?;
+        if read > 0 {
+            self.quiet_since = None;
+            return Ok(Look::Bytes(read));
+        }
+        let is_ending = self.until == Until::EndOfFile;
+        if is_ending && !self.is_rotated {
+            return Ok(Look::Nothing);
+        }
+        let is_another = match fs::metadata(&self.path) {
+            Ok(metadata) => number(&metadata) != self.number()?,
+            // It was removed, or is about to be put back.
+            Err(_) => self.is_rotated,
+        };
+        if !is_another {
+            return Ok(Look::Nothing);
+        }
+        // Its writer may still be writing to the old one: it is left when nothing comes for a while.
+        let quiet_since = *self.quiet_since.get_or_insert_with(Instant::now);
+        if !is_ending && quiet_since.elapsed() < GRACE {
+            return Ok(Look::Nothing);
+        }
+        self.next_file()
+    }
+
+    /// What stood in the file before is in its copy, or lost.
+    fn was_truncated(&mut self) -> Result<Look, SourceError> {
+        let read = Extent::of_edges(self.file.offset(), &self.head, &self.tail);
+        let left = Identity { read, ..Identity::default() };
+        let copy = rotated::left_in(&self.path, &left).map_err(|error| self.failed(error))?;
+        let Some((copy, found)) = copy else {
+            let lost = self.length.saturating_sub(read.length);
+            self.seek(0)?;
+            return Ok(Look::NextFile(Notice::Truncated { read: read.length, lost }));
+        };
+        let (to, unread) = (copy.path().to_owned(), found.size.saturating_sub(read.length));
+        self.read_rotated(copy);
+        self.seek(read.length)?;
+        Ok(Look::Notice(Notice::Copied { to, unread }))
+    }
+
+    /// Leaves the file for the next one that had the log's name.
+    fn next_file(&mut self) -> Result<Look, SourceError> {
+        let here = self.number()?;
+        // Somebody may be renaming them just now: what is opened is what stood there before and after.
+        for _ in 0..10 {
+            let younger = self.younger_than(here)?;
+            let next = younger.as_ref().and_then(|younger| younger.first());
+            let path = next.map_or(&self.path, |next| &next.path);
+            let file = match LogFile::open_regular(path) {
+                Err(error) if error.is_not_found() => break,
+                file => file?,
+            };
+            let found = file.metadata()?.map(|metadata| number(&metadata));
+            if next.is_some_and(|next| Some(next.number) != found)
+                || self.younger_than(here)? != younger
+            {
+                continue;
+            }
+            let notice = match next {
+                Some(next) => Notice::RotatedAgain { next: next.path.clone() },
+                None => Notice::Replaced { may_have_gap: younger.is_none() },
+            };
+            (self.file, self.is_rotated, self.quiet_since) = (file, next.is_some(), None);
+            self.watch();
+            self.seek(0)?;
+            return Ok(Look::NextFile(notice));
+        }
+        Ok(Look::Nothing)
+    }
+
+    fn younger_than(&self, number: Number) -> Result<Option<Vec<rotated::Rotated>>, SourceError> {
+        rotated::younger_than(&self.path, number).map_err(|error| self.failed(error))
+    }
+
+    fn read_rotated(&mut self, file: LogFile) {
+        (self.file, self.is_rotated) = (file, true);
+        self.watch();
+    }
+
+    /// Has the file that is read now watched.
+    fn watch(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.watch(self.file.path());
+        }
+    }
+
+    /// Whether what stands before the offset is what was read there.
+    fn is_as_it_was(&mut self) -> Result<bool, SourceError> {
+        let length = self.tail.len();
+        let found = self.file.read_at(self.file.offset() - length as u64, length)?;
+        Ok(found == self.tail)
+    }
+
+    fn read(&mut self) -> Result<usize, SourceError> {
+        let length = self.file.fill_next()?;
+        let read = &self.file.chunk()[..length];
+        self.head.extend_from_slice(&read[..length.min(Extent::EDGE - self.head.len())]);
+        self.tail.extend_from_slice(&read[length.saturating_sub(Extent::EDGE)..]);
+        self.tail.drain(..self.tail.len().saturating_sub(Extent::EDGE));
+        Ok(length)
+    }
+
+    /// `length` bytes at `offset`, all of them.
+    fn exactly(&mut self, offset: u64, length: u64) -> Result<Vec<u8>, SourceError> {
+        let bytes = self.file.read_at(offset, length as usize)?;
+        match bytes.len() as u64 == length {
+            true => Ok(bytes),
+            false => Err(self.failed(io::ErrorKind::UnexpectedEof.into())),
+        }
+    }
+
+    /// The length of the file that is read, and when it was last written.
+    fn status(&self) -> Result<(u64, Option<SystemTime>), SourceError> {
+        let metadata = self.file.metadata()?;
+        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+        Ok((metadata.map_or(0, |metadata| metadata.len()), modified))
+    }
+
+    fn number(&self) -> Result<Number, SourceError> {
+        Ok(self.file.metadata()?.map_or((None, None), |metadata| number(&metadata)))
+    }
+
+    fn failed(&self, error: io::Error) -> SourceError {
+        self.file.failed(error)
+    }
+}
