@@ -11,7 +11,7 @@ use std::{convert::Infallible, hint::black_box};
 
 use criterion::{Criterion, Throughput};
 use foldline::{
-    conversation::{DomainEvent, Located, locating},
+    conversation::{DomainEvent, Located, by_item, locating},
     emitters::{
         audit::AuditChain,
         metrics::Metrics,
@@ -104,7 +104,7 @@ fn consume(
 type Way = fn(&str);
 const WAYS: [(&str, Way); 8] = [
     ("patches", |log| run(log, false, ())),
-    ("metrics", |log| run(log, false, Metrics::default())),
+    ("metrics", |log| run(log, false, by_item(Metrics::default()))),
     ("line hashes", |log| run(log, true, ())),
     ("audit", |log| run(log, true, audit(AuditChain::default()))),
     ("audit aside", |log| {

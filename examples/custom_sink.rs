@@ -6,11 +6,11 @@
 use std::{fs, path::Path};
 
 use foldline::{
-    conversation::{DomainEvent, Located, locating},
+    conversation::{DomainEvent, by_item, locating},
     emitters::patch::PatchEmitter,
     executors::{Executor, Format},
     processor::Processor,
-    transduce::{Batch, Emitter, Transducer, contramap},
+    transduce::{Batch, Emitter, Transducer},
 };
 
 /// Gives a line of CSV for each call that failed or took longer than the limit.
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A tuple is a fan-out: both see every event, in one pass, and keep their own types.
     let both = (PatchEmitter::default(), SlowCalls { limit_ms: 1_000 });
-    let both = contramap(both, |event: &Located<DomainEvent>| &event.item);
+    let both = by_item(both);
     let mut processor = Processor::new(Transducer::new(locating(executor), both));
 
     let (mut patches, mut slow) = (0, Vec::new());

@@ -9,7 +9,7 @@ use foldline::{
     executors::{Executor, ExecutorState, Format},
     ledger::{Extent, Identity},
     processor::{Checkpoint, DEFAULT_MAX_LINE, Processor, Snapshot},
-    transduce::{Batch, Transducer, emit_fn},
+    transduce::Transducer,
 };
 
 const LOG: &str = include_str!("session.jsonl");
@@ -22,16 +22,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The first go ends in the middle of a line.
     let mut patches = Vec::new();
-    let mut stream = PatchStream::default();
-    let emitter = emit_fn(|event: &_| Batch::from(stream.record(event)));
-    let mut processor = Processor::new(Transducer::new(locating(executor), emitter));
+    let mut processor = Processor::new(Transducer::new(locating(executor), PatchStream::default()));
     processor.push(first.as_bytes(), |patch| patches.push(patch));
-    let Snapshot { framer, counts, state, emitter: () } = processor.snapshot();
-    let snapshot = Snapshot { framer, counts, state: state.clone(), emitter: () };
-    drop(processor);
+    let Snapshot { framer, counts, state, emitter } = processor.state();
     let checkpoint: Stored = Checkpoint {
-        processor: snapshot,
-        emitter: stream.state(),
+        processor: Snapshot { framer, counts, state: state.clone(), emitter: () },
+        emitter,
         format: executor.format().name().to_owned(),
         // By what a file is recognised again: whoever has one states it here.
         source: Identity::default(),
@@ -42,15 +38,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The second one, perhaps in another process, begins with that line.
     let checkpoint = Stored::from_bytes(&stored)?;
     let position = checkpoint.processor.framer.position;
-    let mut stream = PatchStream::restore(checkpoint.emitter);
-    let emitter = emit_fn(|event: &_| Batch::from(stream.record(event)));
+    let Snapshot { framer, counts, state, emitter: () } = checkpoint.processor;
+    let snapshot = Snapshot { framer, counts, state, emitter: checkpoint.emitter };
     let reducer = locating(executor);
     let mut processor =
-        Processor::restore(reducer, checkpoint.processor, emitter, DEFAULT_MAX_LINE);
+        Processor::resume(reducer, snapshot, PatchStream::default(), DEFAULT_MAX_LINE);
     let from = usize::try_from(position.offset)?;
     processor.push(&LOG.as_bytes()[from..], |patch| patches.push(patch));
     let counts = processor.finish(|patch| patches.push(patch)).counts;
-    patches.extend(stream.remaining());
 
     assert!(patches.iter().map(|patch| patch.seq).eq(1..=patches.len() as u64));
     assert_eq!(counts.lines, LOG.lines().count() as u64);

@@ -5,10 +5,10 @@
 use std::{fs, path::Path};
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, locating},
+    conversation::{DomainEvent, Json, Located, by_item, locating},
     emitters::{
         metrics::Metrics,
-        patch::{PatchStream, PatchStreamState},
+        patch::{PatchRecord, PatchStream, PatchStreamState},
         sqlite::{DEFAULT_WAIT, Database, RowEmitter},
     },
     executors::{Executor, Format},
@@ -27,21 +27,25 @@ struct PatchLines {
     bytes: Vec<u8>,
 }
 
-impl Emitter<Located<DomainEvent>, ()> for PatchLines {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<()> {
-        if let Some(record) = self.stream.record(event) {
+impl PatchLines {
+    fn write(&mut self, records: Batch<PatchRecord>) -> Batch<()> {
+        for record in records {
             json::append(&mut self.bytes, &record).unwrap();
             self.bytes.push(b'\n');
         }
         Batch::EMPTY
     }
+}
+
+impl Emitter<Located<DomainEvent>, ()> for PatchLines {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<()> {
+        let records = self.stream.emit(event);
+        self.write(records)
+    }
 
     fn finish(&mut self) -> Batch<()> {
-        for record in self.stream.remaining() {
-            json::append(&mut self.bytes, &record).unwrap();
-            self.bytes.push(b'\n');
-        }
-        Batch::EMPTY
+        let records = self.stream.finish();
+        self.write(records)
     }
 }
 
@@ -50,6 +54,10 @@ impl Gather for PatchLines {
 
     fn cut(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len()
     }
 }
 
@@ -61,7 +69,7 @@ impl Resume for PatchLines {
     }
 
     fn resume(&mut self, state: PatchStreamState) {
-        self.stream = PatchStream::restore(state);
+        self.stream.resume(state);
     }
 }
 
@@ -85,6 +93,10 @@ impl<M: Gather, S: Gather<Stretch = ()>> Gather for Beside<M, S> {
     fn cut(&mut self) -> M::Stretch {
         self.1.cut();
         self.0.cut()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size() + self.1.size()
     }
 }
 
@@ -181,7 +193,7 @@ fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
         let mut rounds = 0;
         loop {
             let mut ledger = FileLedger::open(&out, &journal).unwrap();
-            let fan = Beside(PatchLines::default(), Metrics::default());
+            let fan = Beside(PatchLines::default(), by_item(Metrics::default()));
             let all = drive(&mut ledger, &name, locating(executor), fan, &log(), step).unwrap();
             rounds += 1;
             drop(ledger);
@@ -215,7 +227,7 @@ fn the_same_driver_fills_a_database() {
         let path = folder.path().join(format!("{step}"));
         loop {
             let mut database = Database::open(&path, DEFAULT_WAIT).unwrap();
-            let fan = Beside(RowEmitter::default(), Metrics::default());
+            let fan = Beside(RowEmitter::default(), by_item(Metrics::default()));
             if drive(&mut database, &name, locating(executor), fan, &log(), step).unwrap() {
                 break;
             }

@@ -9,7 +9,7 @@ use std::{
 use foldline::{
     conversation::{
         ActionType, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session,
-        Text, TokenUsage, ToolStatus, ToolUse, locating,
+        Text, TokenUsage, ToolStatus, ToolUse, by_item, locating,
     },
     emitters::metrics::{MAX_MODELS, MAX_TOOLS, Metrics},
     executors::{Executor, Format},
@@ -38,11 +38,11 @@ fn metrics_of(log: &str) -> Metrics {
 
 fn read(log: &str, metrics: &mut Metrics) {
     let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
-    let mut processor = Processor::new(Transducer::new(locating(executor), metrics));
+    let mut processor = Processor::new(Transducer::new(locating(executor), by_item(metrics)));
     processor.push(log.as_bytes(), |never| match never {});
     let foldline::processor::Finished { counts, emitter: metrics, .. } =
         processor.finish(|never| match never {});
-    metrics.add_read(counts.into());
+    metrics.into_inner().add_read(counts.into());
 }
 
 /// The value of a series, written as it is rendered.

@@ -12,7 +12,7 @@ use foldline::{
         transcript::Transcript,
     },
     json,
-    transduce::{Batch, Emitter},
+    transduce::{Batch, Emitter, Resume},
 };
 
 /// Writes events to `writer` in one of the program's formats.

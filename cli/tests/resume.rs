@@ -18,7 +18,7 @@ use foldline::{
     executors::{Executor, ExecutorState, Format},
     json,
     processor::{Checkpoint, DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot},
-    transduce::{Batch, Emitter, Transducer},
+    transduce::{Batch, Emitter, Resume, Transducer},
 };
 
 /// A log in which calls stay open, results come late, spellings are odd, and lines are damaged.

@@ -6,6 +6,7 @@
 //! executor shares, and [`Conversation`] the fold of all events into one document.
 
 mod action;
+mod by_item;
 mod digest;
 mod document;
 mod entry;
@@ -30,6 +31,7 @@ pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
     },
+    by_item::{ByItem, by_item},
     digest::{Digest, HexDigits, NotADigest},
     document::{Conversation, EntrySlot},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},

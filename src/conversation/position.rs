@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
-use crate::transduce::{Batch, Reducer};
+use crate::transduce::{Batch, Reducer, wrapper::access};
 
 /// A position in a log.
 #[derive(
@@ -53,6 +53,8 @@ impl<T> Located<T> {
 pub struct Locating<R> {
     reducer: R,
 }
+
+access!(Locating<R>, reducer: R);
 
 /// The state of a [`Locating`]: the reducer's own, and the position of the last record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,9 @@
 use super::{
     action::{ActionType, FileChange, TodoItem, ToolResult},
     entry::{NormalizedEntry, NormalizedEntryType},
+    event::DomainEvent,
     json::Json,
+    session::Session,
     text::{Repr, Text},
 };
 
@@ -82,6 +84,33 @@ impl NormalizedEntry {
         for (_, json) in self.metadata.iter().flat_map(|metadata| metadata.extra.iter()) {
             each(Part::Json(json));
         }
+    }
+}
+
+impl DomainEvent {
+    /// About how many bytes it takes in memory, an entry that it shares with others included.
+    pub fn size(&self) -> usize {
+        let texts = match self {
+            Self::NewEntry { entry }
+            | Self::OpenEntry { entry, .. }
+            | Self::NewToolCall { entry, .. }
+            | Self::UpdateToolCall { entry, .. }
+            | Self::CloseEntry { entry: Some(entry), .. } => {
+                size_of::<NormalizedEntry>() + entry.size()
+            }
+            Self::GrowEntry { text, .. } => text.size(),
+            Self::Warning(warning) => {
+                let sample = warning.sample.as_ref().map_or(0, |sample| sample.get().len());
+                warning.message.len() + sample
+            }
+            Self::Session(session) => {
+                let tools = session.tools.iter().flatten();
+                size_of::<Session>()
+                    + tools.map(|tool| size_of::<Text>() + tool.size()).sum::<usize>()
+            }
+            Self::CloseEntry { entry: None, .. } | Self::Usage { .. } => 0,
+        };
+        size_of::<Self>() + texts
     }
 }
 

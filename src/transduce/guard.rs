@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::{Batch, Emitter, Reducer};
+use super::{Batch, Emitter, Gather, Reducer, Resume, wrapper::access};
 
 /// A reducer or an emitter whose panics become outputs, so that what stands beside it goes on: the
 /// other sessions of a [`Keyed`](super::Keyed), the other emitters of a tuple.
@@ -78,12 +78,10 @@ impl Fault {
     }
 }
 
-impl<T> Guarded<T> {
-    /// What is guarded. An emitter may have panicked: [`is_lost`](Self::is_lost) tells.
-    pub fn into_inner(self) -> T {
-        self.inner
-    }
+// What is within may be half written once an emitter panicked: `is_lost` tells.
+access!(Guarded<T>, inner: T);
 
+impl<T> Guarded<T> {
     /// Whether it panicked, as an emitter. Of a reducer the state tells.
     pub fn is_lost(&self) -> bool {
         self.is_lost
@@ -140,7 +138,7 @@ where
             return Batch::one(Err(Fault::Skipped));
         }
         let emitted = caught(|| self.inner.emit(event));
-        self.told(emitted)
+        self.checked(emitted)
     }
 
     fn finish(&mut self) -> Batch<Result<Out, Fault>> {
@@ -148,18 +146,51 @@ where
             return Batch::EMPTY;
         }
         let emitted = caught(|| self.inner.finish());
-        self.told(emitted)
+        self.checked(emitted)
     }
 }
 
 impl<M> Guarded<M> {
-    fn told<Out>(&mut self, emitted: Result<Batch<Out>, Fault>) -> Batch<Result<Out, Fault>> {
+    fn checked<Out>(&mut self, emitted: Result<Batch<Out>, Fault>) -> Batch<Result<Out, Fault>> {
+        self.is_lost = emitted.is_err();
         match emitted {
             Ok(out) => out.map(Ok),
-            Err(fault) => {
-                self.is_lost = true;
-                Batch::one(Err(fault))
-            }
+            Err(fault) => Batch::one(Err(fault)),
         }
+    }
+}
+
+/// The memory of one that panicked is lost: `None`. One that is resumed from `None` stays lost, and one
+/// that is resumed from a memory works again.
+impl<M: Resume> Resume for Guarded<M> {
+    type State = Option<M::State>;
+
+    fn state(&self) -> Option<M::State> {
+        if self.is_lost { None } else { caught(|| self.inner.state()).ok() }
+    }
+
+    fn resume(&mut self, state: Option<M::State>) {
+        self.is_lost = match state {
+            Some(state) => caught(|| self.inner.resume(state)).is_err(),
+            None => true,
+        };
+    }
+}
+
+/// What was gathered before a panic may be half written, and is not handed out.
+impl<M: Gather> Gather for Guarded<M> {
+    type Stretch = Result<M::Stretch, Fault>;
+
+    fn cut(&mut self) -> Result<M::Stretch, Fault> {
+        if self.is_lost {
+            return Err(Fault::Skipped);
+        }
+        let cut = caught(|| self.inner.cut());
+        self.is_lost = cut.is_err();
+        cut
+    }
+
+    fn size(&self) -> usize {
+        if self.is_lost { 0 } else { caught(|| self.inner.size()).unwrap_or(0) }
     }
 }

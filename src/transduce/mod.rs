@@ -100,10 +100,12 @@ pub mod emitter;
 mod guard;
 pub mod reducer;
 mod transducer;
+pub(crate) mod wrapper;
 
 pub use batch::Batch;
 pub use emitter::{
-    Contramap, EmitFn, Emitter, Filter, Gather, Memoryless, Resume, Tee, contramap, emit_fn, filter,
+    Contramap, EmitFn, Emitter, Filter, Gather, KeyedEmitter, Map, Memoryless, Resume, Tee,
+    contramap, emit_fn, filter, map,
 };
 pub use guard::{Fault, Guarded, guard};
 pub use reducer::{Both, Keyed, ReduceFn, Reducer, Then, reduce_fn};

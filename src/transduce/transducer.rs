@@ -81,6 +81,12 @@ impl<R, State, M> Transducer<R, State, M> {
         self.reducer.is_done(self.state())
     }
 
+    /// The reducer.
+    #[inline]
+    pub const fn reducer(&self) -> &R {
+        &self.reducer
+    }
+
     /// The emitter.
     #[inline]
     pub const fn emitter(&self) -> &M {
@@ -140,6 +146,43 @@ impl<R, State, M> Transducer<R, State, M> {
         M: Emitter<Event, Out>,
     {
         self.advance(input, |out| out.drain_with(&mut each));
+    }
+
+    /// A step without an input: `f` is given the reducer and the state, and the events that it returns
+    /// are emitted. For what a reducer offers beside [`reduce`](Reducer::reduce), such as
+    /// [`Keyed::close`](super::Keyed::close).
+    ///
+    /// ```
+    /// use foldline::transduce::{Batch, Keyed, Transducer, emit_fn, reduce_fn};
+    ///
+    /// let count = reduce_fn(|| 0, |n: u32, _: char| (n + 1, Batch::one(n + 1)));
+    /// let counts = Keyed::new(count, |c: &char| *c);
+    /// let mut shell = Transducer::new(counts, emit_fn(|event: &(char, u32)| Batch::one(*event)));
+    /// assert_eq!(shell.step('a').as_slice(), [('a', 1)]);
+    ///
+    /// let last = shell.apply(|counts, state| counts.close(state, &'a'));
+    /// assert!(last.is_empty() && shell.state().is_empty());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`step`](Self::step), and if `f` panics.
+    #[track_caller]
+    pub fn apply<Event, Out>(
+        &mut self,
+        f: impl FnOnce(&R, State) -> (State, Batch<Event>),
+    ) -> Batch<Out>
+    where
+        M: Emitter<Event, Out>,
+    {
+        let state = self.take_state();
+        let (state, events) = f(&self.reducer, state);
+        self.state = Some(state);
+        let mut all = Batch::EMPTY;
+        for event in &events {
+            all.append(self.emitter.emit(event));
+        }
+        all
     }
 
     /// The end of input: what the reducer held back, and then what the emitter did.

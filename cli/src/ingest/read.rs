@@ -8,7 +8,8 @@ use super::plan::{Plan, Start};
 use crate::{error::Error, input::Input};
 use foldline::{
     conversation::{
-        DomainEvent, Json, Located, Locating, LocatingState, Position, SessionId, TaskId, locating,
+        ByItem, DomainEvent, Json, Located, Locating, LocatingState, Position, SessionId, TaskId,
+        by_item, locating,
     },
     emitters::{
         metrics::Metrics,
@@ -85,17 +86,21 @@ pub(super) fn read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
 }
 
 /// What ingest makes of a log's events.
-type Fan = (Metrics, RowEmitter, Option<Kept>);
+type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>);
 type LogProcessor = Processor<Locating<Executor>, LocatingState<ExecutorState>, Fan>;
 type LogSnapshot = Snapshot<LocatingState<ExecutorState>, <Fan as Resume>::State>;
 
 /// Keeps events as they are, for the trail.
 #[derive(Default)]
-struct Kept(Vec<Located<DomainEvent>>);
+struct Kept {
+    events: Vec<Located<DomainEvent>>,
+    size: usize,
+}
 
 impl Emitter<Located<DomainEvent>, Infallible> for Kept {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        self.0.push(event.clone());
+        self.size = self.size.saturating_add(event.item.size());
+        self.events.push(event.clone());
         Batch::EMPTY
     }
 }
@@ -104,7 +109,11 @@ impl Gather for Kept {
     type Stretch = Vec<Located<DomainEvent>>;
 
     fn cut(&mut self) -> Self::Stretch {
-        std::mem::take(&mut self.0)
+        std::mem::take(self).events
+    }
+
+    fn size(&self) -> usize {
+        self.size
     }
 }
 
@@ -152,7 +161,8 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     let position = snapshot.framer.position;
     let first = expected;
     let session = snapshot.emitter.0.session_id().cloned();
-    let fan = (Metrics::default(), RowEmitter::default(), plan.audited.then(Kept::default));
+    let fan =
+        (by_item(Metrics::default()), RowEmitter::default(), plan.audited.then(Kept::default));
     let mut processor = Processor::resume(locating(executor), snapshot, fan, DEFAULT_MAX_LINE);
     if plan.audited {
         processor = processor.with_line_hashes();
@@ -222,7 +232,7 @@ impl Log<'_> {
 
     fn stretch(&mut self, input: &mut Input, processor: &mut LogProcessor) -> Result<Piece, Error> {
         let state = State::write(&processor.state());
-        let session = processor.transducer().emitter().0.session_id().cloned();
+        let session = processor.transducer().emitter().0.get_ref().session_id().cloned();
         let cut = processor.cut();
         self.commit(input, processor.position(), state, cut, session, false)
     }

@@ -60,8 +60,8 @@ pub use self::{
 };
 use crate::{
     conversation::{
-        DomainEvent, Located, NormalizedEntry, Outcome, Session, SessionId, Text, TokenUsage,
-        ToolUse, WarningKind,
+        DomainEvent, NormalizedEntry, Outcome, Session, SessionId, Text, TokenUsage, ToolUse,
+        WarningKind,
     },
     transduce::{Batch, Emitter, Gather, Resume},
 };
@@ -310,23 +310,15 @@ impl Gather for Metrics {
     type Stretch = ();
 
     fn cut(&mut self) {}
+
+    fn size(&self) -> usize {
+        0
+    }
 }
 
 impl Emitter<DomainEvent, Infallible> for Metrics {
     fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
         self.count(event);
-        Batch::EMPTY
-    }
-
-    fn finish(&mut self) -> Batch<Infallible> {
-        self.end_log();
-        Batch::EMPTY
-    }
-}
-
-impl Emitter<Located<DomainEvent>, Infallible> for Metrics {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        self.count(&event.item);
         Batch::EMPTY
     }
 

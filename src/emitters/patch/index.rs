@@ -38,6 +38,11 @@ impl EntryIndices {
         Self(Arc::new(AtomicUsize::new(len)))
     }
 
+    /// Gives out `index` next, whatever was given out before.
+    pub(super) fn go_on_at(&self, index: usize) {
+        self.0.store(index, Ordering::Relaxed);
+    }
+
     /// How many indices were given out, those before the start included.
     pub fn given(&self) -> usize {
         self.0.load(Ordering::Relaxed)

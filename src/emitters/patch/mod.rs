@@ -25,7 +25,7 @@ use crate::{
         CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart, WarningKind,
         entry_of_call,
     },
-    transduce::{Batch, Emitter},
+    transduce::{Batch, Emitter, Resume},
 };
 
 /// Translates domain events into [`ConversationPatch`]es, at most one for each event.
@@ -61,6 +61,13 @@ pub struct PatchState {
     /// Where the entries are that still grow or wait for a result.
     open: BTreeMap<CorrId, Open>,
     summary: Summary,
+}
+
+/// What a [`PatchEmitter`] that counts its own entries has to store: its memory, and the next index.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PatchEmitterState {
+    emitter: PatchState,
+    next_index: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,6 +222,20 @@ where
 
     fn finish(&mut self) -> Batch<ConversationPatch> {
         self.remaining().collect()
+    }
+}
+
+/// Where several emitters share the [`EntryIndices`], their memories are to be of the same moment.
+impl<C: CorrIdResolver> Resume for PatchEmitter<EntryIndices, C> {
+    type State = PatchEmitterState;
+
+    fn state(&self) -> PatchEmitterState {
+        PatchEmitterState { emitter: self.state.clone(), next_index: self.indices.given() }
+    }
+
+    fn resume(&mut self, state: PatchEmitterState) {
+        self.state = state.emitter;
+        self.indices.go_on_at(state.next_index);
     }
 }
 

@@ -3,9 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationPatch, CorrIdResolver, EntryIndexProvider, EntryIndices, PatchEmitter, PatchState,
+    ConversationPatch, CorrIdResolver, EntryIndexProvider, EntryIndices, PatchEmitter,
+    PatchEmitterState, PatchState,
 };
-use crate::conversation::{DomainEvent, Located, Position};
+use crate::{
+    conversation::{DomainEvent, Located, Position},
+    transduce::{Batch, Emitter, Resume},
+};
 
 /// One patch of the stream: a JSON object `{"seq":1,"position":{"line":1,"offset":0},"patch":[..]}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,6 +23,32 @@ pub struct PatchRecord {
 }
 
 /// Numbers the patches of a [`PatchEmitter`] and gives them the position of what caused them.
+///
+/// As an emitter it stands in a fan-out, and its memory is one value:
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position},
+///     emitters::patch::PatchStream,
+///     transduce::{Emitter, Resume},
+/// };
+///
+/// let said = |line, text: &str| {
+///     let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text);
+///     Located::new(Position { line, offset: 0 }, DomainEvent::entry(entry))
+/// };
+/// let mut stream = PatchStream::default();
+/// let first = stream.emit(&said(1, "hello"));
+/// assert_eq!(first.as_slice()[0].seq, 1);
+///
+/// let stored = serde_json::to_string(&stream.state())?;
+/// let mut stream = PatchStream::default();
+/// stream.resume(serde_json::from_str(&stored)?);
+/// let second = stream.emit(&said(2, "again"));
+/// assert_eq!(second.as_slice()[0].seq, 2);
+/// assert!(serde_json::to_string(&second.as_slice()[0].patch)?.contains("/entries/1"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct PatchStream<E = PatchEmitter> {
     emitter: E,
@@ -65,20 +95,39 @@ pub struct PatchStreamState {
 }
 
 impl PatchStream {
-    /// What the stream remembers, to be stored.
-    pub fn state(&self) -> PatchStreamState {
-        PatchStreamState {
-            emitter: self.emitter.state().clone(),
-            next_index: self.emitter.indices().given(),
-            seq: self.seq,
-            last: self.last,
-        }
-    }
-
     /// Goes on from a stored state: with the next index and the next number.
     pub fn restore(state: PatchStreamState) -> Self {
-        let indices = EntryIndices::starting_at(state.next_index);
-        let emitter = PatchEmitter::new(indices).with_state(state.emitter);
-        Self { emitter, seq: state.seq, last: state.last }
+        let mut stream = Self::default();
+        stream.resume(state);
+        stream
+    }
+}
+
+impl<P, C> Emitter<Located<DomainEvent>, PatchRecord> for PatchStream<PatchEmitter<P, C>>
+where
+    P: EntryIndexProvider,
+    C: CorrIdResolver,
+{
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<PatchRecord> {
+        Batch::from(self.record(event))
+    }
+
+    fn finish(&mut self) -> Batch<PatchRecord> {
+        self.remaining().collect()
+    }
+}
+
+impl<C: CorrIdResolver> Resume for PatchStream<PatchEmitter<EntryIndices, C>> {
+    type State = PatchStreamState;
+
+    fn state(&self) -> PatchStreamState {
+        let PatchEmitterState { emitter, next_index } = Resume::state(&self.emitter);
+        PatchStreamState { emitter, next_index, seq: self.seq, last: self.last }
+    }
+
+    fn resume(&mut self, state: PatchStreamState) {
+        let PatchStreamState { emitter, next_index, seq, last } = state;
+        self.emitter.resume(PatchEmitterState { emitter, next_index });
+        (self.seq, self.last) = (seq, last);
     }
 }

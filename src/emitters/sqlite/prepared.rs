@@ -23,6 +23,8 @@ pub struct RowEmitter {
     session: Option<SessionId>,
     fold: Fold,
     warnings: u64,
+    /// About how much memory the rows take, counted as the events come.
+    size: usize,
 }
 
 /// The rows of a stretch: what [`Database`](super::Database) commits.
@@ -47,6 +49,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for RowEmitter {
             DomainEvent::Warning(_) => self.warnings += 1,
             _ => {}
         }
+        self.size = self.size.saturating_add(event.item.size());
         self.fold.apply(event.clone());
         Batch::EMPTY
     }
@@ -56,9 +59,13 @@ impl Gather for RowEmitter {
     type Stretch = Rows;
 
     fn cut(&mut self) -> Rows {
-        let Self { mut parts, session, fold, warnings } = mem::take(self);
+        let Self { mut parts, session, fold, warnings, size: _ } = mem::take(self);
         parts.push(Part::new(session, fold));
         Rows { parts, warnings }
+    }
+
+    fn size(&self) -> usize {
+        self.size
     }
 }
 

@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::Emitter;
-use crate::transduce::Batch;
+use crate::transduce::{
+    Batch,
+    wrapper::{access, forward_memory},
+};
 
 /// Makes an emitter for `B` into one for `A`, where an `A` has a `B` in it.
 ///
@@ -59,6 +62,9 @@ where
         self.emitter.finish()
     }
 }
+
+access!(Contramap<M, F>, emitter: M);
+forward_memory!(Contramap<M, F>, emitter: M);
 
 impl<M: fmt::Debug, F> fmt::Debug for Contramap<M, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

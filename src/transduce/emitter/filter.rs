@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::Emitter;
-use crate::transduce::Batch;
+use crate::transduce::{
+    Batch,
+    wrapper::{access, forward_memory},
+};
 
 /// An emitter that sees only the events for which `predicate` is true. It finishes as ever.
 ///
@@ -60,6 +63,9 @@ where
         self.emitter.finish()
     }
 }
+
+access!(Filter<M, P>, emitter: M);
+forward_memory!(Filter<M, P>, emitter: M);
 
 impl<M: fmt::Debug, P> fmt::Debug for Filter<M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

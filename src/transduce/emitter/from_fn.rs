@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Emitter;
-use crate::transduce::Batch;
+use crate::transduce::{Batch, wrapper::access};
 
 /// An emitter made of a closure, which may keep things of its own between events.
 ///
@@ -48,6 +48,8 @@ where
         (self.0)(event)
     }
 }
+
+access!(EmitFn<F>, 0: F);
 
 impl<F> fmt::Debug for EmitFn<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

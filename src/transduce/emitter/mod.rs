@@ -4,12 +4,16 @@ mod contramap;
 mod fan_out;
 mod filter;
 mod from_fn;
+mod keyed;
+mod map;
 mod resume;
 mod tee;
 
 pub use contramap::{Contramap, contramap};
 pub use filter::{Filter, filter};
 pub use from_fn::{EmitFn, emit_fn};
+pub use keyed::KeyedEmitter;
+pub use map::{Map, map};
 pub use resume::{Gather, Memoryless, Resume};
 pub use tee::Tee;
 
@@ -51,10 +55,10 @@ use super::Batch;
 /// assert!(longest.emit("c").is_empty());
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an emitter for events of type `{Event}`",
-    label = "cannot receive `{Event}`",
-    note = "implement `Emitter<{Event}, {Out}>` for it, or wrap a closure with `emit_fn`",
-    note = "an emitter for a part of the event can be adapted with `contramap`"
+    message = "`{Self}` is not an `Emitter<{Event}, {Out}>`",
+    label = "no emitter from events `{Event}` to outputs `{Out}`",
+    note = "an emitter has one type of event and one type of output: compare both with its `impl`",
+    note = "a closure becomes an emitter with `emit_fn`; `contramap` adapts the event, `map` the output"
 )]
 pub trait Emitter<Event: ?Sized, Out> {
     /// What this event gives.

@@ -1,13 +1,17 @@
 //! [`Resume`]: an emitter's memory as a value; and [`Gather`]: what it made, a stretch at a time.
 
+use super::{Batch, Emitter, Tee};
+use crate::transduce::wrapper::{access, forward_gather};
+
 /// An emitter whose memory can be stored, and gone on with later.
 ///
 /// The law: an emitter that was given [`state`](Self::state) of another one after the same events
 /// emits from then on what the other one would.
 ///
-/// Tuples, `Option`, `Vec`, `Box` and `&mut` forward it, so that a whole fan-out is one value. There is no
-/// implementation for closures ([`emit_fn`](super::emit_fn)): what a closure remembers nobody knows. One
-/// that remembers nothing says so with [`Memoryless`].
+/// Every wrapper and every fan-out forwards it, so that a whole pipeline is one value. There is no
+/// implementation for closures ([`emit_fn`](super::emit_fn)): what a closure remembers cannot be read. One
+/// that remembers nothing says so with [`Memoryless`]. What the closure of a [`filter`](super::filter) or
+/// a [`map`](super::map()) remembers is not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",
     note = "implement `Resume`; an emitter that remembers nothing is wrapped in `Memoryless`"
@@ -24,30 +28,41 @@ pub trait Resume {
 }
 
 /// An emitter that gathers what it makes until the stretch is cut: what a ledger commits at once.
+///
+/// Forwarded as [`Resume`] is. An emitter that gathers nothing has `()` as its stretch.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not gather what it makes",
+    note = "implement `Gather`; an emitter with nothing to commit has the stretch `()` and the size 0"
+)]
 pub trait Gather {
     /// What a stretch comes to.
     type Stretch;
 
     /// Takes what was made since the last cut.
     fn cut(&mut self) -> Self::Stretch;
+
+    /// How much was gathered since the last cut, about, in bytes: whoever drives the emitter cuts when it
+    /// becomes too much to be held in memory. Asked often, so a number that is kept rather than counted.
+    fn size(&self) -> usize;
 }
 
 /// An emitter that remembers nothing from one event to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memoryless<M>(pub M);
 
-impl<Event: ?Sized, Out, M: super::Emitter<Event, Out>> super::Emitter<Event, Out>
-    for Memoryless<M>
-{
+impl<Event: ?Sized, Out, M: Emitter<Event, Out>> Emitter<Event, Out> for Memoryless<M> {
     #[inline]
-    fn emit(&mut self, event: &Event) -> super::Batch<Out> {
+    fn emit(&mut self, event: &Event) -> Batch<Out> {
         self.0.emit(event)
     }
 
-    fn finish(&mut self) -> super::Batch<Out> {
+    fn finish(&mut self) -> Batch<Out> {
         self.0.finish()
     }
 }
+
+access!(Memoryless<M>, 0: M);
+forward_gather!(Memoryless<M>, 0: M);
 
 impl<M> Resume for Memoryless<M> {
     type State = ();
@@ -57,29 +72,35 @@ impl<M> Resume for Memoryless<M> {
     fn resume(&mut self, (): ()) {}
 }
 
-impl<M: Resume + ?Sized> Resume for &mut M {
-    type State = M::State;
+macro_rules! pointer {
+    ($($pointer:ty),+) => {$(
+        impl<M: Resume + ?Sized> Resume for $pointer {
+            type State = M::State;
 
-    fn state(&self) -> M::State {
-        (**self).state()
-    }
+            fn state(&self) -> M::State {
+                (**self).state()
+            }
 
-    fn resume(&mut self, state: M::State) {
-        (**self).resume(state);
-    }
+            fn resume(&mut self, state: M::State) {
+                (**self).resume(state);
+            }
+        }
+
+        impl<M: Gather + ?Sized> Gather for $pointer {
+            type Stretch = M::Stretch;
+
+            fn cut(&mut self) -> M::Stretch {
+                (**self).cut()
+            }
+
+            fn size(&self) -> usize {
+                (**self).size()
+            }
+        }
+    )+};
 }
 
-impl<M: Resume + ?Sized> Resume for Box<M> {
-    type State = M::State;
-
-    fn state(&self) -> M::State {
-        (**self).state()
-    }
-
-    fn resume(&mut self, state: M::State) {
-        (**self).resume(state);
-    }
-}
+pointer!(&mut M, Box<M>);
 
 /// One that is off has no memory; one that is switched on later begins with its own.
 impl<M: Resume> Resume for Option<M> {
@@ -102,13 +123,82 @@ impl<M: Gather> Gather for Option<M> {
     fn cut(&mut self) -> Option<M::Stretch> {
         self.as_mut().map(Gather::cut)
     }
+
+    fn size(&self) -> usize {
+        self.as_ref().map_or(0, Gather::size)
+    }
 }
 
-impl<M: Gather + ?Sized> Gather for &mut M {
-    type Stretch = M::Stretch;
+/// The memories in the order of the emitters: for a list that is the same when it is resumed. Where the
+/// list is chosen at run time, a [`KeyedEmitter`](super::KeyedEmitter) or names of one's own tell them
+/// apart.
+impl<M: Resume> Resume for Vec<M> {
+    type State = Vec<M::State>;
 
-    fn cut(&mut self) -> M::Stretch {
-        (**self).cut()
+    fn state(&self) -> Vec<M::State> {
+        self.iter().map(Resume::state).collect()
+    }
+
+    fn resume(&mut self, state: Vec<M::State>) {
+        self.iter_mut().zip(state).for_each(|(emitter, state)| emitter.resume(state));
+    }
+}
+
+impl<M: Gather> Gather for Vec<M> {
+    type Stretch = Vec<M::Stretch>;
+
+    fn cut(&mut self) -> Vec<M::Stretch> {
+        self.iter_mut().map(Gather::cut).collect()
+    }
+
+    fn size(&self) -> usize {
+        self.iter().fold(0, |size, emitter| size.saturating_add(emitter.size()))
+    }
+}
+
+/// The memories of both.
+impl<M: Resume, S: Resume> Resume for Tee<M, S> {
+    type State = (M::State, S::State);
+
+    fn state(&self) -> Self::State {
+        (self.main.state(), self.side.state())
+    }
+
+    fn resume(&mut self, (main, side): Self::State) {
+        self.main.resume(main);
+        self.side.resume(side);
+    }
+}
+
+/// The stretches of both.
+impl<M: Gather, S: Gather> Gather for Tee<M, S> {
+    type Stretch = (M::Stretch, S::Stretch);
+
+    fn cut(&mut self) -> Self::Stretch {
+        (self.main.cut(), self.side.cut())
+    }
+
+    fn size(&self) -> usize {
+        self.main.size().saturating_add(self.side.size())
+    }
+}
+
+/// No emitter, no memory.
+impl Resume for () {
+    type State = ();
+
+    fn state(&self) {}
+
+    fn resume(&mut self, (): ()) {}
+}
+
+impl Gather for () {
+    type Stretch = ();
+
+    fn cut(&mut self) {}
+
+    fn size(&self) -> usize {
+        0
     }
 }
 
@@ -131,6 +221,10 @@ macro_rules! tuple {
 
             fn cut(&mut self) -> Self::Stretch {
                 ($(self.$at.cut(),)+)
+            }
+
+            fn size(&self) -> usize {
+                0_usize$(.saturating_add(self.$at.size()))+
             }
         }
     };

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::Emitter;
-use crate::transduce::Batch;
+use crate::transduce::{Batch, wrapper::access_pair};
 
 /// An emitter, and beside it a listener that has no output of its own.
 ///
@@ -52,6 +52,8 @@ where
         out
     }
 }
+
+access_pair!(Tee<M, S>, main: M, side: S);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! [`Both`]: two reducers on the same input.
 
 use super::Reducer;
-use crate::transduce::Batch;
+use crate::transduce::{Batch, wrapper::access_pair};
 
 /// Two reducers on the same input, which is cloned (a reference costs nothing).
 ///
@@ -65,6 +65,8 @@ where
         self.first.is_done(s1) && self.second.is_done(s2)
     }
 }
+
+access_pair!(Both<A, B>, first: A, second: B);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Reducer;
-use crate::transduce::Batch;
+use crate::transduce::{Batch, wrapper::access_pair};
 
 /// A reducer made of a first state and a step.
 ///
@@ -49,6 +49,8 @@ where
         (self.step)(state, input)
     }
 }
+
+access_pair!(ReduceFn<I, F>, init: I, step: F);
 
 impl<I, F> fmt::Debug for ReduceFn<I, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

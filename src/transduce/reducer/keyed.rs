@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use super::Reducer;
-use crate::transduce::Batch;
+use crate::transduce::{Batch, wrapper::access};
 
 /// A reducer for each key, where one stream carries several sessions.
 ///
@@ -46,7 +46,45 @@ impl<R, F> Keyed<R, F> {
     pub const fn new(reducer: R, key: F) -> Self {
         Keyed { reducer, key }
     }
+
+    /// Ends one session by hand: it finishes and is forgotten, as one that is done is. Nothing happens
+    /// if there is none with this key; the same key coming again begins a new session.
+    ///
+    /// Whoever knows that a session will not go on (its file is gone, it was silent for a day) keeps the
+    /// state bounded with it. In a [`Transducer`](crate::transduce::Transducer) it is reached by
+    /// [`apply`](crate::transduce::Transducer::apply).
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use foldline::transduce::{Batch, Keyed, Reducer, reduce_fn};
+    ///
+    /// let count = reduce_fn(|| 0, |n: u32, _: char| (n + 1, Batch::<u32>::EMPTY));
+    /// let counts = Keyed::new(count, |c: &char| *c);
+    /// let (state, _) = counts.reduce(BTreeMap::from([('a', 1), ('b', 2)]), 'a');
+    /// let (state, events) = counts.close(state, &'a');
+    /// assert!(events.is_empty()); // this reducer holds nothing back
+    /// assert_eq!(state, BTreeMap::from([('b', 2)]));
+    /// ```
+    pub fn close<In, K, State, Event>(
+        &self,
+        mut sessions: BTreeMap<K, State>,
+        key: &K,
+    ) -> (BTreeMap<K, State>, Batch<(K, Event)>)
+    where
+        R: Reducer<In, State, Event>,
+        F: Fn(&In) -> K,
+        K: Ord + Clone,
+    {
+        let Some((key, state)) = sessions.remove_entry(key) else {
+            return (sessions, Batch::EMPTY);
+        };
+        let (_, events) = self.reducer.finish(state);
+        (sessions, events.map(|event| (key.clone(), event)))
+    }
 }
+
+access!(Keyed<R, F>, reducer: R);
 
 impl<R, F, In, K, State, Event> Reducer<In, BTreeMap<K, State>, (K, Event)> for Keyed<R, F>
 where
@@ -134,6 +172,12 @@ mod tests {
         }
         assert_eq!(events, [("ada", "sum 2".to_owned())]);
         assert_eq!(state, BTreeMap::from([("ada", (7, false)), ("eve", (4, false))]));
+
+        let (state, events) = accounts.close(state, &"ada");
+        assert_eq!(events.as_slice(), [("ada", "sum 7".to_owned())]);
+        let (state, events) = accounts.close(state, &"ada");
+        assert!(events.is_empty());
+        let (state, _) = accounts.reduce(state, ("ada", 7));
 
         let (state, events) = accounts.finish(state);
         assert_eq!(events.as_slice(), [("ada", "sum 7".to_owned()), ("eve", "sum 4".to_owned())]);

@@ -10,6 +10,8 @@ pub use from_fn::{ReduceFn, reduce_fn};
 pub use keyed::Keyed;
 pub use then::Then;
 
+use std::sync::Arc;
+
 use super::Batch;
 
 /// The functional core: a pure function from state and input to state and events.
@@ -45,9 +47,10 @@ use super::Batch;
 /// assert_eq!(events.as_slice(), ["b"]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a reducer for inputs of type `{In}`",
-    label = "not a `Reducer` with input `{In}`, state `{State}` and event `{Event}`",
-    note = "implement `Reducer<{In}, {State}, {Event}>` for it, or wrap a closure with `reduce_fn`",
+    message = "`{Self}` is not a `Reducer<{In}, {State}, {Event}>`",
+    label = "no reducer from input `{In}` with state `{State}` to events `{Event}`",
+    note = "a reducer has one input, one state and one type of event: compare all three with its `impl`",
+    note = "a closure becomes a reducer with `reduce_fn`",
     note = "for an input that borrows, implement it for every lifetime: `impl<'a> Reducer<&'a str, ..>`"
 )]
 pub trait Reducer<In, State, Event> {
@@ -82,7 +85,7 @@ pub trait Reducer<In, State, Event> {
     }
 }
 
-/// Both forward everything. A macro, since a missed method would silently fall back to its default.
+/// All of them forward everything. A macro, since a missed method would silently fall back to its default.
 macro_rules! forward_to_inner {
     ($($pointer:ty),+) => {$(
         impl<In, State, Event, R> Reducer<In, State, Event> for $pointer
@@ -112,7 +115,7 @@ macro_rules! forward_to_inner {
     )+};
 }
 
-forward_to_inner!(&R, Box<R>);
+forward_to_inner!(&R, Box<R>, Arc<R>);
 
 #[cfg(test)]
 mod tests {
@@ -165,6 +168,7 @@ mod tests {
         assert_eq!(drive(&Lag), expected);
         assert_eq!(drive(&&Lag), expected);
         assert_eq!(drive(&Box::new(Lag)), expected);
+        assert_eq!(drive(&Arc::new(Lag)), expected);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData};
 
 use super::Reducer;
-use crate::transduce::Batch;
+use crate::transduce::{Batch, wrapper::access_pair};
 
 /// Two reducers in a row: the events of the first are the input of the second.
 ///
@@ -92,6 +92,8 @@ where
         self.first.is_done(s1) || self.second.is_done(s2)
     }
 }
+
+access_pair!(Then<A, B, Event>, first: A, second: B);
 
 // By hand: derived, they would ask the same of the events between, which are not stored.
 impl<A: Clone, B: Clone, Event> Clone for Then<A, B, Event> {

@@ -3,7 +3,8 @@
 use std::convert::Infallible;
 
 use foldline::transduce::{
-    Batch, Both, Emitter, Keyed, Reducer, Tee, Transducer, contramap, emit_fn, filter, reduce_fn,
+    Batch, Both, Emitter, Keyed, KeyedEmitter, Reducer, Tee, Transducer, contramap, emit_fn, filter,
+    map, reduce_fn,
 };
 
 struct Event {
@@ -78,6 +79,16 @@ fn main() {
     assert_eq!(heard, 2);
     let set: Vec<Box<dyn Emitter<Event, usize>>> = vec![Box::new(Length), Box::new(Length)];
     assert_eq!(Transducer::new(Echo, set).step("abc").as_slice(), [3, 3]);
+
+    // Other outputs, and an emitter for each key.
+    let mut shell = Transducer::new(Echo, map(Length, |length| length as f64 / 2.0));
+    assert_eq!(shell.step("abc").as_slice(), [1.5]);
+    let by_first = KeyedEmitter::new(|event: &Event| event.text.chars().next(), |_| Length);
+    let mut shell = Transducer::new(Echo, map(by_first, |(key, length)| (length, key)));
+    assert_eq!(shell.step("abc").as_slice(), [(3, Some('a'))]);
+    let by_first = shell.emitter_mut().get_mut();
+    let (Length, last) = by_first.close(&Some('a')).unwrap();
+    assert!(last.is_empty());
 
     // Combinators, closures and trait objects as reducers.
     let shout = reduce_fn(|| (), |(), event: Event| ((), Batch::one(event.text.to_uppercase())));

@@ -1,0 +1,50 @@
+//! [`by_item`]: an emitter for events among those that know their position.
+
+use super::position::Located;
+use crate::transduce::{
+    Batch, Emitter,
+    wrapper::{access, forward_memory},
+};
+
+/// Makes an emitter for `T` into one for [`Located<T>`](Located): it reads the item, and not where it
+/// stands. An emitter that does not ask for positions is so written once, and stands in a fan-out with
+/// those that do.
+///
+/// ```
+/// use foldline::{
+///     conversation::{Located, Position, by_item},
+///     transduce::{Batch, Emitter, emit_fn},
+/// };
+///
+/// let length = emit_fn(|text: &String| Batch::one(text.len()));
+/// let line = emit_fn(|text: &Located<String>| Batch::one(text.position.line));
+/// let mut both = (by_item(length), line);
+///
+/// let text = Located::new(Position { line: 7, offset: 90 }, "four".to_owned());
+/// assert_eq!(both.emit(&text), Batch::one((Batch::one(4), Batch::one(7))));
+/// ```
+#[inline]
+pub const fn by_item<M>(emitter: M) -> ByItem<M> {
+    ByItem { emitter }
+}
+
+/// The emitter that [`by_item`] makes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByItem<M> {
+    emitter: M,
+}
+
+impl<T, Out, M: Emitter<T, Out>> Emitter<Located<T>, Out> for ByItem<M> {
+    #[inline]
+    fn emit(&mut self, event: &Located<T>) -> Batch<Out> {
+        self.emitter.emit(&event.item)
+    }
+
+    #[inline]
+    fn finish(&mut self) -> Batch<Out> {
+        self.emitter.finish()
+    }
+}
+
+access!(ByItem<M>, emitter: M);
+forward_memory!(ByItem<M>, emitter: M);

@@ -1,0 +1,99 @@
+//! What every wrapper has: ways to what it wraps, and nothing of its own in the way of a checkpoint.
+
+/// `into_inner`, `get_ref` and `get_mut`, named as in `std::io`.
+macro_rules! access {
+    ($Wrapper:ident<$($P:ident),+>, $field:tt: $Inner:ty) => {
+        impl<$($P),+> $Wrapper<$($P),+> {
+            /// What is wrapped.
+            #[inline]
+            pub fn into_inner(self) -> $Inner {
+                self.$field
+            }
+
+            /// What is wrapped, to be read.
+            #[inline]
+            pub const fn get_ref(&self) -> &$Inner {
+                &self.$field
+            }
+
+            /// What is wrapped, to be changed.
+            #[inline]
+            pub const fn get_mut(&mut self) -> &mut $Inner {
+                &mut self.$field
+            }
+        }
+    };
+}
+
+/// The same for a pair.
+macro_rules! access_pair {
+    ($Wrapper:ident<$($P:ident),+>, $a:ident: $A:ty, $b:ident: $B:ty) => {
+        impl<$($P),+> $Wrapper<$($P),+> {
+            /// Both, in their order.
+            #[inline]
+            pub fn into_inner(self) -> ($A, $B) {
+                (self.$a, self.$b)
+            }
+
+            /// Both, to be read.
+            #[inline]
+            pub const fn get_ref(&self) -> (&$A, &$B) {
+                (&self.$a, &self.$b)
+            }
+
+            /// Both, to be changed.
+            #[inline]
+            pub const fn get_mut(&mut self) -> (&mut $A, &mut $B) {
+                (&mut self.$a, &mut self.$b)
+            }
+        }
+    };
+}
+
+/// `Resume` and `Gather` of an emitter that adds no memory to the one within.
+macro_rules! forward_memory {
+    ($Wrapper:ident<$($P:ident),+>, $field:tt: $M:ident) => {
+        $crate::transduce::wrapper::forward_resume!($Wrapper<$($P),+>, $field: $M);
+        $crate::transduce::wrapper::forward_gather!($Wrapper<$($P),+>, $field: $M);
+    };
+}
+
+macro_rules! forward_resume {
+    ($Wrapper:ident<$($P:ident),+>, $field:tt: $M:ident) => {
+        impl<$($P),+> $crate::transduce::Resume for $Wrapper<$($P),+>
+        where
+            $M: $crate::transduce::Resume,
+        {
+            type State = $M::State;
+
+            fn state(&self) -> $M::State {
+                self.$field.state()
+            }
+
+            fn resume(&mut self, state: $M::State) {
+                self.$field.resume(state);
+            }
+        }
+    };
+}
+
+macro_rules! forward_gather {
+    ($Wrapper:ident<$($P:ident),+>, $field:tt: $M:ident) => {
+        impl<$($P),+> $crate::transduce::Gather for $Wrapper<$($P),+>
+        where
+            $M: $crate::transduce::Gather,
+        {
+            type Stretch = $M::Stretch;
+
+            fn cut(&mut self) -> $M::Stretch {
+                self.$field.cut()
+            }
+
+            fn size(&self) -> usize {
+                self.$field.size()
+            }
+        }
+    };
+}
+
+pub(crate) use {access, access_pair, forward_gather, forward_memory, forward_resume};

@@ -1,0 +1,280 @@
+//! What emitters remember and gather, through every wrapper and every fan-out.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
+
+use std::{collections::BTreeMap, fmt::Debug};
+
+use foldline::transduce::{
+    Batch, Both, Emitter, Fault, Gather, Keyed, KeyedEmitter, Memoryless, Reducer, Resume, Tee,
+    Transducer, contramap, emit_fn, filter, guard, map, reduce_fn,
+};
+use proptest::{collection::vec, prelude::*, sample::Index};
+
+/// Emits its sum, gathers what it saw, and emits the sum once more at the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Sum {
+    sum: u32,
+    seen: Vec<u32>,
+}
+
+impl Emitter<u32, u32> for Sum {
+    fn emit(&mut self, n: &u32) -> Batch<u32> {
+        self.sum = self.sum.wrapping_add(*n);
+        self.seen.push(*n);
+        Batch::one(self.sum)
+    }
+    fn finish(&mut self) -> Batch<u32> {
+        Batch::one(self.sum)
+    }
+}
+
+impl Resume for Sum {
+    type State = u32;
+
+    fn state(&self) -> u32 {
+        self.sum
+    }
+    fn resume(&mut self, sum: u32) {
+        self.sum = sum;
+    }
+}
+
+impl Gather for Sum {
+    type Stretch = Vec<u32>;
+
+    fn cut(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.seen)
+    }
+    fn size(&self) -> usize {
+        self.seen.len()
+    }
+}
+
+/// The law of `Resume`: a fresh emitter with the memory of another emits what that one would.
+fn goes_on<M, Out>(make: impl Fn() -> M, events: &[u32], cut: Index)
+where
+    M: Emitter<u32, Out> + Resume,
+    Out: PartialEq + Debug,
+{
+    let (before, after) = events.split_at(cut.index(events.len() + 1));
+    let rest = |emitter: &mut M| -> Vec<Out> {
+        let mut all: Vec<Out> = after.iter().flat_map(|event| emitter.emit(event)).collect();
+        all.extend(emitter.finish());
+        all
+    };
+    let mut whole = make();
+    before.iter().for_each(|event| drop(whole.emit(event)));
+    let mut resumed = make();
+    resumed.resume(whole.state());
+    assert_eq!(rest(&mut resumed), rest(&mut whole));
+}
+
+/// The law of `Gather`: the size is 0 exactly when nothing was gathered, and the cuts add up to what one
+/// cut at the end gives.
+fn adds_up<M, Out>(
+    make: impl Fn() -> M,
+    events: &[u32],
+    cut: Index,
+    seen: impl Fn(M::Stretch) -> Vec<u32>,
+) where
+    M: Emitter<u32, Out> + Gather,
+{
+    let (before, after) = events.split_at(cut.index(events.len() + 1));
+    let (mut parts, mut whole) = (make(), make());
+    let mut stretches = Vec::new();
+    for events in [before, after] {
+        for event in events {
+            drop((parts.emit(event), whole.emit(event)));
+        }
+        let size = parts.size();
+        let stretch = seen(parts.cut());
+        assert_eq!(size == 0, stretch.is_empty());
+        assert_eq!(parts.size(), 0);
+        stretches.extend(stretch);
+    }
+    let mut together = seen(whole.cut());
+    // Several sinks in one stretch come one after the other: only what there is counts here.
+    stretches.sort_unstable();
+    together.sort_unstable();
+    assert_eq!(stretches, together);
+}
+
+type ByParity = fn(&u32) -> bool;
+const IS_ODD: ByParity = |n| n % 2 == 1;
+
+fn keyed() -> KeyedEmitter<u32, Sum, impl Fn(&u32) -> u32, impl FnMut(&u32) -> Sum> {
+    KeyedEmitter::new(|n: &u32| n % 3, |_: &u32| Sum::default())
+}
+
+fn both<T>(a: Vec<T>, b: Vec<T>) -> Vec<T> {
+    a.into_iter().chain(b).collect()
+}
+
+proptest! {
+    #[test]
+    fn every_wrapper_forwards_the_memory(events in vec(0_u32..99, 0..30), cut in any::<Index>()) {
+        let silent = || Memoryless(emit_fn(|_: &u32| Batch::EMPTY));
+        goes_on(|| filter(Sum::default(), IS_ODD), &events, cut);
+        goes_on(|| contramap(Sum::default(), |n: &u32| n), &events, cut);
+        goes_on(|| map(Sum::default(), |n: u32| n.to_string()), &events, cut);
+        goes_on(|| guard(Sum::default()), &events, cut);
+        goes_on(|| Tee { main: Sum::default(), side: silent() }, &events, cut);
+        goes_on(|| vec![Sum::default(), Sum { sum: 7, seen: Vec::new() }], &events, cut);
+        goes_on(|| Some(Sum::default()), &events, cut);
+        goes_on(|| Box::new(Sum::default()), &events, cut);
+        goes_on(|| (Sum::default(), filter(Sum::default(), IS_ODD), ()), &events, cut);
+        goes_on(keyed, &events, cut);
+    }
+
+    #[test]
+    fn every_wrapper_forwards_what_was_gathered(
+        events in vec(0_u32..99, 0..30), cut in any::<Index>()
+    ) {
+        adds_up(|| filter(Sum::default(), IS_ODD), &events, cut, |seen| seen);
+        adds_up(|| contramap(Sum::default(), |n: &u32| n), &events, cut, |seen| seen);
+        adds_up(|| map(Sum::default(), |n: u32| n.to_string()), &events, cut, |seen| seen);
+        adds_up(|| guard(Sum::default()), &events, cut, Result::unwrap);
+        adds_up(|| Memoryless(Sum::default()), &events, cut, |seen| seen);
+        adds_up(|| Tee { main: Sum::default(), side: () }, &events, cut, |(seen, ())| seen);
+        adds_up(|| vec![Sum::default(), Sum::default()], &events, cut, |all| all.concat());
+        adds_up(|| Some(Sum::default()), &events, cut, Option::unwrap);
+        adds_up(|| Box::new(Sum::default()), &events, cut, |seen| seen);
+        adds_up(|| (Sum::default(), Sum::default(), ()), &events, cut, |(a, b, ())| both(a, b));
+        adds_up(keyed, &events, cut, |all| all.into_values().flatten().collect());
+    }
+
+    #[test]
+    fn interleaved_sessions_give_what_each_gives_alone(
+        inputs in vec((0_u8..4, 0_u32..99), 0..50), cut in any::<Index>()
+    ) {
+        let last = || reduce_fn(|| 0, |last: u32, (_, n): (u8, u32)| (n, Batch::from([last, n])));
+        let sinks = || KeyedEmitter::new(
+            |(key, _): &(u8, u32)| *key,
+            |_: &u8| contramap(Sum::default(), |(_, n): &(u8, u32)| n),
+        );
+        let sessions = Keyed::new(last(), |(key, _): &(u8, u32)| *key);
+        let mut shell = Transducer::new(&sessions, sinks());
+        let mut mixed = Vec::new();
+        let at = cut.index(inputs.len() + 1);
+        for (place, input) in inputs.iter().enumerate() {
+            if place == at {
+                // Stopped, and gone on with.
+                let (state, memory) = (shell.state().clone(), shell.emitter().state());
+                let mut emitter = sinks();
+                emitter.resume(memory);
+                shell = Transducer::restore(&sessions, state, emitter);
+            }
+            mixed.extend(shell.step(*input));
+        }
+        mixed.extend(shell.finish::<(u8, u32), _, _>().2);
+        let mut alone = BTreeMap::<u8, Vec<(u8, u32)>>::new();
+        for input in inputs {
+            alone.entry(input.0).or_default().push(input);
+        }
+        for (key, inputs) in alone {
+            let mixed: Vec<u32> = mixed.iter().filter(|it| it.0 == key).map(|it| it.1).collect();
+            let alone: Vec<u32> = Transducer::new(last(), Sum::default()).over(inputs).collect();
+            prop_assert_eq!(mixed, alone);
+        }
+    }
+}
+
+#[test]
+fn a_closed_session_hands_back_what_it_gathered_and_begins_anew() {
+    let mut sinks = keyed();
+    for n in [1, 4, 5] {
+        drop(sinks.emit(&n));
+    }
+    let (closed, last) = sinks.close(&1).unwrap();
+    assert_eq!((closed.seen, last), (vec![1, 4], Batch::one(5)));
+    assert!(sinks.close(&1).is_none());
+    assert_eq!(sinks.get_ref().len(), 1);
+    assert_eq!(sinks.emit(&7).as_slice(), [(1, 7)]);
+    assert_eq!(sinks.finish().as_slice(), [(1, 7), (2, 5)]);
+    assert_eq!(sinks.into_inner()[&2].seen, [5]);
+}
+
+#[test]
+fn sessions_resumed_take_the_place_of_those_before() {
+    let mut sinks = keyed();
+    drop(sinks.emit(&1));
+    sinks.resume(BTreeMap::from([(0, 30)]));
+    assert_eq!(sinks.state(), BTreeMap::from([(0, 30)]));
+    assert_eq!(sinks.emit(&3).as_slice(), [(0, 33)]);
+    assert_eq!(sinks.emit(&1).as_slice(), [(1, 1)]);
+}
+
+/// Breaks where it is told to.
+struct Breaks {
+    on: u32,
+    inner: Sum,
+}
+
+impl Emitter<u32, u32> for Breaks {
+    fn emit(&mut self, n: &u32) -> Batch<u32> {
+        assert!(*n != self.on, "broken");
+        self.inner.emit(n)
+    }
+}
+
+impl Resume for Breaks {
+    type State = u32;
+
+    fn state(&self) -> u32 {
+        self.inner.state()
+    }
+    fn resume(&mut self, state: u32) {
+        self.inner.resume(state);
+    }
+}
+
+impl Gather for Breaks {
+    type Stretch = Vec<u32>;
+
+    fn cut(&mut self) -> Vec<u32> {
+        self.inner.cut()
+    }
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+}
+
+#[test]
+fn one_that_panicked_has_no_memory_until_it_is_resumed() {
+    let mut guarded = guard(Breaks { on: 3, inner: Sum::default() });
+    assert_eq!(guarded.emit(&1).as_slice(), [Ok(1)]);
+    let stored = guarded.state();
+    assert_eq!(stored, Some(1));
+    assert_eq!(guarded.emit(&3).as_slice(), [Err(Fault::Panicked("broken".to_owned()))]);
+    assert_eq!((guarded.state(), guarded.size()), (None, 0));
+    assert_eq!(guarded.cut(), Err(Fault::Skipped));
+
+    guarded.resume(None);
+    assert!(guarded.is_lost());
+    guarded.resume(stored);
+    assert_eq!(guarded.emit(&4).as_slice(), [Ok(5)]);
+}
+
+#[test]
+fn every_wrapper_gives_back_what_it_wraps() {
+    let sum = || Sum { sum: 1, seen: Vec::new() };
+    let mut filtered = filter(sum(), IS_ODD);
+    filtered.get_mut().sum = 2;
+    assert_eq!((filtered.get_ref().sum, filtered.into_inner().sum), (2, 2));
+    assert_eq!(contramap(sum(), |n: &u32| n).into_inner(), sum());
+    assert_eq!(map(sum(), |n: u32| n).into_inner(), sum());
+    assert_eq!(guard(sum()).into_inner(), sum());
+    assert_eq!(Memoryless(sum()).into_inner(), sum());
+    assert_eq!(Tee { main: sum(), side: () }.into_inner(), (sum(), ()));
+    assert_eq!(emit_fn(|n: &u32| Batch::one(*n)).into_inner()(&7).as_slice(), [7]);
+
+    let double = reduce_fn(|| 0, |n: u32, m: u32| (n + m, Batch::one(2 * m)));
+    let keyed = Keyed::new(double, |n: &u32| *n);
+    assert_eq!(keyed.get_ref().reduce(1, 2).0, 3);
+    let both = Both { first: keyed.into_inner(), second: double };
+    let (first, second) = both.get_ref();
+    assert_eq!((first.init(), second.init()), (0, 0));
+    let (_, step) = both.into_inner().0.into_inner();
+    assert_eq!(step(1, 2).0, 3);
+    let (first, _) = double.then(double).into_inner();
+    assert_eq!(Transducer::new(first, ()).reducer().reduce(0, 4).1.as_slice(), [8]);
+}
