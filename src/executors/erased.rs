@@ -241,12 +241,18 @@ mod tests {
     use crate::executors::{
         Executor as Enum, Format,
         claude::{ClaudeSession, ClaudeStream},
-        codex::CodexRollout,
-        droid::Droid,
+        codex::{CodexExec, CodexRollout},
+        droid::{Droid, DroidSession},
     };
 
     fn registry() -> Registry {
-        Registry::default().with(Droid).with(ClaudeStream).with(ClaudeSession).with(CodexRollout)
+        Registry::default()
+            .with(Droid)
+            .with(DroidSession)
+            .with(ClaudeStream)
+            .with(ClaudeSession)
+            .with(CodexExec)
+            .with(CodexRollout)
     }
 
     /// Every fixture through the enum, and through the erased executor, whose state is stored and read

@@ -22,7 +22,9 @@ use self::compound::{Close, Compound};
 pub use self::raw::Raw;
 pub(crate) use self::scan::Scanner;
 pub(crate) use self::unescape::decode_body;
-pub(crate) use self::unescape::{decode_literal, string_body, unescape, unescape_to, unescapes_to};
+pub(crate) use self::unescape::{
+    decode_literal, decoded_len, string_body, unescape, unescape_to, unescapes_to,
+};
 
 /// Appends `value` as compact JSON.
 ///

@@ -38,6 +38,12 @@ pub(crate) fn unescape_to(string: &mut String, body: &str) {
     }
 }
 
+/// How many bytes of UTF-8 `body` is once it is unescaped.
+pub(crate) fn decoded_len(body: &str) -> usize {
+    let pieces = Unescaped(body);
+    pieces.map(|(plain, escaped)| plain.len() + escaped.map_or(0, char::len_utf8)).sum()
+}
+
 /// Whether `body` is `string` once it is unescaped.
 pub(crate) fn unescapes_to(body: &str, string: &str) -> bool {
     let rest = Unescaped(body).try_fold(string, |rest, (plain, escaped)| {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::{ActionType, NormalizedEntryType, ToolResult};
+use crate::conversation::{ActionType, FileChange, NormalizedEntryType, ToolResult};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Answer(String);
@@ -239,4 +239,25 @@ fn the_machine_survives_serde() {
     machine.result("z", "held");
     let json = serde_json::to_string(&machine.calls).unwrap();
     assert_eq!(serde_json::from_str::<ToolCalls<Answer>>(&json).unwrap(), machine.calls);
+}
+
+/// A text that was stored and read may be spelt otherwise than in the log.
+#[test]
+fn the_size_of_an_open_call_does_not_depend_on_how_its_texts_are_spelt() {
+    let content = serde_json::from_str(r#""x\u2028\/""#).unwrap();
+    let change = FileChange::Write { path: "a".into(), content };
+    let action = ActionType::FileEdit { path: "a".into(), changes: vec![change], result: None };
+    let tool = NormalizedEntryType::ToolUse(ToolUse::new("Write", action));
+    let mut machine = Machine::new();
+    let entry = NormalizedEntry::new(tool, "a");
+    machine.calls.call(Some("1".into()), entry, &machine.limits, &mut machine.events);
+    let stored = serde_json::to_string(&machine.calls).unwrap();
+    let mut restored: ToolCalls<Answer> = serde_json::from_str(&stored).unwrap();
+    for calls in [&mut machine.calls, &mut restored] {
+        let running = |entry: &mut NormalizedEntry| {
+            entry.tool_mut().unwrap().status = ToolStatus::InProgress;
+        };
+        calls.update(&"1".into(), running, &machine.limits, &mut machine.events);
+    }
+    assert_eq!(machine.calls, restored);
 }

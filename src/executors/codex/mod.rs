@@ -9,9 +9,9 @@ pub mod rollout;
 pub mod tools;
 mod usage;
 
-use self::usage::{Counter, take_usage};
+use self::usage::Counter;
 pub use self::{
-    exec::{CodexExecReducer, CodexExecState, ExecLine},
+    exec::{CodexExec, CodexExecReducer, CodexExecState},
     result::CodexResult,
     rollout::{CodexRollout, CodexRolloutReducer, CodexRolloutState},
 };

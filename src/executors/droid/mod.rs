@@ -11,10 +11,7 @@ mod types;
 pub use self::{
     reducer::{Droid, DroidMemory, DroidReducer, DroidState},
     result::DroidResult,
-    session::{
-        DroidSessionReducer, DroidSessionState, SessionBlock, SessionJson, SessionLine,
-        SessionMessage, SessionStart,
-    },
+    session::{DroidSession, DroidSessionReducer, DroidSessionState},
     types::{
         Completion, DroidJson, Error, Message, Reasoning, System, ToolCall, ToolError, ToolResult,
     },

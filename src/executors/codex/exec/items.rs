@@ -1,27 +1,19 @@
 //! Items of `codex exec --json`: what is said, and tools at work.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use serde::{Deserialize, Serialize};
-
 use super::{
-    reducer::Step,
+    step::Step,
     types::{Item, ItemKind, Phase},
 };
 use crate::{
-    conversation::{
-        CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text,
-        tool_calls::{RecentIds, ResultKey},
-    },
-    executors::{codex::tools::Tool, report},
-    transduce::Batch,
+    conversation::{CorrId, NormalizedEntryType, Text, tool_calls::ResultKey},
+    executors::{codex::tools::Tool, executor::Extra},
 };
 
-impl Step<'_> {
-    pub(super) fn item(&mut self, phase: Phase, item: Item<'_>, mut extra: Vec<(String, Json)>) {
+impl Step<'_, '_> {
+    pub(super) fn item(&mut self, phase: Phase, item: Item<'_>, mut extra: Extra) {
         let Item { id, name, kind, unknown } = item;
-        extra.extend(self.unknown(&name, &unknown));
-        let id = id.map(|id| self.state.threads.corr_id(self.thread, &id));
+        extra.extend(self.cx.unknown_fields(&name, &unknown));
+        let id = id.map(|id| self.memory.threads.corr_id(self.thread, &id));
         match kind {
             ItemKind::Message(text) => {
                 self.text(phase, id, NormalizedEntryType::AssistantMessage, text, extra);
@@ -32,12 +24,10 @@ impl Step<'_> {
             ItemKind::Tool(tool) => self.tool(phase, id, &tool, extra),
             ItemKind::Error(message) => {
                 if phase == Phase::Completed {
-                    self.say(NormalizedEntryType::ErrorMessage, message, extra);
+                    self.cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
                 }
             }
-            ItemKind::Unknown(item) => {
-                report::unknown_block(&name, item, self.at, self.events);
-            }
+            ItemKind::Unknown(item) => self.cx.unknown_block(&name, item),
         }
     }
 
@@ -48,155 +38,70 @@ impl Step<'_> {
         id: Option<CorrId>,
         entry_type: NormalizedEntryType,
         text: Text,
-        extra: Vec<(String, Json)>,
+        extra: Extra,
     ) {
-        let grows = id.as_ref().is_some_and(|id| self.state.growing.texts.contains_key(id));
+        let Self { memory, cx, .. } = self;
+        let grows = id.as_ref().is_some_and(|id| memory.growing.contains(id));
         if text.is_empty() && !grows {
             return;
         }
-        let entry = NormalizedEntry::new(entry_type, text.clone()).at(self.at);
-        let entry = Arc::new(self.of_thread(entry, extra));
         match (phase, id) {
             (Phase::Started | Phase::Updated, Some(id)) if grows => {
-                self.state.growing.grow(&id, &text, self.events);
+                memory.growing.grow(&id, text, cx);
             }
             (Phase::Started | Phase::Updated, Some(id)) => {
-                let corr_id = self.state.growing.open(id, text);
-                self.events.push(DomainEvent::OpenEntry { corr_id, entry });
+                let entry = cx.draft(entry_type, text, extra);
+                memory.growing.open(id, entry, cx);
             }
             (Phase::Completed, Some(id)) if grows => {
-                let closed = self.state.growing.texts.remove(&id);
-                let close =
-                    |Open { corr_id, .. }| DomainEvent::CloseEntry { corr_id, entry: Some(entry) };
-                self.events.extend(closed.map(close));
+                let whole = cx.draft(entry_type, text, extra);
+                memory.growing.close(&id, whole, cx);
             }
-            (Phase::Completed, _) => self.events.push(DomainEvent::NewEntry { entry }),
+            (Phase::Completed, _) => cx.entry(entry_type, text, extra),
             (Phase::Started | Phase::Updated, None) => {}
         }
     }
 
-    fn tool(
-        &mut self,
-        phase: Phase,
-        id: Option<CorrId>,
-        tool: &Tool<'_>,
-        extra: Vec<(String, Json)>,
-    ) {
-        let call = tool.call(self.cwd().as_deref());
-        let now = (call.action.clone(), call.title.clone());
-        let entry = call.into_entry(&tool.name()).at(self.at);
-        let entry = self.of_thread(entry, Vec::new());
+    fn tool(&mut self, phase: Phase, id: Option<CorrId>, tool: &Tool<'_>, extra: Extra) {
+        let Self { memory, cx, .. } = self;
+        let call = tool.call(cx.cwd().as_deref());
         let mut result = tool.result();
-        result.call = Some(Box::new(now));
+        result.call = Some(Box::new((call.action.clone(), call.title.clone())));
         result.extra.extend(extra);
         for (name, block) in tool.unknown_blocks() {
-            report::unknown_block(name, block.clone(), self.at, self.events);
+            cx.unknown_block(name, block.clone());
         }
         if let (Tool::Agents(agents), Some(id)) = (tool, &id) {
             for thread in &agents.threads {
-                self.state.threads.spawned(&thread.decode(), id);
+                memory.threads.spawned(&thread.decode(), id);
             }
         }
-        let calls = &mut self.state.calls;
+        let name = tool.name();
+        let is_known = id.as_ref().is_some_and(|id| cx.calls().knows(id));
         match (phase, id) {
-            (Phase::Started, id) => calls.call(id, entry, self.limits, self.events),
+            (Phase::Started, id) => cx.call(id, &name, call, ()),
             (Phase::Updated, Some(id)) => {
-                if !calls.knows(&id) {
-                    calls.call(Some(id.clone()), entry, self.limits, self.events);
+                if !is_known {
+                    cx.call(Some(id.clone()), &name, call, ());
                 }
-                calls.update(&id, |call| result.progress(call), self.limits, self.events);
+                cx.update(&id, |call| result.progress(call));
             }
             (Phase::Completed, Some(id)) => {
-                if calls.knows(&id) {
-                    result.timestamp = self.at;
+                if is_known {
+                    result.timestamp = cx.at;
                 } else {
-                    calls.call(Some(id.clone()), entry, self.limits, self.events);
+                    cx.call(Some(id.clone()), &name, call, ());
                 }
-                calls.result(ResultKey::from(id), result, self.limits, self.events);
+                cx.result(id, result);
             }
             (Phase::Updated, None) => {}
             (Phase::Completed, None) => {
-                let key = ResultKey { tool_name: Some(tool.name().into()), ..ResultKey::default() };
-                if calls.oldest_of(&tool.name()).is_none() {
-                    calls.call(None, entry, self.limits, self.events);
+                if cx.calls().oldest_of(&name).is_none() {
+                    cx.call(None, &name, call, ());
                 }
-                calls.result(key, result, self.limits, self.events);
+                let tool_name = Some(name.into());
+                cx.result(ResultKey { tool_name, ..ResultKey::default() }, result);
             }
         }
-    }
-}
-
-/// How many of the entries opened last are remembered.
-const REMEMBERED: usize = 256;
-
-/// Messages and thoughts that are not complete.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Growing {
-    /// By their items.
-    texts: BTreeMap<CorrId, Open>,
-    /// The ids of the entries opened last; an item that begins once more needs a new one.
-    opened: RecentIds,
-    count: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Open {
-    corr_id: CorrId,
-    text: Text,
-}
-
-impl Growing {
-    /// An item begins: the id of its entry.
-    fn open(&mut self, item: CorrId, text: Text) -> CorrId {
-        self.count += 1;
-        let mut corr_id = CorrId::from(format!("{item}/text"));
-        if self.opened.contains(&corr_id) {
-            corr_id = CorrId::from(format!("{item}/text-{}", self.count));
-        }
-        self.opened.insert(corr_id.clone(), REMEMBERED);
-        self.texts.insert(item, Open { corr_id: corr_id.clone(), text });
-        corr_id
-    }
-
-    /// The text is stated as a whole each time.
-    fn grow(&mut self, item: &CorrId, text: &Text, events: &mut Batch<DomainEvent>) {
-        let Some(Open { corr_id, text: known }) = self.texts.get_mut(item) else { return };
-        let grown = text.decode();
-        if let Some(more) = grown.strip_prefix(&*known.decode()).filter(|more| !more.is_empty()) {
-            let corr_id = corr_id.clone();
-            events.push(DomainEvent::GrowEntry { corr_id, text: more.into() });
-            *known = text.clone();
-        }
-    }
-
-    /// The log ended: what has grown so far is what there is.
-    pub(super) fn finish(&mut self, events: &mut Batch<DomainEvent>) {
-        for (_, Open { corr_id, .. }) in std::mem::take(&mut self.texts) {
-            events.push(DomainEvent::CloseEntry { corr_id, entry: None });
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{
-        executors::{Executor, Format},
-        testkit::{law, run},
-    };
-
-    #[test]
-    fn a_message_may_begin_once_more_after_its_end() {
-        let line = |phase: &str, text: &str| {
-            format!(
-                r#"{{"type":"item.{phase}","item":{{"id":"i","type":"agent_message","text":"{text}"}}}}"#
-            )
-        };
-        let log = [line("started", "a"), line("completed", "ab"), line("started", "c")].join("\n");
-        let executor = Executor::of(Format::CodexExec).unwrap();
-        let events = run::sourced_events(&executor, [log.as_bytes()]);
-        let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
-        law::balance(&events).unwrap();
-        let opened = events.iter().filter(|event| event.name() == "open_entry").count();
-        assert_eq!(opened, 2);
     }
 }

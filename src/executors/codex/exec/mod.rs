@@ -1,11 +1,13 @@
 //! `codex exec --json`.
 
+mod growing;
 mod items;
 mod reducer;
+mod step;
 mod threads;
 mod types;
 
 pub use self::{
-    reducer::{CodexExecReducer, CodexExecState},
-    types::{ExecJson, ExecLine, Item, ItemKind, Phase},
+    reducer::{CodexExec, CodexExecReducer, CodexExecState},
+    step::CodexExecMemory,
 };

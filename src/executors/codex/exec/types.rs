@@ -8,27 +8,24 @@ use std::borrow::Cow;
 use crate::json::Raw;
 
 use crate::{
-    conversation::{Json, Text, Timestamp, TokenUsage},
+    conversation::{Json, Text, TokenUsage},
     executors::{
-        codex::{case::snake, take_usage, tools::Tool},
-        wire::{Fields, Irregular, Object, Record, value},
+        codex::{case::snake, tools::Tool, usage::take_usage},
+        executor::{Extra, Header, Parsed},
+        wire::{Fields, Object, value},
     },
 };
 
-/// One record of the stream, with what nobody knows of it.
+/// One record of the stream.
 #[derive(Clone, Debug)]
 pub struct ExecLine<'a> {
-    /// The record.
+    /// What it says.
     pub json: ExecJson<'a>,
-    /// Fields that its type does not have, or not with that type.
-    pub unknown: Fields<'a>,
     /// The thread that it belongs to: on the first line, and in the app server's dialect on all.
     pub thread_id: Option<Cow<'a, str>>,
-    /// When it was written; only in the app server's dialect.
-    pub timestamp: Option<Timestamp>,
 }
 
-/// One record of the stream.
+/// What a record of the stream says.
 #[derive(Clone, Debug)]
 pub enum ExecJson<'a> {
     /// `thread.started`: the first line of a run, a resumed one too.
@@ -43,24 +40,15 @@ pub enum ExecJson<'a> {
         /// All tokens of the thread so far.
         usage: Option<TokenUsage>,
     },
-    /// `turn.failed`.
-    TurnFailed {
-        /// Why; an `error` line with the same text usually comes before.
+    /// `turn.failed`, or an `error` line, which usually comes before it with the same text.
+    Failed {
+        /// What went wrong; often JSON text.
         message: Text,
     },
     /// `item.started`, `item.updated`, `item.completed`.
     Item(Phase, Item<'a>),
-    /// `error`.
-    Error {
-        /// What went wrong; often JSON text.
-        message: Text,
-    },
     /// `subagent.completed`: a harness's own line.
-    SubagentCompleted(Vec<(String, Json)>),
-    /// A type that this version does not know. All its fields are in [`ExecLine::unknown`].
-    Unknown(Cow<'a, str>),
-    /// No object.
-    Irregular(Irregular<'a>),
+    SubagentCompleted(Extra),
 }
 
 /// How far an item has come.
@@ -102,16 +90,17 @@ pub enum ItemKind<'a> {
     Unknown(Json),
 }
 
-impl<'a> From<Record<'a>> for ExecLine<'a> {
-    fn from(record: Record<'a>) -> Self {
-        let mut object = match record {
-            Record::Object(object) => object,
-            Record::Irregular(irregular) => return Self::from(ExecJson::Irregular(irregular)),
-        };
-        let timestamp = object.timestamp("timestamp");
+impl<'a> ExecLine<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        object.ignore(&["type"]);
         let thread_id = object.str("thread_id");
-        let kind = object.str("type").unwrap_or_default();
-        let json = match &*kind {
+        let phase = match &*header.name {
+            "item.started" => Some(Phase::Started),
+            "item.updated" => Some(Phase::Updated),
+            "item.completed" => Some(Phase::Completed),
+            _ => None,
+        };
+        let json = match &*header.name {
             "thread.started" => ExecJson::ThreadStarted { model: object.text("model") },
             "turn.started" => {
                 object.ignore(&["turn_id"]);
@@ -124,32 +113,26 @@ impl<'a> From<Record<'a>> for ExecLine<'a> {
             "turn.failed" => {
                 let error = object.object("error");
                 let message = error.and_then(|mut error| error.text("message"));
-                ExecJson::TurnFailed { message: message.unwrap_or_default() }
+                ExecJson::Failed { message: message.unwrap_or_default() }
             }
-            "error" => ExecJson::Error { message: object.text("message").unwrap_or_default() },
-            "item.started" => item(Phase::Started, &mut object, &kind),
-            "item.updated" => item(Phase::Updated, &mut object, &kind),
-            "item.completed" => item(Phase::Completed, &mut object, &kind),
+            "error" => ExecJson::Failed { message: object.text("message").unwrap_or_default() },
             "subagent.completed" => {
-                let fields = std::mem::take(&mut object).into_extra().collect();
-                ExecJson::SubagentCompleted(fields)
+                ExecJson::SubagentCompleted(std::mem::take(object).into_extra().collect())
             }
-            _ => ExecJson::Unknown(kind),
+            name => match (phase, object.raw("item").and_then(Item::read)) {
+                (Some(phase), Some(item)) => {
+                    header.name = "item".into();
+                    ExecJson::Item(phase, item)
+                }
+                (Some(_), None) => {
+                    header.name = format!("{name} without an item").into();
+                    return Parsed::Unknown;
+                }
+                (None, _) if name.is_empty() => return Parsed::Foreign,
+                (None, _) => return Parsed::Unknown,
+            },
         };
-        Self { json, unknown: object.rest(), thread_id, timestamp }
-    }
-}
-
-impl<'a> From<ExecJson<'a>> for ExecLine<'a> {
-    fn from(json: ExecJson<'a>) -> Self {
-        Self { json, unknown: Fields::new(), thread_id: None, timestamp: None }
-    }
-}
-
-fn item<'a>(phase: Phase, line: &mut Object<'a>, kind: &str) -> ExecJson<'a> {
-    match line.raw("item").map(Item::read) {
-        Some(Some(item)) => ExecJson::Item(phase, item),
-        _ => ExecJson::Unknown(Cow::Owned(format!("{kind} without an item"))),
+        Parsed::Line(Self { json, thread_id })
     }
 }
 

@@ -10,10 +10,10 @@ use crate::{
     executors::{
         codex::{
             case::snake,
-            take_usage,
             tools::{
                 AgentCall, CommandExecution, FileChanges, MakeImage, McpCall, Tool, WebSearch,
             },
+            usage::take_usage,
         },
         content::{self, Blocks, Part},
         wire::{Fields, Object, value},

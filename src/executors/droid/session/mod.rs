@@ -6,7 +6,4 @@
 mod reducer;
 mod types;
 
-pub use self::{
-    reducer::{DroidSessionReducer, DroidSessionState},
-    types::{SessionBlock, SessionJson, SessionLine, SessionMessage, SessionStart},
-};
+pub use self::reducer::{DroidSession, DroidSessionReducer, DroidSessionState};

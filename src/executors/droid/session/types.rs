@@ -5,23 +5,13 @@ use std::borrow::Cow;
 use crate::json::Raw;
 
 use crate::{
-    conversation::{CorrId, Json, SessionId, Text, Timestamp},
+    conversation::{CorrId, Json, SessionId, Text},
     executors::{
         content::{Blocks, Part},
-        wire::{Fields, Irregular, Object, Record, value},
+        executor::{Extra, Header, Parsed},
+        wire::{Object, value},
     },
 };
-
-/// One record of the file, with what nobody knows of it.
-#[derive(Clone, Debug)]
-pub struct SessionLine<'a> {
-    /// The record.
-    pub json: SessionJson<'a>,
-    /// Fields that its type does not have, or not with that type.
-    pub unknown: Fields<'a>,
-    /// When it was written.
-    pub timestamp: Option<Timestamp>,
-}
 
 /// One record of the file.
 #[derive(Clone, Debug)]
@@ -30,21 +20,21 @@ pub enum SessionJson<'a> {
     Start(SessionStart),
     /// `message`.
     Message(SessionMessage<'a>),
-    /// `todo_state`: repeats the list of the last `TodoWrite` call.
-    TodoState,
     /// `compaction_state`: the history was replaced by this summary.
     Compaction(Text),
-    /// `agent_turn_outcome`: how a turn ended, in the log's word for it.
-    TurnOutcome(Option<Text>, Vec<(String, Json)>),
-    /// `session_end`: the same of the session.
-    End(Option<Text>, Vec<(String, Json)>),
-    /// A type that another format of Droid has too, and spelt as it is there. All its fields are in
-    /// [`SessionLine::unknown`].
-    Foreign(Cow<'a, str>),
-    /// A type that this version does not know. All its fields are in [`SessionLine::unknown`].
-    Unknown(Cow<'a, str>),
-    /// No object.
-    Irregular(Irregular<'a>),
+    /// `agent_turn_outcome` or `session_end`: how a turn or the session ended.
+    End(SessionEnd),
+}
+
+/// The end of a turn or of the session.
+#[derive(Clone, Debug)]
+pub struct SessionEnd {
+    /// `turn` or `session`.
+    pub of: &'static str,
+    /// How it ended, in the log's word for it.
+    pub word: Option<Text>,
+    /// Everything else that the record says.
+    pub fields: Extra,
 }
 
 /// The session's facts.
@@ -108,60 +98,41 @@ pub enum SessionBlock<'a> {
     Unknown(String, Json),
 }
 
-impl<'a> From<Record<'a>> for SessionLine<'a> {
-    fn from(record: Record<'a>) -> Self {
-        let mut object = match record {
-            Record::Object(object) => object,
-            Record::Irregular(irregular) => return Self::from(SessionJson::Irregular(irregular)),
-        };
-        let timestamp = object.timestamp("timestamp");
-        let kind = object.str("type").unwrap_or_default();
-        let json = match &*kind {
-            "session_start" => SessionJson::Start(SessionStart::take(&mut object)),
+impl<'a> SessionJson<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &Header<'a>) -> Parsed<Self> {
+        object.ignore(&["type"]);
+        Parsed::Line(match &*header.name {
+            "session_start" => Self::Start(SessionStart::take(object)),
             // The stream's messages have their text beside the type: another format.
             "message" => match object.object("message") {
-                Some(message) => {
-                    let (message, rest) = SessionMessage::take(&mut object, message);
-                    let mut unknown = object.rest();
-                    unknown.extend(rest);
-                    return Self { json: SessionJson::Message(message), unknown, timestamp };
-                }
-                None => SessionJson::Foreign(kind),
+                Some(message) => Self::Message(SessionMessage::take(object, message)),
+                None => return Parsed::Foreign,
             },
+            // Repeats the list of the last `TodoWrite` call.
             "todo_state" => {
                 object.ignore(&["id", "parentId", "todos", "messageIndex"]);
-                SessionJson::TodoState
+                return Parsed::Ignored;
             }
             "compaction_state" => {
                 object.ignore(&["id", "parentId", "summaryTokens", "summaryKind"]);
                 object.ignore(&["anchorMessage", "removedCount"]);
-                SessionJson::Compaction(object.text("summaryText").unwrap_or_default())
+                Self::Compaction(object.text("summaryText").unwrap_or_default())
             }
-            "agent_turn_outcome" => {
-                let (word, fields) = take_outcome(&mut object);
-                SessionJson::TurnOutcome(word, fields)
-            }
-            "session_end" => {
-                let (word, fields) = take_outcome(&mut object);
-                SessionJson::End(word, fields)
-            }
-            _ => SessionJson::Unknown(kind),
-        };
-        Self { json, unknown: object.rest(), timestamp }
+            "agent_turn_outcome" => Self::End(SessionEnd::take("turn", object)),
+            "session_end" => Self::End(SessionEnd::take("session", object)),
+            "" => return Parsed::Foreign,
+            _ => return Parsed::Unknown,
+        })
     }
 }
 
-impl<'a> From<SessionJson<'a>> for SessionLine<'a> {
-    fn from(json: SessionJson<'a>) -> Self {
-        Self { json, unknown: Fields::new(), timestamp: None }
+impl SessionEnd {
+    /// No sample of these lines was found: the likely word is taken, and everything else is kept.
+    fn take(of: &'static str, object: &mut Object<'_>) -> Self {
+        let word = ["outcome", "status", "reason"].into_iter().find_map(|key| object.text(key));
+        object.ignore(&["id", "parentId"]);
+        Self { of, word, fields: std::mem::take(object).into_extra().collect() }
     }
-}
-
-/// No sample of these lines was found: the likely word is taken, and everything else is kept.
-fn take_outcome(object: &mut Object<'_>) -> (Option<Text>, Vec<(String, Json)>) {
-    let word = ["outcome", "status", "reason"].into_iter().find_map(|key| object.text(key));
-    object.ignore(&["id", "parentId"]);
-    (word, std::mem::take(object).into_extra().collect())
 }
 
 impl SessionStart {
@@ -182,7 +153,7 @@ impl SessionStart {
 }
 
 impl<'a> SessionMessage<'a> {
-    fn take(line: &mut Object<'a>, mut message: Object<'a>) -> (Self, Fields<'a>) {
+    fn take(line: &mut Object<'a>, mut message: Object<'a>) -> Self {
         line.ignore(&["parentId"]);
         message.ignore(&["interactionMode", "openaiMessageId"]);
         let content = message.raw("content");
@@ -196,7 +167,8 @@ impl<'a> SessionMessage<'a> {
             reasoning_effort: message.text("reasoningEffort"),
             blocks: content.map(SessionBlock::read_all).unwrap_or_default(),
         };
-        (taken, message.rest())
+        line.adopt("", message);
+        taken
     }
 }
 

@@ -1,0 +1,97 @@
+//! [`Growing`]: messages and thoughts that are not complete.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    conversation::{CorrId, NormalizedEntry, Text, tool_calls::RecentIds},
+    executors::{codex::CodexResult, context::Context},
+};
+
+/// How many of the entries opened last are remembered.
+const REMEMBERED: usize = 256;
+
+type Cx<'s> = Context<'s, CodexResult>;
+
+/// Messages and thoughts that are not complete.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Growing {
+    /// By their items.
+    texts: BTreeMap<CorrId, Open>,
+    /// The ids of the entries opened last; an item that begins once more needs a new one.
+    opened: RecentIds,
+    count: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Open {
+    corr_id: CorrId,
+    text: Text,
+}
+
+impl Growing {
+    pub(super) fn contains(&self, item: &CorrId) -> bool {
+        self.texts.contains_key(item)
+    }
+
+    pub(super) fn open(&mut self, item: CorrId, entry: NormalizedEntry, cx: &mut Cx<'_>) {
+        self.count += 1;
+        let mut corr_id = CorrId::from(format!("{item}/text"));
+        if self.opened.contains(&corr_id) {
+            corr_id = CorrId::from(format!("{item}/text-{}", self.count));
+        }
+        self.opened.insert(corr_id.clone(), REMEMBERED);
+        let text = entry.content.clone();
+        self.texts.insert(item, Open { corr_id: corr_id.clone(), text });
+        cx.open(corr_id, entry);
+    }
+
+    /// The text is stated as a whole each time.
+    pub(super) fn grow(&mut self, item: &CorrId, text: Text, cx: &mut Cx<'_>) {
+        let Some(Open { corr_id, text: known }) = self.texts.get_mut(item) else { return };
+        let grown = text.decode();
+        let more = grown.strip_prefix(&*known.decode()).filter(|more| !more.is_empty());
+        if let Some(more) = more.map(Text::from) {
+            cx.grow(corr_id.clone(), more);
+            *known = text;
+        }
+    }
+
+    pub(super) fn close(&mut self, item: &CorrId, whole: NormalizedEntry, cx: &mut Cx<'_>) {
+        if let Some(Open { corr_id, .. }) = self.texts.remove(item) {
+            cx.close(corr_id, Some(whole));
+        }
+    }
+
+    /// The log ended: what has grown so far is what there is.
+    pub(super) fn finish(&mut self, cx: &mut Cx<'_>) {
+        for (_, Open { corr_id, .. }) in std::mem::take(&mut self.texts) {
+            cx.close(corr_id, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        executors::{Executor, Format},
+        testkit::{law, run},
+    };
+
+    #[test]
+    fn a_message_may_begin_once_more_after_its_end() {
+        let line = |phase: &str, text: &str| {
+            format!(
+                r#"{{"type":"item.{phase}","item":{{"id":"i","type":"agent_message","text":"{text}"}}}}"#
+            )
+        };
+        let log = [line("started", "a"), line("completed", "ab"), line("started", "c")].join("\n");
+        let executor = Executor::of(Format::CodexExec).unwrap();
+        let events = run::sourced_events(&executor, [log.as_bytes()]);
+        let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
+        law::balance(&events).unwrap();
+        let opened = events.iter().filter(|event| event.name() == "open_entry").count();
+        assert_eq!(opened, 2);
+    }
+}
