@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -15,13 +15,18 @@ use crate::conversation::{Digest, Json, Position};
 
 const VERSION: u32 = 1;
 
-/// Appends to one file what its sources give, and keeps in a second one how much of it was committed. What
-/// is behind that was never committed: it is cut off when the ledger is opened.
+/// Appends to one file what its sources give, and keeps in a second one, the journal, how much of it was
+/// committed. What is behind that was never committed: it is cut off when the ledger is opened.
+///
+/// The output is locked while the ledger is open, before anything of it is read: two writers cannot cut
+/// each other's lines away.
 #[derive(Debug)]
 pub struct FileLedger {
     output: File,
     journal: PathBuf,
     stored: Stored,
+    /// How many bytes were written ahead of their commit.
+    ahead: u64,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -47,11 +52,17 @@ pub enum FileLedgerError {
     /// The file system says so.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// Another program is writing to the output.
+    #[error("another program is writing to the output")]
+    Locked,
+    /// The output is a pipe or a device, which cannot be cut back.
+    #[error("the output is no file")]
+    NotAFile,
     /// The journal is damaged, or of another version.
     #[error("the journal cannot be gone on with: {0}")]
     Journal(String),
     /// The output is not the one that the journal belongs to.
-    #[error("the output is another one than the journal\'s, or was cut")]
+    #[error("the output is another one than the journal's, or was cut")]
     Output,
 }
 
@@ -59,23 +70,58 @@ impl FileLedger {
     /// Opens the ledger; makes it where there is none.
     ///
     /// # Errors
-    /// The files cannot be opened, or do not belong together.
+    /// The files cannot be opened, do not belong together, or another program writes to them.
     pub fn open(output: &Path, journal: &Path) -> Result<Self, FileLedgerError> {
+        let output = locked(output)?;
         let stored = match fs::read(journal) {
             Ok(bytes) => parse(&bytes)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Stored::default(),
             Err(error) => return Err(error.into()),
         };
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(output)?;
+        Self::with(output, journal, stored)
+    }
+
+    /// Opens the ledger and forgets all that it holds, whatever that is.
+    ///
+    /// # Errors
+    /// The files cannot be opened, or another program writes to them.
+    pub fn begin_anew(output: &Path, journal: &Path) -> Result<Self, FileLedgerError> {
+        let output = locked(output)?;
+        let stored = Stored::default();
+        replace(journal, &stored)?;
+        Self::with(output, journal, stored)
+    }
+
+    fn with(mut output: File, journal: &Path, stored: Stored) -> Result<Self, FileLedgerError> {
         let Extent { length, .. } = stored.output;
-        if length > 0 && Extent::read(&mut file, length)? != Some(stored.output) {
+        if length > 0 && Extent::read(&mut output, length)? != Some(stored.output) {
             return Err(FileLedgerError::Output);
         }
-        file.set_len(length)?;
-        file.seek(SeekFrom::Start(length))?;
-        Ok(Self { output: file, journal: journal.to_owned(), stored })
+        output.set_len(length)?;
+        output.seek(SeekFrom::Start(length))?;
+        Ok(Self { output, journal: journal.to_owned(), stored, ahead: 0 })
+    }
+
+    /// The name of a source that this ledger holds, where it holds only one.
+    pub fn only_source(&self) -> Option<&SourceName> {
+        let mut names = self.stored.sources.keys();
+        names.next().filter(|_| names.next().is_none())
+    }
+
+    /// Writes the first part of what the next commit gives, so that readers see it at once. The commit's
+    /// own output follows it. If there is no commit, it is cut off the next time that the ledger is opened.
+    ///
+    /// # Errors
+    /// It cannot be written; then no part of it stays.
+    pub fn write_ahead(&mut self, bytes: &[u8]) -> Result<(), FileLedgerError> {
+        let end = self.stored.output.length + self.ahead;
+        if let Err(error) = self.output.write_all(bytes) {
+            self.output.set_len(end)?;
+            self.output.seek(SeekFrom::Start(end))?;
+            return Err(error.into());
+        }
+        self.ahead += bytes.len() as u64;
+        Ok(())
     }
 
     fn try_commit(
@@ -84,26 +130,43 @@ impl FileLedger {
         beside: &[Mark],
     ) -> Result<u64, FileLedgerError> {
         // Whatever an earlier failure left goes first.
-        let Extent { length, .. } = self.stored.output;
-        self.output.set_len(length)?;
-        self.output.seek(SeekFrom::Start(length))?;
-        let mut written = 0;
+        let begun = self.stored.output.length + self.ahead;
+        self.output.set_len(begun)?;
+        self.output.seek(SeekFrom::Start(begun))?;
+        let mut length = begun;
         let mut next = self.stored.clone();
         for commit in commits {
             let bytes = &commit.output;
             self.output.write_all(bytes)?;
-            written += bytes.len() as u64;
+            length += bytes.len() as u64;
             next.sources.insert(commit.source.clone(), commit.checkpoint.clone());
         }
         for Mark { name, state } in beside {
             next.marks.insert(name.clone(), state.clone());
         }
         self.output.sync_data()?;
-        let settled = Extent::read(&mut self.output, length + written)?;
+        let settled = Extent::read(&mut self.output, length)?;
         next.output = settled.ok_or(FileLedgerError::Output)?;
+        self.output.seek(SeekFrom::Start(length))?;
         replace(&self.journal, &next)?;
-        self.stored = next;
+        let written = length - self.stored.output.length;
+        (self.stored, self.ahead) = (next, 0);
         Ok(written)
+    }
+}
+
+/// Opens the output and locks it.
+fn locked(path: &Path) -> Result<File, FileLedgerError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(FileLedgerError::NotAFile);
+    }
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(FileLedgerError::Locked),
+        Err(TryLockError::Error(error)) => Err(error.into()),
     }
 }
 
@@ -148,8 +211,9 @@ impl Ledger for FileLedger {
         let had = !self.stored.sources.is_empty();
         let next = Stored { marks: self.stored.marks.clone(), ..Stored::default() };
         replace(&self.journal, &next)?;
-        self.stored = next;
+        (self.stored, self.ahead) = (next, 0);
         self.output.set_len(0)?;
+        self.output.seek(SeekFrom::Start(0))?;
         Ok(had)
     }
 }

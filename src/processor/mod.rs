@@ -10,10 +10,11 @@ mod encoding;
 mod framer;
 mod joiner;
 mod overlong;
+mod snapshot;
+mod stretches;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use tracing::{debug, trace};
 
 pub use self::{
@@ -21,6 +22,8 @@ pub use self::{
     checkpoint::{Checkpoint, NotACheckpoint},
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, FramerState, Line, LineFramer},
+    snapshot::{Counts, Finished, Snapshot, SnapshotError},
+    stretches::{StretchLimits, Stretches},
 };
 use crate::{
     conversation::{Digest, DomainEvent, Located, Position},
@@ -59,60 +62,6 @@ pub struct Processor<R, S, M> {
     hashes_lines: bool,
     /// Where the reducer was done: nothing behind it is read.
     done: Option<FramerState>,
-}
-
-/// What a [`Processor`] has read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Lines, blank ones included.
-    pub lines: u64,
-    /// Lines with nothing on them.
-    pub blank: u64,
-    /// Records that were reduced; several may stand on one line.
-    pub records: u64,
-}
-
-#[cfg(feature = "metrics")]
-impl From<Counts> for crate::emitters::metrics::LinesRead {
-    fn from(Counts { lines, blank, records }: Counts) -> Self {
-        Self { lines, blank, records }
-    }
-}
-
-/// From where a [`Processor`] can go on: a plain value that can be stored with serde. What an emitter
-/// remembers is for whoever made it to store.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Snapshot<S, E = ()> {
-    /// Where the next line begins.
-    pub framer: FramerState,
-    /// What was read before it.
-    pub counts: Counts,
-    /// The state of the reducer there.
-    pub state: S,
-    /// What the emitter remembers there.
-    pub emitter: E,
-}
-
-/// What there is when a log has been read to its end: see [`Processor::finish`].
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Finished<S, M> {
-    /// Where the log ends.
-    pub framer: FramerState,
-    /// What was read of it.
-    pub counts: Counts,
-    /// The state of the reducer after completion.
-    pub state: S,
-    /// The emitter, finished.
-    pub emitter: M,
-}
-
-impl<S, M: Resume> Finished<S, M> {
-    /// What is to be stored of a log that is complete.
-    pub fn snapshot(&self) -> Snapshot<&S, M::State> {
-        let Self { framer, counts, state, emitter } = self;
-        Snapshot { framer: *framer, counts: *counts, state, emitter: emitter.state() }
-    }
 }
 
 /// What [`Processor::flush_last_line`] did.

@@ -1,0 +1,179 @@
+//! [`Stretches`]: one source on its way into a ledger.
+
+use serde::Serialize;
+
+use super::{Finished, LastLine, Processor};
+use crate::{
+    conversation::{DomainEvent, Located, Position},
+    json,
+    ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
+    transduce::{Emitter, Gather, Reducer, Resume},
+    wire::Record,
+};
+
+/// When a stretch is to be committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StretchLimits {
+    /// When so many bytes of the source were read.
+    pub bytes: u64,
+    /// When the emitters gathered so much, as [`Gather::size`] counts it.
+    pub size: usize,
+}
+
+impl Default for StretchLimits {
+    /// A mebibyte of the source, or eight of outputs.
+    fn default() -> Self {
+        Self { bytes: 1 << 20, size: 8 << 20 }
+    }
+}
+
+/// Reads one source, and cuts what it gives into the stretches that a
+/// [`Ledger`](crate::ledger::Ledger) commits.
+///
+/// Each commit begins where the one before ended, and holds the state of the whole pipeline there:
+/// whoever loads it goes on as if there had been no pause.
+#[derive(Debug)]
+pub struct Stretches<R, S, M> {
+    processor: Processor<R, S, M>,
+    name: SourceName,
+    facts: SourceFacts,
+    /// The position of the last commit; `None` before the first.
+    expected: Option<Position>,
+    /// Where the stretch begins that was not committed yet.
+    begun: u64,
+    limits: StretchLimits,
+}
+
+impl<R, S, M> Stretches<R, S, M> {
+    /// A source that the ledger knows up to `expected`, which is the processor's position; `None` if it
+    /// does not know it.
+    pub fn new(
+        name: SourceName,
+        facts: SourceFacts,
+        expected: Option<Position>,
+        processor: Processor<R, S, M>,
+    ) -> Self {
+        let begun = processor.position().offset;
+        Self { processor, name, facts, expected, begun, limits: StretchLimits::default() }
+    }
+
+    /// The same source, with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: StretchLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The processor within.
+    pub fn processor(&self) -> &Processor<R, S, M> {
+        &self.processor
+    }
+
+    /// The processor within.
+    pub fn processor_mut(&mut self) -> &mut Processor<R, S, M> {
+        &mut self.processor
+    }
+
+    /// What is known of the source from outside of it.
+    pub fn facts(&self) -> &SourceFacts {
+        &self.facts
+    }
+
+    /// The position of the last commit.
+    pub fn committed(&self) -> Option<Position> {
+        self.expected
+    }
+
+    /// How many bytes of the source were read since the last commit.
+    pub fn pending_bytes(&self) -> u64 {
+        self.processor.position().offset.saturating_sub(self.begun)
+    }
+
+    /// Whether anything was read since the last commit.
+    pub fn has_news(&self) -> bool {
+        self.expected != Some(self.processor.position())
+    }
+
+    /// Takes more bytes of the source.
+    pub fn push<Out>(&mut self, bytes: &[u8], each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.processor.push(bytes, each);
+    }
+
+    /// The source pauses: see [`Processor::flush_last_line`].
+    pub fn flush_last_line<Out>(&mut self, each: impl FnMut(Out)) -> LastLine
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.processor.flush_last_line(each)
+    }
+
+    /// The source goes on at the beginning of another file: see [`Processor::next_file`].
+    pub fn next_file<Out>(&mut self, each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.processor.next_file(each);
+        self.begun = 0;
+    }
+}
+
+impl<R, S, M> Stretches<R, S, M>
+where
+    S: Serialize,
+    M: Resume + Gather,
+    M::State: Serialize,
+{
+    /// Whether the stretch is long enough to be committed.
+    pub fn is_due(&self) -> bool {
+        self.pending_bytes() >= self.limits.bytes
+            || self.processor.transducer().emitter().size() >= self.limits.size
+    }
+
+    /// What was read since the last commit, to be committed now. `identity` is what the source is
+    /// recognised by, as far as it was read.
+    ///
+    /// # Errors
+    /// The state refuses to be serialised; the types of this crate never do.
+    ///
+    /// # Panics
+    /// If the reducer panicked in an earlier step, see [`Transducer`](crate::transduce::Transducer).
+    pub fn commit(&mut self, identity: Identity) -> Result<Commit<M::Stretch>, json::Error> {
+        let state = self.processor.state().to_json()?;
+        let output = self.processor.cut();
+        let position = self.processor.position();
+        let facts = SourceFacts { identity, ..self.facts.clone() };
+        let checkpoint = Checkpoint { facts, position, state, complete: false };
+        self.begun = position.offset;
+        let expected = self.expected.replace(position);
+        Ok(Commit { source: self.name.clone(), expected, checkpoint, output })
+    }
+
+    /// The source is complete: finishes the reducer and the emitters, and commits the rest.
+    ///
+    /// # Errors
+    /// As for [`commit`](Self::commit).
+    pub fn finish<Out>(
+        self,
+        identity: Identity,
+        each: impl FnMut(Out),
+    ) -> Result<(Commit<M::Stretch>, Finished<S, M>), json::Error>
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        let Self { processor, name: source, facts, expected, .. } = self;
+        let mut finished = processor.finish(each);
+        let state = finished.snapshot().to_json()?;
+        let output = finished.emitter.cut();
+        let position = finished.framer.position;
+        let facts = SourceFacts { identity, ..facts };
+        let checkpoint = Checkpoint { facts, position, state, complete: true };
+        Ok((Commit { source, expected, checkpoint, output }, finished))
+    }
+}
