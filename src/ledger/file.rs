@@ -124,6 +124,14 @@ impl FileLedger {
         Ok(())
     }
 
+    /// Forces what was written ahead onto the disk.
+    ///
+    /// # Errors
+    /// The system says so.
+    pub fn sync(&self) -> Result<(), FileLedgerError> {
+        Ok(self.output.sync_data()?)
+    }
+
     fn try_commit(
         &mut self,
         commits: &[Commit<Vec<u8>>],

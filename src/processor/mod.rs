@@ -23,7 +23,7 @@ pub use self::{
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, FramerState, Line, LineFramer},
     snapshot::{Counts, Finished, Snapshot, SnapshotError},
-    stretches::{StretchLimits, Stretches},
+    stretches::{LastStretch, StretchLimits, Stretches},
 };
 use crate::{
     conversation::{Digest, DomainEvent, Located, Position},

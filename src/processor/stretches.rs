@@ -27,6 +27,9 @@ impl Default for StretchLimits {
     }
 }
 
+/// The last stretch of a source that is complete, and what there is at its end.
+pub type LastStretch<S, M> = (Commit<<M as Gather>::Stretch>, Finished<S, M>);
+
 /// Reads one source, and cuts what it gives into the stretches that a
 /// [`Ledger`](crate::ledger::Ledger) commits.
 ///
@@ -162,7 +165,7 @@ where
         self,
         identity: Identity,
         each: impl FnMut(Out),
-    ) -> Result<(Commit<M::Stretch>, Finished<S, M>), json::Error>
+    ) -> Result<LastStretch<S, M>, json::Error>
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
