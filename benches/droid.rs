@@ -7,7 +7,7 @@ mod common;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
-use foldline::executors::{Format, wire::Record};
+use foldline::executors::wire::Record;
 
 use self::common::{droid, product};
 
@@ -37,10 +37,10 @@ fn main() {
     group.bench_function("parse_flat", |bencher| bencher.iter(|| parse_flat(&log)));
     group.bench_function("parse_typed", |bencher| bencher.iter(|| parse_typed(&log)));
     group.bench_function("events", |bencher| {
-        bencher.iter(|| product::events(Format::Droid, log.as_bytes()));
+        bencher.iter(|| product::events("droid", log.as_bytes()));
     });
     group.bench_function("patches", |bencher| {
-        bencher.iter(|| product::patches(Format::Droid, log.as_bytes()));
+        bencher.iter(|| product::patches("droid", log.as_bytes()));
     });
     group.finish();
     criterion.final_summary();

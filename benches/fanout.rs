@@ -18,7 +18,7 @@ use foldline::{
         patch::PatchStream,
         transcript::{Transcript, TranscriptStyle},
     },
-    executors::{Executor, Format},
+    executors::Registry,
     json,
     processor::{Background, Processor},
     transduce::{Batch, Emitter, Tee, Transducer, emit_fn},
@@ -90,7 +90,8 @@ fn consume(
     line_hashes: bool,
     consumers: impl Emitter<Located<DomainEvent>, Infallible>,
 ) {
-    let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
+    let executor =
+        Registry::builtin().named("droid").cloned().expect("there is an executor for Droid");
     let mut processor = Processor::new(Transducer::new(locating(executor), consumers));
     if line_hashes {
         processor = processor.with_line_hashes();

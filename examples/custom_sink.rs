@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 use foldline::{
     conversation::{DomainEvent, by_item, locating},
     emitters::patch::PatchEmitter,
-    executors::{Executor, Format},
+    executors::Registry,
     processor::Processor,
     transduce::{Batch, Emitter, Transducer},
 };
@@ -35,7 +35,8 @@ impl Emitter<DomainEvent, String> for SlowCalls {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let log = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/session.jsonl"))?;
-    let executor = Executor::of(Format::Droid).ok_or("this build has no Droid executor")?;
+    let executor =
+        Registry::builtin().named("droid").cloned().ok_or("this build has no Droid executor")?;
 
     // A tuple is a fan-out: both see every event, in one pass, and keep their own types.
     let both = (PatchEmitter::default(), SlowCalls { limit_ms: 1_000 });

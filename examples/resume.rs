@@ -6,7 +6,7 @@
 use foldline::{
     conversation::{LocatingState, locating},
     emitters::patch::{PatchStream, PatchStreamState},
-    executors::{Executor, ExecutorState, Format},
+    executors::{Executor, Reducing, State, droid::Droid},
     ledger::{Extent, Identity},
     processor::{Checkpoint, DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::Transducer,
@@ -14,10 +14,10 @@ use foldline::{
 
 const LOG: &str = include_str!("session.jsonl");
 
-type Stored = Checkpoint<LocatingState<ExecutorState>, PatchStreamState>;
+type Stored = Checkpoint<LocatingState<Box<State<Droid>>>, PatchStreamState>;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let executor = Executor::of(Format::Droid).ok_or("there is an executor for Droid")?;
+    let executor = Reducing::new(Droid);
     let (first, _) = LOG.split_at(LOG.len() / 2);
 
     // The first go ends in the middle of a line.
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let checkpoint: Stored = Checkpoint {
         processor: Snapshot { framer, counts, state: state.clone(), emitter: () },
         emitter,
-        format: executor.format().name().to_owned(),
+        format: Droid::FORMAT.name.to_owned(),
         // By what a file is recognised again: whoever has one states it here.
         source: Identity::default(),
         output: Extent::default(),

@@ -8,17 +8,14 @@ mod replay;
 #[path = "codex/rollout_file.rs"]
 mod rollout_file;
 
-use foldline::{
-    conversation::{ActionType, CommandExitStatus, TokenUsage},
-    executors::Format,
-};
+use foldline::conversation::{ActionType, CommandExitStatus, TokenUsage};
 use replay::{
     Replay, all_logs, check_all_known, check_laws, counts, independent_counts, is_capture,
     survives_any_value,
 };
 
-const FORMATS: [(Format, &str); 2] =
-    [(Format::CodexExec, "codex-exec"), (Format::CodexRollout, "codex-rollout")];
+const FORMATS: [(&str, &str); 2] =
+    [("codex-exec", "codex-exec"), ("codex-rollout", "codex-rollout")];
 
 fn usage(input: u64, output: u64, cached: u64, reasoning: Option<u64>) -> TokenUsage {
     TokenUsage {

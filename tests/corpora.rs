@@ -8,7 +8,7 @@ mod corpus;
 use corpus::{INVALID, NAUGHTY, UNDECIDED, VALID};
 use foldline::{
     conversation::{DomainEvent, Located, NormalizedEntryType, WarningKind, locating},
-    executors::{Executor, Format},
+    executors::Registry,
     processor::{Counts, Processor},
     transduce::{Batch, Transducer, emit_fn},
 };
@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 const SOUND: &str = r#"{"n":1,"type":"sound"}"#;
 
 /// Every event of a log, and what was counted.
-fn read(format: Format, log: &[u8]) -> (Vec<Located<DomainEvent>>, Counts) {
-    let executor = Executor::of(format).unwrap();
+fn read(format: &str, log: &[u8]) -> (Vec<Located<DomainEvent>>, Counts) {
+    let executor = Registry::builtin().named(format).cloned().unwrap();
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
     let mut processor = Processor::new(Transducer::new(locating(executor), keep));
     let mut events = Vec::new();
@@ -51,7 +51,7 @@ fn told_of(line: u64, events: &[Located<DomainEvent>]) -> Told {
 
 /// Reads a line between two sound ones, and gives what is told of it; it was counted, everything told of
 /// it stands within it, and the other two were read.
-fn told_between_sound_lines(format: Format, line: &[u8]) -> Told {
+fn told_between_sound_lines(format: &str, line: &[u8]) -> Told {
     let log = [SOUND.as_bytes(), b"\n", line, b"\n", SOUND.as_bytes(), b"\n"].concat();
     let (events, counts) = read(format, &log);
     let shown = String::from_utf8_lossy(line);
@@ -87,16 +87,17 @@ fn without_spaces(text: &str) -> String {
 
 #[test]
 fn valid_values_are_kept_as_they_are() {
-    for format in Executor::FORMATS {
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         for value in VALID {
-            let told = told_between_sound_lines(*format, value.as_bytes());
+            let told = told_between_sound_lines(format, value.as_bytes());
             let is_damage = |kind: &WarningKind| {
                 matches!(kind, WarningKind::Malformed | WarningKind::PlainText)
             };
             assert!(!told.kinds.iter().any(is_damage), "{format}: {value}: {told:?}");
             // As a value within a record.
             let record = format!(r#"{{"type":"sound","value":{value}}}"#);
-            let told = told_between_sound_lines(*format, record.as_bytes());
+            let told = told_between_sound_lines(format, record.as_bytes());
             assert!(is_strange(&told), "{format}: {record}: {told:?}");
             // A field that is null is one that is not there.
             let field = format!(r#""value":{}"#, value.trim());
@@ -107,10 +108,11 @@ fn valid_values_are_kept_as_they_are() {
 
 #[test]
 fn invalid_lines_are_kept_word_for_word() {
-    for format in Executor::FORMATS {
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         for line in INVALID {
             let text = String::from_utf8_lossy(line);
-            let told = told_between_sound_lines(*format, line);
+            let told = told_between_sound_lines(format, line);
             let is_damage = |kind: &WarningKind| {
                 matches!(
                     kind,
@@ -122,7 +124,7 @@ fn invalid_lines_are_kept_word_for_word() {
             // Within a record: the record is damaged, and all of it is kept.
             let record = [br#"{"type":"sound","value":"#, *line, b"}"].concat();
             let text = String::from_utf8_lossy(&record).into_owned();
-            let told = told_between_sound_lines(*format, &record);
+            let told = told_between_sound_lines(format, &record);
             assert!(told.kinds.iter().any(is_damage), "{format}: {text}: {told:?}");
             let kept = without_spaces(&told.kept);
             assert!(kept.len() + 2 >= without_spaces(&text).len(), "{format}: {text}: {told:?}");
@@ -132,11 +134,12 @@ fn invalid_lines_are_kept_word_for_word() {
 
 #[test]
 fn what_parsers_may_take_or_not_is_accounted_for() {
-    for format in Executor::FORMATS {
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         for line in UNDECIDED {
-            told_between_sound_lines(*format, line);
+            told_between_sound_lines(format, line);
             let record = [br#"{"type":"sound","value":"#, *line, b"}"].concat();
-            told_between_sound_lines(*format, &record);
+            told_between_sound_lines(format, &record);
         }
     }
 }
@@ -148,9 +151,10 @@ fn other_encodings_are_accounted_for() {
     let little: Vec<u8> = log.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = log.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let latin: Vec<u8> = "caf\u{e9}\n".chars().map(|c| c as u8).collect();
-    for format in Executor::FORMATS {
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         for log in [&little, &big, &latin] {
-            let (events, counts) = read(*format, log);
+            let (events, counts) = read(format, log);
             for line in 1..=counts.lines - counts.blank {
                 assert!(!told_of(line, &events).at.is_empty(), "{format}: {log:?}, line {line}");
             }
@@ -160,22 +164,23 @@ fn other_encodings_are_accounted_for() {
 
 #[test]
 fn naughty_strings_are_nothing_but_strings() {
-    for format in Executor::FORMATS {
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         for naughty in NAUGHTY {
             // A line of its own.
             if !naughty.contains('\n') {
-                let told = told_between_sound_lines(*format, naughty.as_bytes());
+                let told = told_between_sound_lines(format, naughty.as_bytes());
                 let (kept, line) = (without_spaces(&told.kept), without_spaces(naughty));
                 let is_record = naughty.contains("{\"type\"");
                 assert!(is_record || kept == line, "{format}: {naughty}: {told:?}");
             }
             // Wherever a record has a string, and as its name.
             let record = json!({"type": naughty, "id": naughty, "message": {"content": naughty}});
-            let told = told_between_sound_lines(*format, record.to_string().as_bytes());
+            let told = told_between_sound_lines(format, record.to_string().as_bytes());
             assert!(!told.at.is_empty());
             let mut named = json!({"type": "sound"});
             named[format!("n {naughty}")] = naughty.to_owned().into();
-            let told = told_between_sound_lines(*format, named.to_string().as_bytes());
+            let told = told_between_sound_lines(format, named.to_string().as_bytes());
             let kept: Value = serde_json::from_str(&told.kept).unwrap();
             assert_eq!(kept[format!("n {naughty}")], *naughty, "{format}");
         }
@@ -187,7 +192,7 @@ fn naughty_strings_come_out_as_they_went_in() {
     let messages = NAUGHTY.iter().map(|naughty| {
         json!({"type": "message", "role": "user", "id": "m", "text": naughty}).to_string() + "\n"
     });
-    let (events, counts) = read(Format::Droid, messages.collect::<String>().as_bytes());
+    let (events, counts) = read("droid", messages.collect::<String>().as_bytes());
     assert_eq!((counts.lines, counts.records), (NAUGHTY.len() as u64, NAUGHTY.len() as u64));
     let mut said = events.iter().filter_map(|event| match &event.item {
         DomainEvent::NewEntry { entry } if entry.entry_type == NormalizedEntryType::UserMessage => {

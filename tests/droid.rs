@@ -20,14 +20,14 @@ use foldline::{
     conversation::{
         Conversation, DomainEvent, Json, Located, NormalizedEntry, Session, ToolUse, WarningKind,
     },
-    executors::{Executor, Format},
+    executors::Registry,
     testkit::run,
 };
 
 fn events(name: &str) -> Vec<Located<DomainEvent>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/droid");
     let log = fs::read(path.join(format!("{name}.jsonl"))).unwrap();
-    run::sourced_events(&Executor::of(Format::Droid).unwrap(), [&*log])
+    run::sourced_events(&Registry::builtin().named("droid").cloned().unwrap(), [&*log])
 }
 
 /// The conversation of a log, which is also compared with its snapshot.

@@ -3,16 +3,13 @@
 
 mod replay;
 
-use foldline::{
-    conversation::{ActionType, CommandExitStatus, Outcome, ToolStatus, WarningKind},
-    executors::Format,
-};
+use foldline::conversation::{ActionType, CommandExitStatus, Outcome, ToolStatus, WarningKind};
 use replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_capture,
     survives_any_value,
 };
 
-const FORMAT: Format = Format::DroidSession;
+const FORMAT: &str = "droid-session";
 const FOLDER: &str = "droid-session";
 
 fn session(name: &str) -> Replay {

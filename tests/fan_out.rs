@@ -12,7 +12,8 @@ use foldline::{
         sqlite::RowEmitter,
     },
     executors::{
-        droid::DroidReducer,
+        Reducing,
+        droid::Droid,
         sessions::{SessionKey, Sessions},
     },
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
@@ -28,7 +29,7 @@ fn events() -> Vec<Located<DomainEvent>> {
         all.push(event.clone());
         Batch::EMPTY
     });
-    let mut processor = Processor::new(Transducer::new(locating(DroidReducer::default()), keep));
+    let mut processor = Processor::new(Transducer::new(locating(Reducing::new(Droid)), keep));
     processor.push(LOG.as_bytes(), |()| {});
     processor.finish(|()| {});
     all
@@ -61,7 +62,7 @@ fn a_patch_stream_beside_others_gives_what_it_gives_alone() {
 fn a_whole_fan_out_is_stored_and_resumed() {
     type Fan = (PatchStream, ByItem<Metrics>, Option<ByItem<PatchEmitter>>);
     let fan = || -> Fan { (PatchStream::default(), ByItem::default(), Some(ByItem::default())) };
-    let reducer = || locating(DroidReducer::default());
+    let reducer = || locating(Reducing::new(Droid));
     let run = |step: usize| {
         let mut out = Vec::new();
         let mut processor = Processor::new(Transducer::new(reducer(), fan()));
@@ -113,7 +114,7 @@ fn session(id: &str) -> String {
 #[test]
 fn an_emitter_for_each_session_keeps_their_indices_apart() {
     type Event = (SessionKey, DomainEvent);
-    let executor = DroidReducer::default();
+    let executor = Reducing::new(Droid);
     let sinks = KeyedEmitter::new(
         |(key, _): &Event| key.clone(),
         |_: &SessionKey| contramap(PatchEmitter::default(), |(_, event): &Event| event),
@@ -131,7 +132,7 @@ fn an_emitter_for_each_session_keeps_their_indices_apart() {
         let key: SessionKey = Some(Arc::from(id));
         let mixed: Vec<_> = out.iter().filter(|it| it.0 == key).map(|it| it.1.clone()).collect();
         let mut alone = Vec::new();
-        let mut shell = Transducer::new(DroidReducer::default(), PatchEmitter::default());
+        let mut shell = Transducer::new(Reducing::new(Droid), PatchEmitter::default());
         for line in session(id).lines() {
             Record::read(line, |_, record| alone.extend(shell.step(record)));
         }
@@ -147,8 +148,8 @@ fn an_emitter_for_each_session_keeps_their_indices_apart() {
 /// A reducer that is shared costs a counter, not a copy.
 #[test]
 fn a_shared_reducer_is_a_reducer() {
-    let shared = Arc::new(DroidReducer::default());
-    let run = |reducer: Arc<DroidReducer>| {
+    let shared = Arc::new(Reducing::new(Droid));
+    let run = |reducer: Arc<Reducing<Droid>>| {
         let mut all = Vec::new();
         let mut state = reducer.init();
         for line in LOG.lines() {

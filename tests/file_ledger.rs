@@ -11,7 +11,7 @@ use foldline::{
         patch::{PatchRecord, PatchStream, PatchStreamState},
         sqlite::{DEFAULT_WAIT, Database, RowEmitter},
     },
-    executors::{Executor, Format},
+    executors::{Reducing, droid::Droid},
     json,
     ledger::{Checkpoint, Commit, CommitError, FileLedger, Ledger, SourceFacts, SourceName},
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
@@ -183,7 +183,7 @@ fn log() -> Vec<u8> {
 
 #[test]
 fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
-    let executor = Executor::of(Format::Droid).unwrap();
+    let executor = Reducing::new(Droid);
     let folder = tempfile::tempdir().unwrap();
     let name = SourceName::from("log");
     let mut whole = Vec::new();
@@ -219,7 +219,7 @@ fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
 
 #[test]
 fn the_same_driver_fills_a_database() {
-    let executor = Executor::of(Format::Droid).unwrap();
+    let executor = Reducing::new(Droid);
     let folder = tempfile::tempdir().unwrap();
     let name = SourceName::from("log");
     let mut entries = Vec::new();

@@ -12,20 +12,20 @@ use std::{
 use foldline::{
     conversation::DomainEvent,
     emitters::patch::PatchEmitter,
-    executors::{Executor, Format, wire::Record},
+    executors::{DynExecutor, Registry, wire::Record},
     testkit::{generate, law, run},
     transduce::{Batch, emit_fn},
 };
 use proptest::{collection::vec, prelude::*};
 
 /// The logs of a format: its fixtures, and real captures where they lie beside the crate.
-fn logs(format: Format) -> Vec<PathBuf> {
+fn logs(format: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let captures = std::env::var_os("FOLDLINE_CAPTURES")
         .map_or_else(|| root.join("../shared/captures"), PathBuf::from);
     let mut logs = Vec::new();
     for folder in [root.join("tests/fixtures"), captures] {
-        let Ok(files) = fs::read_dir(folder.join(format.name())) else { continue };
+        let Ok(files) = fs::read_dir(folder.join(format)) else { continue };
         let files = files.map(|file| file.unwrap().path());
         logs.extend(files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")));
     }
@@ -36,8 +36,8 @@ fn logs(format: Format) -> Vec<PathBuf> {
 #[test]
 fn every_law_holds_on_every_log_of_every_format() {
     let mut failures = Vec::new();
-    for format in Executor::FORMATS.iter().copied() {
-        let executor = Executor::of(format).unwrap();
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         let logs = logs(format);
         assert!(!logs.is_empty(), "there is no log in tests/fixtures/{format}");
         for path in logs {
@@ -54,7 +54,8 @@ fn every_law_holds_on_every_log_of_every_format() {
 /// there either.
 #[test]
 fn every_executor_may_stop_at_every_line_of_every_log() {
-    let logs: Vec<_> = Executor::FORMATS.iter().flat_map(|format| logs(*format)).collect();
+    let registry = Registry::builtin();
+    let logs: Vec<_> = registry.iter().flat_map(|executor| logs(executor.format().name)).collect();
     let mut count = 0;
     for path in &logs {
         let log = fs::read(path).unwrap();
@@ -62,8 +63,8 @@ fn every_executor_may_stop_at_every_line_of_every_log() {
         let records = run::records(&text);
         let line_ends: Vec<_> = text.match_indices('\n').map(|(at, _)| at).collect();
         let beside = line_ends.iter().flat_map(|at| [*at, at + 1]).collect::<Vec<_>>();
-        for format in Executor::FORMATS.iter().copied() {
-            let executor = Executor::of(format).unwrap();
+        for executor in Registry::builtin().iter().cloned() {
+            let format = executor.format().name;
             let stops = law::split_invariance(&executor, &records);
             let pieces = law::chunk_invariance(&executor, &log, &beside);
             let odd: Vec<_> = (0..log.len()).step_by(13).collect();
@@ -74,15 +75,15 @@ fn every_executor_may_stop_at_every_line_of_every_log() {
             count += 1;
         }
     }
-    assert!(count >= Executor::FORMATS.len() * Executor::FORMATS.len());
+    assert!(count >= registry.iter().count().pow(2));
     eprintln!("{count} readings of {} logs", logs.len());
 }
 
 /// A log that was cut off is a log too, and every byte may be the last one.
 #[test]
 fn every_beginning_of_a_log_is_in_balance() {
-    for format in Executor::FORMATS.iter().copied() {
-        let executor = Executor::of(format).unwrap();
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         for path in logs(format) {
             let log = fs::read(&path).unwrap();
             let ends = (0..log.len()).step_by(log.len() / 40 + 1);
@@ -99,8 +100,8 @@ fn every_beginning_of_a_log_is_in_balance() {
 
 #[test]
 fn json_that_nests_without_end_is_accounted_for() {
-    for format in Executor::FORMATS.iter().copied() {
-        let executor = Executor::of(format).unwrap();
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         let deep = "[".repeat(100_000);
         for line in [
             format!(r#"{{"type":"tool_call","parameters":{deep}{}}}"#, "]".repeat(100_000)),
@@ -114,11 +115,11 @@ fn json_that_nests_without_end_is_accounted_for() {
     }
 }
 
-fn executor(format: Format) -> Executor {
-    Executor::of(format).unwrap()
+fn executor(format: &str) -> DynExecutor {
+    Registry::builtin().named(format).cloned().unwrap()
 }
 
-fn events_of(format: Format, log: &[u8]) -> Vec<DomainEvent> {
+fn events_of(format: &str, log: &[u8]) -> Vec<DomainEvent> {
     let events = run::sourced_events(&executor(format), [log]);
     events.into_iter().map(|event| event.item).collect()
 }
@@ -213,15 +214,15 @@ macro_rules! laws_of {
     };
 }
 
-laws_of!(droid: droid, Format::Droid, is_result: |record| has_type(record, "tool_result"));
-laws_of!(droid_session: droid::session, Format::DroidSession, is_result: answers);
-laws_of!(claude_stream: claude::stream, Format::ClaudeStream, is_result: answers);
-laws_of!(claude_session: claude::session, Format::ClaudeSession, is_result: answers);
+laws_of!(droid: droid, "droid", is_result: |record| has_type(record, "tool_result"));
+laws_of!(droid_session: droid::session, "droid-session", is_result: answers);
+laws_of!(claude_stream: claude::stream, "claude-stream", is_result: answers);
+laws_of!(claude_session: claude::session, "claude-session", is_result: answers);
 laws_of!(
-    codex_exec: codex::exec, Format::CodexExec,
+    codex_exec: codex::exec, "codex-exec",
     is_result: ends_an_item, moved: behind_everything_else
 );
-laws_of!(codex_rollout: codex::rollout, Format::CodexRollout, is_result: is_only_output);
+laws_of!(codex_rollout: codex::rollout, "codex-rollout", is_result: is_only_output);
 
 /// A result may stand anywhere.
 fn anywhere(number: usize, _others: usize) -> usize {

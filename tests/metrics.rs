@@ -12,7 +12,7 @@ use foldline::{
         Text, TokenUsage, ToolStatus, ToolUse, by_item, locating,
     },
     emitters::metrics::{MAX_MODELS, MAX_TOOLS, Metrics},
-    executors::{Executor, Format},
+    executors::{Reducing, droid::Droid},
     processor::Processor,
     transduce::Transducer,
 };
@@ -37,7 +37,7 @@ fn metrics_of(log: &str) -> Metrics {
 }
 
 fn read(log: &str, metrics: &mut Metrics) {
-    let executor = Executor::of(Format::Droid).expect("there is an executor for Droid");
+    let executor = Reducing::new(Droid);
     let mut processor = Processor::new(Transducer::new(locating(executor), by_item(metrics)));
     processor.push(log.as_bytes(), |never| match never {});
     let foldline::processor::Finished { counts, emitter: metrics, .. } =

@@ -10,7 +10,7 @@ use std::{
 use foldline::{
     conversation::{DomainEvent, Located, LocatingState, locating},
     emitters::patch::{ConversationPatch, PatchEmitter},
-    executors::{Executor, ExecutorState, Format, wire::Record},
+    executors::{Reducing, State, droid::Droid, wire::Record},
     processor::{Checkpoint, DEFAULT_MAX_LINE, Processor},
     testkit::run,
     transduce::{Batch, Emitter, Fault, Keyed, Reducer, Transducer, emit_fn, guard},
@@ -19,29 +19,29 @@ use foldline::{
 /// An executor that somebody wrote, with a mistake in it until it is mended.
 #[derive(Clone, Copy)]
 struct Theirs {
-    executor: Executor,
+    executor: Reducing<Droid>,
     is_mended: bool,
 }
 
 impl Theirs {
     fn new(is_mended: bool) -> Self {
-        Self { executor: Executor::of(Format::Droid).unwrap(), is_mended }
+        Self { executor: Reducing::new(Droid), is_mended }
     }
 }
 
-impl<'a> Reducer<Record<'a>, ExecutorState, DomainEvent> for Theirs {
-    fn init(&self) -> ExecutorState {
+impl<'a> Reducer<Record<'a>, Box<State<Droid>>, DomainEvent> for Theirs {
+    fn init(&self) -> Box<State<Droid>> {
         self.executor.init()
     }
     fn reduce(
         &self,
-        state: ExecutorState,
+        state: Box<State<Droid>>,
         record: Record<'a>,
-    ) -> (ExecutorState, Batch<DomainEvent>) {
+    ) -> (Box<State<Droid>>, Batch<DomainEvent>) {
         assert!(self.is_mended || field(&record, "value") != "no", "an answer they forgot");
         self.executor.reduce(state, record)
     }
-    fn finish(&self, state: ExecutorState) -> (ExecutorState, Batch<DomainEvent>) {
+    fn finish(&self, state: Box<State<Droid>>) -> (Box<State<Droid>>, Batch<DomainEvent>) {
         self.executor.finish(state)
     }
 }
@@ -71,7 +71,7 @@ fn log() -> String {
     log
 }
 
-type States = BTreeMap<String, Option<ExecutorState>>;
+type States = BTreeMap<String, Option<Box<State<Droid>>>>;
 type Said = BTreeMap<String, Vec<Result<DomainEvent, Fault>>>;
 
 /// Reduces the lines, adds what each session said, and gives the state before each line as it is stored.
@@ -138,7 +138,7 @@ impl Emitter<Located<DomainEvent>, ()> for Events {
     }
 }
 
-type Stored = Checkpoint<LocatingState<ExecutorState>, usize>;
+type Stored = Checkpoint<LocatingState<Box<State<Droid>>>, usize>;
 
 #[test]
 fn a_log_goes_on_from_the_checkpoint_before_the_panic() {

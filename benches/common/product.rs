@@ -9,8 +9,8 @@ use foldline::{
         patch::{ConversationPatch, PatchEmitter, PatchStream},
     },
     executors::{
-        Executor, Format,
-        droid::DroidReducer,
+        Reducing, Registry,
+        droid::Droid,
         wire::{Object, Record},
     },
     json,
@@ -19,8 +19,8 @@ use foldline::{
 };
 
 /// The whole way, as `foldline replay --format patches` goes it. How many bytes came out.
-pub fn patches(format: Format, log: &[u8]) -> usize {
-    let executor = Executor::of(format).expect("this build has the executor");
+pub fn patches(format: &str, log: &[u8]) -> usize {
+    let executor = Registry::builtin().named(format).cloned().expect("this build has the executor");
     let mut stream = PatchStream::default();
     let mut out = Vec::with_capacity(1 << 20);
     let mut written = 0;
@@ -45,8 +45,8 @@ pub fn patches(format: Format, log: &[u8]) -> usize {
 }
 
 /// Up to the events.
-pub fn events(format: Format, log: &[u8]) {
-    let executor = Executor::of(format).expect("this build has the executor");
+pub fn events(format: &str, log: &[u8]) {
+    let executor = Registry::builtin().named(format).cloned().expect("this build has the executor");
     let look = emit_fn(|event: &Located<DomainEvent>| -> Batch<()> {
         black_box(event);
         Batch::EMPTY
@@ -61,7 +61,7 @@ pub fn events(format: Format, log: &[u8]) {
 /// Droid's lines to patches and metrics, through a `Transducer` with a tuple of two emitters.
 pub fn through_transducer(log: &str) {
     let emitters = (PatchEmitter::default(), Metrics::default());
-    let mut transducer = Transducer::new(DroidReducer::default(), emitters);
+    let mut transducer = Transducer::new(Reducing::new(Droid), emitters);
     for line in log.lines() {
         let each = |(patches, _): (Batch<ConversationPatch>, Batch<Infallible>)| {
             patches.drain_with(|patch| drop(black_box(patch)));
@@ -73,7 +73,7 @@ pub fn through_transducer(log: &str) {
 /// The same in a loop written by hand.
 pub fn by_hand(log: &str) {
     let (mut patches, mut metrics) = (PatchEmitter::default(), Metrics::default());
-    let reducer = DroidReducer::default();
+    let reducer = Reducing::new(Droid);
     let mut state = reducer.init();
     for line in log.lines() {
         let (next, events) = reducer.reduce(state, droid_line(line));

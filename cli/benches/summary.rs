@@ -9,8 +9,6 @@ mod program;
 
 use std::{fs, hint::black_box, time::Duration};
 
-use foldline::executors::Format;
-
 use self::common::{claude, droid, product, timing};
 
 fn main() {
@@ -37,13 +35,9 @@ fn throughput() {
     };
     let times = timing::in_turns(
         9,
-        &mut [
-            &mut || floor(&log),
-            &mut || product::events(Format::Droid, log.as_bytes()),
-            &mut || {
-                black_box(product::patches(Format::Droid, log.as_bytes()));
-            },
-        ],
+        &mut [&mut || floor(&log), &mut || product::events("droid", log.as_bytes()), &mut || {
+            black_box(product::patches("droid", log.as_bytes()));
+        }],
     );
     let megabytes = log.len() as f64 / 1e6 / times[2].as_secs_f64();
     row("Droid, bytes to events / parse floor", timing::ratio(times[1], times[0]), "x", "");
@@ -70,7 +64,7 @@ fn throughput() {
     let times = timing::in_turns(
         9,
         &mut [&mut || floor(&log), &mut || {
-            black_box(product::patches(Format::ClaudeStream, log.as_bytes()));
+            black_box(product::patches("claude-stream", log.as_bytes()));
         }],
     );
     let name = "Claude Code with partial messages, to patches / parse floor";
@@ -80,15 +74,15 @@ fn throughput() {
 fn streamed_text() {
     let (small, length) = claude::one_answer(100_000);
     let (large, _) = claude::one_answer(200_000);
-    let bytes = product::patches(Format::ClaudeStream, small.as_bytes());
+    let bytes = product::patches("claude-stream", small.as_bytes());
     let times = timing::in_turns(
         5,
         &mut [
             &mut || {
-                black_box(product::patches(Format::ClaudeStream, small.as_bytes()));
+                black_box(product::patches("claude-stream", small.as_bytes()));
             },
             &mut || {
-                black_box(product::patches(Format::ClaudeStream, large.as_bytes()));
+                black_box(product::patches("claude-stream", large.as_bytes()));
             },
         ],
     );
@@ -110,10 +104,10 @@ fn long_lines() {
         3,
         &mut [
             &mut || {
-                black_box(product::patches(Format::Droid, short.as_bytes()));
+                black_box(product::patches("droid", short.as_bytes()));
             },
             &mut || {
-                black_box(product::patches(Format::Droid, long.as_bytes()));
+                black_box(product::patches("droid", long.as_bytes()));
             },
         ],
     );

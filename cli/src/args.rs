@@ -11,7 +11,7 @@ use super::{
     doctor::DoctorArgs, ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs,
     verify::VerifyArgs,
 };
-use foldline::executors::{Executor, Format};
+use foldline::executors::Registry;
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
@@ -82,7 +82,8 @@ pub(super) fn width(option: Option<u16>) -> usize {
 
 /// The values of `--executor`.
 pub(super) fn executor_names() -> PossibleValuesParser {
-    let names = Executor::FORMATS.iter().map(|format| Format::name(*format));
+    let names =
+        Registry::builtin().iter().map(|executor| executor.format().name).collect::<Vec<_>>();
     PossibleValuesParser::new(std::iter::once("auto").chain(names))
 }
 

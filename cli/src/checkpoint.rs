@@ -14,11 +14,13 @@ use super::{
     sink::SinkState,
 };
 use foldline::{
-    conversation::LocatingState, executors::ExecutorState, ledger::Extent, processor::Checkpoint,
+    conversation::{Json, LocatingState},
+    ledger::Extent,
+    processor::Checkpoint,
 };
 
-/// A checkpoint of `foldline replay`.
-pub(super) type ReplayCheckpoint = Checkpoint<LocatingState<ExecutorState>, SinkState>;
+/// A checkpoint of `foldline replay`. The state is read by the executor of its format.
+pub(super) type ReplayCheckpoint = Checkpoint<LocatingState<Json>, SinkState>;
 
 /// How long after the last checkpoint another one is due.
 const INTERVAL: Duration = Duration::from_secs(1);

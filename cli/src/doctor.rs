@@ -16,7 +16,7 @@ use super::{
 use foldline::{
     conversation::{WarningKind, locating},
     emitters::{drift::Drift, terminal::neutralise},
-    executors::{Executor, Format},
+    executors::{DynExecutor, Format},
     processor::{Counts, LineFramer, Processor},
     transduce::Transducer,
 };
@@ -58,14 +58,19 @@ fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Erro
     let mut input = Input::open(path, max_line)?;
     let executor = match input.executor("auto") {
         Ok(executor) => executor,
-        Err(error @ (Error::Unrecognised { .. } | Error::Unsupported { .. })) => {
+        Err(
+            error @ (Error::Unrecognised { .. }
+            | Error::Unsupported { .. }
+            | Error::Disputed { .. }),
+        ) => {
             *text += &format!("{name}\n  {error}\n\n");
             return Ok(false);
         }
         Err(error) => return Err(error),
     };
+    let format = executor.format();
     let (counts, drift) = read(&mut input, executor, max_line)?;
-    *text += &format!("{name}\n  {}\n", heading(executor.format(), &drift, counts));
+    *text += &format!("{name}\n  {}\n", heading(format, &drift, counts));
     for (kind, subject, finding) in drift.findings() {
         let times = format!("{}×", finding.count);
         let what = format!("{} {subject}", label(kind));
@@ -83,7 +88,11 @@ fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Erro
     Ok(drift.is_empty())
 }
 
-fn read(input: &mut Input, executor: Executor, max_line: usize) -> Result<(Counts, Drift), Error> {
+fn read(
+    input: &mut Input,
+    executor: DynExecutor,
+    max_line: usize,
+) -> Result<(Counts, Drift), Error> {
     let transducer = Transducer::new(locating(executor), Drift::default());
     let mut processor = Processor::with_framer(transducer, LineFramer::new(max_line));
     input.read_all(|bytes| {
@@ -94,12 +103,12 @@ fn read(input: &mut Input, executor: Executor, max_line: usize) -> Result<(Count
     Ok((finished.counts, finished.emitter))
 }
 
-fn heading(format: Format, drift: &Drift, counts: Counts) -> String {
+fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {
     let version = drift.session().version.as_ref().map(|version| format!(" {version}"));
     let Counts { lines, records, .. } = counts;
-    let description = format.description();
     format!(
-        "{description} ({format}){}: {lines} lines, {records} records",
+        "{} ({format}){}: {lines} lines, {records} records",
+        format.title,
         version.unwrap_or_default()
     )
 }

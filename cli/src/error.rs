@@ -41,9 +41,15 @@ pub(super) enum Error {
 
     #[error(
         "{} is a log of {} ({format}), which is not supported yet (supported: {supported})",
-        .path.display(), .format.description()
+        .path.display(), .format.title
     )]
-    Unsupported { path: PathBuf, format: Format, supported: String },
+    Unsupported { path: PathBuf, format: &'static Format, supported: String },
+
+    #[error(
+        "{} may be a log of each of these formats: {formats}; name one with --executor",
+        .path.display()
+    )]
+    Disputed { path: PathBuf, formats: String },
 
     #[error(transparent)]
     Database(#[from] SqliteError),
@@ -100,6 +106,7 @@ impl Error {
             Self::Database(SqliteError::Query(_))
             | Self::Unrecognised { .. }
             | Self::Unsupported { .. }
+            | Self::Disputed { .. }
             | Self::WrongUse(_) => exit::WRONG_USE,
             Self::Input { .. }
             | Self::Source(_)

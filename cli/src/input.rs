@@ -4,10 +4,7 @@ use std::path::Path;
 
 use super::error::Error;
 use foldline::{
-    executors::{
-        Executor, Format,
-        recognise::{Recogniser, Verdict},
-    },
+    executors::{DynExecutor, Format, Recogniser, Registry, Verdict},
     processor::{Line, LineFramer, read_records},
     source::LogFile,
 };
@@ -44,15 +41,14 @@ impl Input {
 
     /// The executor for this log: the one with this name, or for `auto` the one whose format the
     /// first lines are of.
-    pub(super) fn executor(&mut self, name: &str) -> Result<Executor, Error> {
-        let format = match Format::from_name(name) {
-            Some(format) => format,
-            None => self.recognise()?,
-        };
-        executor_of(format, self.log.path())
+    pub(super) fn executor(&mut self, name: &str) -> Result<DynExecutor, Error> {
+        match Registry::builtin().named(name) {
+            Some(executor) => Ok(executor.clone()),
+            None => executor_of(self.recognise()?, self.log.path()),
+        }
     }
 
-    fn recognise(&mut self) -> Result<Format, Error> {
+    fn recognise(&mut self) -> Result<&'static Format, Error> {
         let mut recognition = Recognition::new(self.max_line);
         loop {
             let bytes = self.log.read_ahead()?;
@@ -91,15 +87,15 @@ pub(super) struct Recognition {
 impl Recognition {
     pub(super) fn new(max_line: usize) -> Self {
         let framer = LineFramer::new(max_line.min(RECOGNISE));
-        Self { recogniser: Recogniser::default(), framer, records: 0, bytes: 0 }
+        Self { recogniser: Registry::builtin().recogniser(), framer, records: 0, bytes: 0 }
     }
 
     /// Takes the next bytes, none at the end; gives the format as soon as it is known.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Option<Format> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Option<&'static Format> {
         let Self { recogniser, framer, records, .. } = self;
         let mut observe = |frame: Line<'_>| {
             read_records(frame, |record| {
-                if let Verdict::Undecided = recogniser.verdict() {
+                if !recogniser.verdict().is_final() {
                     recogniser.observe(&record.item);
                     *records += 1;
                 }
@@ -110,32 +106,43 @@ impl Recognition {
             framer.finish(&mut observe);
         }
         self.bytes += bytes.len();
+        let is_last = bytes.is_empty() || self.bytes > RECOGNISE;
         match self.recogniser.verdict() {
             Verdict::Certain(format) => Some(format),
-            Verdict::Undecided | Verdict::Contradictory => None,
+            // Later records may still prove it, or another.
+            Verdict::Likely(format) if is_last => Some(format),
+            _ => None,
         }
     }
 
     /// Whether reading on is of no use.
     pub(super) fn is_hopeless(&self) -> bool {
-        self.bytes > RECOGNISE || self.recogniser.verdict() == Verdict::Contradictory
+        self.bytes > RECOGNISE || self.recogniser.verdict().is_final()
     }
 
     pub(super) fn failure(&self, path: &Path) -> Error {
-        let known = names(&Format::ALL);
-        Error::Unrecognised { path: path.to_owned(), records: self.records, known }
+        let path = path.to_owned();
+        match self.recogniser.verdict() {
+            Verdict::Disputed(formats) => Error::Disputed { path, formats: names(formats) },
+            _ => Error::Unrecognised { path, records: self.records, known: readable() },
+        }
     }
 }
 
 /// The executor for a format.
-pub(super) fn executor_of(format: Format, path: &Path) -> Result<Executor, Error> {
-    Executor::of(format).ok_or_else(|| Error::Unsupported {
+pub(super) fn executor_of(format: &'static Format, path: &Path) -> Result<DynExecutor, Error> {
+    Registry::builtin().named(format.name).cloned().ok_or_else(|| Error::Unsupported {
         path: path.to_owned(),
         format,
-        supported: names(Executor::FORMATS),
+        supported: readable(),
     })
 }
 
-fn names(formats: &[Format]) -> String {
-    formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
+/// The names of the formats that can be read: what `--executor` accepts.
+fn readable() -> String {
+    names(Registry::builtin().iter().map(DynExecutor::format))
+}
+
+fn names(formats: impl IntoIterator<Item = &'static Format>) -> String {
+    formats.into_iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }

@@ -23,7 +23,7 @@ use super::{
 use foldline::{
     conversation::{DomainEvent, Located, Locating, LocatingState, WarningKind, locating},
     emitters::transcript::{Transcript, TranscriptStyle},
-    executors::{Executor, ExecutorState},
+    executors::{AnyState, DynExecutor},
     processor::{LineFramer, Processor},
     transduce::{Batch, Emitter, Transducer},
 };
@@ -154,11 +154,11 @@ fn writer(args: &ReplayArgs) -> Result<Box<dyn Write>, Error> {
 
 /// A log on its way through an executor to a sink.
 struct Run<W: Write> {
-    processor: Processor<Locating<Executor>, LocatingState<ExecutorState>, Replay<W>>,
+    processor: Processor<Locating<DynExecutor>, LocatingState<AnyState>, Replay<W>>,
 }
 
 impl<W: Write> Run<W> {
-    fn new(executor: Executor, replay: Replay<W>, max_line: usize) -> Self {
+    fn new(executor: DynExecutor, replay: Replay<W>, max_line: usize) -> Self {
         let transducer = Transducer::new(locating(executor), replay);
         Self { processor: Processor::with_framer(transducer, LineFramer::new(max_line)) }
     }

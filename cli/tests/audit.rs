@@ -11,7 +11,7 @@ use std::{
 use foldline::{
     conversation::locating,
     emitters::audit::{AuditError, AuditFile, Head, SyncPolicy, verify},
-    executors::{Executor, Format},
+    executors::Registry,
     processor::Processor,
     transduce::Transducer,
 };
@@ -85,7 +85,7 @@ impl Case {
 
 /// Adds the records of a log.
 fn record(log: &str, file: &mut AuditFile) {
-    let executor = Executor::of(Format::Droid).expect("an executor");
+    let executor = Registry::builtin().named("droid").cloned().expect("an executor");
     let mut processor =
         Processor::new(Transducer::new(locating(executor), file)).with_line_hashes();
     let mut errors = Vec::new();

@@ -194,6 +194,27 @@ fn a_format_that_is_not_recognised_is_wrong_use() {
 }
 
 #[test]
+fn the_formats_that_are_named_are_those_that_executor_accepts() {
+    let output = run_with(&["replay"], b"hello\n");
+    let said = text(&output.stderr);
+    let (_, known) = said.split_once("(known: ").expect("it names the known formats");
+    let (known, _) = known.split_once(')').expect("the list ends");
+    assert!(known.contains("droid"), "{said}");
+    for name in known.split(", ") {
+        let output = run_with(&["replay", "--executor", name], b"hello\n");
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_format_that_nothing_proves_is_taken_at_the_end() {
+    let log = br#"{"type":"result","subtype":"success","is_error":false,"duration_ms":9,"num_turns":1,"result":"done","session_id":"s"}"#;
+    let output = run_with(&["replay"], log);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("done"));
+}
+
+#[test]
 fn only_strict_minds_malformed_lines() {
     for (name, malformed) in [("plain_text", true), ("cut_stream", true), ("unknown_things", false)]
     {

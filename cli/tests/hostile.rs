@@ -11,14 +11,14 @@ use std::{
 
 use foldline::{
     conversation::{DomainEvent, Located, NormalizedEntryType, WarningKind, locating},
-    executors::{Executor, Format},
+    executors::Registry,
     processor::{LineFramer, Processor},
     transduce::{Batch, Transducer, emit_fn},
 };
 
 /// Every event of a log, read by the executor of `format`.
-fn events_of(format: Format, log: &[u8], max_line: usize) -> Vec<Located<DomainEvent>> {
-    let executor = Executor::of(format).unwrap();
+fn events_of(format: &str, log: &[u8], max_line: usize) -> Vec<Located<DomainEvent>> {
+    let executor = Registry::builtin().named(format).cloned().unwrap();
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
     let transducer = Transducer::new(locating(executor), keep);
     let mut processor = Processor::with_framer(transducer, LineFramer::new(max_line));
@@ -29,7 +29,7 @@ fn events_of(format: Format, log: &[u8], max_line: usize) -> Vec<Located<DomainE
 }
 
 fn droid(log: impl AsRef<[u8]>) -> Vec<Located<DomainEvent>> {
-    events_of(Format::Droid, log.as_ref(), 1 << 20)
+    events_of("droid", log.as_ref(), 1 << 20)
 }
 
 /// The warnings of a log, each with its line and byte.
@@ -217,10 +217,11 @@ fn every_case_is_accounted_for_by_every_executor() {
         }
         lines.push(format!(r#"{{"type":"{naughty}"}}"#));
     }
-    for format in Executor::FORMATS {
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
         for line in &lines {
             let log = format!("{line}\n");
-            let events = events_of(*format, log.as_bytes(), 1 << 20);
+            let events = events_of(format, log.as_bytes(), 1 << 20);
             let is_blank = line.trim().is_empty();
             let expects_event = !is_blank && !line.contains("\"type\"");
             assert!(!expects_event || !events.is_empty(), "{format}: {line}: no event");
@@ -232,7 +233,7 @@ fn every_case_is_accounted_for_by_every_executor() {
         }
         // All of them in one log, in pieces: the same as line by line as far as lines go.
         let log = lines.join("\n");
-        let seen: BTreeSet<u64> = events_of(*format, log.as_bytes(), 1 << 20)
+        let seen: BTreeSet<u64> = events_of(format, log.as_bytes(), 1 << 20)
             .iter()
             .filter(|event| matches!(event.item, DomainEvent::Warning(_)))
             .map(|event| event.position.line)
@@ -245,8 +246,9 @@ fn every_case_is_accounted_for_by_every_executor() {
 fn state_with_any_string_can_be_stored() {
     use foldline::transduce::Reducer;
 
-    for format in Executor::FORMATS {
-        let reducer = locating(Executor::of(*format).unwrap());
+    for executor in Registry::builtin().iter().cloned() {
+        let format = executor.format().name;
+        let reducer = locating(&executor);
         let transducer = Transducer::restore(reducer, reducer.init(), ());
         let mut processor = Processor::new(transducer);
         for case in JSON_CASES.iter().chain(NAUGHTY) {
@@ -266,7 +268,7 @@ fn state_with_any_string_can_be_stored() {
                 let stored = serde_json::to_string(&processor.snapshot()).unwrap();
                 let state = serde_json::from_str(&stored);
                 let state: foldline::processor::Snapshot<
-                    foldline::conversation::LocatingState<foldline::executors::ExecutorState>,
+                    foldline::conversation::LocatingState<foldline::conversation::Json>,
                 > = state.unwrap_or_else(|error| panic!("{format}: {line}: {error}"));
                 assert_eq!(serde_json::to_string(&state).unwrap(), stored, "{format}: {line}");
             }
@@ -314,7 +316,7 @@ fn a_log_in_utf16_is_read() {
 fn damage_is_kept_with_its_position() {
     let a = said("one");
     let log = format!("{a}\n{{\"type\":\"mess{a}\n\0\x07 x\n{a}\n{}\n", "y".repeat(600));
-    let events = events_of(Format::Droid, log.as_bytes(), 300);
+    let events = events_of("droid", log.as_bytes(), 300);
     let (length, text) = (a.len() as u64 + 1, "{\"type\":\"mess".len() as u64);
     let second = length;
     let third = second + text + length;

@@ -13,9 +13,9 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Located, LocatingState, locating},
+    conversation::{DomainEvent, Json, Located, LocatingState, locating},
     emitters::patch::{PatchStream, PatchStreamState},
-    executors::{Executor, ExecutorState, Format},
+    executors::{DynExecutor, Registry},
     json,
     processor::{Checkpoint, DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot},
     transduce::{Batch, Emitter, Resume, Transducer},
@@ -279,8 +279,9 @@ fn what_does_not_belong_to_the_checkpoint_is_refused() {
 
 /// What comes of one log that goes on in several files, without any stop.
 fn undisturbed_over(files: &[&str], format: &str) -> Vec<u8> {
-    let executor = Executor::of(Format::Droid).unwrap();
-    let mut processor = Processor::new(Transducer::new(locating(executor), Written::default()));
+    let executor = Registry::builtin().named("droid").cloned().unwrap();
+    let mut processor =
+        Processor::new(Transducer::new(locating(executor.clone()), Written::default()));
     for (number, file) in files.iter().enumerate() {
         if number > 0 {
             processor.next_file(|()| {});
@@ -412,11 +413,11 @@ impl Emitter<Located<DomainEvent>, ()> for Written {
     }
 }
 
-type Stored = Checkpoint<LocatingState<ExecutorState>, PatchStreamState>;
+type Stored = Checkpoint<LocatingState<Json>, PatchStreamState>;
 
 /// Reads a log, and at each of its line ends everything is stored and taken up again.
-fn read_with_checkpoints(executor: Executor, log: &[u8], at_each_line: bool) -> Written {
-    let transducer = Transducer::new(locating(executor), Written::default());
+fn read_with_checkpoints(executor: &DynExecutor, log: &[u8], at_each_line: bool) -> Written {
+    let transducer = Transducer::new(locating(executor.clone()), Written::default());
     let mut processor = Processor::with_framer(transducer, LineFramer::default());
     let (mut begun, mut end) = (0, 0);
     while at_each_line && end < log.len() {
@@ -435,8 +436,10 @@ fn read_with_checkpoints(executor: Executor, log: &[u8], at_each_line: bool) -> 
         let stored = Stored::from_bytes(&stored.to_bytes().unwrap()).unwrap();
         begun = stored.processor.framer.position.offset as usize;
         let written = Written { stream: PatchStream::restore(stored.emitter), ..written };
-        let reducer = locating(executor);
-        processor = Processor::restore(reducer, stored.processor, written, DEFAULT_MAX_LINE);
+        let reducer = locating(executor.clone());
+        let restore = |state: Json| executor.restore(state.get());
+        let snapshot = stored.processor.try_map_state(|state| state.try_map(restore)).unwrap();
+        processor = Processor::restore(reducer, snapshot, written, DEFAULT_MAX_LINE);
     }
     processor.push(&log[begun..], |()| {});
     processor.finish(|()| {}).emitter
@@ -478,13 +481,13 @@ fn a_checkpoint_at_every_line_changes_nothing() {
     read.extend(logs.iter().map(|path| (path.display().to_string(), fs::read(path).unwrap())));
     let mut count = 0;
     for (number, (name, log)) in read.iter().enumerate() {
-        for format in Executor::FORMATS {
-            if number > own && !name.contains(&format!("/{}/", Format::name(*format))) {
+        for executor in Registry::builtin().iter().cloned() {
+            let format = executor.format().name;
+            if number > own && !name.contains(&format!("/{}/", format)) {
                 continue;
             }
-            let executor = Executor::of(*format).unwrap();
-            let whole = read_with_checkpoints(executor, log, false);
-            let resumed = read_with_checkpoints(executor, log, true);
+            let whole = read_with_checkpoints(&executor, log, false);
+            let resumed = read_with_checkpoints(&executor, log, true);
             assert!(whole.events == resumed.events, "{format}: {name}: other events");
             assert!(whole.patches == resumed.patches, "{format}: {name}: other patches");
             count += 1;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use foldline::{
-    conversation::{DomainEvent, Located, LocatingState, locating},
-    executors::{Executor, ExecutorState},
+    conversation::{DomainEvent, Located, Json, LocatingState, locating},
+    executors::Registry,
     json,
     processor::{LineFramer, Processor, Snapshot},
     transduce::{Batch, Transducer, emit_fn},
@@ -11,8 +11,7 @@ use foldline::{
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for format in Executor::FORMATS {
-        let executor = Executor::of(*format).expect("every format listed has an executor");
+    for executor in Registry::builtin().iter().cloned() {
         let write = emit_fn(|event: &Located<DomainEvent>| {
             let mut written = Vec::new();
             json::append(&mut written, event).expect("events have a JSON form");
@@ -20,12 +19,15 @@ fuzz_target!(|bytes: &[u8]| {
             read.expect("what is written is JSON that others read");
             Batch::<()>::EMPTY
         });
-        let transducer = Transducer::new(locating(executor), write);
+        let transducer = Transducer::new(locating(&executor), write);
         let mut processor = Processor::with_framer(transducer, LineFramer::new(1 << 16));
         processor.push(bytes, |()| {});
         let stored = serde_json::to_string(&processor.snapshot()).expect("a state can be stored");
-        let taken_up: Snapshot<LocatingState<ExecutorState>> =
+        let taken_up: Snapshot<LocatingState<Json>> =
             serde_json::from_str(&stored).expect("and taken up again");
+        let taken_up = taken_up
+            .try_map_state(|state| state.try_map(|state| executor.restore(state.get())))
+            .expect("by its executor");
         assert_eq!(serde_json::to_string(&taken_up).expect("and stored"), stored);
         processor.finish(|()| {});
     }

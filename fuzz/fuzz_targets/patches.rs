@@ -4,7 +4,7 @@
 use foldline::{
     conversation::{Conversation, DomainEvent, Located, locating},
     emitters::patch::{ConversationPatch, PatchEmitter},
-    executors::Executor,
+    executors::Registry,
     processor::{LineFramer, Processor},
     transduce::{Batch, Transducer, emit_fn},
 };
@@ -12,8 +12,9 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((choice, log)) = bytes.split_first() else { return };
-    let format = Executor::FORMATS[usize::from(*choice) % Executor::FORMATS.len()];
-    let executor = Executor::of(format).expect("every format listed has an executor");
+    let registry = Registry::builtin();
+    let mut executors = registry.iter().cycle().skip(usize::from(*choice));
+    let executor = executors.next().expect("there are executors");
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.item.clone()));
     let transducer = Transducer::new(locating(executor), keep);
     let mut processor = Processor::with_framer(transducer, LineFramer::new(1 << 16));

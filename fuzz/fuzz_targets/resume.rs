@@ -2,29 +2,32 @@
 #![no_main]
 
 use foldline::{
-    conversation::{DomainEvent, Located, LocatingState, locating},
+    conversation::{DomainEvent, Located, Json, LocatingState, locating},
     emitters::patch::{PatchRecord, PatchStream, PatchStreamState},
-    executors::{Executor, ExecutorState},
+    executors::Registry,
     processor::{Checkpoint, Processor},
     transduce::{Batch, emit_fn},
 };
 use libfuzzer_sys::fuzz_target;
 
-type Stored = Checkpoint<LocatingState<ExecutorState>, PatchStreamState>;
+type Stored = Checkpoint<LocatingState<Json>, PatchStreamState>;
 
 fuzz_target!(|bytes: &[u8]| {
     // With the digest, and past it.
     let stored = Stored::from_bytes(bytes).ok().or_else(|| serde_json::from_slice(bytes).ok());
     let Some(stored) = stored else { return };
-    for format in Executor::FORMATS {
+    for executor in Registry::builtin().iter().cloned() {
         let stored = stored.clone();
-        let executor = Executor::of(*format).expect("every format listed has an executor");
+        let restore = |state: Json| executor.restore(state.get());
+        let Ok(snapshot) = stored.processor.try_map_state(|state| state.try_map(restore)) else {
+            continue;
+        };
         let mut stream = PatchStream::restore(stored.emitter);
         let emitter = emit_fn(|event: &Located<DomainEvent>| {
             Batch::<PatchRecord>::from(stream.record(event))
         });
         let mut processor =
-            Processor::restore(locating(executor), stored.processor, emitter, 300);
+            Processor::restore(locating(&executor), snapshot, emitter, 300);
         processor.push(b"{\"type\":\"tool_result\",\"id\":\"a\",\"value\":\"x\"}\n", |_| {});
         processor.finish(|_| {});
     }

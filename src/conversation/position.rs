@@ -69,6 +69,15 @@ pub struct LocatingState<S> {
 }
 
 impl<S> LocatingState<S> {
+    /// The same with another state within.
+    ///
+    /// # Errors
+    /// What `f` fails with.
+    pub fn try_map<T, E>(self, f: impl FnOnce(S) -> Result<T, E>) -> Result<LocatingState<T>, E> {
+        let Self { state, position, line_sha256 } = self;
+        Ok(LocatingState { state: f(state)?, position, line_sha256 })
+    }
+
     fn located<E>(&self, events: Batch<E>) -> Batch<Located<E>> {
         events.map(|event| {
             Located::new(self.position, event).with_line_sha256(self.line_sha256.clone())

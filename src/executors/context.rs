@@ -71,12 +71,12 @@ pub struct Context<'s, R> {
 }
 
 impl<R: CallResult> Context<'_, R> {
-    /// States facts about the session, if they are news. A model that is another than before is also
-    /// an entry of the conversation.
-    pub fn session(&mut self, news: Session) {
+    /// Merges facts into what is known of the session; an event says what changed. A model that is
+    /// another than before is also an entry of the conversation.
+    pub fn session(&mut self, facts: Session) {
         let known = &self.known().model;
-        let model = news.model.clone().filter(|model| known.as_ref() != Some(model));
-        self.facts.learn(self.agent, news, self.events);
+        let model = facts.model.clone().filter(|model| known.as_ref() != Some(model));
+        self.facts.merge(self.agent, facts, self.events);
         if let Some(model) = model {
             self.entry(NormalizedEntryType::SystemMessage, format!("model: {model}"), ());
         }
@@ -101,7 +101,7 @@ impl<R: CallResult> Context<'_, R> {
 
     /// Whatever is said first, the agent's name comes before it.
     pub(super) fn introduce(&mut self) {
-        self.facts.learn(self.agent, Session::default(), self.events);
+        self.facts.merge(self.agent, Session::default(), self.events);
     }
 
     fn say(&mut self, event: DomainEvent) {

@@ -1,5 +1,4 @@
-//! [`DynExecutor`]: any executor, ours or yours, chosen when the program runs; [`Registry`]: a list of
-//! them that is open.
+//! [`DynExecutor`]: any executor, chosen at run time.
 
 use std::{
     any::{Any, TypeId},
@@ -11,7 +10,9 @@ use std::{
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{
-    executor::{Evidence, Executor, FormatInfo},
+    evidence::Evidence,
+    executor::Executor,
+    format::Format,
     reducing::{Reducing, SessionState, State},
     wire::{Object, Record},
 };
@@ -71,7 +72,7 @@ impl Serialize for AnyState {
 
 /// An executor's object-safe face.
 trait AnyExecutor: Send + Sync {
-    fn format(&self) -> &'static FormatInfo;
+    fn format(&self) -> &'static Format;
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
     fn init(&self) -> AnyState;
@@ -94,7 +95,7 @@ impl<E: Executor> Reducing<E> {
 }
 
 impl<E: Executor> AnyExecutor for Reducing<E> {
-    fn format(&self) -> &'static FormatInfo {
+    fn format(&self) -> &'static Format {
         const { &E::FORMAT }
     }
 
@@ -150,7 +151,17 @@ fn foreign_state() -> DomainEvent {
     DomainEvent::warning(WarningKind::ForeignRecord, message)
 }
 
-/// Any executor.
+/// Any [`Executor`], behind a pointer: a [`Reducer`] over [`Record`]s whose state is an [`AnyState`].
+///
+/// ```
+/// use foldline::{executors::{DynExecutor, droid::Droid, wire::Record}, transduce::Reducer};
+///
+/// let executor = DynExecutor::new(Droid);
+/// let state = executor.init();
+/// let stored = serde_json::to_string(&state)?;
+/// assert_eq!(executor.restore(&stored)?, state);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct DynExecutor(Arc<dyn AnyExecutor>);
 
@@ -167,7 +178,7 @@ impl DynExecutor {
     }
 
     /// What its format is called.
-    pub fn format(&self) -> &'static FormatInfo {
+    pub fn format(&self) -> &'static Format {
         self.0.format()
     }
 
@@ -206,95 +217,5 @@ impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
 
     fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
         self.0.finish(state)
-    }
-}
-
-/// Executors, by the names of their formats.
-#[derive(Clone, Debug, Default)]
-pub struct Registry(Vec<DynExecutor>);
-
-impl Registry {
-    /// These and one more; one of the same name is replaced.
-    #[must_use]
-    pub fn with<E: Executor>(mut self, executor: E) -> Self {
-        self.0.retain(|known| known.format().name != E::FORMAT.name);
-        self.0.push(DynExecutor::new(executor));
-        self
-    }
-
-    /// The executor of the format with this name.
-    pub fn named(&self, name: &str) -> Option<&DynExecutor> {
-        self.0.iter().find(|executor| executor.format().name == name)
-    }
-
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &DynExecutor> {
-        self.0.iter()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::executors::{
-        Executor as Enum, Format,
-        claude::{ClaudeSession, ClaudeStream},
-        codex::{CodexExec, CodexRollout},
-        droid::{Droid, DroidSession},
-    };
-
-    fn registry() -> Registry {
-        Registry::default()
-            .with(Droid)
-            .with(DroidSession)
-            .with(ClaudeStream)
-            .with(ClaudeSession)
-            .with(CodexExec)
-            .with(CodexRollout)
-    }
-
-    /// Every fixture through the enum, and through the erased executor, whose state is stored and read
-    /// again after each record.
-    #[test]
-    fn an_erased_state_is_as_good_as_any() {
-        let mut logs = 0;
-        for executor in registry().iter() {
-            let name = executor.format().name;
-            let known = Enum::of(Format::from_name(name).unwrap()).unwrap();
-            let folder = format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-            for file in fs::read_dir(folder).unwrap() {
-                let log = fs::read(file.unwrap().path()).unwrap();
-                let log = String::from_utf8_lossy(&log);
-                let (mut plain, mut state) = (Some(known.init()), Some(executor.init()));
-                for line in log.lines() {
-                    Record::read(line, |_, record| {
-                        let (next, expected) = known.reduce(plain.take().unwrap(), record.clone());
-                        plain = Some(next);
-                        let stored = serde_json::to_string(&state.take().unwrap()).unwrap();
-                        let restored = executor.restore(&stored).unwrap();
-                        let (next, events) = executor.reduce(restored, record);
-                        assert_eq!(events, expected, "{name}: {line}");
-                        assert_eq!(next.clone(), next);
-                        state = Some(next);
-                    });
-                }
-                let expected = known.finish(plain.unwrap()).1;
-                assert_eq!(executor.finish(state.unwrap()).1, expected);
-                logs += 1;
-            }
-        }
-        assert!(logs > 30, "{logs}");
-    }
-
-    #[test]
-    fn a_foreign_state_is_no_panic() {
-        let registry = registry();
-        let (droid, codex) = (&registry.named("droid").unwrap(), registry.named("codex-rollout"));
-        let object = Object::parse(r#"{"type":"message"}"#).unwrap();
-        let (state, events) = droid.reduce(codex.unwrap().init(), Record::Object(object));
-        assert!(codex.unwrap().owns(&state));
-        assert!(matches!(events.as_slice(), [DomainEvent::Warning(_)]));
     }
 }

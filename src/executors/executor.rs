@@ -4,37 +4,11 @@ use std::{borrow::Cow, fmt::Debug};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{context::Context, wire::Object};
+use super::{context::Context, evidence::Evidence, format::Format, wire::Object};
 use crate::conversation::{CorrId, Json, Timestamp, tool_calls::CallResult};
 
 /// Fields that nobody knows, to be kept with what the record says.
 pub type Extra = Vec<(String, Json)>;
-
-/// What a log format is called, and where people have such logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FormatInfo {
-    /// The name that the program takes and prints.
-    pub name: &'static str,
-    /// What it is, for people.
-    pub title: &'static str,
-    /// How the session's facts name the agent.
-    pub agent: &'static str,
-    /// Where such logs lie.
-    pub homes: &'static [&'static str],
-}
-
-/// How surely a record belongs to a format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Evidence {
-    /// No log of this format has such a record.
-    Against,
-    /// The record says nothing.
-    None,
-    /// Logs of this format have such records; others may, too.
-    Possible,
-    /// Only logs of this format have such records.
-    Certain,
-}
 
 /// What every record says of itself, whatever it means.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +37,7 @@ pub enum Parsed<L> {
 /// One log format of an agent: how a record reads, and what it means.
 pub trait Executor: Sized + Send + Sync + 'static {
     /// What the format is called.
-    const FORMAT: FormatInfo;
+    const FORMAT: Format;
     /// A record, read.
     type Line<'a>;
     /// What a tool gave back.

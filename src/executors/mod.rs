@@ -1,18 +1,25 @@
 //! The agents: one folder each, wire types in, domain events out.
+//!
+//! An [`Executor`] reads one log format of one agent. What all of them have in common is in
+//! [`Reducing`], the reducer that runs one; [`DynExecutor`] is any of them, chosen at run time, and a
+//! [`Registry`] is a list of them that is open: an executor of another crate is recognised and read
+//! like one of these. The [`tutorial`] writes one.
 
 pub mod action;
 pub mod claude;
 pub mod codex;
 pub mod content;
-pub mod context;
+mod context;
 pub mod droid;
-pub mod erased;
-pub mod executor;
-pub mod facts;
+mod erased;
+mod evidence;
+mod executor;
+mod facts;
 pub mod files;
 mod format;
-pub mod recognise;
-pub mod reducing;
+mod planned;
+mod recogniser;
+mod reducing;
 mod registry;
 pub mod report;
 pub mod sessions;
@@ -21,7 +28,12 @@ pub mod tutorial;
 pub use crate::wire;
 
 pub use self::{
+    context::{Context, Meta},
+    erased::{AnyState, DynExecutor},
+    evidence::{Evidence, Judge},
+    executor::{Executor, Extra, Header, Parsed},
     format::Format,
-    recognise::{Recogniser, Verdict, recognise},
-    registry::{Executor, ExecutorState},
+    recogniser::{Recogniser, Verdict},
+    reducing::{Reducing, SessionState, State},
+    registry::Registry,
 };

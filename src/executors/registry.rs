@@ -1,104 +1,193 @@
-//! [`Executor`]: any of the executors, chosen when the program runs.
-//!
-//! Adding an agent is its folder and one line in the registry at the end of this file.
+//! [`Registry`]: an open list of executors.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Format, wire::Record};
-use crate::{
-    conversation::{DomainEvent, WarningKind},
-    transduce::{Batch, Reducer},
+use super::{
+    claude::{ClaudeSession, ClaudeStream},
+    codex::{CodexExec, CodexRollout},
+    droid::{Droid, DroidSession},
+    erased::DynExecutor,
+    evidence::{Evidence, Judge},
+    executor::Executor,
+    format::Format,
+    planned,
+    wire::Object,
 };
 
-macro_rules! registry {
-    ($($format:ident => $module:ident :: { $reducer:ident, $state:ident };)*) => {
-        /// Any of the executors. A [`Reducer`] over [`Record`]s, like each of them over its own lines.
-        #[derive(Clone, Copy, Debug)]
-        #[non_exhaustive]
-        pub enum Executor {
-            $(
-                #[doc = concat!("[`", stringify!($reducer), "`](super::", stringify!($module), "::", stringify!($reducer), ").")]
-                $format(super::$module::$reducer),
-            )*
+/// The executors that a program reads logs with, and the formats that it can name without being able
+/// to read them. Nothing of it is global: a program makes its own.
+///
+/// ```
+/// use foldline::executors::Registry;
+///
+/// let registry = Registry::builtin();
+/// let droid = registry.named("droid").ok_or("no executor")?;
+/// assert_eq!(droid.format().title, "Factory Droid, stream-json");
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+enum Entry {
+    Executor(DynExecutor),
+    /// A format without an executor.
+    Format(&'static Format, Judge),
+}
+
+impl Entry {
+    fn format(&self) -> &'static Format {
+        match self {
+            Self::Executor(executor) => executor.format(),
+            Self::Format(format, _) => format,
         }
+    }
 
-        /// The state of any of the executors.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[non_exhaustive]
-        pub enum ExecutorState {
-            $(
-                #[doc = concat!("[`", stringify!($state), "`](super::", stringify!($module), "::", stringify!($state), ").")]
-                $format(Box<super::$module::$state>),
-            )*
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        match self {
+            Self::Executor(executor) => executor.recognise(object),
+            Self::Format(_, judge) => judge(object),
         }
+    }
+}
 
-        impl Executor {
-            /// The formats that there is an executor for.
-            pub const FORMATS: &'static [Format] = &[$(Format::$format),*];
+impl Registry {
+    /// The executors of this crate, and the formats that it recognises.
+    pub fn builtin() -> Self {
+        planned::FORMATS
+            .iter()
+            .fold(Self::default(), |registry, (format, judge)| registry.with_format(format, *judge))
+            .with(Droid)
+            .with(DroidSession)
+            .with(ClaudeStream)
+            .with(ClaudeSession)
+            .with(CodexExec)
+            .with(CodexRollout)
+    }
 
-            /// The executor for a format, if there is one yet.
-            pub fn of(format: Format) -> Option<Self> {
-                match format {
-                    $(Format::$format => Some(Self::$format(super::$module::$reducer::default())),)*
-                    _ => None,
-                }
-            }
+    /// The same with one more executor. It takes the place of an entry of the same name.
+    #[must_use]
+    pub fn with<E: Executor>(self, executor: E) -> Self {
+        self.add(Entry::Executor(DynExecutor::new(executor)))
+    }
 
-            /// The format that this executor reads.
-            pub fn format(&self) -> Format {
-                match self {
-                    $(Self::$format(_) => Format::$format,)*
-                }
-            }
-        }
+    /// The same with a format that can be recognised and not read. It takes the place of an entry of
+    /// the same name.
+    #[must_use]
+    pub fn with_format(self, format: &'static Format, judge: Judge) -> Self {
+        self.add(Entry::Format(format, judge))
+    }
 
-        impl<'a> Reducer<Record<'a>, ExecutorState, DomainEvent> for Executor {
-            fn init(&self) -> ExecutorState {
-                match self {
-                    $(Self::$format(reducer) => ExecutorState::$format(reducer.init()),)*
-                }
-            }
+    fn add(mut self, entry: Entry) -> Self {
+        self.entries.retain(|known| known.format().name != entry.format().name);
+        self.entries.push(entry);
+        self
+    }
 
-            fn reduce(
-                &self,
-                state: ExecutorState,
-                record: Record<'a>,
-            ) -> (ExecutorState, Batch<DomainEvent>) {
-                match (self, state) {
-                    $((Self::$format(reducer), ExecutorState::$format(state)) => {
-                        let (state, events) = reducer.reduce(state, record.into());
-                        (ExecutorState::$format(state), events)
-                    })*
-                    #[allow(unreachable_patterns)]
-                    (_, state) => (state, Batch::from(foreign_state())),
-                }
-            }
+    /// The executor of the format with this name.
+    pub fn named(&self, name: &str) -> Option<&DynExecutor> {
+        self.iter().find(|executor| executor.format().name == name)
+    }
 
-            fn finish(&self, state: ExecutorState) -> (ExecutorState, Batch<DomainEvent>) {
-                match (self, state) {
-                    $((Self::$format(reducer), ExecutorState::$format(state)) => {
-                        let (state, events) = reducer.finish(state);
-                        (ExecutorState::$format(state), events)
-                    })*
-                    #[allow(unreachable_patterns)]
-                    (_, state) => (state, Batch::from(foreign_state())),
-                }
-            }
-        }
+    /// The executors, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &DynExecutor> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Executor(executor) => Some(executor),
+            Entry::Format(..) => None,
+        })
+    }
+
+    /// All formats that can be recognised, those without an executor among them.
+    pub fn formats(&self) -> impl Iterator<Item = &'static Format> {
+        self.entries.iter().map(Entry::format)
+    }
+
+    /// What each format says of a record, in the order of [`formats`](Self::formats).
+    pub(super) fn judge(&self, object: &Object<'_>) -> Vec<Evidence> {
+        self.entries.iter().map(|entry| entry.recognise(object)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{any::Any, fs};
+
+    use super::*;
+    use crate::{
+        conversation::DomainEvent,
+        executors::{Reducing, wire::Record},
+        transduce::Reducer,
     };
-}
 
-/// A reducer does not panic, and a state of another executor has no meaning to this one.
-fn foreign_state() -> DomainEvent {
-    let message = "the state belongs to another executor, so the record was not read";
-    DomainEvent::warning(WarningKind::ForeignRecord, message)
-}
+    fn run<S>(
+        reducer: &impl for<'a> Reducer<Record<'a>, S, DomainEvent>,
+        log: &str,
+        between: impl Fn(S) -> S,
+    ) -> Vec<DomainEvent> {
+        let mut state = Some(reducer.init());
+        let mut all = Vec::new();
+        for line in log.lines() {
+            Record::read(line, |_, record| {
+                let (next, events) = reducer.reduce(between(state.take().unwrap()), record);
+                state = Some(next);
+                all.extend(events);
+            });
+        }
+        all.extend(reducer.finish(state.unwrap()).1);
+        all
+    }
 
-registry! {
-    ClaudeStream => claude::{ClaudeStreamReducer, ClaudeStreamState};
-    ClaudeSession => claude::{ClaudeSessionReducer, ClaudeSessionState};
-    Droid => droid::{DroidReducer, DroidState};
-    DroidSession => droid::{DroidSessionReducer, DroidSessionState};
-    CodexExec => codex::{CodexExecReducer, CodexExecState};
-    CodexRollout => codex::{CodexRolloutReducer, CodexRolloutState};
+    /// Every fixture through the executor itself, and through the erased one, whose state is stored
+    /// and read again after each record.
+    fn erasure_changes_nothing<E: Executor + Copy>(executor: E) {
+        let erased = DynExecutor::new(executor);
+        let store = |state| {
+            let restored = erased.restore(&serde_json::to_string(&state).unwrap()).unwrap();
+            assert_eq!(restored, state);
+            restored.clone()
+        };
+        let folder = format!("{}/tests/fixtures/{}", env!("CARGO_MANIFEST_DIR"), E::FORMAT);
+        for file in fs::read_dir(folder).unwrap() {
+            let log = fs::read(file.unwrap().path()).unwrap();
+            let log = String::from_utf8_lossy(&log);
+            let plain = run(&Reducing::new(executor), &log, |state| state);
+            assert_eq!(run(&erased, &log, store), plain, "{}", E::FORMAT);
+        }
+    }
+
+    #[test]
+    fn an_erased_state_is_as_good_as_any() {
+        erasure_changes_nothing(Droid);
+        erasure_changes_nothing(DroidSession);
+        erasure_changes_nothing(ClaudeStream);
+        erasure_changes_nothing(ClaudeSession);
+        erasure_changes_nothing(CodexExec);
+        erasure_changes_nothing(CodexRollout);
+    }
+
+    #[test]
+    fn the_state_of_another_executor_is_no_panic() {
+        let registry = Registry::builtin();
+        let [droid, codex] = ["droid", "codex-rollout"].map(|name| registry.named(name).unwrap());
+        let object = Object::parse(r#"{"type":"message"}"#).unwrap();
+        let (state, events) = droid.reduce(codex.init(), Record::Object(object));
+        assert!(codex.owns(&state));
+        assert!(matches!(events.as_slice(), [DomainEvent::Warning(_)]));
+    }
+
+    #[test]
+    fn an_entry_takes_the_place_of_one_of_the_same_name() {
+        let registry = Registry::builtin();
+        let count = registry.formats().count();
+        let registry = registry.with_format(&Droid::FORMAT, |_| Evidence::None);
+        assert_eq!(registry.formats().count(), count);
+        assert!(registry.named("droid").is_none());
+        assert!(registry.with(Droid).named("droid").is_some());
+    }
+
+    #[test]
+    fn a_registry_may_be_shared_between_threads() {
+        fn is_shared(_: &(impl Any + Send + Sync)) {}
+        is_shared(&Registry::builtin());
+    }
 }

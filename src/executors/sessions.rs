@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{erased::DynExecutor, executor::Executor, reducing::Reducing, wire::Record};
+use super::{DynExecutor, Executor, Reducing, wire::Record};
 use crate::transduce::{Batch, Reducer};
 
 /// A session of a stream; none for what came before the first id.

@@ -36,12 +36,12 @@ use crate::{
 /// ```
 /// use foldline::{
 ///     conversation::{DomainEvent, Located, locating},
-///     executors::{Executor, Format},
+///     executors::{Reducing, droid::Droid},
 ///     processor::Processor,
 ///     transduce::{Batch, Transducer, emit_fn},
 /// };
 ///
-/// let executor = Executor::of(Format::Droid).ok_or("no executor")?;
+/// let executor = Reducing::new(Droid);
 /// let names = emit_fn(|event: &Located<DomainEvent>| {
 ///     Batch::one(format!("{} {}", event.position.line, event.item.name()))
 /// });

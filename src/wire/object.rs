@@ -102,6 +102,16 @@ impl<'a> Object<'a> {
         self.fields.iter().any(|field| field.is(tag, key))
     }
 
+    /// Whether it has all of these fields, taken or not.
+    pub fn has_all(&self, keys: &[&str]) -> bool {
+        keys.iter().all(|key| self.has(key))
+    }
+
+    /// Whether it has one of these fields, taken or not.
+    pub fn has_any(&self, keys: &[&str]) -> bool {
+        keys.iter().any(|key| self.has(key))
+    }
+
     /// Takes a field if `read` can read it.
     #[inline]
     pub fn take<T>(&mut self, key: &str, read: impl Fn(Raw<'a>) -> Option<T>) -> Option<T> {

@@ -1,14 +1,11 @@
 //! What single session files say.
 
-use foldline::{
-    conversation::{ActionType, DomainEvent, FileChange, WarningKind},
-    executors::Format,
-};
+use foldline::conversation::{ActionType, DomainEvent, FileChange, WarningKind};
 
 use crate::support::{Replay, replay_lines};
 
 fn replay(name: &str) -> Replay {
-    Replay::of(Format::ClaudeSession, name)
+    Replay::of("claude-session", name)
 }
 
 #[test]
@@ -249,7 +246,7 @@ fn what_is_strange_is_kept_and_counted() {
 #[test]
 fn what_nobody_knows_is_reported_even_of_a_record_that_is_written_twice() {
     let line = r#"{"type":"attachment","uuid":"u1","attachment":{"type":"weather","sky":"grey"}}"#;
-    let events = replay_lines(Format::ClaudeSession, &[line.to_owned(), line.to_owned()]);
+    let events = replay_lines("claude-session", &[line.to_owned(), line.to_owned()]);
     let unknown = events.iter().filter(|event| match event {
         DomainEvent::Warning(warning) => warning.kind == WarningKind::UnknownEvent,
         _ => false,

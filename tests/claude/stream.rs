@@ -1,17 +1,14 @@
 //! What single streams say.
 
-use foldline::{
-    conversation::{
-        ActionType, CommandExitStatus, CommandRunResult, DomainEvent, FileChange, Outcome,
-        ToolStatus, WarningKind,
-    },
-    executors::Format,
+use foldline::conversation::{
+    ActionType, CommandExitStatus, CommandRunResult, DomainEvent, FileChange, Outcome, ToolStatus,
+    WarningKind,
 };
 
 use crate::support::Replay;
 
 fn replay(name: &str) -> Replay {
-    Replay::of(Format::ClaudeStream, name)
+    Replay::of("claude-stream", name)
 }
 
 fn command_result<'r>(replay: &'r Replay, call: &str) -> &'r CommandRunResult {

@@ -11,7 +11,7 @@ use foldline::{
         ActionType, Conversation, CorrId, DomainEvent, NormalizedEntry, Session, ToolUse,
         WarningKind,
     },
-    executors::{Executor, ExecutorState, Format, wire::Record},
+    executors::{AnyState, DynExecutor, Registry, wire::Record},
     transduce::Reducer,
 };
 
@@ -19,14 +19,14 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-pub(crate) fn fixtures(format: Format) -> Vec<PathBuf> {
-    files(&root().join("tests/fixtures").join(format.name()))
+pub(crate) fn fixtures(format: &str) -> Vec<PathBuf> {
+    files(&root().join("tests/fixtures").join(format))
 }
 
 /// Captured logs lie beside the repository, or beside the folder that its worktrees are in.
-pub(crate) fn captures(format: Format) -> Vec<PathBuf> {
+pub(crate) fn captures(format: &str) -> Vec<PathBuf> {
     let places = ["../shared/captures", "../../shared/captures"];
-    places.iter().flat_map(|place| files(&root().join(place).join(format.name()))).collect()
+    places.iter().flat_map(|place| files(&root().join(place).join(format))).collect()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -43,10 +43,10 @@ pub(crate) fn lines(log: &Path) -> Vec<String> {
 }
 
 pub(crate) fn reduce_line(
-    executor: Executor,
-    state: ExecutorState,
+    executor: &DynExecutor,
+    state: AnyState,
     line: &str,
-) -> (ExecutorState, Vec<DomainEvent>) {
+) -> (AnyState, Vec<DomainEvent>) {
     let mut state = Some(state);
     let mut events = Vec::new();
     Record::read(line, |_, record| {
@@ -57,12 +57,12 @@ pub(crate) fn reduce_line(
     (state.unwrap(), events)
 }
 
-pub(crate) fn replay_lines(format: Format, lines: &[String]) -> Vec<DomainEvent> {
-    let executor = Executor::of(format).unwrap();
+pub(crate) fn replay_lines(format: &str, lines: &[String]) -> Vec<DomainEvent> {
+    let executor = Registry::builtin().named(format).cloned().unwrap();
     let mut state = executor.init();
     let mut events = Vec::new();
     for line in lines {
-        let (next, more) = reduce_line(executor, state, line);
+        let (next, more) = reduce_line(&executor, state, line);
         state = next;
         events.extend(more);
     }
@@ -70,7 +70,7 @@ pub(crate) fn replay_lines(format: Format, lines: &[String]) -> Vec<DomainEvent>
     events
 }
 
-pub(crate) fn replay(format: Format, log: &Path) -> Vec<DomainEvent> {
+pub(crate) fn replay(format: &str, log: &Path) -> Vec<DomainEvent> {
     replay_lines(format, &lines(log))
 }
 
@@ -81,8 +81,8 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn of(format: Format, name: &str) -> Self {
-        let folder = root().join("tests/fixtures").join(format.name());
+    pub(crate) fn of(format: &str, name: &str) -> Self {
+        let folder = root().join("tests/fixtures").join(format);
         let events = replay(format, &folder.join(format!("{name}.jsonl")));
         let conversation = events.iter().collect();
         Self { events, conversation }

@@ -1,10 +1,7 @@
 //! What single fixtures of `codex exec --json` say.
 
-use foldline::{
-    conversation::{
-        ActionType, CorrId, DomainEvent, Outcome, TokenUsage, ToolKind, ToolStatus, WarningKind,
-    },
-    executors::Format,
+use foldline::conversation::{
+    ActionType, CorrId, DomainEvent, Outcome, TokenUsage, ToolKind, ToolStatus, WarningKind,
 };
 
 use super::{
@@ -14,7 +11,7 @@ use super::{
 };
 
 fn exec(name: &str) -> Replay {
-    Replay::of(Format::CodexExec, &fixture("codex-exec", name))
+    Replay::of("codex-exec", &fixture("codex-exec", name))
 }
 
 #[test]

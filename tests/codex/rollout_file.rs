@@ -1,9 +1,6 @@
 //! What single fixtures of rollout files say.
 
-use foldline::{
-    conversation::{ActionType, FileChange, Outcome, ToolStatus, WarningKind},
-    executors::Format,
-};
+use foldline::conversation::{ActionType, FileChange, Outcome, ToolStatus, WarningKind};
 
 use super::{
     exit_code,
@@ -12,7 +9,7 @@ use super::{
 };
 
 fn rollout(name: &str) -> Replay {
-    Replay::of(Format::CodexRollout, &fixture("codex-rollout", name))
+    Replay::of("codex-rollout", &fixture("codex-rollout", name))
 }
 
 #[test]

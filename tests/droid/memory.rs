@@ -3,13 +3,14 @@
 use foldline::{
     emitters::patch::{PatchEmitter, PatchState},
     executors::{
-        droid::{DroidReducer, DroidState},
+        Reducing, State,
+        droid::Droid,
         wire::{Object, Record},
     },
     transduce::Transducer,
 };
 
-type Shell = Transducer<DroidReducer, Box<DroidState>, PatchEmitter>;
+type Shell = Transducer<Reducing<Droid>, Box<State<Droid>>, PatchEmitter>;
 
 fn call(number: usize) -> String {
     format!(
@@ -35,7 +36,7 @@ fn stored(shell: &Shell) -> usize {
 fn a_million_calls_leave_nothing_behind() {
     const CALLS: usize = 1_000_000;
     const OPEN: usize = 8;
-    let mut shell = Transducer::new(DroidReducer::default(), PatchEmitter::default());
+    let mut shell = Transducer::new(Reducing::new(Droid), PatchEmitter::default());
     let mut sizes = Vec::new();
     for number in 0..CALLS {
         step(&mut shell, &call(number));

@@ -14,7 +14,7 @@ use foldline::{
         Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, TokenUsage,
         ToolUse, WarningKind,
     },
-    executors::{Executor, ExecutorState, Format, wire::Record},
+    executors::{AnyState, Registry, wire::Record},
     transduce::Reducer,
 };
 use serde_json::{Value, json};
@@ -51,24 +51,25 @@ fn root() -> PathBuf {
 }
 
 /// The events of a log.
-pub(crate) fn replay(format: Format, log: &[u8]) -> Vec<DomainEvent> {
+pub(crate) fn replay(format: &str, log: &[u8]) -> Vec<DomainEvent> {
     run(format, log, |state| state).0
 }
 
 /// The events of a log whose reader stopped after every line, and stored and restored its state.
-pub(crate) fn replay_with_stops(format: Format, log: &[u8]) -> (Vec<DomainEvent>, ExecutorState) {
+pub(crate) fn replay_with_stops(format: &str, log: &[u8]) -> (Vec<DomainEvent>, AnyState) {
+    let executor = Registry::builtin().named(format).cloned().unwrap();
     run(format, log, |state| {
         let stored = serde_json::to_string(&state).unwrap();
-        serde_json::from_str(&stored).unwrap()
+        executor.restore(&stored).unwrap()
     })
 }
 
 fn run(
-    format: Format,
+    format: &str,
     log: &[u8],
-    between: impl Fn(ExecutorState) -> ExecutorState,
-) -> (Vec<DomainEvent>, ExecutorState) {
-    let executor = Executor::of(format).unwrap();
+    between: impl Fn(AnyState) -> AnyState,
+) -> (Vec<DomainEvent>, AnyState) {
+    let executor = Registry::builtin().named(format).cloned().unwrap();
     let mut state = executor.init();
     let mut events = Vec::new();
     for line in log.split(|&byte| byte == b'\n') {
@@ -94,7 +95,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn of(format: Format, log: &[u8]) -> Self {
+    pub(crate) fn of(format: &str, log: &[u8]) -> Self {
         let events = replay(format, log);
         let conversation = events.iter().collect();
         Self { events, conversation }
@@ -150,7 +151,7 @@ fn line(entry: &NormalizedEntry) -> String {
 }
 
 /// What holds for every log, whatever is in it.
-pub(crate) fn check_laws(format: Format, log: &Path) {
+pub(crate) fn check_laws(format: &str, log: &Path) {
     let name = log.display();
     let bytes = fs::read(log).unwrap();
     let events = replay(format, &bytes);
@@ -185,7 +186,7 @@ fn check_balance(events: &[DomainEvent], name: &str) {
 }
 
 /// Nothing in a log may be strange to the executor.
-pub(crate) fn check_all_known(format: Format, log: &Path) {
+pub(crate) fn check_all_known(format: &str, log: &Path) {
     let strange = [WarningKind::UnknownEvent, WarningKind::UnknownBlock, WarningKind::UnknownField];
     for event in replay(format, &fs::read(log).unwrap()) {
         if let DomainEvent::Warning(warning) = event {
@@ -232,7 +233,7 @@ pub(crate) fn independent_counts(
 
 /// Puts every kind of value into every place of every line of the fixtures, one at a time: a reducer
 /// ends all the same, and says nothing that does not hold together.
-pub(crate) fn survives_any_value(format: Format, folder: &str) {
+pub(crate) fn survives_any_value(format: &str, folder: &str) {
     for log in all_logs(folder).iter().filter(|log| !is_capture(log)) {
         let text = fs::read_to_string(log).unwrap();
         for line in text.lines() {

@@ -15,7 +15,7 @@ use foldline::{
         metrics::Metrics,
         sqlite::{RowEmitter, Rows},
     },
-    executors::{Executor, ExecutorState, Format},
+    executors::{AnyState, DynExecutor, Registry},
     ledger::{Checkpoint, Commit, SourceFacts},
     processor::{Counts, DEFAULT_MAX_LINE, Finished, FramerState, LastLine, Processor, Snapshot},
     source::LogFile,
@@ -87,8 +87,8 @@ pub(super) fn read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
 
 /// What ingest makes of a log's events.
 type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>);
-type LogProcessor = Processor<Locating<Executor>, LocatingState<ExecutorState>, Fan>;
-type LogSnapshot = Snapshot<LocatingState<ExecutorState>, <Fan as Resume>::State>;
+type LogProcessor = Processor<Locating<DynExecutor>, LocatingState<AnyState>, Fan>;
+type LogSnapshot<S = AnyState> = Snapshot<LocatingState<S>, <Fan as Resume>::State>;
 
 /// Keeps events as they are, for the trail.
 #[derive(Default)]
@@ -133,15 +133,17 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     let mut input = Input::new(LogFile::open_regular(&plan.path)?, DEFAULT_MAX_LINE)?;
     let mut restored = None;
     if let Start::Resume(checkpoint) = &plan.start {
-        let format = Format::from_name(&checkpoint.facts.format);
-        if let (Some(executor), Some(snapshot)) =
-            (format.and_then(Executor::of), State::read(&checkpoint.state))
+        let registry = Registry::builtin();
+        let executor = registry.named(&checkpoint.facts.format);
+        if let Some((executor, snapshot)) = executor
+            .and_then(|executor| Some((executor, State::read(&checkpoint.state, executor)?)))
         {
             if !input.log_mut().starts_with(checkpoint.facts.identity.read)? {
                 let error = io::Error::other("replaced by another file meanwhile");
                 return Err(fail(plan, error));
             }
             input.log_mut().seek(checkpoint.position.offset)?;
+            let executor = executor.clone();
             expected = Some(checkpoint.position);
             restored = Some((executor, snapshot));
         }
@@ -153,7 +155,7 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
         Some(restored) => restored,
         None => {
             let executor = input.executor(&plan.executor)?;
-            let (state, emitter) = (locating(executor).init(), Default::default());
+            let (state, emitter) = (locating(&executor).init(), Default::default());
             let (framer, counts) = (FramerState::default(), Counts::default());
             (executor, Snapshot { framer, counts, state, emitter })
         }
@@ -163,11 +165,11 @@ fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<E
     let session = snapshot.emitter.0.session_id().cloned();
     let fan =
         (by_item(Metrics::default()), RowEmitter::default(), plan.audited.then(Kept::default));
+    let format = executor.format().name;
     let mut processor = Processor::resume(locating(executor), snapshot, fan, DEFAULT_MAX_LINE);
     if plan.audited {
         processor = processor.with_line_hashes();
     }
-    let format = executor.format().name();
     let begun = position.offset;
     let mut log = Log { plan, format, expected, begun, session };
     loop {
@@ -240,7 +242,7 @@ impl Log<'_> {
     fn last_stretch(
         &mut self,
         input: &mut Input,
-        finished: &mut Finished<LocatingState<ExecutorState>, Fan>,
+        finished: &mut Finished<LocatingState<AnyState>, Fan>,
     ) -> Result<Piece, Error> {
         let state = State::write(&finished.snapshot());
         let cut = finished.emitter.cut();
@@ -296,10 +298,12 @@ struct State<S> {
 /// Changes when a stored state would no longer mean the same.
 const STATE_VERSION: u32 = 2;
 
-impl State<LogSnapshot> {
+impl State<LogSnapshot<Json>> {
     /// `None` if it is not one that this version can go on from.
-    fn read(json: &Json) -> Option<LogSnapshot> {
+    fn read(json: &Json, executor: &DynExecutor) -> Option<LogSnapshot> {
         let Self { version, snapshot } = serde_json::from_str(json.get()).ok()?;
+        let restore = |state: Json| executor.restore(state.get());
+        let snapshot = snapshot.try_map_state(|state| state.try_map(restore)).ok()?;
         (version == STATE_VERSION).then_some(snapshot)
     }
 }

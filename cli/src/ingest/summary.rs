@@ -37,7 +37,7 @@ pub(super) enum Skipped {
     /// No agent that is known writes such files.
     Unrecognised,
     /// An agent that is known, but not supported.
-    Unsupported(Format),
+    Unsupported(&'static Format),
     /// There is nothing in it.
     Empty,
     /// It is a pipe or a device.
@@ -54,7 +54,7 @@ impl fmt::Display for Skipped {
         match self {
             Self::Unrecognised => f.write_str("not the log of a known agent"),
             Self::Unsupported(format) => {
-                write!(f, "{}, which is not supported yet", format.description())
+                write!(f, "{}, which is not supported yet", format.title)
             }
             Self::Empty => f.write_str("empty"),
             Self::NoFile => f.write_str("not a file"),

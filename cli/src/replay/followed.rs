@@ -17,7 +17,7 @@ use crate::{
 use foldline::{
     conversation::locating,
     emitters::{patch::PatchStream, terminal::neutralise_line},
-    executors::{Executor, Format},
+    executors::{DynExecutor, Registry},
     processor::{Checkpoint, Processor, Snapshot},
     source::{Follow, Notice, SourceError, Step, Until},
 };
@@ -55,17 +55,18 @@ pub(super) fn run(args: &ReplayArgs) -> Result<u8, Error> {
         None => {
             let executor = recognise(args, &mut follow)?;
             output.begin_at(0)?;
-            (executor, Run::new(executor, Replay::new(args, output), args.max_line))
+            let run = Run::new(executor.clone(), Replay::new(args, output), args.max_line);
+            (executor, run)
         }
     };
-    let replay = journalled(args, executor, &mut follow, run, &mut journal);
+    let replay = journalled(args, &executor, &mut follow, run, &mut journal);
     Ok(replay.map_err(Error::resumable)?.exit_code(args))
 }
 
 /// Reads to the end, with a checkpoint whenever one is due; all that was written is then on the disk.
 fn journalled(
     args: &ReplayArgs,
-    executor: Executor,
+    executor: &DynExecutor,
     follow: &mut Follow,
     mut run: Run<OutputFile>,
     journal: &mut Journal,
@@ -112,9 +113,9 @@ fn report(args: &ReplayArgs, what: &dyn fmt::Display) {
 }
 
 /// The executor that is named, else the one for what the log begins with, as soon as that is there.
-fn recognise(args: &ReplayArgs, follow: &mut Follow) -> Result<Executor, Error> {
-    if let Some(format) = Format::from_name(&args.executor) {
-        return executor_of(format, &args.file);
+fn recognise(args: &ReplayArgs, follow: &mut Follow) -> Result<DynExecutor, Error> {
+    if let Some(executor) = Registry::builtin().named(&args.executor) {
+        return Ok(executor.clone());
     }
     let mut recognition = Recognition::new(args.max_line);
     loop {
@@ -155,9 +156,9 @@ fn resume(
     journal: &Journal,
     follow: &mut Follow,
     mut output: OutputFile,
-) -> Result<(Executor, Run<OutputFile>), Error> {
+) -> Result<(DynExecutor, Run<OutputFile>), Error> {
     let Checkpoint { source, format, processor, emitter, output: written } = stored;
-    let Some(executor) = Format::from_name(&format).and_then(Executor::of) else {
+    let Some(executor) = Registry::builtin().named(&format).cloned() else {
         return Err(journal.refused(format!("there is no executor {format}")));
     };
     if args.executor != "auto" && args.executor != format {
@@ -183,13 +184,17 @@ fn resume(
     output.cut_back(written)?.map_err(|reason| journal.refused(reason))?;
     let mut replay = Replay::with_shape(args, output, shape);
     replay.malformed = emitter.malformed;
-    let processor = Processor::restore(locating(executor), processor, replay, args.max_line);
+    let snapshot = processor
+        .try_map_state(|state| state.try_map(|state| executor.restore(state.get())))
+        .map_err(|error| journal.refused(format!("it is damaged: {error}")))?;
+    let reducer = locating(executor.clone());
+    let processor = Processor::restore(reducer, snapshot, replay, args.max_line);
     Ok((executor, Run { processor }))
 }
 
 /// Stores how far the log was read, once everything that was made of it is on the disk.
 fn save(
-    executor: Executor,
+    executor: &DynExecutor,
     follow: &mut Follow,
     run: &mut Run<OutputFile>,
     journal: &mut Journal,
@@ -208,7 +213,7 @@ fn save(
     let Snapshot { framer, counts, state, emitter: () } = processor.snapshot();
     journal.write(&Checkpoint {
         source,
-        format: executor.format().name().to_owned(),
+        format: executor.format().name.to_owned(),
         processor: Snapshot { framer, counts, state, emitter: () },
         emitter: SinkState { malformed, shape },
         output,

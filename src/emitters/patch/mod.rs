@@ -37,12 +37,12 @@ use crate::{
 /// ```
 /// use foldline::{
 ///     emitters::patch::PatchEmitter,
-///     executors::{droid::DroidReducer, wire::Record},
+///     executors::{Reducing, droid::Droid, wire::Record},
 ///     transduce::Transducer,
 /// };
 ///
 /// // The `&mut` shell round the pure core: `step` takes the state out, reduces, puts it back.
-/// let mut transducer = Transducer::new(DroidReducer::default(), PatchEmitter::default());
+/// let mut transducer = Transducer::new(Reducing::new(Droid), PatchEmitter::default());
 /// let mut patches = Vec::new();
 /// let line = r#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
 /// Record::read(line, |_, record| patches.extend(transducer.step(record)));

@@ -17,6 +17,6 @@ pub use self::{
     detail::ResultDetail,
     notice::{ApiError, Compaction, Hook},
     result::ClaudeResult,
-    session::{ClaudeSession, ClaudeSessionReducer, ClaudeSessionState},
-    stream::{ClaudeStream, ClaudeStreamReducer, ClaudeStreamState},
+    session::ClaudeSession,
+    stream::ClaudeStream,
 };

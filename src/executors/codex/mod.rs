@@ -10,11 +10,7 @@ pub mod tools;
 mod usage;
 
 use self::usage::Counter;
-pub use self::{
-    exec::{CodexExec, CodexExecReducer, CodexExecState},
-    result::CodexResult,
-    rollout::{CodexRollout, CodexRolloutReducer, CodexRolloutState},
-};
+pub use self::{exec::CodexExec, result::CodexResult, rollout::CodexRollout};
 
 /// How the session's facts name the agent.
 const AGENT: &str = "codex";

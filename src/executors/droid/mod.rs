@@ -9,9 +9,9 @@ mod session;
 mod types;
 
 pub use self::{
-    reducer::{Droid, DroidMemory, DroidReducer, DroidState},
+    reducer::{Droid, DroidMemory},
     result::DroidResult,
-    session::{DroidSession, DroidSessionReducer, DroidSessionState},
+    session::DroidSession,
     types::{
         Completion, DroidJson, Error, Message, Reasoning, System, ToolCall, ToolError, ToolResult,
     },

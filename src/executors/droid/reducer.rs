@@ -13,8 +13,9 @@ use crate::{
     conversation::{Json, NormalizedEntryType, Outcome, Session, Text, tool_calls::ResultKey},
     executors::{
         context::{Context, Meta},
-        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
-        reducing::{Reducing, State},
+        evidence::Evidence,
+        executor::{Executor, Extra, Header, Parsed},
+        format::Format,
         wire::Object,
     },
 };
@@ -22,12 +23,6 @@ use crate::{
 /// `droid exec --output-format stream-json`, and `-o json`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Droid;
-
-/// Reduces the records of `droid exec --output-format stream-json` (and `-o json`).
-pub type DroidReducer = Reducing<Droid>;
-
-/// The state of a [`DroidReducer`].
-pub type DroidState = State<Droid>;
 
 /// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,12 +38,8 @@ pub struct DroidMemory {
 type Cx<'s> = Context<'s, DroidResult>;
 
 impl Executor for Droid {
-    const FORMAT: FormatInfo = FormatInfo {
-        name: "droid",
-        title: "Factory Droid, stream-json",
-        agent: "droid",
-        homes: &[],
-    };
+    const FORMAT: Format =
+        Format { name: "droid", title: "Factory Droid, stream-json", agent: "droid", homes: &[] };
     type Line<'a> = DroidJson<'a>;
     type Result = DroidResult;
     type Memory = DroidMemory;

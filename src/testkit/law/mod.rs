@@ -32,7 +32,7 @@ mod totality;
 
 use std::fmt;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 
 pub use self::{
     balance::balance,
@@ -42,7 +42,7 @@ pub use self::{
     patches::commuting_diagram,
     results::{only_end_a_call, order_of_results},
     sinks::independence,
-    split::{split_invariance, split_invariance_at},
+    split::{Restore, split_invariance, split_invariance_at},
     totality::{knows, totality},
 };
 use super::{
@@ -62,10 +62,10 @@ use crate::{
 /// Law 5 is left out where the log pairs results with calls by their order, or uses an id twice.
 ///
 /// ```
-/// use foldline::{executors::{Executor, Format}, testkit::law};
+/// use foldline::{executors::{DynExecutor, droid::Droid}, testkit::law};
 ///
 /// let log = br#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
-/// law::every(&Executor::of(Format::Droid).ok_or("no executor")?, log)?;
+/// law::every(&DynExecutor::new(Droid), log)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -73,8 +73,8 @@ use crate::{
 /// The first law that does not hold.
 pub fn every<R, S>(executor: &R, log: &[u8]) -> Result<(), Violation>
 where
-    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
-    S: PartialEq + fmt::Debug + Serialize + DeserializeOwned,
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + Restore<S>,
+    S: PartialEq + fmt::Debug + Serialize,
 {
     let text = String::from_utf8_lossy(log);
     let records = run::records(&text);

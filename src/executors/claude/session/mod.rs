@@ -2,12 +2,13 @@
 
 mod attachment;
 mod progress;
+mod recognise;
 mod reducer;
 mod types;
 
 pub use self::{
     attachment::Attachment,
     progress::{AgentMessage, Progress},
-    reducer::{ClaudeSession, ClaudeSessionMemory, ClaudeSessionReducer, ClaudeSessionState},
+    reducer::{ClaudeSession, ClaudeSessionMemory},
     types::{Author, ClaudeSessionJson, ClaudeSessionLine, Notice},
 };

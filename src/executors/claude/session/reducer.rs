@@ -22,8 +22,9 @@ use crate::{
             talk::{self, Beside, Cx, Speaker},
             usage::MessageUsage,
         },
-        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
-        reducing::{Reducing, State},
+        evidence::Evidence,
+        executor::{Executor, Extra, Header, Parsed},
+        format::Format,
         wire::Object,
     },
 };
@@ -35,12 +36,6 @@ use crate::{
 /// not counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeSession;
-
-/// Reduces the records of [`ClaudeSession`].
-pub type ClaudeSessionReducer = Reducing<ClaudeSession>;
-
-/// The state of a [`ClaudeSessionReducer`].
-pub type ClaudeSessionState = State<ClaudeSession>;
 
 /// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,7 +55,7 @@ pub struct ClaudeSessionMemory {
 const REMEMBERED: usize = 256;
 
 impl Executor for ClaudeSession {
-    const FORMAT: FormatInfo = FormatInfo {
+    const FORMAT: Format = Format {
         name: "claude-session",
         title: "Claude Code, session file",
         agent: "claude-code",
@@ -70,8 +65,8 @@ impl Executor for ClaudeSession {
     type Result = ClaudeResult;
     type Memory = ClaudeSessionMemory;
 
-    fn recognise(&self, _object: &Object<'_>) -> Evidence {
-        Evidence::None
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        super::recognise::recognise(object)
     }
 
     fn parse<'a>(

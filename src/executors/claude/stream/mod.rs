@@ -10,7 +10,7 @@ mod types;
 
 pub use self::{
     event::{Delta, PartialEvent},
-    reducer::{ClaudeStream, ClaudeStreamMemory, ClaudeStreamReducer, ClaudeStreamState},
+    reducer::{ClaudeStream, ClaudeStreamMemory},
     run_result::{Denial, RunResult},
     types::{ClaudeStreamJson, Init, RateLimit, System, Task, UserExtras},
 };

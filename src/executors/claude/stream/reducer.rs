@@ -19,8 +19,9 @@ use crate::{
             result::ClaudeResult,
             talk::{self, Beside, Cx, Speaker},
         },
-        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
-        reducing::{Reducing, State},
+        evidence::Evidence,
+        executor::{Executor, Extra, Header, Parsed},
+        format::Format,
         wire::Object,
     },
 };
@@ -34,12 +35,6 @@ use crate::{
 /// `result` counts what it adds to the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeStream;
-
-/// Reduces the lines of [`ClaudeStream`].
-pub type ClaudeStreamReducer = Reducing<ClaudeStream>;
-
-/// The state of a [`ClaudeStreamReducer`].
-pub type ClaudeStreamState = State<ClaudeStream>;
 
 /// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,7 +50,7 @@ pub struct ClaudeStreamMemory {
 }
 
 impl Executor for ClaudeStream {
-    const FORMAT: FormatInfo = FormatInfo {
+    const FORMAT: Format = Format {
         name: "claude-stream",
         title: "Claude Code, stream-json",
         agent: "claude-code",

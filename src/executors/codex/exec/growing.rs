@@ -75,7 +75,7 @@ impl Growing {
 #[cfg(test)]
 mod tests {
     use crate::{
-        executors::{Executor, Format},
+        executors::{Reducing, codex::CodexExec},
         testkit::{law, run},
     };
 
@@ -87,8 +87,7 @@ mod tests {
             )
         };
         let log = [line("started", "a"), line("completed", "ab"), line("started", "c")].join("\n");
-        let executor = Executor::of(Format::CodexExec).unwrap();
-        let events = run::sourced_events(&executor, [log.as_bytes()]);
+        let events = run::sourced_events(&Reducing::new(CodexExec), [log.as_bytes()]);
         let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
         law::balance(&events).unwrap();
         let opened = events.iter().filter(|event| event.name() == "open_entry").count();

@@ -2,12 +2,10 @@
 
 mod growing;
 mod items;
+mod recognise;
 mod reducer;
 mod step;
 mod threads;
 mod types;
 
-pub use self::{
-    reducer::{CodexExec, CodexExecReducer, CodexExecState},
-    step::CodexExecMemory,
-};
+pub use self::{reducer::CodexExec, step::CodexExecMemory};

@@ -9,8 +9,9 @@ use crate::{
     executors::{
         codex::{AGENT, CodexResult},
         context::Context,
-        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
-        reducing::{Reducing, State},
+        evidence::Evidence,
+        executor::{Executor, Extra, Header, Parsed},
+        format::Format,
         wire::Object,
     },
 };
@@ -25,25 +26,15 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexExec;
 
-/// Reduces the records of [`CodexExec`].
-pub type CodexExecReducer = Reducing<CodexExec>;
-
-/// The state of a [`CodexExecReducer`].
-pub type CodexExecState = State<CodexExec>;
-
 impl Executor for CodexExec {
-    const FORMAT: FormatInfo = FormatInfo {
-        name: "codex-exec",
-        title: "Codex CLI, exec --json",
-        agent: AGENT,
-        homes: &[],
-    };
+    const FORMAT: Format =
+        Format { name: "codex-exec", title: "Codex CLI, exec --json", agent: AGENT, homes: &[] };
     type Line<'a> = ExecLine<'a>;
     type Result = CodexResult;
     type Memory = CodexExecMemory;
 
-    fn recognise(&self, _object: &Object<'_>) -> Evidence {
-        Evidence::None
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        super::recognise::recognise(object)
     }
 
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<ExecLine<'a>> {

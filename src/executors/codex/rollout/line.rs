@@ -101,7 +101,8 @@ impl<'a> RolloutJson<'a> {
     }
 }
 
-fn is_known(name: &str) -> bool {
+/// Whether records of this type are known.
+pub(super) fn is_known(name: &str) -> bool {
     let known = [
         "session_meta",
         "turn_context",

@@ -19,5 +19,5 @@ pub use self::{
     event::{CompletedItem, Event, TurnEnd},
     item::{Call, Message, Output, ResponseItem},
     line::{RolloutJson, SessionMeta, TurnContext},
-    reducer::{CodexRollout, CodexRolloutMemory, CodexRolloutReducer, CodexRolloutState},
+    reducer::{CodexRollout, CodexRolloutMemory},
 };

@@ -14,8 +14,9 @@ use crate::{
     executors::{
         codex::{AGENT, CodexResult},
         context::Context,
-        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
-        reducing::{Reducing, State},
+        evidence::Evidence,
+        executor::{Executor, Extra, Header, Parsed},
+        format::Format,
         wire::Object,
     },
 };
@@ -30,12 +31,6 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexRollout;
 
-/// Reduces the records of [`CodexRollout`].
-pub type CodexRolloutReducer = Reducing<CodexRollout>;
-
-/// The state of a [`CodexRolloutReducer`].
-pub type CodexRolloutState = State<CodexRollout>;
-
 /// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CodexRolloutMemory {
@@ -46,7 +41,7 @@ pub struct CodexRolloutMemory {
 }
 
 impl Executor for CodexRollout {
-    const FORMAT: FormatInfo = FormatInfo {
+    const FORMAT: Format = Format {
         name: "codex-rollout",
         title: "Codex CLI, rollout file",
         agent: AGENT,

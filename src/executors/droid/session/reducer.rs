@@ -6,8 +6,9 @@ use crate::{
     executors::{
         context::Context,
         droid::{DroidResult, action_mapper},
-        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
-        reducing::{Reducing, State},
+        evidence::Evidence,
+        executor::{Executor, Extra, Header, Parsed},
+        format::Format,
         wire::Object,
     },
 };
@@ -16,16 +17,10 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DroidSession;
 
-/// Reduces the records of [`DroidSession`].
-pub type DroidSessionReducer = Reducing<DroidSession>;
-
-/// The state of a [`DroidSessionReducer`].
-pub type DroidSessionState = State<DroidSession>;
-
 type Cx<'s> = Context<'s, DroidResult>;
 
 impl Executor for DroidSession {
-    const FORMAT: FormatInfo = FormatInfo {
+    const FORMAT: Format = Format {
         name: "droid-session",
         title: "Factory Droid, session file",
         agent: "droid",
@@ -35,8 +30,8 @@ impl Executor for DroidSession {
     type Result = DroidResult;
     type Memory = ();
 
-    fn recognise(&self, _object: &Object<'_>) -> Evidence {
-        Evidence::None
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        super::recognise::recognise(object)
     }
 
     fn parse<'a>(
