@@ -37,8 +37,10 @@ impl Engine for FileEngine {
         items.iter().flat_map(|item| [item.as_bytes(), b"\n"].concat()).collect()
     }
 
-    fn committed(&self, _ledger: &mut FileLedger) -> Vec<String> {
-        fs::read_to_string(&self.output).unwrap().lines().map(str::to_owned).collect()
+    fn committed(&self, ledger: &mut FileLedger) -> Vec<String> {
+        let length = usize::try_from(ledger.committed().length).unwrap();
+        let text = fs::read_to_string(&self.output).unwrap();
+        text[..length].lines().map(str::to_owned).collect()
     }
 
     /// Half an output, and half a journal that was not yet renamed.

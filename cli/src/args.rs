@@ -5,13 +5,12 @@ use std::{
     time::Duration,
 };
 
-use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use super::{
     doctor::DoctorArgs, ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs,
     verify::VerifyArgs,
 };
-use foldline::executors::Registry;
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
@@ -78,13 +77,6 @@ impl Color {
 pub(super) fn width(option: Option<u16>) -> usize {
     let terminal = || Some(terminal_size::terminal_size()?.0.0);
     usize::from(option.or_else(terminal).unwrap_or(100))
-}
-
-/// The values of `--executor`.
-pub(super) fn executor_names() -> PossibleValuesParser {
-    let names =
-        Registry::builtin().iter().map(|executor| executor.format().name).collect::<Vec<_>>();
-    PossibleValuesParser::new(std::iter::once("auto").chain(names))
 }
 
 /// Reads a number of bytes such as `4096`, `64K` or `16MiB`.

@@ -11,14 +11,16 @@ use super::{
     args::{EXIT_CODES, parse_size},
     error::Error,
     exit, files,
-    input::Input,
+    log::Log,
+    pipeline,
+    program::Program,
 };
 use foldline::{
-    conversation::{WarningKind, locating},
+    conversation::WarningKind,
     emitters::{drift::Drift, terminal::neutralise},
     executors::{DynExecutor, Format},
-    processor::{Counts, LineFramer, Processor},
-    transduce::Transducer,
+    processor::{Counts, Finished},
+    source::Step,
 };
 
 /// The options of `foldline doctor`.
@@ -39,12 +41,12 @@ pub(super) struct DoctorArgs {
     strict: bool,
 }
 
-pub(super) fn run(args: &DoctorArgs) -> Result<u8, Error> {
+pub(super) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     let mut understood = true;
     for path in files::find(&args.paths)? {
         let mut text = String::new();
-        understood &= examine(&path, args.max_line, &mut text)?;
+        understood &= examine(program, &path, args.max_line, &mut text)?;
         // Names of fields and of files may hold anything.
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
@@ -53,10 +55,15 @@ pub(super) fn run(args: &DoctorArgs) -> Result<u8, Error> {
 }
 
 /// Describes one log; whether all of it was understood.
-fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Error> {
+fn examine(
+    program: &Program,
+    path: &Path,
+    max_line: usize,
+    text: &mut String,
+) -> Result<bool, Error> {
     let name = path.display();
-    let mut input = Input::open(path, max_line)?;
-    let executor = match input.executor("auto") {
+    let mut log = Log::open(path)?;
+    let executor = match log.executor(&program.registry, "auto", max_line) {
         Ok(executor) => executor,
         Err(
             error @ (Error::Unrecognised { .. }
@@ -69,7 +76,7 @@ fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Erro
         Err(error) => return Err(error),
     };
     let format = executor.format();
-    let (counts, drift) = read(&mut input, executor, max_line)?;
+    let (counts, drift) = read(&mut log, executor, max_line)?;
     *text += &format!("{name}\n  {}\n", heading(format, &drift, counts));
     for (kind, subject, finding) in drift.findings() {
         let times = format!("{}×", finding.count);
@@ -88,19 +95,13 @@ fn examine(path: &Path, max_line: usize, text: &mut String) -> Result<bool, Erro
     Ok(drift.is_empty())
 }
 
-fn read(
-    input: &mut Input,
-    executor: DynExecutor,
-    max_line: usize,
-) -> Result<(Counts, Drift), Error> {
-    let transducer = Transducer::new(locating(executor), Drift::default());
-    let mut processor = Processor::with_framer(transducer, LineFramer::new(max_line));
-    input.read_all(|bytes| {
+fn read(log: &mut Log, executor: DynExecutor, max_line: usize) -> Result<(Counts, Drift), Error> {
+    let mut processor = pipeline::begin(executor, Drift::default(), max_line);
+    while let Step::Bytes(bytes) = log.step()? {
         processor.push(bytes, |never| match never {});
-        Ok(())
-    })?;
-    let finished = processor.finish(|never| match never {});
-    Ok((finished.counts, finished.emitter))
+    }
+    let Finished { counts, emitter, .. } = processor.finish(|never| match never {});
+    Ok((counts, emitter))
 }
 
 fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {

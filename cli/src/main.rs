@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    foldline_cli::main()
+    foldline_cli::Program::builtin().run()
 }

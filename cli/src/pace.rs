@@ -6,9 +6,9 @@ use foldline::conversation::Timestamp;
 
 /// How many times as fast as the log; `None` does not wait at all.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Speed(pub(super) Option<f64>);
+pub(crate) struct Speed(pub(crate) Option<f64>);
 
-pub(super) fn parse_speed(text: &str) -> Result<Speed, String> {
+pub(crate) fn parse_speed(text: &str) -> Result<Speed, String> {
     if text == "max" {
         return Ok(Speed(None));
     }
@@ -20,18 +20,19 @@ pub(super) fn parse_speed(text: &str) -> Result<Speed, String> {
 }
 
 /// Waits as long as the log did, or a fraction of it.
-pub(super) struct Pace {
+#[derive(Debug)]
+pub(crate) struct Pace {
     speed: Speed,
     last: Option<Timestamp>,
 }
 
 impl Pace {
-    pub(super) fn new(speed: Speed) -> Self {
+    pub(crate) fn new(speed: Speed) -> Self {
         Self { speed, last: None }
     }
 
     /// How long to wait before something that happened at `at`.
-    pub(super) fn pause_before(&mut self, at: Option<Timestamp>) -> Option<Duration> {
+    pub(crate) fn pause_before(&mut self, at: Option<Timestamp>) -> Option<Duration> {
         let factor = self.speed.0?;
         let at = at?;
         let last = self.last.replace(self.last.map_or(at, |last| last.max(at)))?;
@@ -39,7 +40,7 @@ impl Pace {
         Duration::try_from_secs_f64(millis as f64 / 1000.0 / factor).ok()
     }
 
-    pub(super) fn wait(pause: Duration) {
+    pub(crate) fn wait(pause: Duration) {
         thread::sleep(pause);
     }
 }

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use foldline::{
@@ -136,13 +136,16 @@ fn killed_at_any_moment_a_replay_ends_as_if_it_had_not_been() {
     let log = log(8000);
     let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
     for format in ["events", "patches"] {
+        // As long as a run takes on this machine, at this moment.
+        let begun = Instant::now();
         let expected = undisturbed(&log, format);
+        let took = u64::try_from(begun.elapsed().as_micros()).unwrap();
         let (mut done, mut amid) = (0, 0);
         while done < kills() / 2 {
             let files = Files::new(&log);
             loop {
                 let mut child = files.command(format, &[]).spawn().unwrap();
-                thread::sleep(Duration::from_micros(numbers.below(60_000)));
+                thread::sleep(Duration::from_micros(numbers.below(took)));
                 let running = child.try_wait().unwrap().is_none();
                 child.kill().unwrap();
                 let status = child.wait().unwrap();

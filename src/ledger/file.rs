@@ -16,7 +16,7 @@ use crate::conversation::{Digest, Json, Position};
 const VERSION: u32 = 1;
 
 /// Appends to one file what its sources give, and keeps in a second one, the journal, how much of it was
-/// committed. What is behind that was never committed: it is cut off when the ledger is opened.
+/// committed. What is behind that was never committed: it is cut off before anything else is written.
 ///
 /// The output is locked while the ledger is open, before anything of it is read: two writers cannot cut
 /// each other's lines away.
@@ -27,6 +27,8 @@ pub struct FileLedger {
     stored: Stored,
     /// How many bytes were written ahead of their commit.
     ahead: u64,
+    /// The output ends where this ledger's own ends.
+    is_cut: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -38,8 +40,12 @@ struct Stored {
 }
 
 #[derive(Deserialize)]
-struct Envelope<'j> {
+struct Versioned {
     foldline_ledger: u32,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'j> {
     sha256: Digest,
     #[serde(borrow)]
     body: &'j RawValue,
@@ -59,7 +65,7 @@ pub enum FileLedgerError {
     #[error("the output is no file")]
     NotAFile,
     /// The journal is damaged, or of another version.
-    #[error("the journal cannot be gone on with: {0}")]
+    #[error("{0}")]
     Journal(String),
     /// The output is not the one that the journal belongs to.
     #[error("the output is another one than the journal's, or was cut")]
@@ -97,9 +103,23 @@ impl FileLedger {
         if length > 0 && Extent::read(&mut output, length)? != Some(stored.output) {
             return Err(FileLedgerError::Output);
         }
-        output.set_len(length)?;
-        output.seek(SeekFrom::Start(length))?;
-        Ok(Self { output, journal: journal.to_owned(), stored, ahead: 0 })
+        Ok(Self { output, journal: journal.to_owned(), stored, ahead: 0, is_cut: false })
+    }
+
+    /// Cuts off what was never committed, once there is something to be written.
+    fn cut(&mut self) -> io::Result<()> {
+        if !self.is_cut {
+            let end = self.stored.output.length + self.ahead;
+            self.output.set_len(end)?;
+            self.output.seek(SeekFrom::Start(end))?;
+            self.is_cut = true;
+        }
+        Ok(())
+    }
+
+    /// What was committed of the output: what is behind it does not count.
+    pub fn committed(&self) -> Extent {
+        self.stored.output
     }
 
     /// The name of a source that this ledger holds, where it holds only one.
@@ -109,15 +129,15 @@ impl FileLedger {
     }
 
     /// Writes the first part of what the next commit gives, so that readers see it at once. The commit's
-    /// own output follows it. If there is no commit, it is cut off the next time that the ledger is opened.
+    /// own output follows it. If there is no commit, it is cut off before the next thing is written.
     ///
     /// # Errors
     /// It cannot be written; then no part of it stays.
     pub fn write_ahead(&mut self, bytes: &[u8]) -> Result<(), FileLedgerError> {
-        let end = self.stored.output.length + self.ahead;
+        self.cut()?;
         if let Err(error) = self.output.write_all(bytes) {
-            self.output.set_len(end)?;
-            self.output.seek(SeekFrom::Start(end))?;
+            self.is_cut = false;
+            self.cut()?;
             return Err(error.into());
         }
         self.ahead += bytes.len() as u64;
@@ -138,10 +158,9 @@ impl FileLedger {
         beside: &[Mark],
     ) -> Result<u64, FileLedgerError> {
         // Whatever an earlier failure left goes first.
-        let begun = self.stored.output.length + self.ahead;
-        self.output.set_len(begun)?;
-        self.output.seek(SeekFrom::Start(begun))?;
-        let mut length = begun;
+        self.cut()?;
+        self.is_cut = false;
+        let mut length = self.stored.output.length + self.ahead;
         let mut next = self.stored.clone();
         for commit in commits {
             let bytes = &commit.output;
@@ -158,7 +177,7 @@ impl FileLedger {
         self.output.seek(SeekFrom::Start(length))?;
         replace(&self.journal, &next)?;
         let written = length - self.stored.output.length;
-        (self.stored, self.ahead) = (next, 0);
+        (self.stored, self.ahead, self.is_cut) = (next, 0, true);
         Ok(written)
     }
 }
@@ -219,19 +238,23 @@ impl Ledger for FileLedger {
         let had = !self.stored.sources.is_empty();
         let next = Stored { marks: self.stored.marks.clone(), ..Stored::default() };
         replace(&self.journal, &next)?;
-        (self.stored, self.ahead) = (next, 0);
-        self.output.set_len(0)?;
-        self.output.seek(SeekFrom::Start(0))?;
+        (self.stored, self.ahead, self.is_cut) = (next, 0, false);
+        self.cut()?;
         Ok(had)
     }
 }
 
 fn parse(bytes: &[u8]) -> Result<Stored, FileLedgerError> {
-    let damaged = |error: serde_json::Error| FileLedgerError::Journal(error.to_string());
-    let Envelope { foldline_ledger, sha256, body } =
-        serde_json::from_slice(bytes).map_err(damaged)?;
-    if foldline_ledger != VERSION || Digest::of(body.get().as_bytes()) != sha256 {
-        return Err(FileLedgerError::Journal("another version, or damaged".to_owned()));
+    let damaged =
+        |error: serde_json::Error| FileLedgerError::Journal(format!("it is damaged: {error}"));
+    let Versioned { foldline_ledger: version } = serde_json::from_slice(bytes).map_err(damaged)?;
+    if version != VERSION {
+        let what = format!("it has version {version}, and this program reads version {VERSION}");
+        return Err(FileLedgerError::Journal(what));
+    }
+    let Envelope { sha256, body } = serde_json::from_slice(bytes).map_err(damaged)?;
+    if Digest::of(body.get().as_bytes()) != sha256 {
+        return Err(FileLedgerError::Journal("it is damaged: its digest is another".to_owned()));
     }
     serde_json::from_str(body.get()).map_err(damaged)
 }

@@ -77,6 +77,11 @@ impl<R, S, M> Stretches<R, S, M> {
         &mut self.processor
     }
 
+    /// The processor within; what was read since the last commit is not committed.
+    pub fn into_processor(self) -> Processor<R, S, M> {
+        self.processor
+    }
+
     /// What is known of the source from outside of it.
     pub fn facts(&self) -> &SourceFacts {
         &self.facts
@@ -157,13 +162,14 @@ where
         Ok(Commit { source: self.name.clone(), expected, checkpoint, output })
     }
 
-    /// The source is complete: finishes the reducer and the emitters, and commits the rest.
+    /// The source is complete: finishes the reducer and the emitters, and commits the rest. `identity` is
+    /// asked for once it is known where the source ends.
     ///
     /// # Errors
     /// As for [`commit`](Self::commit).
     pub fn finish<Out>(
         self,
-        identity: Identity,
+        identity: impl FnOnce(Position) -> Identity,
         each: impl FnMut(Out),
     ) -> Result<LastStretch<S, M>, json::Error>
     where
@@ -175,7 +181,7 @@ where
         let state = finished.snapshot().to_json()?;
         let output = finished.emitter.cut();
         let position = finished.framer.position;
-        let facts = SourceFacts { identity, ..facts };
+        let facts = SourceFacts { identity: identity(position), ..facts };
         let checkpoint = Checkpoint { facts, position, state, complete: true };
         Ok((Commit { source, expected, checkpoint, output }, finished))
     }

@@ -37,11 +37,17 @@ use self::{
     write::Writer,
 };
 use super::{
-    args::{EXIT_CODES, executor_names},
+    args::{EXIT_CODES, width},
+    beside::BesideFile,
     error::Error,
     exit,
+    program::Program,
+    sink::{SinkKind, SinkName, SinkOptions},
 };
-use foldline::emitters::sqlite::Database;
+use foldline::{
+    emitters::{sqlite::Database, transcript::TranscriptStyle},
+    ledger::Ledger,
+};
 
 /// The options of `foldline ingest`.
 #[derive(Debug, Args)]
@@ -64,12 +70,16 @@ pub(super) struct IngestArgs {
     task_from: TaskFrom,
 
     /// Which agent wrote the logs; `auto` looks at the first lines of each
-    #[arg(long, short, default_value = "auto", value_parser = executor_names())]
+    #[arg(long, short, default_value = "auto", value_name = "NAME")]
     executor: String,
 
     /// An audit trail to continue, or to begin, with a record for each event that is added
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
+
+    /// A consumer to run beside the database, into a file. May be given again
+    #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
+    sinks: Vec<SinkName>,
 
     /// Where to write the metrics of everything in the database, in the Prometheus text format
     #[arg(long, value_name = "FILE")]
@@ -104,7 +114,22 @@ enum TaskFrom {
     Session,
 }
 
-pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
+/// What all readers need.
+pub(super) struct Reading<'a> {
+    program: &'a Program,
+    /// The consumers that run beside the database.
+    sinks: Vec<&'a SinkKind>,
+    options: SinkOptions,
+    /// There is an audit trail, which wants every event, with the digest of its line.
+    audited: bool,
+}
+
+pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
+    let sinks: Vec<_> = args
+        .sinks
+        .iter()
+        .map(|sink| resumable(program.sinks.require(&sink.name)?))
+        .collect::<Result<_, Error>>()?;
     let wait = Duration::from_secs(args.wait.into());
     let mut database = Database::open(&args.db, wait)?;
     let mut summary = Summary::default();
@@ -113,6 +138,18 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
         Some(path) => Some(audit::open(path, &mut database)?),
         None => None,
     };
+    let mut beside = Vec::new();
+    for (SinkName { file, .. }, kind) in args.sinks.iter().zip(&sinks) {
+        let Some(path) = file else {
+            return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
+        };
+        let name = BesideFile::name(kind.name, path)?;
+        let mark = database.mark(&name)?;
+        beside.push((kind.name, BesideFile::open(path, name, mark.as_ref(), false)?));
+    }
+    let style = TranscriptStyle { color: false, width: width(None) };
+    let options = SinkOptions { style };
+    let reading = Reading { program, sinks, options, audited: args.audit.is_some() };
     let mut planner = Planner::new(&database, args);
     let mut plans = Vec::new();
     for file in &files {
@@ -121,20 +158,31 @@ pub(super) fn run(args: &IngestArgs) -> Result<u8, Error> {
     let progress = progress(plans.iter().map(Plan::bytes).sum());
     let jobs = jobs(args);
     let tidier = Tidier::start(&args.db, wait)?;
-    let writer = Writer::new(database, tidier, audit, progress, summary);
-    let (database, summary) = read_all(args, &plans, jobs, writer).map_err(Error::resumable)?;
+    let writer = Writer::new(database, tidier, audit, beside, progress, summary);
+    let (database, summary) =
+        read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+}
+
+/// The consumers of an ingest go on from where they were left.
+fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
+    if kind.resumable {
+        return Ok(kind);
+    }
+    let name = kind.name;
+    Err(Error::WrongUse(format!("the output {name} cannot be gone on with, as ingest does")))
 }
 
 /// Everything that is planned into the database, and what there is beside it.
 fn read_all(
     args: &IngestArgs,
+    reading: &Reading<'_>,
     plans: &[Plan],
     jobs: usize,
     mut writer: Writer,
 ) -> Result<(Database, Summary), Error> {
-    parallel::read_all(plans, jobs, &mut writer)?;
+    parallel::read_all(reading, plans, jobs, &mut writer)?;
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
         let rendered = read::count_all(&database.states()?).render();

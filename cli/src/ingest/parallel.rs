@@ -9,6 +9,7 @@ use std::{
 };
 
 use super::{
+    Reading,
     plan::Plan,
     read::{Piece, read},
     write::{TRANSACTION, Writer},
@@ -20,11 +21,16 @@ use crate::error::Error;
 const AHEAD: u64 = 2 * TRANSACTION;
 
 /// Reads every plan with `jobs` threads, of which this one writes. One job reads and writes in turn.
-pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Result<(), Error> {
+pub(super) fn read_all(
+    reading: &Reading<'_>,
+    plans: &[Plan],
+    jobs: usize,
+    writer: &mut Writer,
+) -> Result<(), Error> {
     if jobs <= 1 || plans.is_empty() {
         for plan in plans {
             let mut result = Ok(());
-            read(plan, &mut |piece| {
+            read(reading, plan, &mut |piece| {
                 result = writer.take(plan, piece);
                 result.is_ok()
             });
@@ -40,7 +46,7 @@ pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Resu
         let _stop = Stop(&lead);
         for _ in 0..(jobs - 1).min(plans.len()) {
             let (queue, lead) = (queue.clone(), &lead);
-            scope.spawn(move || read_some(&queue, lead));
+            scope.spawn(move || read_some(reading, &queue, lead));
         }
         // The readers alone have it, so that a file that nobody will read any more ends.
         drop(queue);
@@ -55,12 +61,15 @@ pub(super) fn read_all(plans: &[Plan], jobs: usize, writer: &mut Writer) -> Resu
 
 /// Reads files until all were begun, or the writer has stopped.
 fn read_some<'p>(
+    reading: &Reading<'_>,
     queue: &Mutex<impl Iterator<Item = (usize, (&'p Plan, Sender<Piece>))>>,
     lead: &Lead,
 ) {
     let begin = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     while let Some((file, (plan, pieces))) = begin() {
-        read(plan, &mut |piece| lead.take(file, piece.bytes()) && pieces.send(piece).is_ok());
+        read(reading, plan, &mut |piece| {
+            lead.take(file, piece.bytes()) && pieces.send(piece).is_ok()
+        });
     }
 }
 

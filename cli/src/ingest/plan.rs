@@ -25,14 +25,12 @@ pub(super) struct Plan {
     /// The task of sessions that begin in it.
     pub(super) task: Option<TaskId>,
     /// `auto`, or the name of the executor.
-    pub(super) executor: String,
+    executor: String,
     pub(super) start: Start,
     /// The file's length when it was looked at.
     size: u64,
     /// Finish the reducer at the end.
     pub(super) complete: bool,
-    /// There is an audit trail, which wants every event, with the digest of its line.
-    pub(super) audited: bool,
 }
 
 /// Where reading begins.
@@ -41,8 +39,8 @@ pub(super) enum Start {
     New,
     /// Where it was left.
     Resume(Box<Checkpoint>),
-    /// At the beginning, because it cannot be gone on with: what is stored of it goes first.
-    Again,
+    /// At the beginning, because it cannot be gone on with: what is stored of it is replaced.
+    Again(Box<Checkpoint>),
 }
 
 impl Plan {
@@ -50,7 +48,18 @@ impl Plan {
     pub(super) fn bytes(&self) -> u64 {
         match &self.start {
             Start::Resume(checkpoint) => self.size.saturating_sub(checkpoint.position.offset),
-            Start::New | Start::Again => self.size,
+            Start::New | Start::Again(_) => self.size,
+        }
+    }
+
+    /// The executor to read it with from its beginning: the one that was asked for, else the one that it
+    /// was read with before, else `auto`.
+    pub(super) fn executor(&self) -> &str {
+        match &self.start {
+            Start::Resume(before) | Start::Again(before) if self.executor == "auto" => {
+                &before.facts.format
+            }
+            _ => &self.executor,
         }
     }
 
@@ -121,9 +130,8 @@ impl<'a> Planner<'a> {
         let executor = self.args.executor.clone();
         let complete = self.args.complete;
         let task = self.task(path);
-        let audited = self.args.audit.is_some();
         let path = path.to_owned();
-        Ok(Some(Plan { path, name, task, executor, start, size, complete, audited }))
+        Ok(Some(Plan { path, name, task, executor, start, size, complete }))
     }
 
     /// The source that this file is; or the path of the one that it is a copy of.
@@ -161,7 +169,7 @@ impl<'a> Planner<'a> {
         let has_moved = checkpoint.facts.path != path.to_string_lossy();
         let has_grown = size > checkpoint.position.offset;
         if checkpoint.complete && has_grown {
-            return Some(Start::Again);
+            return Some(Start::Again(Box::new(checkpoint)));
         }
         let finishes = self.args.complete && !checkpoint.complete;
         (has_moved || has_grown || finishes).then(|| Start::Resume(Box::new(checkpoint)))

@@ -1,29 +1,31 @@
 //! A file, from where it was left, as commits. Knows no database.
 
-use std::{convert::Infallible, io};
+use std::convert::Infallible;
 
-use serde::{Deserialize, Serialize, de::IgnoredAny};
-
-use super::plan::{Plan, Start};
-use crate::{error::Error, input::Input};
 use foldline::{
-    conversation::{
-        ByItem, DomainEvent, Json, Located, Locating, LocatingState, Position, SessionId, TaskId,
-        by_item, locating,
-    },
+    conversation::{ByItem, DomainEvent, Json, Located, Locating, SessionId, TaskId, by_item},
     emitters::{
         metrics::Metrics,
         sqlite::{RowEmitter, Rows},
     },
-    executors::{AnyState, DynExecutor, Registry},
-    ledger::{Checkpoint, Commit, SourceFacts},
-    processor::{Counts, DEFAULT_MAX_LINE, Finished, FramerState, LastLine, Processor, Snapshot},
-    source::LogFile,
-    transduce::{Batch, Emitter, Gather, Reducer, Resume},
+    executors::DynExecutor,
+    ledger::{Commit, Identity, SourceFacts},
+    processor::{DEFAULT_MAX_LINE, LastLine, Snapshot, Stretches},
+    source::{LogFile, Step},
+    transduce::{Batch, Emitter, Gather, Resume},
 };
+use serde::de::IgnoredAny;
 
-/// How many bytes of a log make a commit.
-const STRETCH: u64 = 1 << 20;
+use super::{
+    Reading,
+    plan::{Plan, Start},
+};
+use crate::{
+    error::Error,
+    log::Log,
+    pipeline::{self, LogProcessor, LogState},
+    sink::{Gathered, Sinks},
+};
 
 /// What reading a file comes to, piece by piece.
 pub(super) enum Piece {
@@ -53,6 +55,8 @@ pub(super) struct Stretch {
     pub(super) commit: Commit<Rows>,
     /// For the audit trail, if there is one.
     pub(super) records: Option<Records>,
+    /// For the files of the sinks.
+    pub(super) gathered: Gathered,
     /// How much of the file it is.
     pub(super) bytes: u64,
 }
@@ -67,17 +71,18 @@ pub(super) struct Records {
 }
 
 /// What there is to say at the end of a file.
-#[derive(Clone, Copy)]
 pub(super) struct End {
     /// Something was committed.
     pub(super) has_news: bool,
     /// It ends in the middle of a line, which was left for the next time.
     pub(super) mid_line: bool,
+    /// The sinks that failed with this file, and why.
+    pub(super) failures: Vec<String>,
 }
 
 /// Reads a file. Stops early when `each` says `false`.
-pub(super) fn read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
-    let last = match try_read(plan, each) {
+pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
+    let last = match try_read(reading, plan, each) {
         Ok(Some(end)) => Piece::End(end),
         Ok(None) => return,
         Err(error) => Piece::Failed(error),
@@ -86,21 +91,23 @@ pub(super) fn read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
 }
 
 /// What ingest makes of a log's events.
-type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>);
-type LogProcessor = Processor<Locating<DynExecutor>, LocatingState<AnyState>, Fan>;
-type LogSnapshot<S = AnyState> = Snapshot<LocatingState<S>, <Fan as Resume>::State>;
+type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>, Sinks);
+type LogStretches = Stretches<Locating<DynExecutor>, LogState, Fan>;
+
+fn fan(reading: &Reading<'_>) -> Fan {
+    let mut sinks = Sinks::default();
+    reading.sinks.iter().for_each(|kind| sinks.gather(kind, reading.options));
+    let kept = reading.audited.then(Kept::default);
+    (by_item(Metrics::default()), RowEmitter::default(), kept, sinks)
+}
 
 /// Keeps events as they are, for the trail.
 #[derive(Default)]
-struct Kept {
-    events: Vec<Located<DomainEvent>>,
-    size: usize,
-}
+struct Kept(Vec<Located<DomainEvent>>);
 
 impl Emitter<Located<DomainEvent>, Infallible> for Kept {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        self.size = self.size.saturating_add(event.item.size());
-        self.events.push(event.clone());
+        self.0.push(event.clone());
         Batch::EMPTY
     }
 }
@@ -109,11 +116,12 @@ impl Gather for Kept {
     type Stretch = Vec<Located<DomainEvent>>;
 
     fn cut(&mut self) -> Self::Stretch {
-        std::mem::take(self).events
+        std::mem::take(&mut self.0)
     }
 
+    /// Entries are shared with the rows, which count them.
     fn size(&self) -> usize {
-        self.size
+        self.0.len() * size_of::<Located<DomainEvent>>()
     }
 }
 
@@ -126,207 +134,189 @@ impl Resume for Kept {
 }
 
 /// The emitters here gather, and give nothing at once.
-fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}
+fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}
 
-fn try_read(plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) -> Result<Option<End>, Error> {
-    let mut expected = None;
-    let mut input = Input::new(LogFile::open_regular(&plan.path)?, DEFAULT_MAX_LINE)?;
-    let mut restored = None;
-    if let Start::Resume(checkpoint) = &plan.start {
-        let registry = Registry::builtin();
-        let executor = registry.named(&checkpoint.facts.format);
-        if let Some((executor, snapshot)) = executor
-            .and_then(|executor| Some((executor, State::read(&checkpoint.state, executor)?)))
-        {
-            if !input.log_mut().starts_with(checkpoint.facts.identity.read)? {
-                let error = io::Error::other("replaced by another file meanwhile");
-                return Err(fail(plan, error));
+fn try_read(
+    reading: &Reading<'_>,
+    plan: &Plan,
+    each: &mut dyn FnMut(Piece) -> bool,
+) -> Result<Option<End>, Error> {
+    let mut log = Log::Once(LogFile::open_regular(&plan.path)?);
+    let Some(mut file) = File::open(reading, plan, &mut log, each)? else { return Ok(None) };
+    let first = file.stretches.committed();
+    while let Step::Bytes(bytes) = log.step()? {
+        file.stretches.push(bytes, nothing);
+        if file.stretches.is_due() {
+            let identity = file.identity(&mut log)?;
+            if !each(file.stretch(identity)?) {
+                return Ok(None);
             }
-            input.log_mut().seek(checkpoint.position.offset)?;
-            let executor = executor.clone();
-            expected = Some(checkpoint.position);
-            restored = Some((executor, snapshot));
-        }
-    }
-    if expected.is_none() && !matches!(plan.start, Start::New) && !each(Piece::Forget) {
-        return Ok(None);
-    }
-    let (executor, snapshot) = match restored {
-        Some(restored) => restored,
-        None => {
-            let executor = input.executor(&plan.executor)?;
-            let (state, emitter) = (locating(&executor).init(), Default::default());
-            let (framer, counts) = (FramerState::default(), Counts::default());
-            (executor, Snapshot { framer, counts, state, emitter })
-        }
-    };
-    let position = snapshot.framer.position;
-    let first = expected;
-    let session = snapshot.emitter.0.session_id().cloned();
-    let fan =
-        (by_item(Metrics::default()), RowEmitter::default(), plan.audited.then(Kept::default));
-    let format = executor.format().name;
-    let mut processor = Processor::resume(locating(executor), snapshot, fan, DEFAULT_MAX_LINE);
-    if plan.audited {
-        processor = processor.with_line_hashes();
-    }
-    let begun = position.offset;
-    let mut log = Log { plan, format, expected, begun, session };
-    loop {
-        let bytes = input.log_mut().read()?;
-        if bytes.is_empty() {
-            break;
-        }
-        processor.push(bytes, nothing);
-        if log.pending(processor.position()) >= STRETCH
-            && !each(log.stretch(&mut input, &mut processor)?)
-        {
-            return Ok(None);
         }
     }
     if plan.complete {
-        let mut finished = processor.finish(nothing);
-        let has_news = log.has_news(finished.framer.position);
-        if has_news && !each(log.last_stretch(&mut input, &mut finished)?) {
+        return file.complete(&mut log, each);
+    }
+    let mid_line = file.stretches.flush_last_line(nothing) == LastLine::Left;
+    let has_news = file.has_moved || file.stretches.has_news();
+    if has_news {
+        let identity = file.identity(&mut log)?;
+        if !each(file.stretch(identity)?) {
             return Ok(None);
         }
-        return Ok(Some(End { mid_line: false, has_news: has_news || log.expected != first }));
     }
-    let mid_line = processor.flush_last_line(nothing) == LastLine::Left;
-    let has_news = log.has_news(processor.position());
-    if has_news && !each(log.stretch(&mut input, &mut processor)?) {
-        return Ok(None);
-    }
-    Ok(Some(End { mid_line, has_news: has_news || log.expected != first }))
-}
-
-fn fail(plan: &Plan, error: io::Error) -> Error {
-    Error::Input { path: plan.path.clone(), error }
+    let has_news = has_news || file.stretches.committed() != first;
+    let failures = failures(&file.stretches.processor().transducer().emitter().3);
+    Ok(Some(End { mid_line, has_news, failures }))
 }
 
 /// A file that is being read, as the ledger sees it.
-struct Log<'p> {
+struct File<'p> {
     plan: &'p Plan,
-    format: &'static str,
-    /// The position of the last commit.
-    expected: Option<Position>,
-    /// Where the stretch begins that is not committed yet.
-    begun: u64,
-    /// The session that it begins within.
+    stretches: LogStretches,
+    /// The session that the stretch begins within.
     session: Option<SessionId>,
+    /// There is something to be stored even if nothing was added.
+    has_moved: bool,
 }
 
-impl Log<'_> {
-    fn pending(&self, position: Position) -> u64 {
-        position.offset.saturating_sub(self.begun)
-    }
-
-    fn has_news(&self, position: Position) -> bool {
-        let has_moved = match &self.plan.start {
-            Start::Resume(checkpoint) => {
-                checkpoint.facts.path != self.plan.stored_path()
-                    || checkpoint.complete != self.plan.complete
+impl<'p> File<'p> {
+    /// Goes on where the file was left, or begins; `None` if `each` says so.
+    fn open(
+        reading: &Reading<'_>,
+        plan: &'p Plan,
+        log: &mut Log,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> Result<Option<Self>, Error> {
+        let registry = &reading.program.registry;
+        let (mut processor, mut expected, mut has_moved) = (None, None, false);
+        if let (Start::Resume(checkpoint), Log::Once(file)) = (&plan.start, &mut *log)
+            && let Some(executor) = registry.named(&checkpoint.facts.format)
+            && let Ok(resumed) = pipeline::resume(
+                executor.clone(),
+                &checkpoint.state,
+                fan(reading),
+                DEFAULT_MAX_LINE,
+            )
+        {
+            if !file.starts_with(checkpoint.facts.identity.read)? {
+                let error = std::io::Error::other("replaced by another file meanwhile");
+                return Err(Error::Input { path: plan.path.clone(), error });
             }
-            Start::New | Start::Again => false,
+            file.seek(checkpoint.position.offset)?;
+            expected = Some(checkpoint.position);
+            has_moved =
+                checkpoint.facts.path != plan.stored_path() || checkpoint.complete != plan.complete;
+            processor = Some((executor.format().name, resumed));
+        }
+        let (format, processor) = match processor {
+            Some(found) => found,
+            None => {
+                // Nothing that is stored goes before there is something to take its place.
+                let executor = log.executor(registry, plan.executor(), DEFAULT_MAX_LINE)?;
+                if !matches!(plan.start, Start::New) && !each(Piece::Forget) {
+                    return Ok(None);
+                }
+                let format = executor.format().name;
+                (format, pipeline::begin(executor, fan(reading), DEFAULT_MAX_LINE))
+            }
         };
-        has_moved || self.expected != Some(position)
-    }
-
-    fn stretch(&mut self, input: &mut Input, processor: &mut LogProcessor) -> Result<Piece, Error> {
-        let state = State::write(&processor.state());
-        let session = processor.transducer().emitter().0.get_ref().session_id().cloned();
-        let cut = processor.cut();
-        self.commit(input, processor.position(), state, cut, session, false)
-    }
-
-    fn last_stretch(
-        &mut self,
-        input: &mut Input,
-        finished: &mut Finished<LocatingState<AnyState>, Fan>,
-    ) -> Result<Piece, Error> {
-        let state = State::write(&finished.snapshot());
-        let cut = finished.emitter.cut();
-        self.commit(input, finished.framer.position, state, cut, None, true)
-    }
-
-    fn commit(
-        &mut self,
-        input: &mut Input,
-        position: Position,
-        state: io::Result<Json>,
-        cut: <Fan as Gather>::Stretch,
-        next_session: Option<SessionId>,
-        complete: bool,
-    ) -> Result<Piece, Error> {
-        // A file that was truncated meanwhile is not recognised again: what was read of it stays.
-        let identity = input.log_mut().identity(position.offset)?.unwrap_or_default();
+        let processor = if reading.audited { processor.with_line_hashes() } else { processor };
         let facts = SourceFacts {
-            path: self.plan.stored_path(),
-            format: self.format.to_owned(),
-            task: self.plan.task.clone(),
-            identity,
+            path: plan.stored_path(),
+            format: format.to_owned(),
+            task: plan.task.clone(),
+            identity: Identity::default(),
         };
-        let ((), rows, kept) = cut;
-        let session = std::mem::replace(&mut self.session, next_session);
-        let records = kept.map(|events| Records {
-            log: facts.path.clone(),
-            task: facts.task.clone(),
-            session,
-            events,
-        });
-        let state = state.map_err(|error| fail(self.plan, error))?;
-        let commit = Commit {
-            source: self.plan.name.clone(),
-            expected: self.expected,
-            checkpoint: Checkpoint { facts, position, state, complete },
-            output: rows,
-        };
-        let bytes = self.pending(position);
-        self.expected = Some(position);
-        self.begun = position.offset;
-        Ok(Piece::Stretch(Box::new(Stretch { commit, records, bytes })))
+        let session = session_id(&processor);
+        let stretches = Stretches::new(plan.name.clone(), facts, expected, processor);
+        Ok(Some(Self { plan, stretches, session, has_moved }))
+    }
+
+    /// By what the file is recognised again. One that was truncated meanwhile is not: what was read of it
+    /// stays.
+    fn identity(&self, log: &mut Log) -> Result<Identity, Error> {
+        let offset = self.stretches.processor().position().offset;
+        Ok(log.identity(offset)?.unwrap_or_default())
+    }
+
+    fn stretch(&mut self, identity: Identity) -> Result<Piece, Error> {
+        let bytes = self.stretches.pending_bytes();
+        let next = session_id(self.stretches.processor());
+        let session = std::mem::replace(&mut self.session, next);
+        let commit = self.stretches.commit(identity).map_err(|error| self.fail(error))?;
+        Ok(piece(commit, session, bytes))
+    }
+
+    /// The log is complete: what was held back is released.
+    fn complete(
+        self,
+        log: &mut Log,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> Result<Option<End>, Error> {
+        let Self { plan, stretches, session, has_moved } = self;
+        let (first, pending) = (stretches.committed(), stretches.pending_bytes());
+        let mut identity = Ok(None);
+        let finished = stretches.finish(
+            |end| {
+                identity = log.identity(end.offset);
+                identity.as_ref().ok().copied().flatten().unwrap_or_default()
+            },
+            nothing,
+        );
+        let (commit, finished) = finished.map_err(|error| fail(plan, error))?;
+        identity?;
+        let failures = failures(&finished.emitter.3);
+        let has_news = has_moved || first != Some(commit.checkpoint.position);
+        if has_news && !each(piece(commit, session, pending)) {
+            return Ok(None);
+        }
+        Ok(Some(End { mid_line: false, has_news, failures }))
+    }
+
+    fn fail(&self, error: foldline::json::Error) -> Error {
+        fail(self.plan, error)
     }
 }
 
-/// What is stored: the processor's snapshot, with a version.
-#[derive(Serialize, Deserialize)]
-struct State<S> {
-    version: u32,
-    snapshot: S,
+fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
+    Error::Input { path: plan.path.clone(), error: error.into() }
 }
 
-/// Changes when a stored state would no longer mean the same.
-const STATE_VERSION: u32 = 2;
-
-impl State<LogSnapshot<Json>> {
-    /// `None` if it is not one that this version can go on from.
-    fn read(json: &Json, executor: &DynExecutor) -> Option<LogSnapshot> {
-        let Self { version, snapshot } = serde_json::from_str(json.get()).ok()?;
-        let restore = |state: Json| executor.restore(state.get());
-        let snapshot = snapshot.try_map_state(|state| state.try_map(restore)).ok()?;
-        (version == STATE_VERSION).then_some(snapshot)
-    }
+fn session_id(processor: &LogProcessor<Fan>) -> Option<SessionId> {
+    processor.transducer().emitter().0.get_ref().session_id().cloned()
 }
 
-impl<S: Serialize> State<&S> {
-    fn write(snapshot: &S) -> io::Result<Json> {
-        Ok(Json::of(&State { version: STATE_VERSION, snapshot })?)
-    }
+fn failures(sinks: &Sinks) -> Vec<String> {
+    sinks.failures().map(|(name, error)| format!("the output {name} failed: {error}")).collect()
+}
+
+fn piece(
+    commit: Commit<<Fan as Gather>::Stretch>,
+    session: Option<SessionId>,
+    bytes: u64,
+) -> Piece {
+    let facts = &commit.checkpoint.facts;
+    let (log, task) = (facts.path.clone(), facts.task.clone());
+    let (mut kept, mut gathered) = (None, Gathered::new());
+    let commit = commit.map(|((), rows, events, bytes)| {
+        (kept, gathered) = (events, bytes);
+        rows
+    });
+    let records = kept.map(|events| Records { log, task, session, events });
+    Piece::Stretch(Box::new(Stretch { commit, records, gathered, bytes }))
 }
 
 /// What was counted of all the logs whose states these are.
 pub(super) fn count_all(states: &[Json]) -> Metrics {
+    type Counted = Snapshot<IgnoredAny, (Metrics, IgnoredAny, IgnoredAny, IgnoredAny)>;
     let mut all = Metrics::default();
-    for state in states {
-        // A state of another version has nothing to add: its log is read again when it grows.
-        type Stored = State<Snapshot<IgnoredAny, (Metrics, IgnoredAny, IgnoredAny)>>;
-        let stored = serde_json::from_str::<Stored>(state.get());
-        if let Ok(State { version: STATE_VERSION, snapshot }) = stored {
-            let Snapshot { counts, emitter: (mut metrics, ..), .. } = snapshot;
-            metrics.add_read(counts.into());
-            metrics.end_log();
-            all.add(&metrics);
-        }
+    // A state of another version has nothing to add: its log is read again when it grows.
+    for Snapshot { counts, emitter: (mut metrics, ..), .. } in
+        states.iter().filter_map(|state| Counted::from_json(state).ok())
+    {
+        metrics.add_read(counts.into());
+        metrics.end_log();
+        all.add(&metrics);
     }
     all
 }

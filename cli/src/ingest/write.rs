@@ -9,7 +9,7 @@ use super::{
     summary::{Skipped, Summary},
     tidy::Tidier,
 };
-use crate::error::Error;
+use crate::{beside::BesideFile, error::Error};
 use foldline::{
     emitters::{
         audit::AuditFile,
@@ -31,6 +31,8 @@ pub(super) struct Writer {
     progress: ProgressBar,
     summary: Summary,
     audit: Option<AuditFile>,
+    /// The files of the sinks.
+    beside: Vec<(&'static str, BesideFile)>,
     pending: Vec<Commit<Rows>>,
     pending_bytes: u64,
 }
@@ -40,10 +42,12 @@ impl Writer {
         database: Database,
         tidier: Tidier,
         audit: Option<AuditFile>,
+        beside: Vec<(&'static str, BesideFile)>,
         progress: ProgressBar,
         summary: Summary,
     ) -> Self {
-        Self { database, tidier, progress, summary, audit, pending: Vec::new(), pending_bytes: 0 }
+        let (pending, pending_bytes) = (Vec::new(), 0);
+        Self { database, tidier, progress, summary, audit, beside, pending, pending_bytes }
     }
 
     /// Takes the next piece. Every event of every file passes here once, in order, whatever the
@@ -55,9 +59,16 @@ impl Writer {
                 self.database.forget(&plan.name)?;
             }
             Piece::Stretch(stretch) => {
-                let Stretch { commit, records, bytes } = *stretch;
+                let Stretch { commit, records, gathered, bytes } = *stretch;
                 if let (Some(audit), Some(records)) = (&mut self.audit, records) {
                     audit::append(audit, records)?;
+                }
+                for (name, bytes) in gathered {
+                    if let Some((_, file)) =
+                        self.beside.iter_mut().find(|(known, _)| *known == name)
+                    {
+                        file.append(&bytes)?;
+                    }
                 }
                 self.pending.push(commit);
                 self.pending_bytes += bytes;
@@ -65,13 +76,16 @@ impl Writer {
                     self.flush()?;
                 }
             }
-            Piece::End(End { mid_line, has_news }) => {
+            Piece::End(End { mid_line, has_news, failures }) => {
                 self.summary.mid_line += u64::from(mid_line);
                 match plan.start {
                     _ if !has_news => self.summary.unchanged += 1,
                     Start::New => self.summary.new += 1,
                     Start::Resume(_) => self.summary.grown += 1,
-                    Start::Again => self.summary.again += 1,
+                    Start::Again(_) => self.summary.again += 1,
+                }
+                for failure in failures {
+                    self.summary.fail(&plan.path, failure);
                 }
             }
             Piece::Failed(error) => match error {
@@ -96,8 +110,11 @@ impl Writer {
         let commits = std::mem::take(&mut self.pending);
         if !commits.is_empty() {
             // The trail is on the disk before the database says that it is.
-            let output = self.audit.as_mut().map(audit::state).transpose()?;
-            let receipt = self.database.commit(&commits, output.as_slice()).map_err(overtaken)?;
+            let mut marks = Vec::from_iter(self.audit.as_mut().map(audit::state).transpose()?);
+            for (_, file) in &mut self.beside {
+                marks.push(file.mark()?);
+            }
+            let receipt = self.database.commit(&commits, &marks).map_err(overtaken)?;
             self.summary.receipt.add(receipt);
             self.tidier.clear_up(commits);
         }

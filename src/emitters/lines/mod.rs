@@ -5,13 +5,13 @@
 //!
 //! ```
 //! use foldline::{
-//!     conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position},
+//!     conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, by_item},
 //!     emitters::lines::TextLines,
 //!     transduce::{Batch, Emitter, emit_fn},
 //! };
 //!
 //! let kinds = emit_fn(|event: &DomainEvent| Batch::one(event.name()));
-//! let mut lines = TextLines::new(kinds, Vec::new());
+//! let mut lines = TextLines::new(by_item(kinds), Vec::new());
 //! let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hi");
 //! let event = Located::new(Position::default(), DomainEvent::entry(entry));
 //! assert!(lines.emit(&event).is_empty());

@@ -23,7 +23,7 @@ pub struct TextLines<M, Out, W> {
 
 impl<M, Out, W: Write> TextLines<M, Out, W>
 where
-    M: Emitter<DomainEvent, Out>,
+    M: Emitter<Located<DomainEvent>, Out>,
 {
     /// The outputs of `emitter`, for `writer`.
     pub fn new(emitter: M, writer: W) -> Self {
@@ -46,13 +46,13 @@ where
 
 impl<M, Out, W> Emitter<Located<DomainEvent>, io::Error> for TextLines<M, Out, W>
 where
-    M: Emitter<DomainEvent, Out>,
+    M: Emitter<Located<DomainEvent>, Out>,
     Out: Display,
     W: Write,
 {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<io::Error> {
         let mut failures = Batch::EMPTY;
-        let outputs = self.emitter.emit(&event.item);
+        let outputs = self.emitter.emit(event);
         outputs.drain_with(|out| failures.extend(self.lines.text(out).err()));
         failures
     }

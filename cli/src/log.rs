@@ -1,0 +1,205 @@
+//! [`Log`]: a log as the verbs read it, once or as it grows; and the executor for it.
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use foldline::{
+    emitters::terminal::neutralise_line,
+    executors::{DynExecutor, Format, Recogniser, Registry, Verdict},
+    ledger::Identity,
+    processor::{Line, LineFramer, read_records},
+    source::{Follow, LogFile, Notice, SourceError, Step},
+};
+
+use crate::error::Error;
+
+/// How much is read at the most to recognise the format.
+const RECOGNISE: usize = 16 << 20;
+
+/// A log that is being read.
+pub(crate) enum Log {
+    /// To its end as it is.
+    Once(LogFile),
+    /// As it grows, is rotated and replaced.
+    Followed(Box<Follow>),
+}
+
+impl Log {
+    /// Opens a file, or standard input for `-`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let file = if path == Path::new("-") { LogFile::stdin() } else { LogFile::open(path)? };
+        Ok(Self::Once(file))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Once(file) => file.path(),
+            Self::Followed(follow) => follow.path(),
+        }
+    }
+
+    /// What there is to read now.
+    pub(crate) fn step(&mut self) -> Result<Step<'_>, SourceError> {
+        match self {
+            Self::Once(file) => Ok(match file.read()? {
+                [] => Step::End,
+                bytes => Step::Bytes(bytes),
+            }),
+            Self::Followed(follow) => follow.step(),
+        }
+    }
+
+    /// By what the file is recognised again.
+    pub(crate) fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
+        match self {
+            Self::Once(file) => file.identity(read),
+            Self::Followed(follow) => follow.identity(read),
+        }
+    }
+
+    /// Says on standard error what became of the log.
+    pub(crate) fn report(path: &Path, notice: &Notice) {
+        report(path, notice);
+    }
+
+    /// The executor of this name, or for `auto` the one whose format the first records are of. Nothing of
+    /// the log is consumed.
+    pub(crate) fn executor(
+        &mut self,
+        registry: &Registry,
+        name: &str,
+        max_line: usize,
+    ) -> Result<DynExecutor, Error> {
+        if let Some(executor) = registry.named(name) {
+            return Ok(executor.clone());
+        }
+        let mut recognition = Recognition::new(registry, self.path(), max_line);
+        match self {
+            Self::Once(file) => loop {
+                let bytes = file.read_ahead()?;
+                let is_end = bytes.is_empty();
+                if let Some(executor) = recognition.push(bytes, is_end)? {
+                    return Ok(executor);
+                }
+            },
+            Self::Followed(follow) => {
+                let executor = recognise_followed(follow, recognition)?;
+                follow.seek(0)?;
+                Ok(executor)
+            }
+        }
+    }
+}
+
+fn recognise_followed(
+    follow: &mut Follow,
+    mut recognition: Recognition<'_>,
+) -> Result<DynExecutor, Error> {
+    loop {
+        let found = match follow.step()? {
+            Step::Bytes(bytes) => recognition.push(bytes, false)?,
+            Step::End => recognition.push(&[], true)?,
+            Step::Notice(notice) => {
+                report(&recognition.path, &notice);
+                None
+            }
+            Step::NextFile(notice) => {
+                report(&recognition.path, &notice);
+                let what =
+                    "is read from there on: what stood before did not say which agent wrote it";
+                report(&recognition.path, &what);
+                recognition = recognition.begin_again();
+                None
+            }
+            Step::Idle => None,
+        };
+        if let Some(executor) = found {
+            return Ok(executor);
+        }
+    }
+}
+
+fn report(path: &Path, what: &dyn std::fmt::Display) {
+    let line = format!("{} {what}", path.display());
+    let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&line));
+}
+
+/// Looks at the beginning of a log until its format is known.
+struct Recognition<'r> {
+    registry: &'r Registry,
+    path: PathBuf,
+    recogniser: Recogniser,
+    framer: LineFramer,
+    max_line: usize,
+    records: usize,
+    bytes: usize,
+}
+
+impl<'r> Recognition<'r> {
+    fn new(registry: &'r Registry, path: &Path, max_line: usize) -> Self {
+        Self {
+            registry,
+            path: path.to_owned(),
+            recogniser: registry.recogniser(),
+            framer: LineFramer::new(max_line.min(RECOGNISE)),
+            max_line,
+            records: 0,
+            bytes: 0,
+        }
+    }
+
+    fn begin_again(self) -> Self {
+        Self::new(self.registry, &self.path, self.max_line)
+    }
+
+    /// Takes the next bytes; gives the executor as soon as it is known.
+    fn push(&mut self, bytes: &[u8], is_end: bool) -> Result<Option<DynExecutor>, Error> {
+        let Self { recogniser, framer, records, .. } = self;
+        let mut observe = |line: Line<'_>| {
+            read_records(line, |record| {
+                if !recogniser.verdict().is_final() {
+                    recogniser.observe(&record.item);
+                    *records += 1;
+                }
+            });
+        };
+        framer.push(bytes, &mut observe);
+        if is_end {
+            framer.finish(&mut observe);
+        }
+        self.bytes += bytes.len();
+        let is_last = is_end || self.bytes > RECOGNISE;
+        match self.recogniser.verdict() {
+            Verdict::Certain(format) => self.executor_of(format).map(Some),
+            // Later records may still prove it, or another.
+            Verdict::Likely(format) if is_last => self.executor_of(format).map(Some),
+            verdict if is_last || verdict.is_final() => Err(self.failure()),
+            _ => Ok(None),
+        }
+    }
+
+    fn executor_of(&self, format: &'static Format) -> Result<DynExecutor, Error> {
+        self.registry.named(format.name).cloned().ok_or_else(|| Error::Unsupported {
+            path: self.path.clone(),
+            format,
+            supported: names(self.registry.iter().map(|executor| executor.format())),
+        })
+    }
+
+    fn failure(&self) -> Error {
+        let path = self.path.clone();
+        match self.recogniser.verdict() {
+            Verdict::Disputed(formats) => Error::Disputed { path, formats: names(formats) },
+            _ => {
+                let known = names(self.registry.iter().map(|executor| executor.format()));
+                Error::Unrecognised { path, records: self.records, known }
+            }
+        }
+    }
+}
+
+fn names(formats: impl IntoIterator<Item = &'static Format>) -> String {
+    formats.into_iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,287 @@
+//! A replay that can be gone on with later: what it writes is committed to a file ledger.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    executors::DynExecutor,
+    ledger::{
+        Checkpoint, CommitError, FileLedger, FileLedgerError, Identity, Ledger, SourceFacts,
+        SourceName,
+    },
+    processor::Stretches,
+    source::Step,
+};
+
+use super::{
+    Chosen, ReplayArgs, exit_code,
+    fan::{Fan, Malformed, Paced, nothing},
+    main_failure,
+};
+use crate::{
+    beside::BesideFile,
+    error::Error,
+    log::Log,
+    pipeline::{self, LogState},
+    program::Program,
+    sink::{Gathered, Sinks},
+};
+
+/// How long after the last checkpoint another one is due.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+type LogStretches = Stretches<foldline::conversation::Locating<DynExecutor>, LogState, Fan>;
+
+pub(super) fn run(
+    program: &Program,
+    args: &ReplayArgs,
+    chosen: &Chosen<'_>,
+    journal: &Path,
+    mut log: Log,
+) -> Result<u8, Error> {
+    let Some(out) = &args.out else {
+        return Err(Error::WrongUse("--checkpoint needs --out".to_owned()));
+    };
+    if let Some(kind) = chosen.kinds().find(|kind| !kind.resumable) {
+        let message = format!(
+            "--checkpoint needs outputs that can be gone on with, which {} is not",
+            kind.name
+        );
+        return Err(Error::WrongUse(message));
+    }
+    let fail = |error| ledger_error(error, out, journal);
+    let mut ledger = match args.restart {
+        true => FileLedger::begin_anew(out, journal),
+        false => FileLedger::open(out, journal),
+    }
+    .map_err(fail)?;
+    let name = ledger.only_source().cloned();
+    let name = name.unwrap_or_else(|| args.file.to_string_lossy().into_owned().into());
+    let stored = ledger.load(&name).map_err(fail)?;
+    let mut outputs =
+        Outputs::open(chosen, &mut ledger, args.restart).map_err(|error| match error {
+            OpenError::Ledger(error) => fail(error),
+            OpenError::File(error) => error,
+        })?;
+    let stretches = match stored {
+        Some(stored) => resume(program, args, chosen, name, stored, journal, &mut log)?,
+        None => begin(program, args, chosen, name, &mut log)?,
+    };
+    let replay = Replay { args, chosen, journal, out, ledger, stretches, last: None };
+    replay.run(&mut log, &mut outputs).map_err(Error::resumable)
+}
+
+fn fan(args: &ReplayArgs, chosen: &Chosen<'_>) -> Fan {
+    let mut sinks = Sinks::default();
+    chosen.kinds().for_each(|kind| sinks.gather(kind, chosen.options));
+    (Malformed::default(), Paced::new(args.speed, sinks))
+}
+
+fn begin(
+    program: &Program,
+    args: &ReplayArgs,
+    chosen: &Chosen<'_>,
+    name: SourceName,
+    log: &mut Log,
+) -> Result<LogStretches, Error> {
+    let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
+    let format = executor.format().name.to_owned();
+    let facts = SourceFacts { path: name.as_str().to_owned(), format, ..SourceFacts::default() };
+    let processor = pipeline::begin(executor, fan(args, chosen), args.max_line);
+    Ok(Stretches::new(name, facts, None, processor))
+}
+
+/// Goes on from a checkpoint, or says why that would be wrong.
+fn resume(
+    program: &Program,
+    args: &ReplayArgs,
+    chosen: &Chosen<'_>,
+    name: SourceName,
+    stored: Checkpoint,
+    journal: &Path,
+    log: &mut Log,
+) -> Result<LogStretches, Error> {
+    let refused = |reason: String| Error::Checkpoint { path: journal.to_owned(), reason };
+    let Checkpoint { facts, position, state, .. } = stored;
+    let Some(executor) = program.registry.named(&facts.format) else {
+        return Err(refused(format!("there is no executor {}", facts.format)));
+    };
+    if args.executor != "auto" && args.executor != facts.format {
+        return Err(refused(format!("it was made with --executor {}", facts.format)));
+    }
+    let processor = pipeline::resume(executor.clone(), &state, fan(args, chosen), args.max_line);
+    let mut processor = processor.map_err(|error| refused(error.to_string()))?;
+    if let Some(missing) = processor.emitter_mut().1.sinks_mut().new_ones().first() {
+        let what = if *missing == chosen.main.name { "--format" } else { "--sink" };
+        return Err(refused(format!("it was made with another {what} than {missing}")));
+    }
+    if facts.identity.read.length != processor.position().offset {
+        return Err(refused("it contradicts itself".to_owned()));
+    }
+    if let Log::Followed(follow) = log {
+        match follow.resume(&facts.identity) {
+            Ok(None) => {}
+            Ok(Some(notice)) => Log::report(&args.file, &notice),
+            Err(error) => return Err(refused(error.to_string())),
+        }
+    }
+    Ok(Stretches::new(name, facts, Some(position), processor))
+}
+
+/// A log on its way into a file.
+struct Replay<'a> {
+    args: &'a ReplayArgs,
+    chosen: &'a Chosen<'a>,
+    journal: &'a Path,
+    out: &'a Path,
+    ledger: FileLedger,
+    stretches: LogStretches,
+    /// How many lines had been read at the last checkpoint, and when that was.
+    last: Option<(u64, Instant)>,
+}
+
+impl Replay<'_> {
+    fn run(mut self, log: &mut Log, outputs: &mut Outputs<'_>) -> Result<u8, Error> {
+        while !self.stretches.processor().is_done() {
+            if self.is_due() {
+                self.commit(log, outputs)?;
+            }
+            match log.step()? {
+                Step::Bytes(bytes) => {
+                    self.stretches.push(bytes, nothing);
+                    self.write(outputs)?;
+                }
+                Step::Notice(notice) => Log::report(&self.args.file, &notice),
+                Step::NextFile(notice) => {
+                    self.stretches.next_file(nothing);
+                    self.write(outputs)?;
+                    Log::report(&self.args.file, &notice);
+                }
+                Step::Idle => {}
+                Step::End => break,
+            }
+        }
+        // What the end of the log adds is written behind the last checkpoint, and so cut off again when
+        // the log has grown.
+        self.commit(log, outputs)?;
+        let Self { args, chosen, journal, out, mut ledger, stretches, .. } = self;
+        let mut finished = stretches.into_processor().finish(nothing);
+        let (Malformed(malformed), paced) = &mut finished.emitter;
+        let sinks = paced.sinks_mut();
+        let gathered = foldline::transduce::Gather::cut(sinks);
+        let fail = |error| ledger_error(error, out, journal);
+        outputs.write(gathered, &mut ledger).map_err(|error| error.or_ledger(fail))?;
+        ledger.sync().map_err(fail)?;
+        main_failure(sinks, chosen)?;
+        exit_code(*malformed, sinks, args)
+    }
+
+    /// Whether it is time for another checkpoint.
+    fn is_due(&self) -> bool {
+        let lines = self.stretches.processor().counts().lines;
+        self.last.is_none_or(|(last_lines, last)| {
+            lines > last_lines
+                && (lines - last_lines >= self.args.checkpoint_every || last.elapsed() >= INTERVAL)
+        })
+    }
+
+    /// Writes what was made, ahead of the checkpoint that makes it count.
+    fn write(&mut self, outputs: &mut Outputs<'_>) -> Result<(), Error> {
+        let ((), gathered) = self.stretches.processor_mut().cut();
+        let Self { ledger, out, journal, .. } = self;
+        let written = outputs.write(gathered, ledger);
+        written.map_err(|error| error.or_ledger(|error| ledger_error(error, out, journal)))?;
+        main_failure(self.stretches.processor_mut().emitter_mut().1.sinks_mut(), self.chosen)
+    }
+
+    /// Stores how far the log was read, once all that was made of it is on the disk.
+    fn commit(&mut self, log: &mut Log, outputs: &mut Outputs<'_>) -> Result<(), Error> {
+        let offset = self.stretches.processor().position().offset;
+        let Some(identity): Option<Identity> = log.identity(offset)? else {
+            // The file was cut meanwhile, which the next look finds.
+            return Ok(());
+        };
+        self.write(outputs)?;
+        let marks = outputs.marks()?;
+        let commit =
+            self.stretches.commit(identity).map_err(|error| Error::Output(error.into()))?;
+        let commit = commit.map(|_| Vec::new());
+        let Self { ledger, out, journal, .. } = self;
+        ledger.commit(&[commit], &marks).map_err(|error| match error {
+            CommitError::Failed(error) => ledger_error(error, out, journal),
+            moved @ CommitError::Moved { .. } => {
+                Error::Checkpoint { path: journal.to_path_buf(), reason: moved.to_string() }
+            }
+        })?;
+        self.last = Some((self.stretches.processor().counts().lines, Instant::now()));
+        Ok(())
+    }
+}
+
+/// Where the outputs go: the first into the ledger's file, the others into files beside it.
+struct Outputs<'a> {
+    main: &'a str,
+    beside: Vec<(&'static str, BesideFile)>,
+}
+
+enum OpenError {
+    Ledger(FileLedgerError),
+    File(Error),
+}
+
+impl OpenError {
+    fn or_ledger(self, ledger: impl FnOnce(FileLedgerError) -> Error) -> Error {
+        match self {
+            Self::Ledger(error) => ledger(error),
+            Self::File(error) => error,
+        }
+    }
+}
+
+impl<'a> Outputs<'a> {
+    fn open(
+        chosen: &Chosen<'a>,
+        ledger: &mut FileLedger,
+        restart: bool,
+    ) -> Result<Self, OpenError> {
+        let mut beside = Vec::new();
+        for (kind, file) in &chosen.beside {
+            let Some(path) = file else {
+                let message = format!("--checkpoint needs --sink {}=FILE", kind.name);
+                return Err(OpenError::File(Error::WrongUse(message)));
+            };
+            let name = BesideFile::name(kind.name, path).map_err(OpenError::File)?;
+            let mark = ledger.mark(&name).map_err(OpenError::Ledger)?;
+            let file = BesideFile::open(path, name, mark.as_ref(), restart);
+            beside.push((kind.name, file.map_err(OpenError::File)?));
+        }
+        Ok(Self { main: chosen.main.name, beside })
+    }
+
+    fn write(&mut self, gathered: Gathered, ledger: &mut FileLedger) -> Result<(), OpenError> {
+        for (name, bytes) in gathered {
+            if name == self.main {
+                ledger.write_ahead(&bytes).map_err(OpenError::Ledger)?;
+            } else if let Some((_, file)) = self.beside.iter_mut().find(|(known, _)| *known == name)
+            {
+                file.append(&bytes).map_err(OpenError::File)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn marks(&mut self) -> Result<Vec<foldline::ledger::Mark>, Error> {
+        self.beside.iter_mut().map(|(_, file)| file.mark()).collect()
+    }
+}
+
+fn ledger_error(error: FileLedgerError, out: &Path, journal: &Path) -> Error {
+    match error {
+        FileLedgerError::Journal(_) | FileLedgerError::Output => {
+            Error::Checkpoint { path: journal.to_owned(), reason: error.to_string() }
+        }
+        error => Error::output(out, &std::io::Error::other(error)),
+    }
+}

@@ -1,0 +1,121 @@
+//! What a replay does with events: counts what is malformed, keeps the log's pauses, and writes.
+
+use std::convert::Infallible;
+
+use foldline::{
+    conversation::{DomainEvent, Located, WarningKind},
+    transduce::{Batch, Emitter, Gather, Resume},
+};
+
+use crate::{
+    pace::{Pace, Speed},
+    sink::{Gathered, Sinks},
+};
+
+/// The emitters of a replay.
+pub(super) type Fan = (Malformed, Paced);
+
+/// These emitters give nothing out: what they make is written, or gathered.
+pub(super) fn nothing(_: (Batch<Infallible>, Batch<Infallible>)) {}
+
+/// Counts the records that are malformed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Malformed(pub(super) u64);
+
+impl Emitter<Located<DomainEvent>, Infallible> for Malformed {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        if let DomainEvent::Warning(warning) = &event.item {
+            self.0 += u64::from(matches!(
+                warning.kind,
+                WarningKind::Malformed
+                    | WarningKind::PlainText
+                    | WarningKind::InvalidUtf8
+                    | WarningKind::TooLong
+                    | WarningKind::UnexpectedValue
+            ));
+        }
+        Batch::EMPTY
+    }
+}
+
+impl Resume for Malformed {
+    type State = u64;
+
+    fn state(&self) -> u64 {
+        self.0
+    }
+
+    fn resume(&mut self, state: u64) {
+        self.0 = state;
+    }
+}
+
+impl Gather for Malformed {
+    type Stretch = ();
+
+    fn cut(&mut self) {}
+
+    fn size(&self) -> usize {
+        0
+    }
+}
+
+/// Sinks that see events with the log's own pauses between them.
+#[derive(Debug)]
+pub(super) struct Paced {
+    pace: Pace,
+    sinks: Sinks,
+}
+
+impl Paced {
+    pub(super) fn new(speed: Speed, sinks: Sinks) -> Self {
+        Self { pace: Pace::new(speed), sinks }
+    }
+
+    pub(super) fn sinks_mut(&mut self) -> &mut Sinks {
+        &mut self.sinks
+    }
+
+    pub(super) fn into_sinks(self) -> Sinks {
+        self.sinks
+    }
+}
+
+impl Emitter<Located<DomainEvent>, Infallible> for Paced {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        if let Some(pause) = self.pace.pause_before(event.item.timestamp()) {
+            self.sinks.flush();
+            Pace::wait(pause);
+        }
+        self.sinks.emit(event)
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        self.sinks.finish()
+    }
+}
+
+/// The pace has no memory: a replay that goes on begins with the next event at once.
+impl Resume for Paced {
+    type State = <Sinks as Resume>::State;
+
+    fn state(&self) -> Self::State {
+        self.sinks.state()
+    }
+
+    fn resume(&mut self, state: Self::State) {
+        self.sinks.resume(state);
+    }
+}
+
+impl Gather for Paced {
+    type Stretch = Gathered;
+
+    fn cut(&mut self) -> Gathered {
+        self.sinks.cut()
+    }
+
+    fn size(&self) -> usize {
+        self.sinks.size()
+    }
+}

@@ -1,0 +1,236 @@
+//! `foldline replay`: a log from its beginning to its end, or on as it grows.
+
+mod args;
+mod checkpointed;
+mod fan;
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use foldline::{
+    emitters::transcript::TranscriptStyle,
+    processor::Finished,
+    source::{Follow, Step, Until},
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+pub(super) use self::args::ReplayArgs;
+use self::fan::{Fan, Malformed, Paced, nothing};
+use crate::{
+    args::width,
+    error::Error,
+    exit,
+    log::Log,
+    pipeline,
+    program::Program,
+    signal::stop_flag,
+    sink::{SinkKind, SinkName, SinkOptions, Sinks, Writer},
+};
+
+/// Files that take longer than a glance to read.
+const LONG_INPUT: u64 = 32 << 20;
+
+pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
+    let chosen = Chosen::new(program, args)?;
+    keep_files_apart(args)?;
+    let log = open(args)?;
+    match &args.checkpoint {
+        Some(journal) => checkpointed::run(program, args, &chosen, journal, log),
+        None => plain(program, args, &chosen, log),
+    }
+}
+
+/// The outputs that were asked for.
+struct Chosen<'p> {
+    main: &'p SinkKind,
+    /// Those beside it, each with where it writes to.
+    beside: Vec<(&'p SinkKind, Option<&'p Path>)>,
+    options: SinkOptions,
+}
+
+impl<'p> Chosen<'p> {
+    fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
+        let main = program.sinks.require(&args.format)?;
+        let style = TranscriptStyle { color: args.color.on_stdout(), width: width(args.width) };
+        let mut chosen = Self { main, beside: Vec::new(), options: SinkOptions { style } };
+        for SinkName { name, file } in &args.sinks {
+            let kind = program.sinks.require(name)?;
+            if chosen.kinds().any(|other| other.name == kind.name) {
+                return Err(Error::WrongUse(format!("{name} is written twice")));
+            }
+            chosen.beside.push((kind, file.as_deref()));
+        }
+        Ok(chosen)
+    }
+
+    /// All of them, the main one first.
+    fn kinds(&self) -> impl Iterator<Item = &'p SinkKind> {
+        std::iter::once(self.main).chain(self.beside.iter().map(|(kind, _)| *kind))
+    }
+}
+
+/// Reads a log into outputs that write by themselves.
+fn plain(
+    program: &Program,
+    args: &ReplayArgs,
+    chosen: &Chosen<'_>,
+    mut log: Log,
+) -> Result<u8, Error> {
+    let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
+    let progress = progress(&log);
+    let mut sinks = Sinks::default();
+    sinks.add(chosen.main, chosen.options, main_writer(args)?);
+    for (kind, file) in &chosen.beside {
+        let writer: Writer = match file {
+            Some(path) => Box::new(create(path)?),
+            None => Box::new(io::stderr()),
+        };
+        sinks.add(kind, chosen.options, writer);
+    }
+    let fan = (Malformed::default(), Paced::new(args.speed, sinks));
+    let mut processor = pipeline::begin(executor, fan, args.max_line);
+    while !processor.is_done() {
+        match log.step()? {
+            Step::Bytes(bytes) => {
+                progress.inc(bytes.len() as u64);
+                processor.push(bytes, nothing);
+                // What was read is shown, however long the rest takes to come.
+                let sinks = processor.emitter_mut().1.sinks_mut();
+                sinks.flush();
+                main_failure(sinks, chosen)?;
+            }
+            Step::Notice(notice) => Log::report(&args.file, &notice),
+            Step::NextFile(notice) => {
+                processor.next_file(nothing);
+                Log::report(&args.file, &notice);
+            }
+            Step::Idle => {}
+            Step::End => break,
+        }
+    }
+    progress.finish_and_clear();
+    let Finished { counts, emitter, .. } = processor.finish(nothing);
+    conclude(emitter, counts, args, chosen)
+}
+
+/// The log was read to its end: writes the rest, and gives the exit code.
+fn conclude(
+    fan: Fan,
+    counts: foldline::processor::Counts,
+    args: &ReplayArgs,
+    chosen: &Chosen<'_>,
+) -> Result<u8, Error> {
+    let (Malformed(malformed), paced) = fan;
+    let mut sinks = paced.into_sinks();
+    sinks.conclude(counts);
+    main_failure(&mut sinks, chosen)?;
+    exit_code(malformed, &sinks, args)
+}
+
+/// What the program ends with.
+fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
+    let mut code = exit::FINE;
+    if args.strict && malformed > 0 {
+        let _ = writeln!(io::stderr(), "foldline: {malformed} lines are malformed");
+        code = exit::MALFORMED;
+    }
+    if sinks.report_failures() {
+        code = exit::FAILED;
+    }
+    Ok(code)
+}
+
+/// A run whose main output failed is over.
+fn main_failure(sinks: &mut Sinks, chosen: &Chosen<'_>) -> Result<(), Error> {
+    sinks.take_failure(chosen.main.name).map_or(Ok(()), |error| Err(Error::Output(error)))
+}
+
+fn open(args: &ReplayArgs) -> Result<Log, Error> {
+    if !args.follow && args.checkpoint.is_none() {
+        return Log::open(&args.file);
+    }
+    if args.file == Path::new("-") {
+        let message = "--follow and --checkpoint need the name of a file";
+        return Err(Error::WrongUse(message.to_owned()));
+    }
+    let until = match args.follow {
+        true => args.idle_exit.map_or(Until::Stopped, Until::Idle),
+        false => Until::EndOfFile,
+    };
+    let mut follow = Follow::open(&args.file, until)?;
+    if args.follow {
+        follow = follow.with_stop(stop_flag()?);
+    }
+    Ok(Log::Followed(Box::new(follow)))
+}
+
+/// Nothing may be written over the log, nor over another output.
+fn keep_files_apart(args: &ReplayArgs) -> Result<(), Error> {
+    let full = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let sinks = args.sinks.iter().filter_map(|sink| sink.file.as_ref());
+    let outputs = args.out.iter().chain(&args.checkpoint).chain(sinks);
+    let mut seen = vec![full(&args.file)];
+    for path in outputs.map(full) {
+        if seen.contains(&path) {
+            let message =
+                "the log, --out, --checkpoint and the files of --sink must be different files";
+            return Err(Error::WrongUse(message.to_owned()));
+        }
+        seen.push(path);
+    }
+    Ok(())
+}
+
+fn main_writer(args: &ReplayArgs) -> Result<Writer, Error> {
+    Ok(match &args.out {
+        Some(path) => Box::new(create(path)?),
+        None => Box::new(io::stdout()),
+    })
+}
+
+/// A file whose contents are replaced. Of a device or a pipe there is nothing to cut.
+fn create(path: &Path) -> Result<Named, Error> {
+    let fail = |error: io::Error| Error::output(path, &error);
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).open(path).map_err(fail)?;
+    if file.metadata().map_err(fail)?.is_file() {
+        file.set_len(0).map_err(fail)?;
+    }
+    Ok(Named { path: path.to_owned(), file })
+}
+
+/// A file whose errors name it.
+struct Named {
+    path: PathBuf,
+    file: File,
+}
+
+impl Write for Named {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| crate::error::named(&self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn progress(log: &Log) -> ProgressBar {
+    let length = match log {
+        Log::Once(file) => file.length().ok().flatten(),
+        Log::Followed(_) => None,
+    };
+    let Some(length) = length.filter(|length| *length >= LONG_INPUT && !io::stdout().is_terminal())
+    else {
+        return ProgressBar::hidden();
+    };
+    // stderr() draws nothing where standard error is no terminal.
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";
+    bar.with_style(
+        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
+}

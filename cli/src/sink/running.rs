@@ -1,0 +1,221 @@
+//! [`Sinks`]: the sinks that were chosen for a run, in one fan-out.
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    fmt,
+    io::{self, Write as _},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use foldline::{
+    conversation::{DomainEvent, Json, Located},
+    emitters::terminal::neutralise_line,
+    processor::Counts,
+    transduce::{Batch, Emitter, Fault, Gather, Guarded, Resume, guard},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Sink, SinkKind, SinkOptions, Writer};
+
+/// The sinks that were chosen for a run.
+///
+/// One that fails or panics gets no more events, and the others go on: [`failures`](Self::failures) says
+/// what happened.
+#[derive(Default)]
+pub(crate) struct Sinks {
+    running: Vec<Running>,
+    /// Those that had no memory when the others were resumed.
+    new: Vec<&'static str>,
+}
+
+struct Running {
+    name: &'static str,
+    sink: Guarded<Box<dyn Sink>>,
+    /// What it wrote since the last cut, if it does not write by itself.
+    gathered: Option<SharedBuffer>,
+    failure: Option<io::Error>,
+}
+
+/// What a sink remembers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Memory {
+    /// This.
+    Working(Json),
+    /// Nothing: it failed.
+    Failed,
+}
+
+/// What a sink gathered: its name, and the bytes.
+pub(crate) type Gathered = Vec<(&'static str, Vec<u8>)>;
+
+impl Sinks {
+    /// Adds a sink that writes to `writer`.
+    pub(crate) fn add(&mut self, kind: &SinkKind, options: SinkOptions, writer: Writer) {
+        let sink = guard(kind.make(options, writer));
+        self.running.push(Running { name: kind.name, sink, gathered: None, failure: None });
+    }
+
+    /// Adds a sink whose lines are gathered until they are cut.
+    pub(crate) fn gather(&mut self, kind: &SinkKind, options: SinkOptions) {
+        let buffer = SharedBuffer::default();
+        let sink = guard(kind.make(options, Box::new(buffer.clone())));
+        let gathered = Some(buffer);
+        self.running.push(Running { name: kind.name, sink, gathered, failure: None });
+    }
+
+    /// Has everything written that was gathered in buffers.
+    pub(crate) fn flush(&mut self) {
+        self.running.iter_mut().for_each(|running| running.with(|sink| sink.flush()));
+    }
+
+    /// The log was read to its end.
+    pub(crate) fn conclude(&mut self, read: Counts) {
+        self.running.iter_mut().for_each(|running| running.with(|sink| sink.conclude(read)));
+    }
+
+    /// Why the sink of this name stopped, if it did; it is told once.
+    pub(crate) fn take_failure(&mut self, name: &str) -> Option<io::Error> {
+        self.running.iter_mut().find(|running| running.name == name)?.failure.take()
+    }
+
+    /// Those that had no memory when the others were resumed.
+    pub(crate) fn new_ones(&self) -> &[&'static str] {
+        &self.new
+    }
+
+    /// The sinks that stopped, and why.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (&str, &io::Error)> {
+        self.running.iter().filter_map(|running| Some((running.name, running.failure.as_ref()?)))
+    }
+
+    /// Says on standard error which sinks stopped, and why; whether there are any.
+    pub(crate) fn report_failures(&self) -> bool {
+        for (name, error) in self.failures() {
+            let line = format!("the output {name} failed, and is not complete: {error}");
+            // There is nowhere left to report a failure to report.
+            let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&line));
+        }
+        self.failures().next().is_some()
+    }
+}
+
+impl Running {
+    fn has_stopped(&self) -> bool {
+        self.failure.is_some() || self.sink.is_lost()
+    }
+
+    fn with(&mut self, act: impl FnOnce(&mut Box<dyn Sink>) -> io::Result<()>) {
+        if !self.has_stopped() {
+            self.failure = act(self.sink.get_mut()).err();
+        }
+    }
+
+    fn note(&mut self, failures: Batch<Result<io::Error, Fault>>) {
+        failures.drain_with(|failure| {
+            let failure = match failure {
+                Ok(error) => error,
+                Err(Fault::Skipped) => return,
+                Err(panic) => io::Error::other(panic),
+            };
+            self.failure.get_or_insert(failure);
+        });
+    }
+}
+
+impl Emitter<Located<DomainEvent>, Infallible> for Sinks {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
+            let failures = running.sink.emit(event);
+            running.note(failures);
+        }
+        Batch::EMPTY
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
+            let failures = running.sink.finish();
+            running.note(failures);
+        }
+        Batch::EMPTY
+    }
+}
+
+/// By name: the sinks are chosen anew for each run. One that stopped has no memory, and does not work
+/// again. One that was not there begins with what comes now.
+impl Resume for Sinks {
+    type State = BTreeMap<String, Memory>;
+
+    fn state(&self) -> Self::State {
+        let state = |running: &Running| {
+            let state = running.sink.get_ref().state().filter(|_| !running.has_stopped());
+            (running.name.to_owned(), state.map_or(Memory::Failed, Memory::Working))
+        };
+        self.running.iter().map(state).collect()
+    }
+
+    fn resume(&mut self, state: Self::State) {
+        for running in &mut self.running {
+            match state.get(running.name) {
+                Some(Memory::Working(state)) => {
+                    running.with(|sink| sink.resume(state).map_err(io::Error::from));
+                }
+                Some(Memory::Failed) => {
+                    running.failure = Some(io::Error::other("it failed in an earlier run"));
+                }
+                None => self.new.push(running.name),
+            }
+        }
+    }
+}
+
+impl Gather for Sinks {
+    type Stretch = Gathered;
+
+    fn cut(&mut self) -> Gathered {
+        self.flush();
+        let cut = |running: &mut Running| Some((running.name, running.gathered.as_ref()?.take()));
+        self.running.iter_mut().filter_map(cut).collect()
+    }
+
+    fn size(&self) -> usize {
+        self.running
+            .iter()
+            .filter_map(|running| running.gathered.as_ref())
+            .map(SharedBuffer::len)
+            .sum()
+    }
+}
+
+impl fmt::Debug for Sinks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.running.iter().map(|running| &running.name)).finish()
+    }
+}
+
+/// What a sink wrote, shared by the sink and by whoever takes it.
+#[derive(Clone, Default)]
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
+
+impl SharedBuffer {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl io::Write for SharedBuffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
