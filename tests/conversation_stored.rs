@@ -50,7 +50,7 @@ fn a_log_with_streamed_text_and_open_calls_goes_on_from_everywhere() {
     goes_on(&events);
 }
 
-fn call(id: &CorrId, status: ToolStatus) -> NormalizedEntry {
+fn call(status: ToolStatus) -> NormalizedEntry {
     let action = ActionType::CommandRun { command: "ls".into(), result: None };
     let mut tool = ToolUse::new("Execute", action);
     tool.status = status;
@@ -77,11 +77,11 @@ fn event() -> impl Strategy<Value = DomainEvent> {
             entry: whole.then(|| text("whole").into())
         }),
         id.clone().prop_map(|corr_id| DomainEvent::NewToolCall {
-            entry: call(&corr_id, ToolStatus::Created).into(),
+            entry: call(ToolStatus::Created).into(),
             corr_id,
         }),
         (id, status).prop_map(|(corr_id, status)| DomainEvent::UpdateToolCall {
-            entry: call(&corr_id, status).into(),
+            entry: call(status).into(),
             corr_id,
         }),
         Just(DomainEvent::warning(WarningKind::Malformed, "x")),
@@ -98,7 +98,7 @@ proptest! {
 #[test]
 fn a_complete_conversation_has_nothing_but_the_document() {
     let id = CorrId::from("a");
-    let calls = [ToolStatus::Created, ToolStatus::Success].map(|status| call(&id, status).into());
+    let calls = [ToolStatus::Created, ToolStatus::Success].map(|status| call(status).into());
     let [created, ended] = calls;
     let mut conversation = Conversation::default();
     conversation.apply(&DomainEvent::NewToolCall { corr_id: id.clone(), entry: created });
