@@ -4,14 +4,14 @@
 
 use foldline::{
     conversation::{
-        ActionType, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, Timestamp, ToolCalls,
-        ToolResult, ToolStatus, ToolUse,
-        tool_calls::{CallResult, Limits, ResultKey},
+        ActionType, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, ToolCalls, ToolStatus,
+        ToolUse,
+        tool_calls::{Limits, ResultKey, TextResult},
     },
     emitters::patch::PatchEmitter,
     transduce::{Batch, Reducer, Transducer},
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// One line of the agent's log.
 #[derive(Deserialize)]
@@ -22,40 +22,19 @@ enum Line {
     Done { done: u64, out: Text },
 }
 
-/// What a command printed: all that this agent knows of a result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Output(Text);
-
-impl CallResult for Output {
-    fn complete(self, call: &mut NormalizedEntry) {
-        if let Some(tool) = call.tool_mut() {
-            tool.status = ToolStatus::Success;
-            tool.action_type.set_result(ToolResult::Text(self.0));
-        }
-    }
-
-    fn timestamp(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn content(&self) -> Text {
-        self.0.clone()
-    }
-}
-
 /// The pure core. Pairing, waiting, duplicates and completion are the work of `ToolCalls`.
 struct InventedAgent;
 
-impl Reducer<Line, ToolCalls<Output>, DomainEvent> for InventedAgent {
-    fn init(&self) -> ToolCalls<Output> {
+impl Reducer<Line, ToolCalls<TextResult>, DomainEvent> for InventedAgent {
+    fn init(&self) -> ToolCalls<TextResult> {
         ToolCalls::default()
     }
 
     fn reduce(
         &self,
-        mut calls: ToolCalls<Output>,
+        mut calls: ToolCalls<TextResult>,
         line: Line,
-    ) -> (ToolCalls<Output>, Batch<DomainEvent>) {
+    ) -> (ToolCalls<TextResult>, Batch<DomainEvent>) {
         let (limits, mut events) = (Limits::DEFAULT, Batch::EMPTY);
         match line {
             Line::Say { say } => events.push(DomainEvent::entry(NormalizedEntry::new(
@@ -69,15 +48,17 @@ impl Reducer<Line, ToolCalls<Output>, DomainEvent> for InventedAgent {
                 calls.call(id, NormalizedEntry::new(tool, run), &limits, &mut events);
             }
             Line::Done { done, out } => {
-                let key =
-                    ResultKey { id: Some(format!("run-{done}").into()), ..ResultKey::default() };
-                calls.result(key, Output(out), &limits, &mut events);
+                let key = ResultKey::from(format!("run-{done}").as_str());
+                calls.result(key, TextResult::new(ToolStatus::Success, out), &limits, &mut events);
             }
         }
         (calls, events)
     }
 
-    fn finish(&self, mut calls: ToolCalls<Output>) -> (ToolCalls<Output>, Batch<DomainEvent>) {
+    fn finish(
+        &self,
+        mut calls: ToolCalls<TextResult>,
+    ) -> (ToolCalls<TextResult>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
         calls.finish(&mut events);
         (calls, events)

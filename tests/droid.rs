@@ -9,6 +9,8 @@ mod lines;
 mod memory;
 #[path = "droid/pairing.rs"]
 mod pairing;
+#[path = "droid/pure_core.rs"]
+mod pure_core;
 #[path = "droid/session.rs"]
 mod session;
 #[path = "droid/tools.rs"]

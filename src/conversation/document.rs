@@ -13,6 +13,23 @@ use super::{
 
 /// The whole conversation. It is what the patches of a `PatchEmitter` add up to when they are applied
 /// in order to [`Conversation::default`], `{"entries":[]}`.
+///
+/// It can be stored with serde at any time, and goes on from there. While entries are open, the stored
+/// document has one more root key, `open`: their correlation ids, and where they are.
+///
+/// ```
+/// use foldline::conversation::{Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType};
+///
+/// let entry = NormalizedEntry::new(NormalizedEntryType::AssistantMessage, "to be ");
+/// let mut conversation = Conversation::default();
+/// conversation.apply(&DomainEvent::OpenEntry { corr_id: "t1".into(), entry: entry.into() });
+///
+/// let stored = serde_json::to_string(&conversation)?;
+/// let mut conversation: Conversation = serde_json::from_str(&stored)?;
+/// conversation.apply(&DomainEvent::GrowEntry { corr_id: "t1".into(), text: "or not".into() });
+/// assert_eq!(conversation.entries[0].content, "to be or not");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
     /// The entries, each wrapped as `{"type":"NORMALIZED_ENTRY","content":{..}}` when serialised.
@@ -22,7 +39,7 @@ pub struct Conversation {
     #[serde(flatten)]
     pub summary: Summary,
     /// Where the entries are that still grow or wait for a result.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     open: BTreeMap<CorrId, usize>,
 }
 
@@ -67,11 +84,11 @@ impl Conversation {
 
     /// The open entry with this id; that there is none is a warning.
     fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut Arc<NormalizedEntry>> {
-        let Some(&index) = self.open.get(corr_id) else {
+        let entry = self.open.get(corr_id).and_then(|&index| self.entries.get_mut(index));
+        if entry.is_none() {
             self.summary.warn(WarningKind::UnknownCorrelation);
-            return None;
-        };
-        self.entries.get_mut(index)
+        }
+        entry
     }
 }
 

@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    action::ActionType, event::WarningKind, extra::Extra, id::CorrId, text::Text, time::Timestamp,
+    action::{ActionType, CommandExitStatus, ToolResult},
+    event::WarningKind,
+    extra::Extra,
+    id::CorrId,
+    text::Text,
+    time::Timestamp,
 };
 
 /// One entry of a conversation.
@@ -117,6 +122,22 @@ impl ToolUse {
     pub fn new(tool_name: impl Into<Text>, action_type: ActionType) -> Self {
         let status = ToolStatus::Created;
         Self { tool_name: tool_name.into(), action_type, status, duration_ms: None }
+    }
+
+    /// Ends the call with a final status and what the tool gave back. A command gets that as its output;
+    /// whether it succeeded follows from the status, unless its exit status is known already.
+    pub fn complete(&mut self, status: ToolStatus, result: impl Into<Text>) {
+        self.action_type.set_result(ToolResult::Text(result.into()));
+        if let ActionType::CommandRun { result: Some(result), .. } = &mut self.action_type {
+            let success = match status {
+                ToolStatus::Success => Some(true),
+                ToolStatus::Failed => Some(false),
+                _ => None,
+            };
+            let stated = success.map(|success| CommandExitStatus::Success { success });
+            result.exit_status = result.exit_status.or(stated);
+        }
+        self.status = status;
     }
 }
 

@@ -108,7 +108,7 @@
 //!
 //! ```
 //! use foldline::conversation::{
-//!     NormalizedEntry, Text, Timestamp, ToolResult, ToolStatus, tool_calls::CallResult,
+//!     NormalizedEntry, Text, Timestamp, ToolStatus, tool_calls::CallResult,
 //! };
 //! use serde::{Deserialize, Serialize};
 //!
@@ -122,8 +122,8 @@
 //! impl CallResult for Did {
 //!     fn complete(self, call: &mut NormalizedEntry) {
 //!         let Some(tool) = call.tool_mut() else { return };
-//!         tool.status = if self.ok { ToolStatus::Success } else { ToolStatus::Failed };
-//!         tool.action_type.set_result(ToolResult::Text(self.gave));
+//!         let status = if self.ok { ToolStatus::Success } else { ToolStatus::Failed };
+//!         tool.complete(status, self.gave);
 //!     }
 //!
 //!     fn timestamp(&self) -> Option<Timestamp> {

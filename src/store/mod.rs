@@ -2,4 +2,6 @@
 
 mod msg_store;
 
-pub use self::msg_store::{DEFAULT_CAPACITY, MsgStore, Snapshot, Subscription, Update};
+pub use self::msg_store::{
+    DEFAULT_CAPACITY, DocumentSnapshot, MsgStore, Subscription, TryNextError, Update,
+};

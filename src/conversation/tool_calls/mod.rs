@@ -14,9 +14,65 @@
 //! the same way: the oldest open calls as unfinished, and a result that comes for one of them later is
 //! kept as an entry with a warning; the oldest held results as if no call had claimed them. The state is
 //! proportional to what is open, not to the conversation.
+//!
+//! An executor brings the results: [`TextResult`], or a [`CallResult`] of its own. Both are plain values,
+//! tested without a log:
+//!
+//! ```
+//! use foldline::{
+//!     conversation::{
+//!         ActionType, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, Timestamp, ToolCalls,
+//!         ToolStatus, ToolUse,
+//!         tool_calls::{CallResult, Limits, ResultKey},
+//!     },
+//!     transduce::Batch,
+//! };
+//!
+//! /// The results of an agent that says how long a tool took.
+//! struct Timed {
+//!     ok: bool,
+//!     text: Text,
+//!     took_ms: u64,
+//! }
+//!
+//! impl CallResult for Timed {
+//!     fn complete(self, call: &mut NormalizedEntry) {
+//!         let Some(tool) = call.tool_mut() else { return };
+//!         tool.duration_ms = Some(self.took_ms);
+//!         let status = if self.ok { ToolStatus::Success } else { ToolStatus::Failed };
+//!         tool.complete(status, self.text);
+//!     }
+//!     fn timestamp(&self) -> Option<Timestamp> {
+//!         None
+//!     }
+//!     fn content(&self) -> Text {
+//!         self.text.clone()
+//!     }
+//! }
+//!
+//! let action = ActionType::CommandRun { command: "ls".into(), result: None };
+//! let call = NormalizedEntry::new(NormalizedEntryType::ToolUse(ToolUse::new("shell", action)), "ls");
+//!
+//! // The result comes first and names the call by its id.
+//! let (mut calls, limits, mut events) = (ToolCalls::default(), Limits::DEFAULT, Batch::EMPTY);
+//! let result = Timed { ok: true, text: "a.txt".into(), took_ms: 7 };
+//! calls.result(ResultKey::from("call-1"), result, &limits, &mut events);
+//! assert!(events.is_empty() && calls.held_results() == 1);
+//!
+//! calls.call(Some("call-1".into()), call, &limits, &mut events);
+//! let [DomainEvent::NewToolCall { .. }, DomainEvent::UpdateToolCall { entry, .. }] = events.as_slice()
+//! else {
+//!     panic!("the call, and its result at once")
+//! };
+//! let tool = entry.tool().ok_or("it is a tool call")?;
+//! assert_eq!((&tool.status, tool.duration_ms), (&ToolStatus::Success, Some(7)));
+//! assert_eq!(tool.action_type.result_text(), Some("a.txt".into()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod held;
 mod recent;
+mod text_result;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,6 +81,7 @@ use tracing::trace;
 
 use self::held::HeldResults;
 pub(crate) use self::recent::RecentIds;
+pub use self::text_result::TextResult;
 use super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
     event::{DomainEvent, Warning, WarningKind},
@@ -61,8 +118,17 @@ pub trait CallResult {
     }
 }
 
-/// What a result says of the call it belongs to.
+/// What a result says of the call it belongs to: its id, or where there is none, what else it says.
+///
+/// ```
+/// use foldline::conversation::tool_calls::ResultKey;
+///
+/// let by_id = ResultKey::from("call-1");
+/// let by_guess = ResultKey::default().with_message("msg-7").with_tool("Read");
+/// assert!(by_id.id.is_some() && by_guess.id.is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ResultKey {
     /// The call's id.
     pub id: Option<CorrId>,
@@ -70,6 +136,22 @@ pub struct ResultKey {
     pub message_id: Option<Text>,
     /// The tool that was called.
     pub tool_name: Option<Text>,
+}
+
+impl ResultKey {
+    /// The same, with the id of the message that made the call.
+    #[must_use]
+    pub fn with_message(mut self, id: impl Into<Text>) -> Self {
+        self.message_id = Some(id.into());
+        self
+    }
+
+    /// The same, with the name of the tool that was called.
+    #[must_use]
+    pub fn with_tool(mut self, name: impl Into<Text>) -> Self {
+        self.tool_name = Some(name.into());
+        self
+    }
 }
 
 impl From<Option<CorrId>> for ResultKey {
@@ -81,6 +163,12 @@ impl From<Option<CorrId>> for ResultKey {
 impl From<CorrId> for ResultKey {
     fn from(id: CorrId) -> Self {
         Self { id: Some(id), ..Self::default() }
+    }
+}
+
+impl From<&str> for ResultKey {
+    fn from(id: &str) -> Self {
+        CorrId::from(id).into()
     }
 }
 

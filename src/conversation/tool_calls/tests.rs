@@ -1,5 +1,7 @@
 use super::*;
-use crate::conversation::{ActionType, FileChange, NormalizedEntryType, ToolResult};
+use crate::conversation::{
+    ActionType, CommandExitStatus, CommandRunResult, FileChange, NormalizedEntryType, ToolResult,
+};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Answer(String);
@@ -260,4 +262,47 @@ fn the_size_of_an_open_call_does_not_depend_on_how_its_texts_are_spelt() {
         calls.update(&"1".into(), running, &machine.limits, &mut machine.events);
     }
     assert_eq!(machine.calls, restored);
+}
+
+#[test]
+fn a_command_succeeds_or_fails_as_its_status_says() {
+    let exit = |status: ToolStatus, known: Option<CommandExitStatus>| {
+        let run = known.map(|known| CommandRunResult { exit_status: Some(known), output: None });
+        let action = ActionType::CommandRun { command: "ls".into(), result: run };
+        let mut tool = ToolUse::new("shell", action);
+        tool.complete(status, "out");
+        let ActionType::CommandRun { result: Some(result), .. } = tool.action_type else {
+            return None;
+        };
+        assert_eq!(result.output, Some("out".into()));
+        result.exit_status
+    };
+    let success = |success| Some(CommandExitStatus::Success { success });
+    assert_eq!(exit(ToolStatus::Success, None), success(true));
+    assert_eq!(exit(ToolStatus::Failed, None), success(false));
+    assert_eq!(exit(ToolStatus::Cancelled, None), None);
+    let code = CommandExitStatus::ExitCode { code: 2 };
+    assert_eq!(exit(ToolStatus::Failed, Some(code)), Some(code));
+}
+
+#[test]
+fn a_result_of_text_is_the_same_after_it_was_stored() {
+    let result = TextResult::new(ToolStatus::Failed, "a \"quote\" \u{2028}")
+        .at(Some(Timestamp::from_millis(30)));
+    let stored = serde_json::to_string(&result).unwrap();
+    let read: TextResult = serde_json::from_str(&stored).unwrap();
+    assert_eq!(read.length(), result.length());
+    assert_eq!(read, result);
+    let key = ResultKey::from("c").with_message("m").with_tool("Read");
+    let (mut calls, mut events) = (ToolCalls::default(), Batch::EMPTY);
+    calls.result(key, read, &Limits::DEFAULT, &mut events);
+    let action = ActionType::Tool { tool_name: "Read".into(), arguments: None, result: None };
+    let call = NormalizedEntryType::ToolUse(ToolUse::new("Read", action));
+    let call = NormalizedEntry::new(call, "x").at(Some(Timestamp::from_millis(10)));
+    calls.call(Some("c".into()), call, &Limits::DEFAULT, &mut events);
+    let Some(DomainEvent::UpdateToolCall { entry, .. }) = events.as_slice().last() else {
+        panic!("the call ends");
+    };
+    let tool = entry.tool().unwrap();
+    assert_eq!((&tool.status, tool.duration_ms), (&ToolStatus::Failed, Some(20)));
 }

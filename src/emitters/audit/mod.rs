@@ -66,5 +66,5 @@ pub use self::{
     chain::{AuditChain, Head},
     file::{AuditCheckpoint, AuditError, AuditFile, SyncPolicy},
     record::MAX_SUMMARY,
-    verify::{Fault, Problem, Verified, Verifier, verify},
+    verify::{BrokenRecord, Problem, Verified, Verifier, verify},
 };

@@ -25,7 +25,7 @@ pub struct Verified {
 /// Where a trail breaks first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
-pub struct Fault {
+pub struct BrokenRecord {
     /// The line of the trail, counted from 1.
     pub line: u64,
     /// What is wrong there.
@@ -118,7 +118,7 @@ fn missing(expected: u64, found: u64) -> String {
 pub fn verify(
     mut trail: impl BufRead,
     mut each: impl FnMut(Verified),
-) -> io::Result<Result<Head, Fault>> {
+) -> io::Result<Result<Head, BrokenRecord>> {
     let mut verifier = Verifier::default();
     let mut line = Vec::new();
     while trail.read_until(b'\n', &mut line)? > 0 {
@@ -163,13 +163,13 @@ impl Verifier {
     /// # Errors
     ///
     /// If it is not the record that should follow.
-    pub fn next(&mut self, line: &[u8]) -> Result<Verified, Fault> {
+    pub fn next(&mut self, line: &[u8]) -> Result<Verified, BrokenRecord> {
         let expected = self.head.count.saturating_add(1);
         let result = self.check(expected, line);
         if let Ok(verified) = &result {
             self.head = Head { count: verified.seq, hash: verified.hash };
         }
-        result.map_err(|problem| Fault { line: expected, problem })
+        result.map_err(|problem| BrokenRecord { line: expected, problem })
     }
 
     fn check(&self, expected: u64, line: &[u8]) -> Result<Verified, Problem> {
@@ -187,7 +187,11 @@ impl Verifier {
     }
 
     /// Whether a record that seems to be removed stands further on.
-    fn look_further(self, fault: Fault, mut trail: impl BufRead) -> io::Result<Fault> {
+    fn look_further(
+        self,
+        fault: BrokenRecord,
+        mut trail: impl BufRead,
+    ) -> io::Result<BrokenRecord> {
         let Problem::Removed { expected, found } = fault.problem else { return Ok(fault) };
         let mut at = fault.line;
         let mut line = Vec::new();
@@ -195,7 +199,7 @@ impl Verifier {
             at += 1;
             if self.check(expected, &line).is_ok() {
                 let problem = Problem::Reordered { expected, found, at };
-                return Ok(Fault { problem, ..fault });
+                return Ok(BrokenRecord { problem, ..fault });
             }
             line.clear();
         }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use self::shared::{Shared, State};
-pub use self::subscription::{Snapshot, Subscription, Update};
+pub use self::subscription::{DocumentSnapshot, Subscription, TryNextError, Update};
 use crate::{
     conversation::{Conversation, CorrId, EntryIdx},
     emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit},
@@ -25,7 +25,10 @@ pub const DEFAULT_CAPACITY: usize = 256;
 /// order, always ends with the whole document. Only the document is kept, not its history, and entries
 /// are shared, so that a snapshot copies none.
 ///
-/// Clones are handles to the same store.
+/// Clones are handles to the same store. It closes when the last one is dropped, or by
+/// [`close`](Self::close); subscribers then read what is there, and end.
+///
+/// Subscribers wait on a thread or in a task, see [`Subscription`]. The store needs no runtime.
 ///
 /// ```
 /// use foldline::{
@@ -54,7 +57,17 @@ pub const DEFAULT_CAPACITY: usize = 256;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MsgStore {
-    shared: Arc<Shared>,
+    handle: Arc<Handle>,
+}
+
+/// What the handles share; subscribers hold only what is within.
+#[derive(Debug, Default)]
+struct Handle(Arc<Shared>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.change(State::close);
+    }
 }
 
 impl MsgStore {
@@ -69,13 +82,11 @@ impl MsgStore {
     /// # Errors
     /// The patch does not fit the conversation as it is. Then nothing changes, and nobody is told.
     pub fn push(&self, patch: impl Borrow<ConversationPatch>) -> Result<(), DoesNotFit> {
-        self.state().push(patch.borrow())?;
-        self.shared.wake();
-        Ok(())
+        self.handle.0.change(|state| state.push(patch.borrow()))
     }
 
     /// The conversation as it is now.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> DocumentSnapshot {
         self.state().snapshot()
     }
 
@@ -97,24 +108,24 @@ impl MsgStore {
     /// A subscriber for whom up to `capacity` patches wait.
     pub fn subscribe_with_capacity(&self, capacity: usize) -> Subscription {
         let id = self.state().subscribe(capacity);
-        Subscription::new(Arc::clone(&self.shared), id)
+        Subscription::new(Arc::clone(&self.handle.0), id)
     }
 
     /// Nothing more will come: subscribers end once they have read what is there.
     pub fn close(&self) {
-        self.state().close();
-        self.shared.wake();
+        self.handle.0.change(State::close);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.lock()
+        self.handle.0.lock()
     }
 }
 
 /// A conversation that was stored, to be gone on with.
 impl From<Conversation> for MsgStore {
     fn from(conversation: Conversation) -> Self {
-        Self { shared: Arc::new(Shared::new(conversation)) }
+        let shared = Arc::new(Shared::new(conversation));
+        Self { handle: Arc::new(Handle(shared)) }
     }
 }
 

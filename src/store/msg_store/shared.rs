@@ -3,10 +3,11 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
-use super::subscription::{Snapshot, Update};
+use super::subscription::{DocumentSnapshot, Update};
 use crate::{
     conversation::{Conversation, CorrId, EntryIdx, NormalizedEntry},
     emitters::patch::{ConversationPatch, DoesNotFit},
@@ -28,8 +29,17 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn wake(&self) {
+    /// Changes the state, and wakes everybody who waits: threads and tasks alike.
+    pub(super) fn change<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
+        let (changed, wakers) = {
+            let mut state = self.lock();
+            let changed = f(&mut state);
+            (changed, state.take_wakers())
+        };
+        // Not under the lock: what a waker does is not known here.
         self.changed.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+        changed
     }
 
     /// Waits until something changes, or for as long as `timeout` says. May wake early.
@@ -69,6 +79,8 @@ struct Queue {
     capacity: usize,
     /// The next thing is a snapshot: it is new, or it was too slow.
     needs_snapshot: bool,
+    /// The task that waits for it.
+    waker: Option<Waker>,
 }
 
 impl State {
@@ -98,8 +110,8 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot { seq: self.seq, conversation: self.conversation.clone() }
+    pub(super) fn snapshot(&self) -> DocumentSnapshot {
+        DocumentSnapshot { seq: self.seq, conversation: self.conversation.clone() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -113,7 +125,8 @@ impl State {
     pub(super) fn subscribe(&mut self, capacity: usize) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let queue = Queue { patches: VecDeque::new(), capacity, needs_snapshot: true };
+        let patches = VecDeque::new();
+        let queue = Queue { patches, capacity, needs_snapshot: true, waker: None };
         self.queues.insert(id, queue);
         id
     }
@@ -122,21 +135,37 @@ impl State {
         self.queues.remove(&id);
     }
 
-    /// The next thing for a subscriber.
-    pub(super) fn next_for(&mut self, id: u64) -> Option<Update> {
-        let queue = self.queues.get_mut(&id)?;
+    /// The next thing for a subscriber, if it is there already; `None` at the end.
+    pub(super) fn next_for(&mut self, id: u64) -> Poll<Option<Update>> {
+        let Some(queue) = self.queues.get_mut(&id) else { return Poll::Ready(None) };
         if std::mem::take(&mut queue.needs_snapshot) {
-            return Some(Update::Snapshot(self.snapshot()));
+            return Poll::Ready(Some(Update::Snapshot(self.snapshot())));
         }
-        queue.patches.pop_front().map(|(seq, patch)| Update::Patch { seq, patch })
+        match queue.patches.pop_front() {
+            Some((seq, patch)) => Poll::Ready(Some(Update::Patch { seq, patch })),
+            None if self.closed => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+
+    /// The same; if there is nothing yet, the task is woken when there is.
+    pub(super) fn poll_next(&mut self, id: u64, cx: &Context<'_>) -> Poll<Option<Update>> {
+        let next = self.next_for(id);
+        if let (Poll::Pending, Some(queue)) = (&next, self.queues.get_mut(&id)) {
+            match &mut queue.waker {
+                Some(waker) => waker.clone_from(cx.waker()),
+                none => *none = Some(cx.waker().clone()),
+            }
+        }
+        next
+    }
+
+    fn take_wakers(&mut self) -> Vec<Waker> {
+        self.queues.values_mut().filter_map(|queue| queue.waker.take()).collect()
     }
 
     pub(super) fn close(&mut self) {
         self.closed = true;
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed
     }
 
     fn note(&mut self, index: EntryIdx, entry: &NormalizedEntry) {

@@ -1,7 +1,9 @@
 //! [`Subscription`]: one reader of a store.
 
 use std::{
+    future::poll_fn,
     sync::Arc,
+    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
@@ -10,7 +12,8 @@ use crate::{conversation::Conversation, emitters::patch::ConversationPatch};
 
 /// The conversation at one moment. It shares its entries with the store.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
+#[non_exhaustive]
+pub struct DocumentSnapshot {
     /// The number of the last patch that is in it; 0 before the first one.
     pub seq: u64,
     /// The whole conversation.
@@ -21,7 +24,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
     /// The whole conversation as it is: in place of everything received before.
-    Snapshot(Snapshot),
+    Snapshot(DocumentSnapshot),
     /// A change to what was received before.
     Patch {
         /// The patch's number: one more than that of the patch or snapshot before it.
@@ -31,9 +34,34 @@ pub enum Update {
     },
 }
 
+/// Why there is no update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TryNextError {
+    /// Nothing yet: more may come.
+    #[error("there is no update yet")]
+    Empty,
+    /// Nothing more will come: the store is closed, and everything was read.
+    #[error("the store is closed, and all updates were read")]
+    Closed,
+}
+
 /// One reader of a store: first a snapshot, then patches, and a snapshot again if it was too slow.
 ///
-/// As an iterator it waits for what comes next, and ends when the store is closed.
+/// A thread waits with [`Iterator::next`] or [`next_within`](Self::next_within), a task with
+/// [`next_update`](Self::next_update) or [`poll_next`](Self::poll_next), on any runtime; neither is
+/// [`try_next`](Self::try_next). All of them end when the store is closed and everything was read.
+///
+/// ```
+/// use foldline::store::{MsgStore, TryNextError, Update};
+///
+/// let store = MsgStore::new();
+/// let mut subscription = store.subscribe();
+/// assert!(matches!(subscription.try_next(), Ok(Update::Snapshot(_))));
+/// assert_eq!(subscription.try_next(), Err(TryNextError::Empty));
+/// store.close();
+/// assert_eq!(subscription.try_next(), Err(TryNextError::Closed));
+/// assert_eq!(subscription.next(), None);
+/// ```
 #[derive(Debug)]
 pub struct Subscription {
     shared: Arc<Shared>,
@@ -46,37 +74,59 @@ impl Subscription {
     }
 
     /// What is there already.
-    pub fn try_next(&self) -> Option<Update> {
-        self.shared.lock().next_for(self.id)
+    ///
+    /// # Errors
+    /// Nothing is: [`Empty`](TryNextError::Empty) if more may come, else
+    /// [`Closed`](TryNextError::Closed).
+    pub fn try_next(&mut self) -> Result<Update, TryNextError> {
+        match self.shared.lock().next_for(self.id) {
+            Poll::Ready(next) => next.ok_or(TryNextError::Closed),
+            Poll::Pending => Err(TryNextError::Empty),
+        }
     }
 
-    /// What comes within `timeout`.
-    pub fn next_within(&self, timeout: Duration) -> Option<Update> {
+    /// What comes within `timeout`. Blocks the thread until then.
+    ///
+    /// # Errors
+    /// As for [`try_next`](Self::try_next).
+    pub fn next_within(&mut self, timeout: Duration) -> Result<Update, TryNextError> {
         // A time that no clock reaches is no limit.
         let deadline = Instant::now().checked_add(timeout);
         self.wait(|| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())))
     }
 
-    fn wait(&self, left: impl Fn() -> Option<Duration>) -> Option<Update> {
+    /// What comes next, as a `Stream` would give it: the task that polled last is woken when there is
+    /// something. `Ready(None)` is the end.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Update>> {
+        self.shared.lock().poll_next(self.id, cx)
+    }
+
+    /// What comes next; `None` is the end. Nothing is lost when the future is dropped before it is ready.
+    pub async fn next_update(&mut self) -> Option<Update> {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    fn wait(&self, left: impl Fn() -> Option<Duration>) -> Result<Update, TryNextError> {
         let mut state = self.shared.lock();
         loop {
-            if let Some(update) = state.next_for(self.id) {
-                return Some(update);
+            if let Poll::Ready(next) = state.next_for(self.id) {
+                return next.ok_or(TryNextError::Closed);
             }
             let left = left();
-            if state.is_closed() || left.is_some_and(|left| left.is_zero()) {
-                return None;
+            if left.is_some_and(|left| left.is_zero()) {
+                return Err(TryNextError::Empty);
             }
             state = self.shared.wait(state, left);
         }
     }
 }
 
+/// Blocks the thread until something comes; `None` is the end.
 impl Iterator for Subscription {
     type Item = Update;
 
     fn next(&mut self) -> Option<Update> {
-        self.wait(|| None)
+        self.wait(|| None).ok()
     }
 }
 

@@ -96,9 +96,14 @@ fn compare(
     Err(differ(place, "what stands beside the entries differs".to_owned(), &patched, &folded))
 }
 
-/// What stands beside the entries.
+/// What stands beside the entries. What a conversation needs to go on (`open`) is not part of the document
+/// that patches build up.
 fn besides(document: &Value) -> impl Iterator<Item = (String, Value)> {
-    let fields = document.as_object().into_iter().flatten().filter(|(name, _)| *name != "entries");
+    let fields = document
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !matches!(name.as_str(), "entries" | "open"));
     fields.map(|(name, value)| (name.clone(), value.clone()))
 }
 
