@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_millis(100);
 pub enum Until {
     /// At the end of the log as it is.
     EndOfFile,
-    /// When nothing has come for so long.
+    /// When nothing has come for so long, and no other file waits to be read.
     Idle(Duration),
     /// Never.
     Stopped,
@@ -116,6 +116,8 @@ enum Look {
     Bytes(usize),
     Notice(Notice),
     NextFile(Notice),
+    /// Nothing came, and this file is about to be left for another.
+    Leaving,
     Nothing,
 }
 
@@ -222,28 +224,34 @@ impl Follow {
             return Ok(Step::End);
         }
         let look = self.look()?;
-        if !matches!(look, Look::Nothing) {
+        if !matches!(look, Look::Nothing | Look::Leaving) {
             self.last_change = Instant::now();
         }
         Ok(match look {
             Look::Bytes(length) => Step::Bytes(&self.file.chunk()[..length]),
             Look::Notice(notice) => Step::Notice(notice),
             Look::NextFile(notice) => Step::NextFile(notice),
-            Look::Nothing => self.wait(),
+            Look::Leaving => self.wait(GRACE),
+            Look::Nothing => match self.time_left() {
+                Some(left) => self.wait(left),
+                None => Step::End,
+            },
         })
     }
 
-    fn wait(&self) -> Step<'_> {
+    /// How long following goes on if nothing comes; `None` if it ends.
+    fn time_left(&self) -> Option<Duration> {
         let left = match self.until {
-            Until::EndOfFile => return Step::End,
+            Until::EndOfFile => return None,
             Until::Idle(idle) => idle.saturating_sub(self.last_change.elapsed()),
             Until::Stopped => POLL,
         };
-        if left.is_zero() {
-            return Step::End;
-        }
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn wait(&self, longest: Duration) -> Step<'_> {
         if let Some(watch) = &self.watch {
-            watch.wait(left.min(POLL));
+            watch.wait(longest.min(POLL));
         }
         Step::Idle
     }
@@ -276,7 +284,7 @@ impl Follow {
         // Its writer may still be writing to the old one: it is left when nothing comes for a while.
         let quiet_since = *self.quiet_since.get_or_insert_with(Instant::now);
         if !is_ending && quiet_since.elapsed() < GRACE {
-            return Ok(Look::Nothing);
+            return Ok(Look::Leaving);
         }
         self.next_file()
     }

@@ -1,0 +1,402 @@
+//! Logs as files that grow, are rotated, replaced and truncated.
+#![cfg(all(unix, feature = "source"))]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, SystemTime},
+};
+
+use foldline::{
+    ledger::{Extent, Identity},
+    source::{Follow, LogFile, Notice, SourceError, Step, Until},
+};
+
+/// Longer than any test takes: what does not come until then never comes.
+const LONG: Duration = Duration::from_secs(20);
+
+/// A log in a folder of its own.
+struct Log {
+    folder: tempfile::TempDir,
+}
+
+impl Log {
+    fn new(text: &str) -> Self {
+        let log = Self { folder: tempfile::tempdir().unwrap() };
+        log.write("log", text);
+        log
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Puts a new file there, or rewrites the one that is there in place.
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn add(&self, text: &str) {
+        let mut log = OpenOptions::new().append(true).open(self.path("log")).unwrap();
+        log.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.path(from), self.path(to)).unwrap();
+    }
+
+    fn follow(&self) -> Reader {
+        Reader::new(Follow::open(self.path("log"), Until::Idle(LONG)).unwrap())
+    }
+}
+
+/// What was read of a log that is followed. `|` stands where another file begins.
+struct Reader {
+    follow: Follow,
+    text: String,
+    notices: Vec<Notice>,
+}
+
+impl Reader {
+    fn new(follow: Follow) -> Self {
+        Self { follow, text: String::new(), notices: Vec::new() }
+    }
+
+    /// One step; whether there may be more.
+    fn step(&mut self) -> bool {
+        match self.follow.step().unwrap() {
+            Step::Bytes(bytes) => self.text += std::str::from_utf8(bytes).unwrap(),
+            Step::Notice(notice) => self.notices.push(notice),
+            Step::NextFile(notice) => {
+                self.text += "|";
+                self.notices.push(notice);
+            }
+            Step::Idle => {}
+            Step::End => return false,
+        }
+        true
+    }
+
+    /// Reads until `text` was read, from the very beginning on.
+    #[track_caller]
+    fn expect(&mut self, text: &str) {
+        while self.text != text {
+            assert!(text.starts_with(&self.text) && self.step(), "{:?}, not {text:?}", self.text);
+        }
+    }
+
+    #[track_caller]
+    fn expect_end(&mut self) {
+        let text = self.text.clone();
+        while self.step() {}
+        assert_eq!(self.text, text);
+    }
+}
+
+#[test]
+fn what_is_added_is_read() {
+    let log = Log::new("one\ntw");
+    let mut reader = log.follow();
+    reader.expect("one\ntw");
+    log.add("o\nthree\n");
+    reader.expect("one\ntwo\nthree\n");
+    assert_eq!(reader.follow.file().offset(), 14);
+    assert!(reader.notices.is_empty());
+}
+
+#[test]
+fn a_renamed_log_is_read_to_its_end_and_then_the_new_one() {
+    let log = Log::new("one\n");
+    let mut reader = log.follow();
+    reader.expect("one\n");
+    let mut old = OpenOptions::new().append(true).open(log.path("log")).unwrap();
+    log.rename("log", "log.1");
+    log.write("log", "four\n");
+    old.write_all(b"two\n").unwrap();
+    reader.expect("one\ntwo\n");
+    old.write_all(b"three\n").unwrap();
+    reader.expect("one\ntwo\nthree\n|four\n");
+    assert_eq!(reader.notices, [Notice::Replaced { may_have_gap: false }]);
+    assert_eq!(reader.follow.file().path(), log.path("log"));
+}
+
+#[test]
+fn files_between_two_looks_are_read_in_their_order() {
+    for [first, second, third] in [
+        ["log.3", "log.2", "log.1"],
+        ["log.11", "log.10", "log.9"],
+        ["log-20260101", "log-20260102", "log-20260103"],
+    ] {
+        let log = Log::new("one\n");
+        let mut reader = log.follow();
+        reader.expect("one\n");
+        log.rename("log", first);
+        log.write(second, "two\n");
+        log.write(third, "three\n");
+        log.write("log", "four\n");
+        reader.expect("one\n|two\n|three\n|four\n");
+        let next = |name| Notice::RotatedAgain { next: log.path(name) };
+        let replaced = Notice::Replaced { may_have_gap: false };
+        assert_eq!(reader.notices, [next(second), next(third), replaced]);
+    }
+}
+
+#[test]
+fn where_the_file_before_is_gone_there_may_be_a_gap() {
+    let log = Log::new("one\n");
+    let mut reader = log.follow();
+    reader.expect("one\n");
+    log.add("two\n");
+    fs::remove_file(log.path("log")).unwrap();
+    log.write("log", "three\n");
+    // The removed file is open still.
+    reader.expect("one\ntwo\n|three\n");
+    assert_eq!(reader.notices, [Notice::Replaced { may_have_gap: true }]);
+}
+
+#[test]
+fn the_copy_of_a_truncated_log_is_read_to_its_end() {
+    let begun = format!("{}\nhal", "one ".repeat(300));
+    let log = Log::new(&begun);
+    let mut reader = log.follow();
+    reader.expect(&begun);
+    log.add("f\ntwo\n");
+    fs::copy(log.path("log"), log.path("log.1")).unwrap();
+    File::create(log.path("log")).unwrap();
+    log.add("three\n");
+    // Another one, which only begins alike, and a shorter one.
+    log.write("log.2", &begun.replace("hal", "HAL"));
+    log.write("log.3", "one ");
+    reader.expect(&format!("{begun}f\ntwo\n|three\n"));
+    let copied = Notice::Copied { to: log.path("log.1"), unread: 6 };
+    let replaced = Notice::Replaced { may_have_gap: false };
+    assert_eq!(reader.notices, [copied, replaced]);
+}
+
+#[test]
+fn a_truncated_log_without_a_copy_is_read_again() {
+    let log = Log::new("one\n");
+    let mut reader = log.follow();
+    reader.expect("one\n");
+    // Shorter; as long with other text; longer with other text.
+    log.write("log", "2\n");
+    reader.expect("one\n|2\n");
+    let truncated = Notice::Truncated { read: 4, lost: 0 };
+    assert_eq!(reader.notices, [truncated]);
+    log.write("log", "three, which is longer\n");
+    reader.expect("one\n|2\n|three, which is longer\n");
+}
+
+#[test]
+fn what_is_known_to_be_lost_is_counted() {
+    // More than is read at once.
+    let log = Log::new(&"long\n".repeat(200_000));
+    let mut reader = log.follow();
+    assert!(reader.step());
+    let read = reader.text.len() as u64;
+    log.write("log", "new\n");
+    let begun = reader.text.clone();
+    reader.expect(&format!("{begun}|new\n"));
+    assert_eq!(reader.notices, [Notice::Truncated { read, lost: 1_000_000 - read }]);
+}
+
+#[test]
+fn another_text_of_the_same_length_is_noticed() {
+    let log = Log::new("one\n");
+    let mut reader = log.follow();
+    reader.expect("one\n");
+    // In place, at another time: how fine the times of files are differs between systems.
+    log.write("log", "two\n");
+    let later = SystemTime::now() + Duration::from_secs(2);
+    OpenOptions::new().append(true).open(log.path("log")).unwrap().set_modified(later).unwrap();
+    reader.expect("one\n|two\n");
+    // By another file that takes the name.
+    log.write("new", "six\n");
+    log.rename("new", "log");
+    reader.expect("one\n|two\n|six\n");
+    let truncated = Notice::Truncated { read: 4, lost: 0 };
+    assert_eq!(reader.notices, [truncated, Notice::Replaced { may_have_gap: true }]);
+}
+
+#[test]
+fn a_file_that_was_only_touched_is_read_on() {
+    let log = Log::new("one\n");
+    let mut reader = log.follow();
+    reader.expect("one\n");
+    let later = SystemTime::now() + Duration::from_secs(2);
+    File::open(log.path("log")).unwrap().set_modified(later).unwrap();
+    assert!(reader.step());
+    log.add("two\n");
+    reader.expect("one\ntwo\n");
+}
+
+#[test]
+fn following_ends_when_it_is_idle_stopped_or_at_the_end() {
+    let log = Log::new("one\n");
+    let stop = Arc::new(AtomicBool::new(false));
+    for until in [Until::EndOfFile, Until::Idle(Duration::ZERO), Until::Stopped] {
+        let follow = Follow::open(log.path("log"), until).unwrap().with_stop(stop.clone());
+        let mut reader = Reader::new(follow);
+        reader.expect("one\n");
+        stop.store(until == Until::Stopped, std::sync::atomic::Ordering::Relaxed);
+        reader.expect_end();
+    }
+}
+
+#[test]
+fn following_does_not_end_before_the_file_that_has_the_name_is_read() {
+    let log = Log::new("one\n");
+    let mut reader =
+        Reader::new(Follow::open(log.path("log"), Until::Idle(Duration::ZERO)).unwrap());
+    log.rename("log", "log.1");
+    log.write("log", "two\n");
+    reader.expect("one\n|two\n");
+    reader.expect_end();
+}
+
+/// Reads a log to its end, and says by what it is recognised again.
+fn read_once(log: &Log) -> Identity {
+    let mut reader = Reader::new(Follow::open(log.path("log"), Until::EndOfFile).unwrap());
+    while reader.step() {}
+    let read = reader.text.len() as u64;
+    reader.follow.identity(read).unwrap().unwrap()
+}
+
+#[test]
+fn a_log_that_was_rotated_meanwhile_is_gone_on_with() {
+    let log = Log::new("one\n");
+    let left = read_once(&log);
+    log.add("two\n");
+    log.rename("log", "log.2");
+    log.write("log.1", "three\n");
+    log.write("log", "four\n");
+    let mut reader = Reader::new(Follow::open(log.path("log"), Until::EndOfFile).unwrap());
+    let notice = reader.follow.resume(&left).unwrap();
+    assert_eq!(notice, Some(Notice::Rotated { to: log.path("log.2") }));
+    reader.expect("two\n|three\n|four\n");
+    reader.expect_end();
+}
+
+#[test]
+fn a_log_that_is_another_one_is_not_gone_on_with() {
+    let log = Log::new("one\n");
+    let left = read_once(&log);
+    for (text, is_shorter) in [("2\n", true), ("two\n", false), ("three\n", false)] {
+        log.write("log", text);
+        let mut follow = Follow::open(log.path("log"), Until::EndOfFile).unwrap();
+        let error = follow.resume(&left).unwrap_err();
+        let found = matches!(&error, SourceError::Unrecognised { is_shorter: found, .. } if *found == is_shorter);
+        assert!(found && error.path() == log.path("log"), "{error}");
+    }
+    // One that was put back as it was is the same log.
+    fs::remove_file(log.path("log")).unwrap();
+    log.write("log", "one\ntwo\n");
+    let mut reader = Reader::new(Follow::open(log.path("log"), Until::EndOfFile).unwrap());
+    assert_eq!(reader.follow.resume(&left).unwrap(), None);
+    reader.expect("two\n");
+}
+
+#[test]
+fn all_names_of_a_file_have_one_identity() {
+    let log = Log::new("one\ntwo\n");
+    fs::hard_link(log.path("log"), log.path("hard")).unwrap();
+    std::os::unix::fs::symlink(log.path("log"), log.path("soft")).unwrap();
+    fs::copy(log.path("log"), log.path("copy")).unwrap();
+    let identity = |name| LogFile::open(log.path(name)).unwrap().identity(4).unwrap().unwrap();
+    let this = identity("log");
+    assert_eq!((this.size, this.read), (8, Extent::of(b"one\n")));
+    assert_eq!(this, identity("hard"));
+    assert_eq!(this, identity("soft"));
+    let copy = identity("copy");
+    assert!(this.is_same_file(&identity("hard")) && !this.is_same_file(&copy));
+    assert_eq!(this.read, copy.read);
+}
+
+#[test]
+fn what_is_known_of_an_open_file_is_not_that_of_its_successor() {
+    let log = Log::new("one\n");
+    let mut file = LogFile::open_regular(log.path("log")).unwrap();
+    let before = file.identity(4).unwrap().unwrap();
+    log.rename("log", "log.1");
+    log.write("log", "another one\n");
+    assert_eq!(file.identity(4).unwrap(), Some(before));
+    assert_eq!(file.length().unwrap(), Some(4));
+    assert_eq!(file.read().unwrap(), b"one\n");
+    let mut another = LogFile::open_regular(log.path("log")).unwrap();
+    assert!(!another.starts_with(before.read).unwrap());
+    // Truncated to less than was read, it has no identity.
+    File::create(log.path("log.1")).unwrap();
+    assert_eq!(file.identity(4).unwrap(), None);
+    assert!(!file.starts_with(before.read).unwrap());
+}
+
+#[test]
+fn a_look_at_a_file_does_not_move_it() {
+    let log = Log::new("one\ntwo\n");
+    let mut file = LogFile::open(log.path("log")).unwrap();
+    file.seek(4).unwrap();
+    assert_eq!(file.read_ahead().unwrap(), b"two\n");
+    assert_eq!(file.read_at(1, 3).unwrap(), b"ne\n");
+    assert_eq!(file.read_at(7, 3).unwrap(), b"\n");
+    file.identity(3).unwrap().unwrap();
+    assert_eq!(file.read_ahead().unwrap(), b"");
+    assert_eq!((file.offset(), file.read().unwrap()), (4, &b"two\n"[..]));
+    log.add("three\n");
+    assert_eq!(file.read().unwrap(), b"three\n");
+    assert_eq!(file.read().unwrap(), b"");
+}
+
+#[test]
+fn what_was_read_ahead_of_a_pipe_comes_again() {
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut file = LogFile::stream("-", reader);
+    let mut ahead = Vec::new();
+    for text in ["one\n", "two\n"] {
+        writer.write_all(text.as_bytes()).unwrap();
+        ahead.extend_from_slice(file.read_ahead().unwrap());
+    }
+    writer.write_all(b"three\n").unwrap();
+    drop(writer);
+    assert_eq!((file.offset(), &*ahead), (0, &b"one\ntwo\n"[..]));
+    assert_eq!(file.read().unwrap(), ahead);
+    assert_eq!(file.read().unwrap(), b"three\n");
+    assert_eq!((file.read().unwrap().len(), file.offset()), (0, 14));
+    // It has no length, no identity, and no way back.
+    assert_eq!((file.length().unwrap(), file.identity(0).unwrap()), (None, None));
+    assert!(matches!(file.seek(0), Err(SourceError::Read { .. })));
+    assert!(file.read_at(0, 1).is_err());
+}
+
+#[test]
+fn a_pipe_is_no_regular_file_and_opening_it_does_not_wait() {
+    let log = Log::new("");
+    let pipe = log.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let not_regular = |result: Result<LogFile, SourceError>| {
+        matches!(result, Err(SourceError::NotRegular { .. }))
+    };
+    assert!(not_regular(LogFile::open_regular(&pipe)));
+    assert!(not_regular(LogFile::open_regular(log.folder.path())));
+    assert!(Follow::open(&pipe, Until::Stopped).is_err());
+    // A pipe beside a log is not taken for a copy of it.
+    let mut reader = log.follow();
+    log.add("one\n");
+    reader.expect("one\n");
+    log.rename("pipe", "log.1");
+    log.write("log", "2\n");
+    reader.expect("one\n|2\n");
+}
+
+#[test]
+fn what_cannot_be_opened_is_named() {
+    let missing = LogFile::open_regular("no/such/log").unwrap_err();
+    assert!(missing.is_not_found() && missing.path() == Path::new("no/such/log"));
+    assert!(missing.to_string().starts_with("cannot open no/such/log: "), "{missing}");
+    let folder = tempfile::tempdir().unwrap();
+    let error = LogFile::open(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("is a directory") && !error.is_not_found(), "{error}");
+}
