@@ -12,5 +12,6 @@ pub mod patch;
 pub mod sqlite;
 #[cfg(feature = "transcript")]
 pub mod terminal;
+pub mod traced;
 #[cfg(feature = "transcript")]
 pub mod transcript;

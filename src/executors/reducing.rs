@@ -1,7 +1,9 @@
 //! [`Reducing`]: the one reducer that all executors share.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
-use tracing::trace;
+use tracing::debug;
 
 use super::{
     context::Context,
@@ -11,7 +13,10 @@ use super::{
     wire::Record,
 };
 use crate::{
-    conversation::{DomainEvent, SessionId, ToolCalls, tool_calls::Limits},
+    conversation::{
+        DomainEvent, SessionId, ToolCalls,
+        tool_calls::{CallResult, Limits},
+    },
     transduce::{Batch, Reducer},
 };
 
@@ -71,10 +76,12 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
         record: Record<'a>,
     ) -> (Box<State<E>>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
+        let before = state.calls.open_calls();
         let mut object = match record {
             Record::Object(object) => object,
             Record::Irregular(irregular) => {
                 report::irregular(&irregular, &mut events);
+                log("irregular", before, &state.calls, &events);
                 return (state, events);
             }
         };
@@ -123,12 +130,13 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
             Parsed::Foreign => report::foreign_record(&name, &object.rest(), at, cx.events),
             Parsed::Unknown => report::unknown_event(&name, &object.rest(), at, cx.events),
         }
-        trace!(open_calls = state.calls.open_calls(), events = events.len(), "record reduced");
+        log(&name, before, &state.calls, &events);
         (state, events)
     }
 
     fn finish(&self, mut state: Box<State<E>>) -> (Box<State<E>>, Batch<DomainEvent>) {
         let mut events = Batch::EMPTY;
+        let before = state.calls.open_calls();
         let SessionState { calls, facts, memory } = &mut *state;
         let mut cx = Context {
             at: None,
@@ -141,6 +149,39 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
         };
         self.executor.end(memory, &mut cx);
         state.calls.finish(&mut events);
+        log("completion", before, &state.calls, &events);
         (state, events)
+    }
+}
+
+/// Logs what became of a record, whose name may hold anything. Costs a comparison where nobody listens.
+#[inline]
+fn log<R: CallResult>(
+    record: &str,
+    open_before: usize,
+    calls: &ToolCalls<R>,
+    events: &Batch<DomainEvent>,
+) {
+    debug!(
+        record = ?record,
+        events = ?EventNames(events.as_slice()),
+        open = calls.open_calls(),
+        added = added(events.as_slice()),
+        removed = (open_before + added(events.as_slice())).saturating_sub(calls.open_calls()),
+        held = calls.held_results(),
+        "record reduced"
+    );
+}
+
+fn added(events: &[DomainEvent]) -> usize {
+    events.iter().filter(|event| matches!(event, DomainEvent::NewToolCall { .. })).count()
+}
+
+/// The types of events, as a list.
+struct EventNames<'e>(&'e [DomainEvent]);
+
+impl fmt::Debug for EventNames<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(DomainEvent::name)).finish()
     }
 }

@@ -10,9 +10,11 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use tracing::{Span, debug, warn};
+
 use super::{
-    LogFile, Notice, SourceError,
-    log_file::{Number, number},
+    LogFile, Notice, SourceError, Step, Until,
+    log_file::{Number, number, span},
     rotated,
     watch::Watch,
 };
@@ -23,18 +25,6 @@ const POLL: Duration = Duration::from_millis(100);
 
 /// How long nothing must have come from a file that was rotated away until it is left.
 const GRACE: Duration = Duration::from_millis(100);
-
-/// When following ends, apart from the [`stop`](Follow::with_stop) flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Until {
-    /// At the end of the log as it is.
-    EndOfFile,
-    /// When nothing has come for so long, and no other file waits to be read.
-    Idle(Duration),
-    /// Never.
-    Stopped,
-}
 
 /// Reads a log to its end, and on as it grows, is renamed, replaced or truncated; the
 /// [module](crate::source) says what is handled how.
@@ -94,22 +84,6 @@ pub struct Follow {
     watch: Option<Watch>,
 }
 
-/// What following a log gives next. A new kind of step would be a breaking change: whoever follows must not
-/// pass over one.
-#[derive(Debug)]
-pub enum Step<'f> {
-    /// The next bytes.
-    Bytes(&'f [u8]),
-    /// Something happened to the log, and it goes on where it was, in the middle of a line if need be.
-    Notice(Notice),
-    /// What comes next is the beginning of a file: a line without end ends here.
-    NextFile(Notice),
-    /// Nothing came for a moment.
-    Idle,
-    /// The log has ended, or following was stopped.
-    End,
-}
-
 /// What one look at the log finds.
 enum Look {
     /// So many bytes were read.
@@ -156,6 +130,11 @@ impl Follow {
     /// The log's name.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A span for all that is done with this log, with its path; `format` can be recorded later.
+    pub fn span(&self) -> Span {
+        span(&self.path)
     }
 
     /// The file that is read now; it has another name than the log while that is rotated.
@@ -212,6 +191,7 @@ impl Follow {
             }
         }
         self.seek(left.read.length)?;
+        notice.iter().for_each(|notice| self.log(notice));
         Ok(notice)
     }
 
@@ -226,6 +206,9 @@ impl Follow {
         let look = self.look()?;
         if !matches!(look, Look::Nothing | Look::Leaving) {
             self.last_change = Instant::now();
+        }
+        if let Look::Notice(notice) | Look::NextFile(notice) = &look {
+            self.log(notice);
         }
         Ok(match look {
             Look::Bytes(length) => Step::Bytes(&self.file.chunk()[..length]),
@@ -385,6 +368,15 @@ impl Follow {
 
     fn number(&self) -> Result<Number, SourceError> {
         Ok(self.file.metadata()?.map_or((None, None), |metadata| number(&metadata)))
+    }
+
+    fn log(&self, notice: &Notice) {
+        let path = &self.path;
+        if notice.may_lose() {
+            warn!(?path, ?notice, "the log was changed, and a part may be lost");
+        } else {
+            debug!(?path, ?notice, "the log was changed");
+        }
     }
 
     fn failed(&self, error: io::Error) -> SourceError {

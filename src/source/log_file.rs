@@ -8,6 +8,8 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use tracing::{Span, debug, field::Empty, info_span};
+
 use super::SourceError;
 use crate::{
     conversation::Timestamp,
@@ -109,12 +111,18 @@ impl LogFile {
     }
 
     fn new(path: PathBuf, handle: Handle) -> Self {
+        debug!(?path, is_regular = matches!(handle, Handle::Regular(_)), "log opened");
         Self { path, handle, offset: 0, ahead: 0, chunk: Vec::new() }
     }
 
     /// The name that it was opened by. Another file may have it by now.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A span for all that is done with this log, with its path; `format` can be recorded later.
+    pub fn span(&self) -> Span {
+        span(&self.path)
     }
 
     /// How many bytes stand before what [`read`](Self::read) gives next.
@@ -301,6 +309,11 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).open(path)
+}
+
+/// The span of a source, of level `INFO`.
+pub(super) fn span(path: &Path) -> Span {
+    info_span!("source", ?path, format = Empty)
 }
 
 fn modified(metadata: &Metadata) -> Option<Timestamp> {

@@ -29,11 +29,13 @@ mod follow;
 mod log_file;
 mod notice;
 mod rotated;
+mod step;
 mod watch;
 
 pub use self::{
     error::SourceError,
-    follow::{Follow, Step, Until},
+    follow::Follow,
     log_file::LogFile,
     notice::Notice,
+    step::{Step, Until},
 };

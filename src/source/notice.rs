@@ -41,6 +41,17 @@ pub enum Notice {
     },
 }
 
+impl Notice {
+    /// Whether a part of the log is lost, or may be.
+    pub fn may_lose(&self) -> bool {
+        match self {
+            Self::Rotated { .. } | Self::RotatedAgain { .. } => false,
+            Self::Replaced { may_have_gap } => *may_have_gap,
+            Self::Copied { .. } | Self::Truncated { .. } => true,
+        }
+    }
+}
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

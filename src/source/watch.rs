@@ -27,7 +27,7 @@ impl Watch {
             let _ = sender.try_send(());
         });
         let watcher =
-            watcher.inspect_err(|error| debug!(%error, "changes of the file are not notified"));
+            watcher.inspect_err(|error| debug!(?error, "changes of the file are not notified"));
         Self { watcher: watcher.ok(), changed, watched: None }
     }
 
@@ -40,7 +40,7 @@ impl Watch {
         }
         match watcher.watch(path, RecursiveMode::NonRecursive) {
             Ok(()) => self.watched = Some(path.to_owned()),
-            Err(error) => debug!(%error, "changes of the file are not notified"),
+            Err(error) => debug!(?error, "changes of the file are not notified"),
         }
     }
 

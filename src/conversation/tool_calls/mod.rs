@@ -77,7 +77,7 @@ mod text_result;
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
-use tracing::trace;
+use tracing::debug;
 
 use self::held::HeldResults;
 pub(crate) use self::recent::RecentIds;
@@ -289,7 +289,7 @@ impl<R: CallResult> ToolCalls<R> {
             return;
         }
         entry.metadata_mut().corr_id = Some(id.clone());
-        trace!(corr_id = %id, open = self.open.len() + 1, "tool call added");
+        debug!(corr_id = ?id, open = self.open.len() + 1, "tool call added");
         let entry = Arc::new(entry);
         events.push(DomainEvent::NewToolCall { corr_id: id.clone(), entry: Arc::clone(&entry) });
         if let Some(result) = self.held.take(&id) {
@@ -323,7 +323,7 @@ impl<R: CallResult> ToolCalls<R> {
             let timestamp = result.timestamp();
             events.extend(warning.keeping(result.into_content(), timestamp));
         } else {
-            trace!(corr_id = %id, held = self.held.len() + 1, "result held until its call comes");
+            debug!(corr_id = ?id, held = self.held.len() + 1, "result held until its call comes");
             self.held.insert(id, result);
             while let Some((id, result)) = self.held.evict(limits) {
                 let message = format!("there was no more room to hold the result of call {id}");
@@ -438,7 +438,7 @@ impl<R: CallResult> ToolCalls<R> {
         if let Some(tool) = entry.tool_mut() {
             complete_duration(tool, begun_at, ended_at);
         }
-        trace!(corr_id = %id, open = self.open.len(), "tool call removed");
+        debug!(corr_id = ?id, open = self.open.len(), "tool call removed");
         self.ended.insert(id.clone(), limits.ended_calls);
         events.push(DomainEvent::UpdateToolCall { corr_id: id, entry: shared });
     }
@@ -451,6 +451,7 @@ impl<R: CallResult> ToolCalls<R> {
 
     fn abandon(&mut self, id: CorrId, limits: &Limits, events: &mut Batch<DomainEvent>) {
         let Some(mut entry) = self.take_open(&id) else { return };
+        debug!(corr_id = ?id, open = self.open.len(), "tool call removed without a result");
         if let Some(tool) = Arc::make_mut(&mut entry).tool_mut() {
             tool.status = ToolStatus::Unfinished;
         }

@@ -12,7 +12,7 @@ mod stream;
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
-use tracing::{debug, trace, warn};
+use tracing::{debug, warn};
 
 use self::growing::Growing;
 pub use self::{
@@ -117,7 +117,9 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
     pub fn patch(&mut self, event: &DomainEvent) -> Option<ConversationPatch> {
         match event {
             DomainEvent::NewEntry { entry } => {
-                Some(ConversationPatch::add_entry(self.indices.next_index(), Arc::clone(entry)))
+                let index = self.indices.next_index();
+                debug!(%index, "entry added");
+                Some(ConversationPatch::add_entry(index, Arc::clone(entry)))
             }
             DomainEvent::OpenEntry { corr_id, entry } => {
                 let growing = Some(Box::new(Growing::new(entry)));
@@ -131,6 +133,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
                 };
                 growing.push(text);
                 let entry = growing.flush_if_worth_it()?;
+                debug!(?corr_id, %index, "entry replaced");
                 Some(ConversationPatch::replace_entry(*index, entry))
             }
             DomainEvent::CloseEntry { corr_id, entry } => self.close(corr_id, entry.as_ref()),
@@ -145,6 +148,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
                 if entry.tool().is_none_or(|tool| tool.status.is_final()) {
                     self.state.open.remove(corr_id);
                 }
+                debug!(?corr_id, %index, open = self.state.open.len(), "entry replaced");
                 Some(ConversationPatch::replace_entry(index, entry_of_call(corr_id, entry)))
             }
             DomainEvent::Session(_) | DomainEvent::Usage { .. } | DomainEvent::Warning(_) => {
@@ -164,8 +168,8 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
 
     fn open(&mut self, corr_id: &CorrId, growing: Option<Box<Growing>>) -> EntryIdx {
         let index = self.indices.next_index();
-        trace!(%corr_id, %index, "entry opened");
         self.state.open.insert(corr_id.clone(), Open { index, growing });
+        debug!(?corr_id, %index, open = self.state.open.len(), "entry added");
         index
     }
 
@@ -177,11 +181,13 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
         let Some(open) = self.state.open.remove(corr_id) else {
             return Some(self.missing(corr_id));
         };
+        let index = open.index;
+        debug!(?corr_id, %index, open = self.state.open.len(), "entry closed");
         if let Some(entry) = entry {
-            return Some(ConversationPatch::replace_entry(open.index, Arc::clone(entry)));
+            return Some(ConversationPatch::replace_entry(index, Arc::clone(entry)));
         }
         let entry = open.growing?.flush()?;
-        Some(ConversationPatch::replace_entry(open.index, entry))
+        Some(ConversationPatch::replace_entry(index, entry))
     }
 
     fn index_of(&self, corr_id: &CorrId) -> Option<EntryIdx> {
@@ -189,12 +195,12 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
             return Some(open.index);
         }
         let index = self.resolver.resolve_corr_id(corr_id)?;
-        debug!(%corr_id, %index, "correlation resolved from the stored conversation");
+        debug!(?corr_id, %index, "correlation resolved from the stored conversation");
         Some(index)
     }
 
     fn missing(&mut self, corr_id: &CorrId) -> ConversationPatch {
-        warn!(%corr_id, "an update for an entry that nobody knows");
+        warn!(?corr_id, "correlation missing: an update for an entry that nobody knows");
         self.state.summary.warn(WarningKind::UnknownCorrelation);
         ConversationPatch::warnings(self.state.summary.warnings.clone())
     }

@@ -33,7 +33,7 @@ impl CorrIdResolver for SessionResolver<'_> {
         match found {
             Ok(index) => usize::try_from(index?).ok().map(EntryIdx::new),
             Err(error) => {
-                warn!(%error, %corr_id, "the database could not be asked");
+                warn!(?error, ?corr_id, "the database could not be asked");
                 None
             }
         }

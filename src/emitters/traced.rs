@@ -1,0 +1,140 @@
+//! [`Traced`]: what a source comes to, as spans and lines of `tracing`.
+
+use std::collections::BTreeMap;
+
+use tracing::{Span, info, info_span, trace, warn};
+
+use crate::{
+    conversation::{DomainEvent, Located, Session, SessionId, Text, WarningKind},
+    transduce::{
+        Batch, Emitter,
+        wrapper::{access, forward_memory},
+    },
+};
+
+/// Passes events on to an emitter within a span for their session, and at the end logs what the source
+/// came to.
+///
+/// - The span `session`, within the span of the source, has the fields `id` and `agent`; there is none
+///   while the log has not named its session. It is level `INFO`.
+/// - [`end_source`](Self::end_source), and so completion, logs at `WARN` one line for each kind of warning,
+///   with its count, and at `INFO` one line for the source.
+/// - Each event is a line at `TRACE`.
+///
+/// What the emitter within logs is in the span of the session. Whoever drives a reducer enters
+/// [`span`](Self::span) before each step, so that what the reducer logs is in it, too.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, Located, Position, locating},
+///     emitters::traced::Traced,
+///     executors::{droid::DroidReducer, wire::Record},
+///     transduce::{Batch, Transducer, emit_fn},
+/// };
+/// use tracing::info_span;
+///
+/// let names = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.item.name()));
+/// let traced = Traced::new(info_span!("source", path = "session.jsonl"), names);
+/// let mut transducer = Transducer::new(locating(DroidReducer::default()), traced);
+/// let line = r#"{"type":"message","role":"user","text":"hi","session_id":"s1"}"#;
+/// Record::read(line, |_, record| {
+///     let session = transducer.emitter().span().clone();
+///     session.in_scope(|| transducer.step(Located::new(Position::default(), record)));
+/// });
+/// transducer.finish(); // logs: source read sessions=1 entries=1 calls=0 warnings=0
+/// ```
+#[derive(Clone, Debug)]
+pub struct Traced<M> {
+    emitter: M,
+    source: Span,
+    session: Option<(SessionId, Span)>,
+    agent: Option<Text>,
+    seen: Seen,
+}
+
+/// What was seen of a source.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    sessions: u64,
+    entries: u64,
+    calls: u64,
+    warnings: BTreeMap<WarningKind, u64>,
+}
+
+impl<M> Traced<M> {
+    /// Passes on the events of the source that has this span.
+    pub fn new(source: Span, emitter: M) -> Self {
+        Self { emitter, source, session: None, agent: None, seen: Seen::default() }
+    }
+
+    /// The span of the session that is read, or that of the source before the log has named one.
+    pub fn span(&self) -> &Span {
+        self.session.as_ref().map_or(&self.source, |(_, span)| span)
+    }
+
+    /// Logs what was seen since the last time: the source has ended, at least for now.
+    pub fn end_source(&mut self) {
+        let Seen { sessions, entries, calls, warnings } = std::mem::take(&mut self.seen);
+        for (kind, count) in &warnings {
+            warn!(parent: &self.source, kind = kind.as_str(), count, "not fully understood");
+        }
+        let warnings: u64 = warnings.values().sum();
+        info!(parent: &self.source, sessions, entries, calls, warnings, "source read");
+    }
+
+    /// Goes on within this session: for a source that is gone on with, whose session was named an earlier
+    /// time.
+    pub fn enter_session(&mut self, id: SessionId) {
+        let agent = self.agent.as_ref().map(tracing::field::debug);
+        let span = info_span!(parent: &self.source, "session", ?id, agent);
+        self.session = Some((id, span));
+    }
+
+    fn see(&mut self, event: &DomainEvent) {
+        match event {
+            DomainEvent::Session(session) => self.enter(session),
+            DomainEvent::NewEntry { .. } | DomainEvent::OpenEntry { .. } => self.seen.entries += 1,
+            DomainEvent::NewToolCall { .. } => {
+                self.seen.entries += 1;
+                self.seen.calls += 1;
+            }
+            DomainEvent::Warning(warning) => {
+                *self.seen.warnings.entry(warning.kind).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, Session { session_id, agent, .. }: &Session) {
+        if agent.is_some() {
+            self.agent.clone_from(agent);
+        }
+        let Some(id) = session_id else { return };
+        if self.session.as_ref().is_none_or(|(known, _)| known != id) {
+            self.seen.sessions += 1;
+            self.enter_session(id.clone());
+        }
+    }
+}
+
+impl<M, Out> Emitter<Located<DomainEvent>, Out> for Traced<M>
+where
+    M: Emitter<Located<DomainEvent>, Out>,
+{
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Out> {
+        self.see(&event.item);
+        let _session = self.session.as_ref().map_or(&self.source, |(_, span)| span).enter();
+        let name = event.item.name();
+        trace!(event = name, line = event.position.line, offset = event.position.offset, "event");
+        self.emitter.emit(event)
+    }
+
+    fn finish(&mut self) -> Batch<Out> {
+        let out = self.span().clone().in_scope(|| self.emitter.finish());
+        self.end_source();
+        out
+    }
+}
+
+access!(Traced<M>, emitter: M);
+forward_memory!(Traced<M>, emitter: M);
