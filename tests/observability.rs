@@ -16,7 +16,7 @@ use foldline::{
         patch::{ConversationPatch, PatchEmitter},
         traced::Traced,
     },
-    executors::{droid::DroidReducer, wire::Record},
+    executors::{Reducing, droid::Droid, wire::Record},
     source::{Follow, LogFile, Step, Until},
     transduce::{Batch, Emitter, Transducer, emit_fn},
 };
@@ -100,7 +100,7 @@ const LOG: &str = r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"
 fn replay(log: &str) {
     let source = info_span!("source", path = "log");
     let traced = Traced::new(source, by_item(PatchEmitter::default()));
-    let mut transducer = Transducer::new(locating(DroidReducer::default()), traced);
+    let mut transducer = Transducer::new(locating(Reducing::new(Droid)), traced);
     for (line, text) in (1..).zip(log.lines()) {
         Record::read(text, |_, record| {
             let session = transducer.emitter().span().clone();

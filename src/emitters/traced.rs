@@ -28,14 +28,14 @@ use crate::{
 /// use foldline::{
 ///     conversation::{DomainEvent, Located, Position, locating},
 ///     emitters::traced::Traced,
-///     executors::{droid::DroidReducer, wire::Record},
+///     executors::{Reducing, droid::Droid, wire::Record},
 ///     transduce::{Batch, Transducer, emit_fn},
 /// };
 /// use tracing::info_span;
 ///
 /// let names = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.item.name()));
 /// let traced = Traced::new(info_span!("source", path = "session.jsonl"), names);
-/// let mut transducer = Transducer::new(locating(DroidReducer::default()), traced);
+/// let mut transducer = Transducer::new(locating(Reducing::new(Droid)), traced);
 /// let line = r#"{"type":"message","role":"user","text":"hi","session_id":"s1"}"#;
 /// Record::read(line, |_, record| {
 ///     let session = transducer.emitter().span().clone();
