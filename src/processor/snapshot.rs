@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::FramerState;
 use crate::{conversation::Json, transduce::Resume};
 
-/// What a [`Processor`] has read.
+/// What a [`Processor`](super::Processor) has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Lines, blank ones included.
@@ -23,7 +23,7 @@ impl From<Counts> for crate::emitters::metrics::LinesRead {
     }
 }
 
-/// From where a [`Processor`] can go on: a plain value that can be stored with serde. What an emitter
+/// From where a [`Processor`](super::Processor) can go on: a plain value that can be stored with serde. What an emitter
 /// remembers is for whoever made it to store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot<S, E = ()> {
@@ -37,7 +37,7 @@ pub struct Snapshot<S, E = ()> {
     pub emitter: E,
 }
 
-/// What there is when a log has been read to its end: see [`Processor::finish`].
+/// What there is when a log has been read to its end: see [`Processor::finish`](super::Processor::finish).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished<S, M> {
