@@ -87,7 +87,7 @@ fn without_spaces(text: &str) -> String {
 
 #[test]
 fn valid_values_are_kept_as_they_are() {
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for value in VALID {
             let told = told_between_sound_lines(format, value.as_bytes());
@@ -108,7 +108,7 @@ fn valid_values_are_kept_as_they_are() {
 
 #[test]
 fn invalid_lines_are_kept_word_for_word() {
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for line in INVALID {
             let text = String::from_utf8_lossy(line);
@@ -134,7 +134,7 @@ fn invalid_lines_are_kept_word_for_word() {
 
 #[test]
 fn what_parsers_may_take_or_not_is_accounted_for() {
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for line in UNDECIDED {
             told_between_sound_lines(format, line);
@@ -151,7 +151,7 @@ fn other_encodings_are_accounted_for() {
     let little: Vec<u8> = log.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = log.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let latin: Vec<u8> = "caf\u{e9}\n".chars().map(|c| c as u8).collect();
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for log in [&little, &big, &latin] {
             let (events, counts) = read(format, log);
@@ -164,7 +164,7 @@ fn other_encodings_are_accounted_for() {
 
 #[test]
 fn naughty_strings_are_nothing_but_strings() {
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for naughty in NAUGHTY {
             // A line of its own.

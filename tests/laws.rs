@@ -36,13 +36,13 @@ fn logs(format: &str) -> Vec<PathBuf> {
 #[test]
 fn every_law_holds_on_every_log_of_every_format() {
     let mut failures = Vec::new();
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         let logs = logs(format);
         assert!(!logs.is_empty(), "there is no log in tests/fixtures/{format}");
         for path in logs {
             let log = fs::read(&path).unwrap();
-            if let Err(violation) = law::every(&executor, &log) {
+            if let Err(violation) = law::every(executor, &log) {
                 failures.push(format!("{}: {violation}", path.display()));
             }
         }
@@ -63,12 +63,12 @@ fn every_executor_may_stop_at_every_line_of_every_log() {
         let records = run::records(&text);
         let line_ends: Vec<_> = text.match_indices('\n').map(|(at, _)| at).collect();
         let beside = line_ends.iter().flat_map(|at| [*at, at + 1]).collect::<Vec<_>>();
-        for executor in Registry::builtin().iter().cloned() {
+        for executor in Registry::builtin().iter() {
             let format = executor.format().name;
-            let stops = law::split_invariance(&executor, &records);
-            let pieces = law::chunk_invariance(&executor, &log, &beside);
+            let stops = law::split_invariance(executor, &records);
+            let pieces = law::chunk_invariance(executor, &log, &beside);
             let odd: Vec<_> = (0..log.len()).step_by(13).collect();
-            let odd = law::chunk_invariance(&executor, &log, &odd);
+            let odd = law::chunk_invariance(executor, &log, &odd);
             if let Err(violation) = stops.and(pieces).and(odd) {
                 panic!("{}, read as {format}: {violation}", path.display());
             }
@@ -82,13 +82,13 @@ fn every_executor_may_stop_at_every_line_of_every_log() {
 /// A log that was cut off is a log too, and every byte may be the last one.
 #[test]
 fn every_beginning_of_a_log_is_in_balance() {
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for path in logs(format) {
             let log = fs::read(&path).unwrap();
             let ends = (0..log.len()).step_by(log.len() / 40 + 1);
             for end in ends {
-                let events = run::sourced_events(&executor, [&log[..end]]);
+                let events = run::sourced_events(executor, [&log[..end]]);
                 let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
                 if let Err(violation) = law::balance(&events) {
                     panic!("{}, cut at byte {end}: {violation}", path.display());
@@ -100,7 +100,7 @@ fn every_beginning_of_a_log_is_in_balance() {
 
 #[test]
 fn json_that_nests_without_end_is_accounted_for() {
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         let deep = "[".repeat(100_000);
         for line in [
@@ -109,7 +109,7 @@ fn json_that_nests_without_end_is_accounted_for() {
             "{\"a\":".repeat(100_000),
             deep,
         ] {
-            law::every(&executor, line.as_bytes())
+            law::every(executor, line.as_bytes())
                 .unwrap_or_else(|violation| panic!("{format}: {violation}"));
         }
     }

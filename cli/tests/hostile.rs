@@ -217,7 +217,7 @@ fn every_case_is_accounted_for_by_every_executor() {
         }
         lines.push(format!(r#"{{"type":"{naughty}"}}"#));
     }
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for line in &lines {
             let log = format!("{line}\n");
@@ -246,9 +246,9 @@ fn every_case_is_accounted_for_by_every_executor() {
 fn state_with_any_string_can_be_stored() {
     use foldline::transduce::Reducer;
 
-    for executor in Registry::builtin().iter().cloned() {
+    for executor in Registry::builtin().iter() {
         let format = executor.format().name;
-        let reducer = locating(&executor);
+        let reducer = locating(executor);
         let transducer = Transducer::restore(reducer, reducer.init(), ());
         let mut processor = Processor::new(transducer);
         for case in JSON_CASES.iter().chain(NAUGHTY) {

@@ -484,13 +484,13 @@ fn a_checkpoint_at_every_line_changes_nothing() {
     read.extend(logs.iter().map(|path| (path.display().to_string(), fs::read(path).unwrap())));
     let mut count = 0;
     for (number, (name, log)) in read.iter().enumerate() {
-        for executor in Registry::builtin().iter().cloned() {
+        for executor in Registry::builtin().iter() {
             let format = executor.format().name;
-            if number > own && !name.contains(&format!("/{}/", format)) {
+            if number > own && !name.contains(&format!("/{format}/")) {
                 continue;
             }
-            let whole = read_with_checkpoints(&executor, log, false);
-            let resumed = read_with_checkpoints(&executor, log, true);
+            let whole = read_with_checkpoints(executor, log, false);
+            let resumed = read_with_checkpoints(executor, log, true);
             assert!(whole.events == resumed.events, "{format}: {name}: other events");
             assert!(whole.patches == resumed.patches, "{format}: {name}: other patches");
             count += 1;

@@ -1,6 +1,7 @@
 //! [`Evidence`]: how surely a record belongs to a format.
 
 use super::wire::{Object, value};
+use crate::json::Raw;
 
 /// How surely a record belongs to a format.
 ///
@@ -37,7 +38,7 @@ pub(super) fn nested<'a>(object: &Object<'a>, field: &str) -> Option<Object<'a>>
 
 /// Whether all of these fields are strings.
 pub(super) fn all_strings(object: &Object<'_>, fields: &[&str]) -> bool {
-    fields.iter().all(|field| object.get(field).is_some_and(|raw| raw.is_string()))
+    fields.iter().all(|field| object.get(field).is_some_and(Raw::is_string))
 }
 
 /// Whether the record is one of a session file that is kept as a tree of messages.

@@ -212,7 +212,7 @@
 //!    [`droid`](super::droid) has them;
 //! 2. one line in the registry (`registry.rs`), which gives it a place in
 //!    [`Executor`](super::Executor), and, if the format is new, its name in
-//!    [`Format`](super::Format) and what its lines look like in [`recognise`](mod@super::recognise);
+//!    [`Format`](super::Format) and what its lines look like in [`Executor::recognise`](super::Executor::recognise);
 //! 3. a folder of small logs under `tests/fixtures`, one for each oddity. The laws (determinism,
 //!    split invariance, balance, ...) then run over them without another line of code.
 //!
