@@ -3,19 +3,20 @@
 use foldline::{
     conversation::{DomainEvent, ToolStatus},
     executors::{
-        droid::{DroidReducer, DroidState},
+        Reducing, State,
+        droid::Droid,
         wire::{Object, Record},
     },
     transduce::{Batch, Reducer},
 };
 
-fn reduce(state: Box<DroidState>, line: &str) -> (Box<DroidState>, Batch<DomainEvent>) {
-    DroidReducer::default().reduce(state, Record::Object(Object::parse(line).unwrap()))
+fn reduce(state: Box<State<Droid>>, line: &str) -> (Box<State<Droid>>, Batch<DomainEvent>) {
+    Reducing::new(Droid).reduce(state, Record::Object(Object::parse(line).unwrap()))
 }
 
 #[test]
 fn a_tool_call_and_its_error() {
-    let state = Box::<DroidState>::default();
+    let state = Box::<State<Droid>>::default();
     let init =
         r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s","tools":[],"model":"m"}"#;
     let (state, _) = reduce(state, init);
@@ -42,6 +43,6 @@ fn a_tool_call_and_its_error() {
     assert_eq!((state.calls().open_calls(), state.calls().held_results()), (0, 0));
 
     // Nothing was open, so the end has nothing to say.
-    let (_, events) = DroidReducer::default().finish(state);
+    let (_, events) = Reducing::new(Droid).finish(state);
     assert!(events.is_empty());
 }
