@@ -1,0 +1,66 @@
+//! A log that arrives asynchronously: tokio's `AsyncRead` in, a bounded channel out.
+//!
+//! The library does no I/O, so that it runs under any runtime: `Processor::push` takes bytes, however they
+//! came, and gives what the consumers make of them. Whoever awaits is the caller, before a push and after
+//! it. Back-pressure needs nothing more: while the channel is full, nothing is read.
+
+use std::io;
+
+use foldline::{
+    conversation::locating,
+    emitters::patch::{PatchRecord, PatchStream},
+    executors::{Reducing, droid::Droid},
+    processor::{Counts, Processor},
+    transduce::Transducer,
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    runtime,
+    sync::mpsc::{self, Sender},
+};
+
+/// Reads a log of Droid to its end, and sends its patches. Waits while the channel is full.
+///
+/// # Errors
+/// The log cannot be read, or nobody receives the patches any more.
+pub async fn send_patches(
+    mut log: impl AsyncRead + Unpin,
+    patches: Sender<PatchRecord>,
+) -> io::Result<Counts> {
+    let reducer = locating(Reducing::new(Droid));
+    let mut processor = Processor::new(Transducer::new(reducer, PatchStream::default()));
+    let mut buffer = vec![0; 8 << 10];
+    // What one read gives: bounded by the buffer, and empty before the next one.
+    let mut ready = Vec::new();
+    loop {
+        let length = log.read(&mut buffer).await?;
+        let Some(bytes) = buffer.get(..length).filter(|bytes| !bytes.is_empty()) else { break };
+        processor.push(bytes, |patch| ready.push(patch));
+        send(&mut ready, &patches).await?;
+    }
+    let counts = processor.finish(|patch| ready.push(patch)).counts;
+    send(&mut ready, &patches).await?;
+    Ok(counts)
+}
+
+async fn send(ready: &mut Vec<PatchRecord>, patches: &Sender<PatchRecord>) -> io::Result<()> {
+    for patch in ready.drain(..) {
+        patches.send(patch).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Any `AsyncRead` will do: a socket, a child's output, a file.
+    let log: &[u8] = include_bytes!("session.jsonl");
+    let (sender, mut receiver) = mpsc::channel(4);
+    runtime::Builder::new_current_thread().build()?.block_on(async {
+        let reading = tokio::spawn(send_patches(log, sender));
+        while let Some(patch) = receiver.recv().await {
+            println!("{}", serde_json::to_string(&patch)?);
+        }
+        let counts = reading.await??;
+        eprintln!("{} lines, {} records", counts.lines, counts.records);
+        Ok(())
+    })
+}
