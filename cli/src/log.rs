@@ -184,7 +184,7 @@ impl<'r> Recognition<'r> {
         self.registry.named(format.name).cloned().ok_or_else(|| Error::Unsupported {
             path: self.path.clone(),
             format,
-            supported: names(self.registry.iter().map(|executor| executor.format())),
+            supported: names(self.registry.iter().map(DynExecutor::format)),
         })
     }
 
@@ -193,7 +193,7 @@ impl<'r> Recognition<'r> {
         match self.recogniser.verdict() {
             Verdict::Disputed(formats) => Error::Disputed { path, formats: names(formats) },
             _ => {
-                let known = names(self.registry.iter().map(|executor| executor.format()));
+                let known = names(self.registry.iter().map(DynExecutor::format));
                 Error::Unrecognised { path, records: self.records, known }
             }
         }

@@ -11,7 +11,7 @@ use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::Poss
 use foldline::{
     conversation::DomainEvent,
     emitters::terminal::neutralise,
-    executors::{Executor, Registry},
+    executors::{DynExecutor, Executor, Registry},
     transduce::{Emitter, Resume},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -131,7 +131,7 @@ impl Program {
 
     /// The command line, with the names of the executors and the outputs that there are.
     fn command(&self) -> ClapCommand {
-        let names = || self.registry.iter().map(|executor| executor.format());
+        let names = || self.registry.iter().map(DynExecutor::format);
         let executors = || {
             let named = names().map(|format| PossibleValue::new(format.name).help(format.title));
             let auto = PossibleValue::new("auto").help("Looks at the first lines");

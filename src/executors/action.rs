@@ -21,11 +21,16 @@ pub struct MappedCall {
 }
 
 impl MappedCall {
+    /// A call that does this, with a short title for people.
+    pub fn new(action: ActionType, title: impl Into<Text>) -> Self {
+        Self { action, title: title.into(), extra: Vec::new(), unknown: false }
+    }
+
     /// A call that keeps its name and arguments as they are.
     pub fn tool(name: &str, arguments: Option<Raw<'_>>) -> Self {
         let arguments = arguments.map(Json::from);
         let action = ActionType::Tool { tool_name: name.into(), arguments, result: None };
-        Self { action, title: name.into(), extra: Vec::new(), unknown: false }
+        Self::new(action, name)
     }
 
     /// The entry of the call, as it stands before its result.

@@ -28,6 +28,7 @@ pub mod tutorial;
 pub use crate::wire;
 
 pub use self::{
+    action::MappedCall,
     context::{Context, Meta},
     erased::{AnyState, DynExecutor},
     evidence::{Evidence, Judge},

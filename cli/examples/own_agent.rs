@@ -1,0 +1,100 @@
+//! The whole program for an agent and a consumer of another crate.
+//!
+//! The invented agent prints `{"parrot":"said","text":".."}`, `{"parrot":"runs","id":"1","command":".."}` and
+//! `{"parrot":"ran","id":"1","output":".."}`. The consumer names calls that took more than a second.
+//!
+//! ```sh
+//! cargo run -p foldline-cli --example own_agent -- replay cli/examples/parrot.jsonl --sink slow-calls
+//! ```
+
+use std::{convert::Infallible, process::ExitCode};
+
+use foldline::{
+    conversation::{
+        ActionType, CorrId, DomainEvent, NormalizedEntryType, Text, ToolStatus,
+        tool_calls::TextResult,
+    },
+    executors::{
+        Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, wire::Object,
+    },
+    transduce::{Batch, Emitter, Memoryless},
+};
+use foldline_cli::Program;
+
+/// The invented agent.
+struct Parrot;
+
+/// One record of its logs.
+enum Line {
+    Said { text: Text },
+    Runs { id: Option<CorrId>, command: Text },
+    Ran { id: Option<CorrId>, output: Text },
+}
+
+impl Executor for Parrot {
+    const FORMAT: Format = Format {
+        name: "parrot",
+        title: "Parrot, an invented agent",
+        agent: "parrot",
+        homes: &["~/.parrot/logs"],
+    };
+    type Line<'a> = Line;
+    type Result = TextResult;
+    type Memory = ();
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        Evidence::certain_if(object.has("parrot"))
+    }
+
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Line> {
+        header.name = object.str("parrot").unwrap_or_default();
+        header.at = object.timestamp("at");
+        let mut text = |field| object.text(field).unwrap_or_default();
+        Parsed::Line(match &*header.name {
+            "said" => Line::Said { text: text("text") },
+            "runs" => {
+                let command = text("command");
+                Line::Runs { id: object.corr_id("id"), command }
+            }
+            "ran" => {
+                let output = text("output");
+                Line::Ran { id: object.corr_id("id"), output }
+            }
+            _ => return Parsed::Unknown,
+        })
+    }
+
+    fn line(&self, line: Line, extra: Extra, (): &mut (), cx: &mut Context<'_, TextResult>) {
+        match line {
+            Line::Said { text } => cx.entry(NormalizedEntryType::AssistantMessage, text, extra),
+            Line::Runs { id, command } => {
+                let action = ActionType::CommandRun { command: command.clone(), result: None };
+                cx.call(id, "run", MappedCall::new(action, command), extra);
+            }
+            Line::Ran { id, output } => {
+                let result = TextResult::new(ToolStatus::Success, output).at(cx.at);
+                cx.result(id, result);
+            }
+        }
+    }
+}
+
+/// Names the calls that took more than a second.
+struct SlowCalls;
+
+impl Emitter<DomainEvent, Result<String, Infallible>> for SlowCalls {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Result<String, Infallible>> {
+        let DomainEvent::UpdateToolCall { corr_id, entry } = event else { return Batch::EMPTY };
+        let took = entry.tool().and_then(|tool| tool.duration_ms).filter(|took| *took > 1000);
+        Batch::from(took.map(|took| Ok(format!("call {corr_id} took {took} ms"))))
+    }
+}
+
+/// The program with both.
+pub(crate) fn program() -> Program {
+    Program::builtin().executor(Parrot).sink("slow-calls", || Memoryless(SlowCalls))
+}
+
+fn main() -> ExitCode {
+    program().run()
+}

@@ -1,0 +1,162 @@
+//! The program as a value: executors and consumers of another crate.
+#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
+
+#[path = "../examples/own_agent.rs"]
+mod own_agent;
+
+use std::{
+    convert::Infallible,
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use foldline::{
+    conversation::DomainEvent,
+    transduce::{Batch, Emitter, Memoryless, emit_fn},
+};
+use foldline_cli::Program;
+use serde_json::Value;
+
+const LOG: &str = include_str!("../examples/parrot.jsonl");
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("log.jsonl"), LOG).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs a verb; `@name` is a file of this place.
+    fn run(&self, program: &Program, arguments: &[&str]) -> String {
+        let folder = format!("{}/", self.folder.path().display());
+        let arguments = arguments.iter().map(|argument| argument.replace('@', &folder));
+        let code = program.run_with(std::iter::once("foldline".to_owned()).chain(arguments));
+        format!("{code:?}")
+    }
+}
+
+fn code(code: u8) -> String {
+    format!("{:?}", ExitCode::from(code))
+}
+
+#[test]
+fn an_agent_of_another_crate_has_the_whole_program() {
+    let (place, program) = (Place::new(), own_agent::program());
+    let replay = ["replay", "@log.jsonl", "--format", "events", "--out", "@out"];
+    let replay = [&replay[..], &["--sink", "slow-calls=@slow"]].concat();
+    assert_eq!(place.run(&program, &replay), code(0));
+    let events = place.read("out");
+    let names: Vec<_> = events
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].to_string())
+        .collect();
+    assert_eq!(names.iter().filter(|name| *name == "\"new_tool_call\"").count(), 1);
+    assert_eq!(place.read("slow"), "call 1 took 3000 ms\n");
+
+    // In two goes, from a checkpoint, the consumer's memory with it.
+    let half = LOG.match_indices('\n').nth(1).unwrap().0 + 1;
+    fs::write(place.path("log.jsonl"), &LOG[..half]).unwrap();
+    let replay = ["replay", "@log.jsonl", "--format", "events", "--out", "@two"];
+    let replay = [&replay[..], &["--checkpoint", "@journal", "--sink", "slow-calls=@slower"]];
+    assert_eq!(place.run(&program, &replay.concat()), code(0));
+    fs::write(place.path("log.jsonl"), LOG).unwrap();
+    assert_eq!(place.run(&program, &replay.concat()), code(0));
+    assert_eq!(place.read("two"), events);
+    assert_eq!(place.read("slower"), place.read("slow"));
+
+    let ingest = ["ingest", "@log.jsonl", "--db", "@db", "--sink", "slow-calls=@ingested"];
+    assert_eq!(place.run(&program, &ingest), code(0));
+    assert_eq!(place.run(&program, &ingest), code(0));
+    assert_eq!(place.read("ingested"), place.read("slow"));
+    let query = ["query", "--db", "@db", "sessions", "--format", "json"];
+    assert_eq!(place.run(&program, &query), code(0));
+    let doctor = ["doctor", "@log.jsonl", "--strict"];
+    assert_eq!(
+        place.run(&program, &doctor),
+        code(3),
+        "it has a record that the executor does not know"
+    );
+
+    // The program without it does not know the log.
+    assert_eq!(place.run(&Program::builtin(), &doctor), code(3));
+    assert_eq!(place.run(&Program::builtin(), &["replay", "@log.jsonl"]), code(2));
+}
+
+/// Fails at the second event.
+struct Fails(u32);
+
+impl Emitter<DomainEvent, Result<String, String>> for Fails {
+    fn emit(&mut self, _: &DomainEvent) -> Batch<Result<String, String>> {
+        self.0 += 1;
+        Batch::one(match self.0 {
+            1 => Ok("fine".to_owned()),
+            _ => Err("the disk of the consumer is full".to_owned()),
+        })
+    }
+}
+
+fn with_bad_consumers() -> Program {
+    let panics = || {
+        Memoryless(emit_fn(|event: &DomainEvent| -> Batch<Result<String, Infallible>> {
+            assert!(!matches!(event, DomainEvent::NewToolCall { .. }), "no calls, please");
+            Batch::one(Ok(event.name().to_owned()))
+        }))
+    };
+    own_agent::program().sink("fails", || Memoryless(Fails(0))).sink("panics", panics)
+}
+
+fn is_same(left: &Path, right: &Path) -> bool {
+    fs::read(left).unwrap() == fs::read(right).unwrap()
+}
+
+#[test]
+fn a_consumer_that_fails_or_panics_ends_neither_the_others_nor_the_run() {
+    let (place, program) = (Place::new(), with_bad_consumers());
+    let alone = ["replay", "@log.jsonl", "--format", "patches", "--out", "@alone"];
+    assert_eq!(place.run(&program, &alone), code(0));
+    let bad = ["--sink", "fails=@fails", "--sink", "panics=@panics", "--sink", "slow-calls=@slow"];
+    let beside = ["replay", "@log.jsonl", "--format", "patches", "--out", "@beside"];
+    assert_eq!(place.run(&program, &[&beside[..], &bad].concat()), code(1), "it is reported");
+    assert!(is_same(&place.path("alone"), &place.path("beside")));
+    assert_eq!(place.read("slow"), "call 1 took 3000 ms\n");
+
+    let ingest = ["ingest", "@log.jsonl", "--db", "@db"];
+    let bad = bad.map(|argument| argument.replace("=@", "=@ingested-"));
+    let bad: Vec<_> = bad.iter().map(String::as_str).collect();
+    assert_eq!(place.run(&program, &[&ingest[..], &bad].concat()), code(1), "it is reported");
+    assert_eq!(place.read("ingested-slow"), "call 1 took 3000 ms\n");
+    // All of the log is in the database.
+    let database = foldline::emitters::sqlite::Database::open_read_only(
+        &place.path("db"),
+        std::time::Duration::ZERO,
+    )
+    .unwrap();
+    assert_eq!(database.totals().unwrap().entries, 4);
+
+    // A main output that fails ends the run.
+    let main = ["replay", "@log.jsonl", "--format", "fails", "--out", "@main"];
+    assert_eq!(place.run(&program, &main), code(1));
+}
+
+#[test]
+fn an_output_is_written_once_and_not_over_another() {
+    let (place, program) = (Place::new(), own_agent::program());
+    let replay = ["replay", "@log.jsonl", "--format", "events", "--out", "@out"];
+    for wrong in ["events=@other", "slow-calls=@out", "slow-calls=@log.jsonl", "nobody=@x"] {
+        assert_eq!(place.run(&program, &[&replay[..], &["--sink", wrong]].concat()), code(2));
+    }
+    assert_eq!(place.read("log.jsonl"), LOG);
+}
