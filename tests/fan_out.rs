@@ -67,7 +67,7 @@ fn a_whole_fan_out_is_stored_and_resumed() {
         let mut out = Vec::new();
         let mut processor = Processor::new(Transducer::new(reducer(), fan()));
         for end in (step..LOG.len()).step_by(step).chain([LOG.len()]) {
-            let stored = serde_json::to_string(&processor.state()).unwrap();
+            let stored = serde_json::to_string(&processor.snapshot()).unwrap();
             // The start of a line that was not whole yet is read again.
             let read = usize::try_from(processor.position().offset).unwrap();
             let snapshot: Snapshot<_, _> = serde_json::from_str(&stored).unwrap();

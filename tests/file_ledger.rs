@@ -157,7 +157,7 @@ where
         if expected == Some(position) {
             continue;
         }
-        let state = Json::of(&processor.state()).unwrap();
+        let state = Json::of(&processor.snapshot()).unwrap();
         let output = processor.cut();
         let checkpoint = Checkpoint { facts: facts(), position, state, complete: false };
         ledger.commit(&[Commit { source: name.clone(), expected, checkpoint, output }], &[])?;

@@ -17,7 +17,7 @@ use foldline::{
     emitters::patch::{PatchStream, PatchStreamState},
     executors::{DynExecutor, Registry},
     json,
-    processor::{Checkpoint, DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot},
+    processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot},
     transduce::{Batch, Emitter, Resume, Transducer},
 };
 
@@ -416,7 +416,17 @@ impl Emitter<Located<DomainEvent>, ()> for Written {
     }
 }
 
-type Stored = Checkpoint<LocatingState<Json>, PatchStreamState>;
+impl Resume for Written {
+    type State = PatchStreamState;
+
+    fn state(&self) -> PatchStreamState {
+        self.stream.state()
+    }
+
+    fn resume(&mut self, state: PatchStreamState) {
+        self.stream = PatchStream::restore(state);
+    }
+}
 
 /// Reads a log, and at each of its line ends everything is stored and taken up again.
 fn read_with_checkpoints(executor: &DynExecutor, log: &[u8], at_each_line: bool) -> Written {
@@ -427,22 +437,14 @@ fn read_with_checkpoints(executor: &DynExecutor, log: &[u8], at_each_line: bool)
         end =
             log[end..].iter().position(|byte| *byte == b'\n').map_or(log.len(), |at| end + at + 1);
         processor.push(&log[begun..end], |()| {});
+        let stored = processor.snapshot().to_json().unwrap();
         let written = std::mem::take(processor.emitter_mut());
-        let Snapshot { framer, counts, state, emitter: () } = processor.snapshot();
-        let stored = Checkpoint {
-            processor: Snapshot { framer, counts, state, emitter: () },
-            emitter: written.stream.state(),
-            source: Default::default(),
-            format: String::new(),
-            output: Default::default(),
-        };
-        let stored = Stored::from_bytes(&stored.to_bytes().unwrap()).unwrap();
-        begun = stored.processor.framer.position.offset as usize;
-        let written = Written { stream: PatchStream::restore(stored.emitter), ..written };
+        let stored = Snapshot::<LocatingState<Json>, PatchStreamState>::from_json(&stored).unwrap();
+        begun = stored.framer.position.offset as usize;
         let reducer = locating(executor.clone());
         let restore = |state: Json| executor.restore(state.get());
-        let snapshot = stored.processor.try_map_state(|state| state.try_map(restore)).unwrap();
-        processor = Processor::restore(reducer, snapshot, written, DEFAULT_MAX_LINE);
+        let snapshot = stored.try_map_state(|state| state.try_map(restore)).unwrap();
+        processor = Processor::resume(reducer, snapshot, written, DEFAULT_MAX_LINE);
     }
     processor.push(&log[begun..], |()| {});
     processor.finish(|()| {}).emitter

@@ -5,7 +5,6 @@
 //! come. Bytes may be cut anywhere.
 
 mod background;
-mod checkpoint;
 mod encoding;
 mod framer;
 mod joiner;
@@ -19,7 +18,6 @@ use tracing::{debug, trace};
 
 pub use self::{
     background::Background,
-    checkpoint::{Checkpoint, NotACheckpoint},
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, FramerState, Line, LineFramer},
     snapshot::{Counts, Finished, Snapshot, SnapshotError},
@@ -76,25 +74,8 @@ pub enum LastLine {
 }
 
 impl<R, S, M> Processor<R, S, M> {
-    /// Goes on from a snapshot; the bytes that follow are those behind its position. An emitter with a
-    /// memory of its own has to be restored to the same point.
-    pub fn restore(reducer: R, snapshot: Snapshot<S>, emitter: M, max_line: usize) -> Self {
-        let Snapshot { framer, counts, state, emitter: () } = snapshot;
-        let framer = LineFramer::restore(framer, max_line);
-        let transducer = Transducer::restore(reducer, state, emitter);
-        Self { framer, transducer, counts, hashes_lines: false, done: None }
-    }
-
-    /// From where to go on later: everything before it has been reduced, and nothing after it.
-    ///
-    /// # Panics
-    /// If the reducer panicked in an earlier step, see [`Transducer`].
-    pub fn snapshot(&self) -> Snapshot<&S> {
-        let (framer, counts) = (self.framer_state(), self.counts);
-        Snapshot { framer, counts, state: self.transducer.state(), emitter: () }
-    }
-
-    /// Goes on from what [`state`](Self::state) gave, with the emitter's memory too.
+    /// Goes on from a snapshot; the bytes that follow are those behind its position. An emitter that
+    /// remembers nothing is wrapped in [`Memoryless`](crate::transduce::Memoryless).
     pub fn resume(
         reducer: R,
         snapshot: Snapshot<S, M::State>,
@@ -111,11 +92,12 @@ impl<R, S, M> Processor<R, S, M> {
         Self { framer, transducer, counts, hashes_lines: false, done: None }
     }
 
-    /// From where to go on later, emitter and all: everything before it was reduced, and nothing after it.
+    /// From where to go on later, with what the emitter remembers: everything before it was reduced, and
+    /// nothing after it.
     ///
     /// # Panics
     /// If the reducer panicked in an earlier step, see [`Transducer`].
-    pub fn state(&self) -> Snapshot<&S, M::State>
+    pub fn snapshot(&self) -> Snapshot<&S, M::State>
     where
         M: Resume,
     {

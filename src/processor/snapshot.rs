@@ -23,8 +23,7 @@ impl From<Counts> for crate::emitters::metrics::LinesRead {
     }
 }
 
-/// From where a [`Processor`](super::Processor) can go on: a plain value that can be stored with serde. What an emitter
-/// remembers is for whoever made it to store.
+/// From where a [`Processor`](super::Processor) can go on: a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot<S, E = ()> {
     /// Where the next line begins.

@@ -152,7 +152,7 @@ where
     /// # Panics
     /// If the reducer panicked in an earlier step, see [`Transducer`](crate::transduce::Transducer).
     pub fn commit(&mut self, identity: Identity) -> Result<Commit<M::Stretch>, json::Error> {
-        let state = self.processor.state().to_json()?;
+        let state = self.processor.snapshot().to_json()?;
         let output = self.processor.cut();
         let position = self.processor.position();
         let facts = SourceFacts { identity, ..self.facts.clone() };

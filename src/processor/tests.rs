@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     conversation::{NormalizedEntry, NormalizedEntryType, locating},
-    transduce::{Batch, emit_fn, reduce_fn},
+    transduce::{Batch, Memoryless, emit_fn, reduce_fn},
 };
 
 /// Says what each record is, and is done after the record `stop`.
@@ -37,27 +37,26 @@ fn nothing_is_read_once_the_reducer_is_done() {
     let log = b"{\"type\":\"a\"}\n{\"type\":\"stop\"}\n{\"type\":\"b\"}\n{\"type\":\"c\"}\n";
     for size in [1, 7, 1000] {
         let mut found = Vec::new();
-        let mut processor = Processor::new(Transducer::new(locating(Names), emit_fn(names)));
+        let mut processor =
+            Processor::new(Transducer::new(locating(Names), Memoryless(emit_fn(names))));
         for chunk in log.chunks(size) {
             processor.push(chunk, |name| found.push(name));
         }
         assert!(processor.is_done());
         assert_eq!(processor.position(), Position { line: 3, offset: 29 });
-        let snapshot = processor.snapshot();
-        let snapshot = Snapshot {
-            state: snapshot.state.clone(),
-            framer: snapshot.framer,
-            counts: snapshot.counts,
-            emitter: (),
-        };
+        let stored = processor.snapshot().to_json().unwrap();
         let finished = processor.finish(|name| found.push(name));
         assert_eq!(found, ["a", "stop"]);
         assert_eq!(finished.counts, Counts { lines: 2, blank: 0, records: 2 });
         assert_eq!(finished.framer.position, Position { line: 3, offset: 29 });
 
         // Nor when it is gone on with.
-        let mut again =
-            Processor::restore(locating(Names), snapshot, emit_fn(names), DEFAULT_MAX_LINE);
+        let mut again = Processor::resume(
+            locating(Names),
+            Snapshot::from_json(&stored).unwrap(),
+            Memoryless(emit_fn(names)),
+            DEFAULT_MAX_LINE,
+        );
         again.push(&log[29..], |name| found.push(name));
         assert_eq!(again.finish(|name| found.push(name)).counts.lines, 2);
         assert_eq!(found.len(), 2);
@@ -68,12 +67,14 @@ fn nothing_is_read_once_the_reducer_is_done() {
 fn a_last_line_without_its_end_is_read_once() {
     let log = b"{\"type\":\"a\"}\n{\"type\":\"b\"}\n";
     let mut found = Vec::new();
-    let mut processor = Processor::new(Transducer::new(locating(Names), emit_fn(names)));
+    let mut processor =
+        Processor::new(Transducer::new(locating(Names), Memoryless(emit_fn(names))));
     processor.push(&log[..log.len() - 1], |name| found.push(name));
     let Finished { framer, counts, state, .. } = processor.finish(|name| found.push(name));
     let offset = usize::try_from(framer.position.offset).unwrap();
     let snapshot = Snapshot { framer, counts, state, emitter: () };
-    let mut again = Processor::restore(locating(Names), snapshot, emit_fn(names), DEFAULT_MAX_LINE);
+    let emitter = Memoryless(emit_fn(names));
+    let mut again = Processor::resume(locating(Names), snapshot, emitter, DEFAULT_MAX_LINE);
     again.push(&log[offset..], |name| found.push(name));
     let counts = again.finish(|name| found.push(name)).counts;
     assert_eq!(found, ["a", "b"]);
