@@ -43,6 +43,13 @@ impl From<(Option<Text>, Extra)> for Meta {
 }
 
 impl Meta {
+    /// The same for one more entry of the message: further fields stand beside the first only.
+    pub(super) fn next(&mut self) -> Self {
+        let Self { message_id, model, extra } = self;
+        let (message_id, model) = (message_id.clone(), model.clone());
+        Self { message_id, model, extra: std::mem::take(extra) }
+    }
+
     fn write(self, parent: Option<&CorrId>, entry: &mut NormalizedEntry) {
         let Self { message_id, model, extra } = self;
         if message_id.is_none() && model.is_none() && extra.is_empty() && parent.is_none() {

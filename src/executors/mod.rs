@@ -10,6 +10,7 @@ pub mod claude;
 pub mod codex;
 pub mod content;
 mod context;
+mod dialect;
 pub mod droid;
 mod erased;
 mod evidence;

@@ -2,7 +2,6 @@
 //! files.
 
 pub mod action_mapper;
-mod content;
 mod detail;
 mod markup;
 mod notice;
@@ -13,7 +12,6 @@ mod talk;
 mod usage;
 
 pub use self::{
-    content::{Block, BlockKind, Message, SYNTHETIC, ToolResult, ToolUse},
     detail::ResultDetail,
     notice::{ApiError, Compaction, Hook},
     result::ClaudeResult,

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{content::ToolResult, detail::ResultDetail};
+use super::detail::ResultDetail;
 use crate::{
     conversation::{
         ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, Text, Timestamp,
         ToolResult as Body, ToolStatus, length_of_extra, tool_calls::CallResult,
     },
-    executors::wire::Fields,
+    executors::dialect::anthropic::ToolResult,
 };
 
 /// The result of a call, as far as the reducer keeps it while it waits for its call.
@@ -110,11 +110,6 @@ impl CallResult for ClaudeResult {
     fn content(&self) -> Text {
         self.body.clone()
     }
-}
-
-/// Fields that the block and the line have beyond the known ones.
-pub(super) fn kept(fields: Fields<'_>) -> Vec<(String, Json)> {
-    fields.into_iter().map(|(name, raw)| (name.into_owned(), Json::from(raw))).collect()
 }
 
 fn status_of(is_error: bool, body: &Text, detail: &ResultDetail) -> ToolStatus {

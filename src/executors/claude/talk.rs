@@ -2,19 +2,14 @@
 
 use crate::json::Raw;
 
-use super::{
-    action_mapper,
-    content::{Block, BlockKind, Message, ToolResult, ToolUse},
-    detail::ResultDetail,
-    markup,
-    result::{self, ClaudeResult},
-};
+use super::{action_mapper, detail::ResultDetail, markup, result::ClaudeResult};
 use crate::{
     conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Session, Text, ToolStatus},
     executors::{
+        action::MappedCall,
         context::{Context, Meta},
+        dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult, ToolUse},
         executor::Extra,
-        wire::Fields,
     },
 };
 
@@ -45,7 +40,7 @@ pub(super) type Claim<'c> =
 
 /// The main conversation goes on with a model; that it is another one than before is shown.
 pub(super) fn model(model: Option<Text>, cx: &mut Cx<'_>) {
-    let model = model.filter(|model| is_news(model, cx));
+    let model = model.filter(|model| is_new_model(model, cx));
     if model.is_some() {
         cx.session(Session { model, ..Session::default() });
     }
@@ -60,51 +55,35 @@ pub(super) fn notice(text: impl Into<Text>, cx: &mut Cx<'_>) {
 pub(super) fn assistant(
     message: Message<'_>,
     entry_type: &NormalizedEntryType,
-    mut extra: Extra,
+    extra: Extra,
     claim: Claim<'_>,
     cx: &mut Cx<'_>,
 ) {
-    extra.extend(cx.unknown_fields("assistant.message", &message.unknown));
-    let model = message.model.filter(|model| is_news(model, cx));
-    let said = |extra: &mut Extra| Meta {
-        message_id: message.id.clone(),
-        model: model.clone(),
-        extra: std::mem::take(extra),
-    };
-    for Block { kind, unknown } in message.content {
-        let (entry_type, text) = match kind {
-            BlockKind::Text(text) | BlockKind::Thinking(text) if text.is_empty() => {
-                cx.unknown_fields("assistant.empty", &unknown);
-                continue;
-            }
-            BlockKind::Text(text) | BlockKind::Media(text) => {
-                extra.extend(cx.unknown_fields("assistant.text", &unknown));
-                (entry_type.clone(), text)
-            }
-            BlockKind::Thinking(text) => {
-                extra.extend(cx.unknown_fields("assistant.thinking", &unknown));
-                (NormalizedEntryType::Thinking, text)
-            }
-            BlockKind::ToolUse(tool) => {
-                extra.extend(cx.unknown_fields("tool_use", &unknown));
-                call(tool, said(&mut extra), cx);
-                continue;
-            }
-            BlockKind::ToolResult(answer) => {
-                result(answer, unknown, ResultDetail::default(), cx);
-                continue;
-            }
-            BlockKind::RedactedThinking => {
-                cx.unknown_fields("redacted_thinking", &unknown);
-                continue;
-            }
-            BlockKind::Unknown { name, raw } => {
-                cx.unknown_block(&name, raw);
-                continue;
-            }
-        };
-        let entry = cx.draft(entry_type, text, said(&mut extra));
-        if let Some(entry) = claim(entry, cx) {
+    let model = message.model.clone().filter(|model| is_new_model(model, cx));
+    let meta = Meta { message_id: message.id.clone(), model, extra };
+    anthropic::read(message, "assistant", meta, &mut FromModel { entry_type, claim }, cx);
+}
+
+struct FromModel<'c> {
+    entry_type: &'c NormalizedEntryType,
+    claim: Claim<'c>,
+}
+
+impl Reader<ClaudeResult> for FromModel<'_> {
+    fn text(&mut self, text: Text) -> (NormalizedEntryType, Text) {
+        (self.entry_type.clone(), text)
+    }
+
+    fn call(&mut self, name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+        action_mapper::map(name, input, cwd)
+    }
+
+    fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> ClaudeResult {
+        ClaudeResult::new(answer, ResultDetail::default(), cx.at, extra)
+    }
+
+    fn entry(&mut self, entry: NormalizedEntry, cx: &mut Cx<'_>) {
+        if let Some(entry) = (self.claim)(entry, cx) {
             cx.push(entry);
         }
     }
@@ -114,54 +93,46 @@ pub(super) fn assistant(
 pub(super) fn user(
     message: Message<'_>,
     from: Speaker,
-    mut extra: Extra,
+    extra: Extra,
     beside: Beside<'_>,
     cx: &mut Cx<'_>,
 ) {
-    extra.extend(cx.unknown_fields("user.message", &message.unknown));
-    let results = message.content.iter().filter(|block| block.is_result()).count();
-    for Block { kind, unknown } in message.content {
-        match kind {
-            BlockKind::Text(text) | BlockKind::Media(text) | BlockKind::Thinking(text) => {
-                extra.extend(cx.unknown_fields("user.text", &unknown));
-                let (entry_type, text) = match from {
-                    Speaker::Person => markup::read(text),
-                    Speaker::Program => (NormalizedEntryType::SystemMessage, text),
-                };
-                if !text.is_empty() {
-                    cx.entry(entry_type, text, std::mem::take(&mut extra));
-                }
-            }
-            BlockKind::ToolResult(answer) => {
-                // The field beside the message is about its one result.
-                let detail = beside.detail.filter(|_| results == 1);
-                let mut detail = detail.map(ResultDetail::read).unwrap_or_default();
-                let id = answer.id.as_ref().map(CorrId::as_str);
-                detail.add_meta(beside.meta.unwrap_or_default(), id);
-                result(answer, unknown, detail, cx);
-            }
-            BlockKind::ToolUse(tool) => {
-                extra.extend(cx.unknown_fields("tool_use", &unknown));
-                call(tool, (message.id.clone(), std::mem::take(&mut extra)), cx);
-            }
-            BlockKind::RedactedThinking => {}
-            BlockKind::Unknown { name, raw } => cx.unknown_block(&name, raw),
+    let is_result = |block: &&Block<'_>| matches!(block.kind, BlockKind::ToolResult(_));
+    let results = message.content.iter().filter(is_result).count();
+    // The field beside the message is about its one result.
+    let detail = beside.detail.filter(|_| results == 1);
+    let mut reader = ToModel { from, beside: Beside { detail, ..beside } };
+    anthropic::read(message, "user", Meta::from(extra), &mut reader, cx);
+}
+
+struct ToModel<'a> {
+    from: Speaker,
+    beside: Beside<'a>,
+}
+
+impl Reader<ClaudeResult> for ToModel<'_> {
+    fn text(&mut self, text: Text) -> (NormalizedEntryType, Text) {
+        match self.from {
+            Speaker::Person => markup::read(text),
+            Speaker::Program => (NormalizedEntryType::SystemMessage, text),
         }
+    }
+
+    fn call(&mut self, name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+        action_mapper::map(name, input, cwd)
+    }
+
+    fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> ClaudeResult {
+        let mut detail = self.beside.detail.map(ResultDetail::read).unwrap_or_default();
+        detail
+            .add_meta(self.beside.meta.unwrap_or_default(), answer.id.as_ref().map(CorrId::as_str));
+        ClaudeResult::new(answer, detail, cx.at, extra)
     }
 }
 
 pub(super) fn call(tool: ToolUse<'_>, meta: impl Into<Meta>, cx: &mut Cx<'_>) {
     let call = action_mapper::map(&tool.name, tool.input, cx.cwd().as_deref());
     cx.call(tool.id, &tool.name, call, meta);
-}
-
-fn result(answer: ToolResult<'_>, unknown: Fields<'_>, detail: ResultDetail, cx: &mut Cx<'_>) {
-    cx.unknown_fields("tool_result", &unknown);
-    for (name, raw) in &answer.unknown_parts {
-        cx.unknown_part(name, *raw);
-    }
-    let id = answer.id.clone();
-    cx.result(id, ClaudeResult::new(answer, detail, cx.at, result::kept(unknown)));
 }
 
 /// The log shows that an open call is running.
@@ -178,7 +149,12 @@ pub(super) fn running(call: &CorrId, cx: &mut Cx<'_>) {
     }
 }
 
-fn is_news(model: &Text, cx: &Cx<'_>) -> bool {
+/// Whether the program made the message up.
+pub(super) fn is_synthetic(message: &Message<'_>) -> bool {
+    message.model.as_ref().is_some_and(|model| *model == "<synthetic>")
+}
+
+fn is_new_model(model: &Text, cx: &Cx<'_>) -> bool {
     cx.known().model.as_ref().is_none_or(|known| !is_same_model(known, model))
 }
 

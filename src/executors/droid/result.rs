@@ -44,8 +44,13 @@ impl DroidResult {
 
 impl DroidResult {
     /// A result that is all text.
-    pub(super) fn of_text(is_error: bool, body: Text, timestamp: Option<Timestamp>) -> Self {
-        Self { is_error, body, timestamp, extra: Vec::new() }
+    pub(super) fn of_text(
+        is_error: bool,
+        body: Text,
+        timestamp: Option<Timestamp>,
+        extra: Vec<(String, Json)>,
+    ) -> Self {
+        Self { is_error, body, timestamp, extra }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::json::Raw;
 use crate::{
     conversation::{CorrId, Text, Timestamp},
     executors::{
-        claude::content::Message,
+        dialect::anthropic::Message,
         wire::{Fields, Object, value},
     },
 };

@@ -16,12 +16,12 @@ use crate::{
     },
     executors::{
         claude::{
-            content::{BlockKind, Message},
             markup,
             result::ClaudeResult,
             talk::{self, Beside, Cx, Speaker},
             usage::MessageUsage,
         },
+        dialect::anthropic::{BlockKind, Message},
         evidence::Evidence,
         executor::{Executor, Extra, Header, Parsed},
         format::Format,
@@ -200,7 +200,7 @@ impl Step<'_, '_> {
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
-        let synthetic = message.is_synthetic();
+        let synthetic = talk::is_synthetic(&message);
         if is_main && !synthetic {
             talk::model(message.model.clone(), self.cx);
         }

@@ -9,10 +9,8 @@ use super::{
 use crate::{
     conversation::{CorrId, Text},
     executors::{
-        claude::{
-            content::Message,
-            notice::{ApiError, Compaction, error_message},
-        },
+        claude::notice::{ApiError, Compaction, error_message},
+        dialect::anthropic::Message,
         executor::{Header, Parsed},
         wire::{Object, value},
     },

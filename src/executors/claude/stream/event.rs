@@ -8,7 +8,8 @@ use super::types::ClaudeStreamJson;
 use crate::{
     conversation::{CorrId, Text, TokenUsage},
     executors::{
-        claude::{content::Message, notice::error_message, usage},
+        claude::notice::error_message,
+        dialect::anthropic::{Message, usage},
         executor::Parsed,
         wire::{Object, value},
     },

@@ -15,10 +15,10 @@ use crate::{
     conversation::{NormalizedEntryType, Session, Text, TokenUsage},
     executors::{
         claude::{
-            content::{Block, BlockKind, Message, ToolUse},
             result::ClaudeResult,
             talk::{self, Beside, Cx, Speaker},
         },
+        dialect::anthropic::{Block, BlockKind, Message, ToolUse},
         evidence::Evidence,
         executor::{Executor, Extra, Header, Parsed},
         format::Format,
@@ -158,7 +158,7 @@ impl ClaudeStreamMemory {
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, extra: Extra, cx: &mut Cx<'_>) {
-        let synthetic = message.is_synthetic();
+        let synthetic = talk::is_synthetic(&message);
         let is_main = cx.parent.is_none();
         if is_main {
             if let Some(usage) = message.usage {

@@ -7,7 +7,7 @@ use crate::json::Raw;
 use crate::{
     conversation::{CorrId, Text, TokenUsage},
     executors::{
-        claude::usage,
+        dialect::anthropic::usage,
         wire::{Object, value},
     },
 };

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds},
-    executors::claude::{
-        content::{Message, ToolUse},
-        talk::{self, Cx},
+    executors::{
+        claude::talk::{self, Cx},
+        dialect::anthropic::{Message, ToolUse},
     },
     json::{self, Raw},
 };

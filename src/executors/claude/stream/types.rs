@@ -6,10 +6,8 @@ use super::{event::PartialEvent, run_result::RunResult};
 use crate::{
     conversation::{CorrId, Text},
     executors::{
-        claude::{
-            content::Message,
-            notice::{ApiError, Compaction, Hook, error_message},
-        },
+        claude::notice::{ApiError, Compaction, Hook, error_message},
+        dialect::anthropic::Message,
         executor::{Header, Parsed},
         wire::Object,
     },

@@ -1,16 +1,19 @@
 //! What the records of a Droid session file mean.
 
-use super::types::{SessionBlock, SessionEnd, SessionJson, SessionMessage, SessionStart};
+use super::types::{SessionEnd, SessionJson, SessionMessage, SessionStart};
 use crate::{
     conversation::{NormalizedEntryType, Outcome, Session, Text},
     executors::{
-        context::Context,
+        action::MappedCall,
+        context::{Context, Meta},
+        dialect::anthropic::{self, Reader, ToolResult},
         droid::{DroidResult, action_mapper},
         evidence::Evidence,
         executor::{Executor, Extra, Header, Parsed},
         format::Format,
         wire::Object,
     },
+    json::Raw,
 };
 
 /// Droid's session files.
@@ -45,7 +48,7 @@ impl Executor for DroidSession {
     fn line(&self, line: SessionJson<'_>, extra: Extra, _memory: &mut (), cx: &mut Cx<'_>) {
         match line {
             SessionJson::Start(start) => session_start(start, cx),
-            SessionJson::Message(line) => message(line, &extra, cx),
+            SessionJson::Message(line) => message(line, extra, cx),
             SessionJson::Compaction(summary) => {
                 let content = format!("context compacted\n{summary}");
                 cx.entry(NormalizedEntryType::SystemMessage, content.trim_end(), extra);
@@ -67,38 +70,35 @@ fn session_start(start: SessionStart, cx: &mut Cx<'_>) {
     });
 }
 
-fn message(message: SessionMessage<'_>, extra: &Extra, cx: &mut Cx<'_>) {
-    let SessionMessage { id, role, hidden, model, reasoning_effort, blocks } = message;
+fn message(line: SessionMessage<'_>, extra: Extra, cx: &mut Cx<'_>) {
+    let SessionMessage { role, hidden, model, reasoning_effort, message } = line;
     cx.session(Session { model, reasoning_effort, ..Session::default() });
-    for block in blocks {
-        let meta = (id.clone(), extra.clone());
-        match block {
-            SessionBlock::Text(text) => {
-                let kind = match &*role {
-                    _ if hidden => NormalizedEntryType::SystemMessage,
-                    "assistant" => NormalizedEntryType::AssistantMessage,
-                    "user" if !is_reminder(&text) => NormalizedEntryType::UserMessage,
-                    _ => NormalizedEntryType::SystemMessage,
-                };
-                cx.entry(kind, text, meta);
-            }
-            SessionBlock::Thinking(thought) if thought.is_empty() => {}
-            SessionBlock::Thinking(thought) => {
-                cx.entry(NormalizedEntryType::Thinking, thought, meta);
-            }
-            SessionBlock::ToolUse { id, name, input } => {
-                let call = action_mapper::map(&name, input, cx.cwd().as_deref());
-                cx.call(id, &name, call, meta);
-            }
-            SessionBlock::ToolResult { id, content, is_error } => {
-                for (name, block) in &content.unknown {
-                    cx.unknown_block(name, block.clone());
-                }
-                cx.result(id, DroidResult::of_text(is_error, content.text(), cx.at));
-            }
-            SessionBlock::Nothing => {}
-            SessionBlock::Unknown(name, block) => cx.unknown_block(&name, block),
-        }
+    let meta = Meta::from((message.id.clone(), extra));
+    anthropic::read(message, "message", meta, &mut Blocks { role: &role, hidden }, cx);
+}
+
+struct Blocks<'m> {
+    role: &'m str,
+    hidden: bool,
+}
+
+impl Reader<DroidResult> for Blocks<'_> {
+    fn text(&mut self, text: Text) -> (NormalizedEntryType, Text) {
+        let entry_type = match self.role {
+            _ if self.hidden => NormalizedEntryType::SystemMessage,
+            "assistant" => NormalizedEntryType::AssistantMessage,
+            "user" if !is_reminder(&text) => NormalizedEntryType::UserMessage,
+            _ => NormalizedEntryType::SystemMessage,
+        };
+        (entry_type, text)
+    }
+
+    fn call(&mut self, name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+        action_mapper::map(name, input, cwd)
+    }
+
+    fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> DroidResult {
+        DroidResult::of_text(answer.is_error, answer.body, cx.at, extra)
     }
 }
 

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use crate::json::Raw;
 
 use crate::{
-    conversation::{CorrId, Json, SessionId, Text},
+    conversation::{SessionId, Text},
     executors::{
-        content::{Blocks, Part},
+        dialect::anthropic::Message,
         executor::{Extra, Header, Parsed},
-        wire::{Object, value},
+        wire::Object,
     },
 };
 
@@ -50,52 +50,16 @@ pub struct SessionStart {
     pub parent: Option<SessionId>,
 }
 
-/// What somebody said or did, in blocks.
+/// What somebody said or did.
 #[derive(Clone, Debug, Default)]
 pub struct SessionMessage<'a> {
-    /// The message's id.
-    pub id: Option<Text>,
     /// `user` or `assistant`. Results of tools are in messages of the user.
     pub role: Cow<'a, str>,
     /// Whether only the model was to see it: context that nobody typed.
     pub hidden: bool,
-    /// The model that wrote it.
     pub model: Option<Text>,
-    /// How hard that model was told to think.
     pub reasoning_effort: Option<Text>,
-    /// What it holds.
-    pub blocks: Vec<SessionBlock<'a>>,
-}
-
-/// A part of a message.
-#[derive(Clone, Debug)]
-pub enum SessionBlock<'a> {
-    /// `text`; of an `image` a placeholder.
-    Text(Text),
-    /// `thinking`.
-    Thinking(Text),
-    /// `tool_use`.
-    ToolUse {
-        /// The call's id.
-        id: Option<CorrId>,
-        /// The tool.
-        name: Cow<'a, str>,
-        /// What it is given.
-        input: Option<Raw<'a>>,
-    },
-    /// `tool_result`.
-    ToolResult {
-        /// The id of the call.
-        id: Option<CorrId>,
-        /// What came back.
-        content: Blocks,
-        /// Whether the tool failed; absent on success.
-        is_error: bool,
-    },
-    /// `redacted_thinking`: encrypted.
-    Nothing,
-    /// A type that this version does not know.
-    Unknown(String, Json),
+    pub message: Message<'a>,
 }
 
 impl<'a> SessionJson<'a> {
@@ -156,57 +120,13 @@ impl<'a> SessionMessage<'a> {
     fn take(line: &mut Object<'a>, mut message: Object<'a>) -> Self {
         line.ignore(&["parentId"]);
         message.ignore(&["interactionMode", "openaiMessageId"]);
-        let content = message.raw("content");
-        let taken = Self {
-            id: line.text("id"),
+        let is_hidden = |raw: Raw<'_>| (raw.get() == r#""llm_only""#).then_some(());
+        Self {
             role: message.str("role").unwrap_or_default(),
-            hidden: message
-                .take("visibility", |raw| (raw.get() == r#""llm_only""#).then_some(()))
-                .is_some(),
+            hidden: message.take("visibility", is_hidden).is_some(),
             model: message.text("modelId"),
             reasoning_effort: message.text("reasoningEffort"),
-            blocks: content.map(SessionBlock::read_all).unwrap_or_default(),
-        };
-        line.adopt("", message);
-        taken
-    }
-}
-
-impl<'a> SessionBlock<'a> {
-    /// Reads an array of blocks, or a plain string.
-    fn read_all(content: Raw<'a>) -> Vec<Self> {
-        match value::elements(content) {
-            Some(blocks) => blocks.into_iter().flat_map(Self::read).collect(),
-            None => Self::read(content),
+            message: Message { id: line.text("id"), ..Message::take(message) },
         }
-    }
-
-    fn read(raw: Raw<'a>) -> Vec<Self> {
-        let mut block: Object<'a> = value::object(raw).unwrap_or_default();
-        let kind = block.str("type").unwrap_or_default();
-        let read = match &*kind {
-            "tool_use" => Self::ToolUse {
-                id: block.corr_id("id"),
-                name: block.str("name").unwrap_or_default(),
-                input: block.raw("input"),
-            },
-            "tool_result" => Self::ToolResult {
-                id: block.corr_id("tool_use_id"),
-                content: block.raw("content").map(Blocks::read).unwrap_or_default(),
-                is_error: block.bool("is_error").unwrap_or(false),
-            },
-            "thinking" => Self::Thinking(block.text("thinking").unwrap_or_default()),
-            "redacted_thinking" => Self::Nothing,
-            _ => {
-                let Blocks { parts, unknown } = Blocks::read(raw);
-                let parts = parts.into_iter().map(|part| match part {
-                    Part::Text(text) => Self::Text(text),
-                    Part::Placeholder(text) => Self::Text(text.into()),
-                });
-                let unknown = unknown.into_iter().map(|(name, block)| Self::Unknown(name, block));
-                return parts.chain(unknown).collect();
-            }
-        };
-        vec![read]
     }
 }

@@ -1,4 +1,4 @@
-//! Messages and their content blocks, which streams and session files have in common.
+//! Messages and their content blocks.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::{
 pub struct Message<'a> {
     /// `msg_…`, or a UUID where the program made the message up. Several lines share it.
     pub id: Option<Text>,
-    /// The model; [`SYNTHETIC`] where the program made the message up.
+    /// The model, or a name in angle brackets where the program made the message up.
     pub model: Option<Text>,
     /// What the message says, usually one block per line.
     pub content: Vec<Block<'a>>,
@@ -24,9 +24,6 @@ pub struct Message<'a> {
     /// Fields that a message is not known to have.
     pub unknown: Fields<'a>,
 }
-
-/// The model of messages that no model wrote.
-pub const SYNTHETIC: &str = "<synthetic>";
 
 /// One content block, with what nobody knows of it.
 #[derive(Clone, Debug)]
@@ -87,7 +84,7 @@ pub struct ToolResult<'a> {
 
 impl<'a> Message<'a> {
     /// Reads a message object.
-    pub(super) fn take(mut object: Object<'a>) -> Self {
+    pub(crate) fn take(mut object: Object<'a>) -> Self {
         let id = object.text("id");
         let model = object.text("model");
         let content = object.raw("content").map(read_content).unwrap_or_default();
@@ -104,11 +101,6 @@ impl<'a> Message<'a> {
         ]);
         Self { id, model, content, usage, unknown: object.rest() }
     }
-
-    /// Whether the program made the message up.
-    pub fn is_synthetic(&self) -> bool {
-        self.model.as_ref().is_some_and(|model| *model == SYNTHETIC)
-    }
 }
 
 /// Content is a string or an array of blocks.
@@ -120,11 +112,6 @@ fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
 }
 
 impl<'a> Block<'a> {
-    /// Whether a tool answers here.
-    pub(super) fn is_result(&self) -> bool {
-        matches!(self.kind, BlockKind::ToolResult(_))
-    }
-
     fn read(raw: Raw<'a>) -> Self {
         let Some(mut object) = value::object(raw) else {
             let kind = match Text::from_raw(raw) {

@@ -1,0 +1,85 @@
+//! From a message's blocks to entries, calls and results.
+
+use super::{Block, BlockKind, Message, ToolResult, ToolUse};
+use crate::{
+    conversation::{NormalizedEntry, NormalizedEntryType, Text, tool_calls::CallResult},
+    executors::{
+        action::MappedCall,
+        context::{Context, Meta},
+        executor::Extra,
+    },
+    json::Raw,
+};
+
+/// What one agent makes of the blocks of a message.
+pub(crate) trait Reader<R: CallResult> {
+    /// What kind of entry a text is, and what of it is shown; an empty text is no entry.
+    fn text(&mut self, text: Text) -> (NormalizedEntryType, Text);
+
+    /// What a call does: the agent's action mapper.
+    fn call(&mut self, name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall;
+
+    /// What a tool gave back. `extra` are the block's unknown fields, which have been reported.
+    fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Context<'_, R>) -> R;
+
+    /// Passes on an entry.
+    fn entry(&mut self, entry: NormalizedEntry, cx: &mut Context<'_, R>) {
+        cx.push(entry);
+    }
+}
+
+/// Passes on the blocks of a message, in order. `of` names the message in warnings: `user`. What
+/// stands beside the message goes to its first entry, the message's id and model to each.
+pub(crate) fn read<R: CallResult>(
+    message: Message<'_>,
+    of: &str,
+    mut meta: Meta,
+    reader: &mut impl Reader<R>,
+    cx: &mut Context<'_, R>,
+) {
+    meta.extra.extend(cx.unknown_fields(&format!("{of}.message"), &message.unknown));
+    for Block { kind, unknown } in message.content {
+        let (entry_type, text) = match kind {
+            BlockKind::Text(text) | BlockKind::Thinking(text) if text.is_empty() => {
+                cx.unknown_fields(&format!("{of}.empty"), &unknown);
+                continue;
+            }
+            BlockKind::Text(text) | BlockKind::Media(text) => {
+                meta.extra.extend(cx.unknown_fields(&format!("{of}.text"), &unknown));
+                reader.text(text)
+            }
+            BlockKind::Thinking(text) => {
+                meta.extra.extend(cx.unknown_fields(&format!("{of}.thinking"), &unknown));
+                (NormalizedEntryType::Thinking, text)
+            }
+            BlockKind::ToolUse(ToolUse { id, name, input }) => {
+                meta.extra.extend(cx.unknown_fields("tool_use", &unknown));
+                let call = reader.call(&name, input, cx.cwd().as_deref());
+                cx.call(id, &name, call, meta.next());
+                continue;
+            }
+            BlockKind::ToolResult(answer) => {
+                let extra = cx.unknown_fields("tool_result", &unknown);
+                for (name, part) in &answer.unknown_parts {
+                    cx.unknown_part(name, *part);
+                }
+                let id = answer.id.clone();
+                let result = reader.result(answer, extra, cx);
+                cx.result(id, result);
+                continue;
+            }
+            BlockKind::RedactedThinking => {
+                cx.unknown_fields("redacted_thinking", &unknown);
+                continue;
+            }
+            BlockKind::Unknown { name, raw } => {
+                cx.unknown_block(&name, raw);
+                continue;
+            }
+        };
+        if !text.is_empty() {
+            let entry = cx.draft(entry_type, text, meta.next());
+            reader.entry(entry, cx);
+        }
+    }
+}
