@@ -8,8 +8,8 @@ use proptest::{collection::vec, prelude::*};
 
 pub use self::tools::tool;
 use super::generate::{
-    Calls, Fields, LogBytes, calls, disturbed, field, json, kind, literal, maybe, number, object,
-    quote, word,
+    Calls, FieldsStrategy, LogBytes, calls, disturbed, field, json, kind, literal, maybe, number,
+    object, quote, word,
 };
 
 /// The ids of [`line`]: few, so that some are used twice and some results come early; the empty one
@@ -141,7 +141,7 @@ fn double_thoughts(lines: Vec<String>) -> Vec<String> {
 }
 
 /// What nearly every line has: the time and the session.
-fn common() -> Fields {
+fn common() -> FieldsStrategy {
     let session = word(&["7f0c5c1e-0000-4000-8000-000000000001"]);
     let timestamp = (1_760_806_427_595_u64..1_760_806_927_595).prop_map(|at| at.to_string());
     let timestamp = prop_oneof![12 => timestamp, 1 => number(), 1 => literal()];
@@ -178,7 +178,7 @@ fn reasoning() -> BoxedStrategy<String> {
 }
 
 fn tool_call(
-    id: Fields,
+    id: FieldsStrategy,
     message_id: impl Strategy<Value = String> + 'static,
 ) -> BoxedStrategy<String> {
     let tool = tool().prop_map(|(name, parameters)| {
@@ -188,7 +188,7 @@ fn tool_call(
     object(vec![kind("tool_call"), id, maybe("messageId", message_id), tool.boxed(), common()])
 }
 
-fn tool_result(id: Fields) -> BoxedStrategy<String> {
+fn tool_result(id: FieldsStrategy) -> BoxedStrategy<String> {
     let error = object(vec![field("type", word(&["tool_error"])), maybe("message", literal())]);
     let output = prop_oneof![
         4 => literal(),

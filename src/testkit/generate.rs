@@ -95,22 +95,22 @@ pub fn garbage() -> BoxedStrategy<Vec<u8>> {
 pub type Field = (&'static str, String);
 
 /// A part of an object: some fields, or none.
-pub type Fields = BoxedStrategy<Vec<Field>>;
+pub type FieldsStrategy = BoxedStrategy<Vec<Field>>;
 
 /// A field that is always there.
-pub fn field(name: &'static str, value: impl Strategy<Value = String> + 'static) -> Fields {
+pub fn field(name: &'static str, value: impl Strategy<Value = String> + 'static) -> FieldsStrategy {
     value.prop_map(move |value| vec![(name, value)]).boxed()
 }
 
 /// A field that is there more often than not.
-pub fn maybe(name: &'static str, value: impl Strategy<Value = String> + 'static) -> Fields {
+pub fn maybe(name: &'static str, value: impl Strategy<Value = String> + 'static) -> FieldsStrategy {
     let value = option::weighted(0.8, value);
     value.prop_map(move |value| value.map(|value| (name, value)).into_iter().collect()).boxed()
 }
 
 /// An object with these fields: mostly in this order, at times in another, and at times with a field
 /// that no format has.
-pub fn object(parts: Vec<Fields>) -> BoxedStrategy<String> {
+pub fn object(parts: Vec<FieldsStrategy>) -> BoxedStrategy<String> {
     let unknown = option::weighted(0.03, json());
     let rotation = prop_oneof![8 => Just(0), 1 => any::<usize>()];
     (parts, unknown, rotation)
@@ -137,12 +137,12 @@ pub fn quote(text: &str) -> String {
 }
 
 /// The field `type`.
-pub fn kind(name: &'static str) -> Fields {
+pub fn kind(name: &'static str) -> FieldsStrategy {
     field("type", Just(quote(name)))
 }
 
 /// Several parts of an object as one.
-pub fn fields(parts: Vec<Fields>) -> Fields {
+pub fn fields(parts: Vec<FieldsStrategy>) -> FieldsStrategy {
     parts.prop_map(|parts| parts.concat()).boxed()
 }
 

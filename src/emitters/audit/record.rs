@@ -132,7 +132,7 @@ fn beginning(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.len() <= MAX_SUMMARY {
         return text;
     }
-    let end = text.floor_char_boundary(MAX_SUMMARY);
+    let end = (0..=MAX_SUMMARY).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default()))
 }
 

@@ -4,7 +4,8 @@ use proptest::{collection::vec, prelude::*};
 
 use super::tools;
 use crate::testkit::generate::{
-    Fields, Tool, field, fields, json, kind, list, literal, maybe, number, object, quote, word,
+    FieldsStrategy, Tool, field, fields, json, kind, list, literal, maybe, number, object, quote,
+    word,
 };
 
 /// A string of several pieces, as JSON text.
@@ -49,22 +50,22 @@ pub(super) fn odd() -> BoxedStrategy<String> {
     .boxed()
 }
 
-pub(super) fn tool_use(id: Fields) -> BoxedStrategy<String> {
+pub(super) fn tool_use(id: FieldsStrategy) -> BoxedStrategy<String> {
     let kind = prop_oneof![8 => kind("tool_use"), 1 => kind("server_tool_use")].boxed();
     tool_use_of(kind, id, tools::tool())
 }
 
 /// A call that starts a sub-agent.
-pub(super) fn agent_use(id: Fields) -> BoxedStrategy<String> {
+pub(super) fn agent_use(id: FieldsStrategy) -> BoxedStrategy<String> {
     tool_use_of(kind("tool_use"), id, tools::agent())
 }
 
-fn tool_use_of(kind: Fields, id: Fields, tool: Tool) -> BoxedStrategy<String> {
+fn tool_use_of(kind: FieldsStrategy, id: FieldsStrategy, tool: Tool) -> BoxedStrategy<String> {
     let tool = tool.prop_map(|(name, input)| vec![("name", quote(&name)), ("input", input)]);
     object(vec![kind, id, tool.boxed()])
 }
 
-pub(super) fn tool_result(id: Fields) -> BoxedStrategy<String> {
+pub(super) fn tool_result(id: FieldsStrategy) -> BoxedStrategy<String> {
     let reference = object(vec![kind("tool_reference"), maybe("tool_name", literal())]);
     let parts = list(prop_oneof![4 => text(), 1 => odd(), 1 => reference].boxed());
     let said = prop_oneof![
@@ -133,7 +134,10 @@ pub(super) fn usage() -> BoxedStrategy<String> {
 }
 
 /// A message of the model.
-pub(super) fn assistant(id: Fields, content: BoxedStrategy<String>) -> BoxedStrategy<String> {
+pub(super) fn assistant(
+    id: FieldsStrategy,
+    content: BoxedStrategy<String>,
+) -> BoxedStrategy<String> {
     object(vec![
         kind("message"),
         field("role", Just(quote("assistant"))),
@@ -171,7 +175,7 @@ pub(super) fn any_content(ids: &'static [&'static str]) -> BoxedStrategy<String>
 }
 
 /// What the program says of a request that failed.
-pub(super) fn api_error() -> Fields {
+pub(super) fn api_error() -> FieldsStrategy {
     let inner = object(vec![maybe("message", literal()), maybe("type", literal())]);
     let error = object(vec![maybe("status", number()), maybe("error", inner)]);
     fields(vec![maybe("error", prop_oneof![3 => error, 1 => literal(), 1 => json()])])

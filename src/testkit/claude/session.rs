@@ -7,8 +7,8 @@ use proptest::{collection::vec, prelude::*};
 use self::notice::{attachment, bookkeeping, progress, system};
 use super::blocks;
 use crate::testkit::generate::{
-    Calls, Fields, LogBytes, array, calls, concat, disturbed, field, fields, json, kind, list,
-    literal, maybe, object, quote, time, word,
+    Calls, FieldsStrategy, LogBytes, array, calls, concat, disturbed, field, fields, json, kind,
+    list, literal, maybe, object, quote, time, word,
 };
 
 /// The ids of [`line`]: few, so that some are used twice and some results come early.
@@ -223,7 +223,11 @@ fn sub_agent(name: &str, parent: &str) -> BoxedStrategy<Vec<String>> {
     concat(lines.collect())
 }
 
-fn assistant(message: &str, block: BoxedStrategy<String>, author: Fields) -> BoxedStrategy<String> {
+fn assistant(
+    message: &str,
+    block: BoxedStrategy<String>,
+    author: FieldsStrategy,
+) -> BoxedStrategy<String> {
     let id = field("id", Just(quote(&format!("msg_{message}"))));
     object(vec![
         kind("assistant"),
@@ -257,7 +261,7 @@ fn answer(id: String) -> BoxedStrategy<String> {
 }
 
 /// Who wrote a record: always stated.
-fn author(uuid: &str) -> Fields {
+fn author(uuid: &str) -> FieldsStrategy {
     fields(vec![
         field("uuid", Just(quote(uuid))),
         field("sessionId", Just(quote("7f0c5c1e-0000-4000-8000-000000000001"))),
@@ -267,7 +271,7 @@ fn author(uuid: &str) -> Fields {
     ])
 }
 
-fn common() -> Fields {
+fn common() -> FieldsStrategy {
     fields(vec![
         maybe("parentUuid", prop_oneof![literal(), Just("null".to_owned())]),
         maybe("timestamp", time()),

@@ -7,8 +7,8 @@ use proptest::{collection::vec, prelude::*};
 use self::partial::{delta, partial};
 use super::blocks;
 use crate::testkit::generate::{
-    Calls, Fields, LogBytes, array, calls, concat, disturbed, field, fields, json, kind, list,
-    literal, maybe, number, object, path, quote, time, word,
+    Calls, FieldsStrategy, LogBytes, array, calls, concat, disturbed, field, fields, json, kind,
+    list, literal, maybe, number, object, path, quote, time, word,
 };
 
 /// The ids of [`line`]: few, so that some are used twice and some results come early.
@@ -187,7 +187,7 @@ fn prompt(parent: String) -> BoxedStrategy<String> {
 }
 
 /// What nearly every line has. The session is one.
-fn common() -> Fields {
+fn common() -> FieldsStrategy {
     fields(vec![
         maybe("session_id", word(&["7f0c5c1e-0000-4000-8000-000000000001"])),
         maybe("uuid", literal()),
@@ -214,7 +214,7 @@ fn init() -> BoxedStrategy<String> {
 }
 
 /// What the program says of itself, and of tasks that run for a call.
-fn notice(call: Fields) -> BoxedStrategy<String> {
+fn notice(call: FieldsStrategy) -> BoxedStrategy<String> {
     let subtype = word(&[
         "task_started",
         "task_progress",
@@ -277,7 +277,7 @@ fn result(denials: BoxedStrategy<String>) -> BoxedStrategy<String> {
     ])
 }
 
-fn denial(call: Fields) -> BoxedStrategy<String> {
+fn denial(call: FieldsStrategy) -> BoxedStrategy<String> {
     let input = object(vec![maybe("file_path", path()), maybe("command", literal())]);
     let name = word(&["Bash", "Write", "FutureTool"]);
     object(vec![field("tool_name", name), call, maybe("tool_input", input)])

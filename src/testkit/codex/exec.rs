@@ -4,8 +4,8 @@ use proptest::{collection::vec, prelude::*, sample::select};
 
 use super::tools;
 use crate::testkit::generate::{
-    Calls, Fields, LogBytes, calls, concat, disturbed, field, fields, json, kind, list, literal,
-    maybe, number, object, quote, word,
+    Calls, FieldsStrategy, LogBytes, calls, concat, disturbed, field, fields, json, kind, list,
+    literal, maybe, number, object, quote, word,
 };
 
 /// The ids of [`line`]: few, so that items share them and some end before they start.
@@ -147,12 +147,12 @@ fn grown() -> BoxedStrategy<String> {
 }
 
 /// The type of an item and its fields.
-fn any_item() -> Fields {
+fn any_item() -> FieldsStrategy {
     prop_oneof![2 => said(), 5 => any::<u8>().prop_flat_map(call)].boxed()
 }
 
 /// Items that come complete.
-fn said() -> Fields {
+fn said() -> FieldsStrategy {
     prop_oneof![
         4 => fields(vec![kind("agent_message"), maybe("text", literal())]),
         2 => fields(vec![kind("reasoning"), maybe("text", literal())]),
@@ -165,7 +165,7 @@ fn said() -> Fields {
 }
 
 /// Items that start and end.
-fn call(which: u8) -> Fields {
+fn call(which: u8) -> FieldsStrategy {
     let (name, given) = match which % 8 {
         0..=2 => ("command_execution", tools::command()),
         3 => ("mcp_tool_call", tools::mcp()),
@@ -177,20 +177,20 @@ fn call(which: u8) -> Fields {
     fields(vec![kind(name), given])
 }
 
-fn item(id: Fields, what: Fields) -> BoxedStrategy<String> {
+fn item(id: FieldsStrategy, what: FieldsStrategy) -> BoxedStrategy<String> {
     object(vec![id, what])
 }
 
 fn item_line(
     phase: &'static str,
     item: BoxedStrategy<String>,
-    dialect: Fields,
+    dialect: FieldsStrategy,
 ) -> BoxedStrategy<String> {
     object(vec![kind(phase), field("item", item), dialect])
 }
 
 /// What every line of the app server's dialect has.
-fn dialect() -> Fields {
+fn dialect() -> FieldsStrategy {
     let stated = fields(vec![
         maybe(
             "timestamp",

@@ -7,8 +7,8 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use self::event::{event, token_count};
 use super::tools;
 use crate::testkit::generate::{
-    Calls, Fields, LogBytes, calls, concat, disturbed, field, fields, json, kind, list, literal,
-    maybe, number, object, quote, time, word,
+    Calls, FieldsStrategy, LogBytes, calls, concat, disturbed, field, fields, json, kind, list,
+    literal, maybe, number, object, quote, time, word,
 };
 
 /// The ids of [`line`]: few, so that some are used twice and some outputs come early.
@@ -187,7 +187,7 @@ fn end() -> BoxedStrategy<Vec<String>> {
     .boxed()
 }
 
-fn common() -> Fields {
+fn common() -> FieldsStrategy {
     fields(vec![maybe("timestamp", time()), maybe("ordinal", number())])
 }
 
@@ -262,12 +262,12 @@ fn summary_text() -> BoxedStrategy<String> {
     object(vec![kind("summary_text"), maybe("text", literal())])
 }
 
-fn call(id: Fields) -> BoxedStrategy<String> {
+fn call(id: FieldsStrategy) -> BoxedStrategy<String> {
     let shell = object(vec![kind("local_shell_call"), id.clone(), maybe("action", json())]);
     prop_oneof![3 => call_of_function(id.clone()), 2 => custom_call(id), 1 => shell].boxed()
 }
 
-fn call_of_function(id: Fields) -> BoxedStrategy<String> {
+fn call_of_function(id: FieldsStrategy) -> BoxedStrategy<String> {
     let function = tools::function().prop_flat_map(|(name, arguments)| {
         let text = prop_oneof![6 => Just(quote(&arguments)), 1 => literal(), 1 => json()];
         let name = field("name", Just(quote(&name)));
@@ -277,13 +277,13 @@ fn call_of_function(id: Fields) -> BoxedStrategy<String> {
     object(vec![kind("function_call"), function.boxed(), namespace.boxed(), id])
 }
 
-fn custom_call(id: Fields) -> BoxedStrategy<String> {
+fn custom_call(id: FieldsStrategy) -> BoxedStrategy<String> {
     let tool =
         tools::custom().prop_map(|(name, input)| vec![("name", quote(&name)), ("input", input)]);
     object(vec![kind("custom_tool_call"), tool.boxed(), maybe("status", word(&["completed"])), id])
 }
 
-fn output(name: &'static str, id: Fields) -> BoxedStrategy<String> {
+fn output(name: &'static str, id: FieldsStrategy) -> BoxedStrategy<String> {
     let said = (literal(), -1..3).prop_map(|(output, code)| {
         let output = output.get(1..output.len() - 1).unwrap_or_default().to_owned();
         format!(

@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 
 use crate::testkit::generate::{
-    Fields, Tool, field, fields, json, list, literal, maybe, number, object, path, quote,
+    FieldsStrategy, Tool, field, fields, json, list, literal, maybe, number, object, path, quote,
     tool as named, word,
 };
 
-pub(super) fn status() -> Fields {
+pub(super) fn status() -> FieldsStrategy {
     maybe("status", word(&["in_progress", "inProgress", "completed", "failed", "declined", "odd"]))
 }
 
-pub(super) fn command() -> Fields {
+pub(super) fn command() -> FieldsStrategy {
     let line = prop_oneof![
         3 => literal(),
         2 => literal().prop_map(|line| format!(r#"["bash","-lc",{line}]"#)),
@@ -25,14 +25,14 @@ pub(super) fn command() -> Fields {
 }
 
 /// Changes as a list of kinds.
-pub(super) fn kinds() -> Fields {
+pub(super) fn kinds() -> FieldsStrategy {
     let change =
         object(vec![maybe("path", path()), maybe("kind", word(&["add", "update", "delete"]))]);
     fields(vec![maybe("changes", prop_oneof![4 => list(change), 1 => json()]), status()])
 }
 
 /// Changes by path, with what is changed.
-pub(super) fn changes() -> Fields {
+pub(super) fn changes() -> FieldsStrategy {
     let change = || {
         let kinds = word(&["add", "update", "delete"]);
         object(vec![
@@ -51,7 +51,7 @@ pub(super) fn changes() -> Fields {
     ])
 }
 
-pub(super) fn mcp() -> Fields {
+pub(super) fn mcp() -> FieldsStrategy {
     let block = prop_oneof![
         3 => object(vec![field("type", Just(quote("text"))), maybe("text", literal())]),
         1 => json(),
@@ -74,7 +74,7 @@ pub(super) fn mcp() -> Fields {
     ])
 }
 
-pub(super) fn search() -> Fields {
+pub(super) fn search() -> FieldsStrategy {
     let action = object(vec![
         maybe("type", word(&["search", "open_page", "openPage", "other"])),
         maybe("query", literal()),
@@ -84,7 +84,7 @@ pub(super) fn search() -> Fields {
     fields(vec![maybe("query", literal()), maybe("action", action), status()])
 }
 
-pub(super) fn todos() -> Fields {
+pub(super) fn todos() -> FieldsStrategy {
     let item = object(vec![
         maybe("text", literal()),
         maybe("completed", any::<bool>().prop_map(|done| done.to_string())),
@@ -92,7 +92,7 @@ pub(super) fn todos() -> Fields {
     maybe("items", list(prop_oneof![4 => item, 1 => json()].boxed()))
 }
 
-pub(super) fn agents() -> Fields {
+pub(super) fn agents() -> FieldsStrategy {
     let state = object(vec![
         maybe("status", word(&["pending_init", "running", "completed"])),
         maybe("message", literal()),

@@ -4,8 +4,8 @@ use proptest::{collection::vec, prelude::*};
 
 use super::tools::tool;
 use crate::testkit::generate::{
-    Calls, Fields, LogBytes, array, calls, concat, disturbed, field, fields, json, kind, list,
-    literal, maybe, number, object, quote, time, word,
+    Calls, FieldsStrategy, LogBytes, array, calls, concat, disturbed, field, fields, json, kind,
+    list, literal, maybe, number, object, quote, time, word,
 };
 
 /// The ids of [`line`]: few, so that some are used twice and some results come early.
@@ -109,7 +109,7 @@ fn messages(
     }
 }
 
-fn common() -> Fields {
+fn common() -> FieldsStrategy {
     fields(vec![maybe("id", literal()), maybe("parentId", literal()), maybe("timestamp", time())])
 }
 
@@ -156,12 +156,12 @@ fn odd() -> BoxedStrategy<String> {
         .boxed()
 }
 
-fn tool_use(id: Fields) -> BoxedStrategy<String> {
+fn tool_use(id: FieldsStrategy) -> BoxedStrategy<String> {
     let tool = tool().prop_map(|(name, input)| vec![("name", quote(&name)), ("input", input)]);
     object(vec![kind("tool_use"), id, tool.boxed()])
 }
 
-fn tool_result(id: Fields) -> BoxedStrategy<String> {
+fn tool_result(id: FieldsStrategy) -> BoxedStrategy<String> {
     let content = prop_oneof![4 => literal(), 1 => list(text()), 1 => list(odd()), 1 => json()];
     let is_error = any::<bool>().prop_map(|is_error| is_error.to_string());
     object(vec![kind("tool_result"), id, maybe("is_error", is_error), maybe("content", content)])

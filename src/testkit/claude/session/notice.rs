@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use crate::testkit::{
     claude::blocks,
     generate::{
-        Fields, field, fields, json, kind, list, literal, maybe, number, object, time, word,
+        FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, time, word,
     },
 };
 
 /// `system`: compaction, failed requests, hooks, commands of the person.
-pub(super) fn system(author: Fields) -> BoxedStrategy<String> {
+pub(super) fn system(author: FieldsStrategy) -> BoxedStrategy<String> {
     let subtype = word(&[
         "compact_boundary",
         "microcompact_boundary",
@@ -45,8 +45,8 @@ pub(super) fn system(author: Fields) -> BoxedStrategy<String> {
 /// `progress` of the call that `call` names; `message` is what a sub-agent said.
 pub(super) fn progress(
     message: BoxedStrategy<String>,
-    call: Fields,
-    author: Fields,
+    call: FieldsStrategy,
+    author: FieldsStrategy,
 ) -> BoxedStrategy<String> {
     let output = vec![maybe("output", literal()), maybe("fullOutput", literal())];
     let data = prop_oneof![
@@ -69,7 +69,7 @@ pub(super) fn progress(
 }
 
 /// `attachment`: what the model was given beside a prompt.
-pub(super) fn attachment(author: Fields) -> BoxedStrategy<String> {
+pub(super) fn attachment(author: FieldsStrategy) -> BoxedStrategy<String> {
     let name = word(&[
         "hook_success",
         "hook_non_blocking_error",

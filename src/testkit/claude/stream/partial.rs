@@ -6,12 +6,16 @@ use super::{common, one};
 use crate::testkit::{
     claude::blocks,
     generate::{
-        Fields, concat, field, json, kind, list, literal, maybe, number, object, quote, word,
+        FieldsStrategy, concat, field, json, kind, list, literal, maybe, number, object, quote,
+        word,
     },
 };
 
 /// A `stream_event` line.
-pub(super) fn partial(event: BoxedStrategy<String>, envelope: Fields) -> BoxedStrategy<String> {
+pub(super) fn partial(
+    event: BoxedStrategy<String>,
+    envelope: FieldsStrategy,
+) -> BoxedStrategy<String> {
     object(vec![kind("stream_event"), field("event", event), envelope])
 }
 

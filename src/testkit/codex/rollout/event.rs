@@ -5,11 +5,13 @@ use proptest::prelude::*;
 use super::event_of;
 use crate::testkit::{
     codex::tools,
-    generate::{Fields, field, fields, json, kind, list, literal, maybe, number, object, word},
+    generate::{
+        FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, word,
+    },
 };
 
 /// An event; `id` is the call that it is about, if it is about one.
-pub(super) fn event(id: Fields) -> BoxedStrategy<String> {
+pub(super) fn event(id: FieldsStrategy) -> BoxedStrategy<String> {
     let item = fields(vec![
         maybe(
             "type",
@@ -57,7 +59,7 @@ pub(super) fn event(id: Fields) -> BoxedStrategy<String> {
 }
 
 /// A call ended, and this is all of it.
-fn end() -> Fields {
+fn end() -> FieldsStrategy {
     prop_oneof![
         2 => fields(vec![kind("exec_command_end"), tools::command()]),
         2 => fields(vec![kind("patch_apply_end"), tools::changes()]),
@@ -76,7 +78,7 @@ fn end() -> Fields {
 }
 
 /// The end of a call of a custom tool, or of a function.
-pub(super) fn ended(custom: bool, id: Fields) -> BoxedStrategy<String> {
+pub(super) fn ended(custom: bool, id: FieldsStrategy) -> BoxedStrategy<String> {
     let end = match custom {
         true => fields(vec![kind("patch_apply_end"), tools::changes()]),
         false => fields(vec![kind("exec_command_end"), tools::command()]),
