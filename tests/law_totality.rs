@@ -3,11 +3,7 @@
 
 use foldline::{
     conversation::{NormalizedEntry, NormalizedEntryType, Text, Timestamp, tool_calls::CallResult},
-    executors::{
-        context::Context,
-        executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
-        wire::Object,
-    },
+    executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
     testkit::{Law, Violation, law},
 };
 use serde::{Deserialize, Serialize};
@@ -50,7 +46,7 @@ impl CallResult for NoResult {
 }
 
 impl Executor for Toy {
-    const FORMAT: FormatInfo = FormatInfo { name: "toy", title: "Toy", agent: "toy", homes: &[] };
+    const FORMAT: Format = Format { name: "toy", title: "Toy", agent: "toy", homes: &[] };
     type Line<'a> = Said;
     type Result = NoResult;
     type Memory = ();
@@ -101,7 +97,7 @@ not json
 "#;
 
 fn check(tag: &'static str, defect: Defect) -> Result<law::Report, Violation> {
-    law::every(&Toy { tag, defect }, LOG.replace("TAG", tag).as_bytes())
+    law::every(Toy { tag, defect }, LOG.replace("TAG", tag).as_bytes())
 }
 
 fn violation(defect: Defect) -> String {
@@ -159,7 +155,7 @@ fn an_executor_that_drops_a_field_fails_unless_it_says_so() {
     );
     let toy = Toy { tag: "type", defect: Defect::DropsAField };
     let log = LOG.replace("TAG", "type");
-    law::Every::of(&toy).dropping(&[("say", "mood")]).check(log.as_bytes()).unwrap();
+    law::Every::of(toy).dropping(&[("say", "mood")]).check(log.as_bytes()).unwrap();
 }
 
 #[test]

@@ -24,8 +24,8 @@
 //!     conversation::{NormalizedEntryType, Text},
 //! #   conversation::{NormalizedEntry, Timestamp, tool_calls::CallResult},
 //!     executors::{
-//!         context::Context,
-//!         executor::{Evidence, Executor, Extra, FormatInfo, Header, Parsed},
+//!         Context,
+//!         Evidence, Executor, Extra, Format, Header, Parsed,
 //!         wire::Object,
 //!     },
 //!     testkit::{Law, law},
@@ -39,12 +39,11 @@
 //! #     fn content(&self) -> Text { Text::default() }
 //! # }
 //! /// Reads logs of lines such as `{"type":"say","text":"hello"}`.
-//! #[derive(Clone)]
 //! struct Sayings;
 //!
 //! impl Executor for Sayings {
-//!     const FORMAT: FormatInfo =
-//!         FormatInfo { name: "sayings", title: "Sayings", agent: "sayer", homes: &[] };
+//!     const FORMAT: Format =
+//!         Format { name: "sayings", title: "Sayings", agent: "sayer", homes: &[] };
 //!     type Line<'a> = Text;
 //!     type Result = NoResult; // this agent has no tools
 //!     type Memory = ();
@@ -66,7 +65,7 @@
 //!     }
 //! }
 //!
-//! let report = law::every(&Sayings, b"{\"type\":\"say\",\"text\":\"hello\"}\nand {so on\n")?;
+//! let report = law::every(Sayings, b"{\"type\":\"say\",\"text\":\"hello\"}\nand {so on\n")?;
 //! assert!(report.is_checked(Law::Totality));
 //! # Ok::<(), foldline::testkit::Violation>(())
 //! ```

@@ -151,7 +151,7 @@ where
             let mut first = make();
             let mut given: Vec<_> = events[..stop].iter().map(|event| first.emit(event)).collect();
             let mut second = make();
-            restore(&mut second, stored(&first, Place::Event(stop))?, Place::Event(stop))?;
+            restore(&mut second, &stored(&first, Place::Event(stop))?, Place::Event(stop))?;
             given.extend(emit_all(&mut second, &events[stop..]));
             let what = format!("stopped before event {stop}, the output");
             compare(law, ["without a stop", "resumed"], &what, &expected, &given)?;
@@ -226,7 +226,7 @@ where
 {
     in_stretches(&make, events, join, |emitter| {
         let mut next = make();
-        restore(&mut next, stored(&emitter, Place::Unknown)?, Place::Unknown)?;
+        restore(&mut next, &stored(&emitter, Place::Unknown)?, Place::Unknown)?;
         Ok(next)
     })
 }
@@ -286,7 +286,7 @@ fn stored<M: Resume<State: Serialize>>(emitter: &M, place: Place) -> Result<Valu
 
 fn restore<M: Resume<State: DeserializeOwned>>(
     emitter: &mut M,
-    stored: Value,
+    stored: &Value,
     place: Place,
 ) -> Result<(), Violation> {
     // Through text, as a file or a database holds it.

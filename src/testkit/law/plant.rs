@@ -8,7 +8,8 @@ const DEPTH: usize = 32;
 /// A string value of a JSON text, where a marker can be planted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
-    /// The way to it: names of fields, `*` for any element of an array, separated by dots.
+    /// The way to it: names of fields, `*` for any element of an array, separated by dots; a dot within a
+    /// name is written as `_`.
     pub(super) path: String,
     /// Behind which byte of the text its last character stands.
     end: usize,
@@ -43,7 +44,7 @@ fn walk(text: &str, raw: Raw<'_>, path: &str, depth: usize, spots: &mut Vec<Spot
         return;
     }
     let _ = Scanner::of(raw).object(|key, value| {
-        walk(text, value, &join(path, &key.name()?), depth, spots);
+        walk(text, value, &join(path, &key.name()?.replace('.', "_")), depth, spots);
         Some(())
     });
     let _ = Scanner::of(raw).array(|value| {
@@ -81,8 +82,10 @@ impl Spot {
 /// A field that an executor drops on purpose: the type of the records that have it, and the path to
 /// it, such as `("message", "usage.iterations.*.type")`.
 ///
-/// The type is what [`Header::name`](crate::executors::executor::Header) says; one that ends with `*` stands for all that begin so. In
-/// the path, names are separated by dots, and `*` stands for any element of an array and any name. It covers everything in the field.
+/// The type is what [`Header::name`](crate::executors::Header) says; one that ends with `*`
+/// stands for all that begin so. In the path, names are separated by dots (a dot within a name is
+/// written as `_`), and `*` stands for any element of an array and for any name. A path covers
+/// everything in the field.
 pub type Dropped<'d> = (&'d str, &'d str);
 
 #[cfg(test)]

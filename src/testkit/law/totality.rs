@@ -13,9 +13,9 @@ use super::{
     plant::{Dropped, Spot, spots},
 };
 use crate::{
-    conversation::DomainEvent,
+    conversation::{DomainEvent, Json},
     executors::{
-        executor::{Executor, Header, Parsed},
+        DynExecutor, Header, Parsed, report,
         wire::{Object, Record},
     },
     processor::{Line, LineFramer, read_records},
@@ -45,14 +45,14 @@ pub struct Accounts {
     pub ignored: BTreeMap<String, usize>,
 }
 
-/// How an executor reads a record: for [`totality`].
-pub fn reading<E: Executor>(executor: &E, record: &Record<'_>) -> (Reading, String) {
+/// How an executor reads a record, and what type of record it is: for [`totality`].
+pub fn reading(executor: &DynExecutor, record: &Record<'_>) -> (Reading, String) {
     let Record::Object(object) = record else { return (Reading::Unknown, String::new()) };
     let mut object = object.clone();
     let name = object.get_str("type").unwrap_or_default();
     let mut header = Header { name, at: object.timestamp("timestamp"), ..Header::default() };
     let reading = match executor.parse(&mut object, &mut header) {
-        Parsed::Line(_) => Reading::Meant,
+        Parsed::Line(()) => Reading::Meant,
         Parsed::Ignored => Reading::Ignored,
         Parsed::Foreign | Parsed::Unknown => Reading::Unknown,
     };
@@ -139,16 +139,12 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
                 Violation::new(Law::Totality, Place::Line(frame.position.line), message);
             violation.text("line", text)
         };
-        // Where the line is one object, another spelling of it can be read instead.
-        let whole = std::str::from_utf8(frame.bytes)
-            .ok()
-            .filter(|line| frame.skipped == 0 && Object::parse(line).is_ok());
         let (mut state, mut result) = (Some(state), Ok(()));
         let mut records = 0;
         read_records(frame, |record| {
             records += 1;
             let Some(before) = state.take().filter(|_| result.is_ok()) else { return };
-            match self.record(before, record.item, whole) {
+            match self.record(&before, record.item) {
                 Ok(after) => state = Some(after),
                 Err(message) => result = Err(fail(message)),
             }
@@ -161,21 +157,26 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
         state.ok_or_else(|| fail("there is no state".to_owned()))
     }
 
-    fn record<S>(&mut self, before: S, record: Record<'_>, whole: Option<&str>) -> Result<S, String>
+    fn record<S>(&mut self, before: &S, record: Record<'_>) -> Result<S, String>
     where
         R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
         S: Clone + PartialEq + fmt::Debug + Serialize,
     {
         self.accounts.records += 1;
         let (reading, name) = (self.read)(&record);
+        let text = match &record {
+            Record::Object(object) => Some(report::object_of(&object.clone().rest())),
+            Record::Irregular(_) => None,
+        };
         let (state, events) = self.reducer.reduce(before.clone(), record);
         if reading == Reading::Ignored {
             *self.accounts.ignored.entry(name).or_default() += 1;
             return Ok(state);
         }
-        let spots: Vec<_> = whole.map(spots).unwrap_or_default();
-        let silent = events.is_empty() && (reading == Reading::Unknown || state == before);
-        if silent && (reading == Reading::Unknown || spots.is_empty()) {
+        let text = text.as_ref().map(Json::get).unwrap_or_default();
+        let spots = spots(text);
+        let unchanged = reading == Reading::Unknown || (state == *before && spots.is_empty());
+        if events.is_empty() && unchanged {
             return Err(
                 "the record gives no event, changes no state, and is not ignored".to_owned()
             );
@@ -183,7 +184,7 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
         for spot in spots.iter().filter(|spot| !spot.is_in(&name, self.dropped)) {
             self.met += 1;
             if self.met.is_multiple_of(self.stride) {
-                self.plant(&before, whole.unwrap_or_default(), &name, spot)?;
+                self.plant(before, text, &name, spot)?;
             }
         }
         Ok(state)
