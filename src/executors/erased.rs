@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{
     evidence::Evidence,
-    executor::Executor,
+    executor::{Executor, Header, Parsed},
     format::Format,
     reducing::{Reducing, SessionState, State},
     wire::{Object, Record},
@@ -75,6 +75,7 @@ trait AnyExecutor: Send + Sync {
     fn format(&self) -> &'static Format;
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()>;
     fn init(&self) -> AnyState;
     fn restore(&self, json: &str) -> serde_json::Result<AnyState>;
     fn owns(&self, state: &AnyState) -> bool;
@@ -105,6 +106,15 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
 
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
         self.executor.session(object)
+    }
+
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
+        match self.executor.parse(object, header) {
+            Parsed::Line(_) => Parsed::Line(()),
+            Parsed::Ignored => Parsed::Ignored,
+            Parsed::Foreign => Parsed::Foreign,
+            Parsed::Unknown => Parsed::Unknown,
+        }
     }
 
     fn init(&self) -> AnyState {
@@ -171,6 +181,12 @@ impl Debug for DynExecutor {
     }
 }
 
+impl<E: Executor> From<E> for DynExecutor {
+    fn from(executor: E) -> Self {
+        Self::new(executor)
+    }
+}
+
 impl DynExecutor {
     /// This executor, without its type.
     pub fn new<E: Executor>(executor: E) -> Self {
@@ -190,6 +206,11 @@ impl DynExecutor {
     /// The session that a record belongs to.
     pub fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
         self.0.session(object)
+    }
+
+    /// Reads a record as the executor does, and says only what kind of record it is.
+    pub fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
+        self.0.parse(object, header)
     }
 
     /// Reads a state that was stored.

@@ -6,6 +6,7 @@
 mod calls;
 mod disturb;
 mod events;
+mod mutated;
 
 use std::{fmt, ops::Deref};
 
@@ -14,7 +15,8 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 pub use self::{
     calls::{Calls, calls},
     disturb::disturbed,
-    events::events,
+    events::{events, located_events},
+    mutated::mutated,
 };
 
 /// A string as a JSON literal: words, any characters, escapes of every kind, JSON within the string,

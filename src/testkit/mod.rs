@@ -1,48 +1,72 @@
-//! Laws and generators, for people who write reducers and emitters.
+//! Laws and generators, for people who write executors, emitters and ledgers.
 //!
-//! - [`law`]: what every reducer and emitter keeps, one function for each law. They return a
-//!   [`Violation`] that names the law, the place, and both sides of what differs there.
-//! - [`run`]: from a log to its records and events, as the laws do it.
-//! - [`generate`]: `proptest` strategies for what is common to all logs: JSON, strings, and the ways
-//!   in which real logs are disturbed (torn, glued, blank, repeated, not UTF-8, ..); and for emitters,
-//!   the events of whole logs.
-//! - [`droid`], [`droid::session`], [`claude::stream`], [`claude::session`], [`codex::exec`],
-//!   [`codex::rollout`]: strategies for the lines and conversations of one format. Each has the same
-//!   three functions: `line()`, any one line; `conversation()`, the lines of a log in which
-//!   everything is as it should be; and `log()`, the bytes of a log in which hardly anything is.
+//! - An **executor**: call [`law::every`] with it and a log of yours, in a test. For more logs than you
+//!   have, run it in a property test on [`generate::mutated`] versions of that log.
+//! - An **emitter**: call [`law::emitter`] in a property test over [`generate::events`]. If its memory
+//!   can be stored, call [`law::resume`] too; if it gathers stretches for a ledger, [`law::gather`].
+//! - A **ledger**: write a small [`ledger::Engine`], and call [`ledger::check`] and, in a property
+//!   test, [`ledger::model`].
 //!
-//! A test of your own executor against every law, on a log of yours:
+//! They return a [`Violation`] that names the law and the place, and shows what differs as a diff. The
+//! first two also return a [`law::Report`]: which laws were checked, and which said nothing about the
+//! log.
+//!
+//! [`law`] has each law as a function of its own, [`run`] leads from a log to its records and events
+//! as the laws do it. [`droid`], [`droid::session`], [`claude::stream`], [`claude::session`],
+//! [`codex::exec`], [`codex::rollout`] generate the logs of one format from nothing. Each has the same
+//! three functions: `line()`, any one line; `conversation()`, the lines of a log in which everything is
+//! as it should be; and `log()`, the bytes of a log in which hardly anything is.
+//!
+//! Every law for an executor:
 //!
 //! ```
 //! use foldline::{
-//!     conversation::{DomainEvent, NormalizedEntryType},
-//!     executors::{report, wire::Record},
-//!     testkit::law,
-//!     transduce::{Batch, Reducer},
+//!     conversation::{NormalizedEntryType, Text},
+//! #   conversation::{NormalizedEntry, Timestamp, tool_calls::CallResult},
+//!     executors::{
+//!         Context,
+//!         Evidence, Executor, Extra, Format, Header, Parsed,
+//!         wire::Object,
+//!     },
+//!     testkit::{Law, law},
 //! };
 //!
+//! # #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+//! # struct NoResult;
+//! # impl CallResult for NoResult {
+//! #     fn complete(self, _: &mut NormalizedEntry) {}
+//! #     fn timestamp(&self) -> Option<Timestamp> { None }
+//! #     fn content(&self) -> Text { Text::default() }
+//! # }
 //! /// Reads logs of lines such as `{"type":"say","text":"hello"}`.
 //! struct Sayings;
 //!
-//! impl<'a> Reducer<Record<'a>, (), DomainEvent> for Sayings {
-//!     fn init(&self) {}
-//!     fn reduce(&self, (): (), record: Record<'a>) -> ((), Batch<DomainEvent>) {
-//!         let mut events = Batch::EMPTY;
-//!         match record {
-//!             Record::Object(mut object) if object.get_str("type").as_deref() == Some("say") => {
-//!                 let text = object.text("text").unwrap_or_default();
-//!                 events.push(report::said(NormalizedEntryType::AssistantMessage, text, None));
-//!             }
-//!             Record::Object(object) => {
-//!                 report::unknown_event("?", &object.rest(), None, &mut events);
-//!             }
-//!             Record::Irregular(irregular) => report::irregular(&irregular, &mut events),
+//! impl Executor for Sayings {
+//!     const FORMAT: Format =
+//!         Format { name: "sayings", title: "Sayings", agent: "sayer", homes: &[] };
+//!     type Line<'a> = Text;
+//!     type Result = NoResult; // this agent has no tools
+//!     type Memory = ();
+//!
+//!     fn recognise(&self, object: &Object<'_>) -> Evidence {
+//!         let is_said = object.get_str("type").as_deref() == Some("say");
+//!         if is_said { Evidence::Possible } else { Evidence::None }
+//!     }
+//!
+//!     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Text> {
+//!         match &*header.name {
+//!             "say" => Parsed::Line(object.text("text").unwrap_or_default()),
+//!             _ => Parsed::Unknown,
 //!         }
-//!         ((), events)
+//!     }
+//!
+//!     fn line(&self, line: Text, _: Extra, _: &mut (), cx: &mut Context<'_, NoResult>) {
+//!         cx.entry(NormalizedEntryType::AssistantMessage, line, Vec::new());
 //!     }
 //! }
 //!
-//! law::every(&Sayings, b"{\"type\":\"say\",\"text\":\"hello\"}\nand {so on\n")?;
+//! let report = law::every(Sayings, b"{\"type\":\"say\",\"text\":\"hello\"}\nand {so on\n")?;
+//! assert!(report.is_checked(Law::Totality));
 //! # Ok::<(), foldline::testkit::Violation>(())
 //! ```
 

@@ -92,6 +92,8 @@ pub enum Place {
     Line(u64),
     /// At an operation on a ledger.
     Operation(usize),
+    /// At a place that is not known: something panicked.
+    Unknown,
     /// At completion, after the last input or event.
     Completion,
 }
@@ -104,6 +106,7 @@ impl fmt::Display for Place {
             Self::Event(index) => write!(f, "at event {index}"),
             Self::Line(line) => write!(f, "at line {line}"),
             Self::Operation(index) => write!(f, "at operation {index}"),
+            Self::Unknown => f.write_str("at a place that is not known"),
             Self::Completion => f.write_str("at completion"),
         }
     }

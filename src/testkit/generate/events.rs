@@ -7,8 +7,8 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 use super::literal;
 use crate::{
     conversation::{
-        ActionType, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session,
-        Text, Timestamp, TokenUsage, ToolStatus, ToolUse, WarningKind,
+        ActionType, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Outcome,
+        Position, Session, Text, Timestamp, TokenUsage, ToolStatus, ToolUse, WarningKind,
     },
     json::Raw,
 };
@@ -26,6 +26,15 @@ pub fn events() -> BoxedStrategy<Vec<DomainEvent>> {
             log.end()
         })
         .boxed()
+}
+
+/// The same [`events`] with positions: each is caused by a line of its own.
+pub fn located_events() -> BoxedStrategy<Vec<Located<DomainEvent>>> {
+    let located = |events: Vec<DomainEvent>| {
+        let positions = (1..).map(|line| Position { line, offset: 100 * (line - 1) });
+        positions.zip(events).map(|(position, event)| Located::new(position, event)).collect()
+    };
+    events().prop_map(located).boxed()
 }
 
 #[derive(Clone, Copy, Debug)]

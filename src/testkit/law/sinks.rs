@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::{Law, Place, Violation, same::same};
+use super::{
+    Law, Place, Violation,
+    same::{Names, same},
+};
 use crate::transduce::{Batch, Emitter};
 
 /// Law 8, **independence of sinks**: an emitter's output is the same alone as it is beside another
@@ -36,15 +39,16 @@ where
 {
     let (one_alone, other_alone) = (outputs(one(), events), outputs(other(), events));
     let (first, second) = apart(outputs((one(), other()), events));
-    compare("one", "beside the other", &one_alone, &first)?;
-    compare("the other", "behind the first", &other_alone, &second)?;
+    let law = Law::Independence;
+    compare(law, ["alone", "beside the other"], "the output of one", &one_alone, &first)?;
+    compare(law, ["alone", "behind the first"], "the output of the other", &other_alone, &second)?;
     let (second, first) = apart(outputs((other(), one()), events));
-    compare("one", "behind the other", &one_alone, &first)?;
-    compare("the other", "beside the first", &other_alone, &second)
+    compare(law, ["alone", "behind the other"], "the output of one", &one_alone, &first)?;
+    compare(law, ["alone", "beside the first"], "the output of the other", &other_alone, &second)
 }
 
 /// What an emitter gives for each event, and at completion.
-fn outputs<Event, M, Out>(mut emitter: M, events: &[Event]) -> Vec<Batch<Out>>
+pub(super) fn outputs<Event, M, Out>(mut emitter: M, events: &[Event]) -> Vec<Batch<Out>>
 where
     M: Emitter<Event, Out>,
 {
@@ -66,17 +70,18 @@ fn apart<A, B>(pairs: Vec<Batch<(Batch<A>, Batch<B>)>>) -> (Vec<Batch<A>>, Vec<B
     each.unzip()
 }
 
-fn compare<Out: PartialEq + fmt::Debug>(
-    which: &str,
-    beside: &'static str,
-    alone: &[Batch<Out>],
-    together: &[Batch<Out>],
+/// Demands that two emitters gave the same at every event and at completion.
+pub(super) fn compare<Out: PartialEq + fmt::Debug>(
+    law: Law,
+    names: Names,
+    what: &str,
+    one: &[Batch<Out>],
+    other: &[Batch<Out>],
 ) -> Result<(), Violation> {
-    let last = alone.len().saturating_sub(1);
-    for (index, (alone, together)) in alone.iter().zip(together).enumerate() {
+    let last = one.len().saturating_sub(1);
+    for (index, (one, other)) in one.iter().zip(other).enumerate() {
         let place = if index == last { Place::Completion } else { Place::Event(index) };
-        let message = format!("the output of {which} differs");
-        same(Law::Independence, ["alone", beside], place, &message, alone, together)?;
+        same(law, names, place, &format!("{what} differs"), one, other)?;
     }
     Ok(())
 }

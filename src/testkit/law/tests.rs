@@ -12,13 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use super::*;
 use crate::{
-    conversation::EntryIdx,
     conversation::{
-        ActionType, CorrId, NormalizedEntry, NormalizedEntryType, ToolResult, ToolStatus, ToolUse,
+        ActionType, CorrId, DomainEvent, EntryIdx, NormalizedEntry, NormalizedEntryType,
+        ToolResult, ToolStatus, ToolUse, WarningKind,
     },
-    emitters::patch::ConversationPatch,
-    executors::{report, wire::Irregular},
-    transduce::reduce_fn,
+    emitters::patch::{ConversationPatch, PatchEmitter},
+    executors::{
+        report,
+        wire::{Irregular, Record},
+    },
+    transduce::{Batch, Emitter, Gather, Reducer, Resume, emit_fn, reduce_fn},
 };
 
 fn law_of(result: Result<(), Violation>) -> (usize, Place) {
@@ -144,10 +147,15 @@ impl<'a> Reducer<Record<'a>, (), DomainEvent> for Careless {
 
 #[test]
 fn what_is_dropped_or_panics_is_not_accounted_for() {
-    let check = |log: &str| totality(&Careless, log.as_bytes(), |record| knows(&Careless, record));
+    let read = |record: &Record<'_>| match record {
+        Record::Object(_) => (Reading::Meant, "an object".to_owned()),
+        Record::Irregular(_) => (Reading::Unknown, String::new()),
+    };
+    let tag = ("*", "type");
+    let check = |log: &str| totality(&Careless, log.as_bytes(), read, &[tag]).map(|_accounts| ());
     assert_eq!(check("{\"type\":\"say\"}\n\n \r\n"), Ok(()));
     assert_eq!(check("\u{b}\n\u{a0}\u{3000}\n{\"type\":\"say\"}"), Ok(()));
-    assert_eq!(law_of(check("{\"type\":\"say\"}\n{\"type\":\"new\"}")), (6, Place::Line(2)));
+    assert_eq!(law_of(check("{\"type\":\"say\"}\n{\"n\":1}")), (6, Place::Line(2)));
     assert_eq!(law_of(check("{\"type\":\"say\"}\nplain\n")), (6, Place::Line(2)));
     let died = check("{\"type\":\"say\"}\n\n{\"type\":\"die\"}").unwrap_err();
     assert_eq!((died.law, died.place), (Law::Totality, Place::Line(3)));
@@ -231,4 +239,92 @@ fn a_violation_says_what_differs_where() {
         "law 1 (determinism) does not hold, at input 3: the events differ\n--- first run\n+++ second\n\
          @@ -1,4 +1,4 @@\n [\n     1,\n-    2,\n+    3,\n ]"
     );
+}
+
+/// Joins what it sees, and forgets or loses something at a cut.
+#[derive(Default)]
+struct Joins {
+    count: u32,
+    gathered: Vec<u32>,
+    forgets: bool,
+    loses: bool,
+}
+
+impl Joins {
+    fn good() -> Self {
+        Self::default()
+    }
+
+    fn forgetful() -> Self {
+        Self { forgets: true, ..Self::default() }
+    }
+
+    fn lossy() -> Self {
+        Self { loses: true, ..Self::default() }
+    }
+}
+
+impl Emitter<u32, u32> for Joins {
+    fn emit(&mut self, n: &u32) -> Batch<u32> {
+        self.count += n;
+        self.gathered.push(self.count);
+        Batch::one(self.count)
+    }
+}
+
+impl Resume for Joins {
+    type State = u32;
+
+    fn state(&self) -> u32 {
+        if self.forgets { 0 } else { self.count }
+    }
+
+    fn resume(&mut self, count: u32) {
+        self.count = count;
+    }
+}
+
+impl Gather for Joins {
+    type Stretch = Vec<u32>;
+
+    fn cut(&mut self) -> Vec<u32> {
+        let mut stretch = std::mem::take(&mut self.gathered);
+        if self.loses && stretch.len() < 3 {
+            stretch.pop();
+        }
+        stretch
+    }
+
+    fn size(&self) -> usize {
+        self.gathered.len()
+    }
+}
+
+#[test]
+fn an_emitter_that_forgets_or_loses_something_is_found() {
+    let events = [1, 2, 3, 4];
+    let join = |stretches: Vec<Vec<u32>>| stretches.concat();
+    resume(Joins::good, &events).unwrap();
+    gather(Joins::good, &events, join).unwrap();
+    gather_and_resume(Joins::good, &events, join).unwrap();
+    assert_eq!(law_of(resume(Joins::forgetful, &events)), (2, Place::Event(1)));
+    gather(Joins::forgetful, &events, join).unwrap();
+    assert_eq!(law_of(gather_and_resume(Joins::forgetful, &events, join)), (3, Place::Completion));
+    assert_eq!(law_of(gather(Joins::lossy, &events, join)), (3, Place::Completion));
+}
+
+#[test]
+fn the_laws_of_emitters_are_reported() {
+    let of = |result: Result<Report, Violation>| law_of(result.map(|_report| ()));
+    let shared = AtomicU32::new(0);
+    let counting = || emit_fn(|_: &u32| Batch::one(shared.fetch_add(1, Ordering::Relaxed)));
+    assert_eq!(of(emitter(counting, &[1, 2])), (1, Place::Event(0)));
+    let dying = || emit_fn(|n: &u32| Batch::one(9 / n));
+    assert_eq!(of(emitter(dying, &[1, 0])), (6, Place::Unknown));
+    let laws = [Law::Determinism, Law::Totality, Law::Independence];
+    let report = emitter(Joins::good, &[1, 2]).unwrap();
+    assert_eq!(report.checked().collect::<Vec<_>>(), laws);
+    let nothing = emitter(Joins::good, &[]).unwrap();
+    assert_eq!(nothing.checked().count(), 0);
+    assert!(nothing.to_string().starts_with("law 1 (determinism): vacuous, no event\n"));
 }

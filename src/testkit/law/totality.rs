@@ -1,114 +1,249 @@
 //! Law 6.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::{Law, Place, Violation, panicked};
+use serde::Serialize;
+
+use super::{
+    Law, Place, Violation, panicked,
+    plant::{Dropped, Spot, spots},
+};
 use crate::{
-    conversation::{DomainEvent, Located, WarningKind, locating},
-    executors::wire::Record,
-    processor::{Line, LineFramer, Processor, read_records},
-    transduce::{Batch, Reducer, Transducer, emit_fn},
+    conversation::{DomainEvent, Json},
+    executors::{
+        DynExecutor, Header, Parsed, report,
+        wire::{Object, Record},
+    },
+    processor::{Line, LineFramer, read_records},
+    transduce::Reducer,
 };
 
-/// Law 6, **totality**: no log panics, and every line that is not blank is accounted for. Either it
-/// gives at least one event, or all its records are such that `is_known` says: the executor knows
-/// this record, and has a reason to say nothing (a result that is held, a thought that is printed
-/// twice).
+/// What an executor makes of a record, as law 6 needs to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The record says something.
+    Meant,
+    /// The record is known, and says nothing: it is declared ignored.
+    Ignored,
+    /// The record is unknown, of another format, or no object: it is kept as it is.
+    Unknown,
+}
+
+/// What law 6 looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Accounts {
+    /// Records, irregular ones included.
+    pub records: usize,
+    /// Strings that a marker was planted in.
+    pub planted: usize,
+    /// Records that the executor ignores, by their type.
+    pub ignored: BTreeMap<String, usize>,
+}
+
+/// How an executor reads a record, and what type of record it is: for [`totality`].
+pub fn reading(executor: &DynExecutor, record: &Record<'_>) -> (Reading, String) {
+    let Record::Object(object) = record else { return (Reading::Unknown, String::new()) };
+    let mut object = object.clone();
+    let name = object.get_str("type").unwrap_or_default();
+    let mut header = Header { name, at: object.timestamp("timestamp"), ..Header::default() };
+    let reading = match executor.parse(&mut object, &mut header) {
+        Parsed::Line(()) => Reading::Meant,
+        Parsed::Ignored => Reading::Ignored,
+        Parsed::Foreign | Parsed::Unknown => Reading::Unknown,
+    };
+    (reading, header.name.into_owned())
+}
+
+/// How many markers are planted in one log at most; in a long log, they are spread evenly.
+const MOST_PLANTED: usize = 4096;
+
+/// Law 6, **totality**: no log panics, and nothing in it is dropped without a trace.
 ///
-/// [`knows`] is such an `is_known` for formats whose records have a `type`.
+/// - A line that is not blank holds at least one record.
+/// - A record gives an event, changes the state, or is declared ignored; an unknown one gives an event.
+///   A record that says again what was said may give nothing, if it holds strings (see below).
+/// - A marker is planted at the end of each string of each record that is not ignored, one at a time.
+///   It is so long that a text that is cut loses it. It has to come out in an event: at once, or when
+///   the log ends there; or it has to be in the state after both. Strings that hold JSON are
+///   also looked into.
+///
+/// `read` says what the executor makes of a record, and what type it is, see [`reading`]. `dropped`
+/// are fields that the executor drops on purpose.
 ///
 /// # Errors
-/// The line that panics, or that leaves no trace.
+/// The line that panics, or of which something leaves no trace.
 pub fn totality<R, S>(
     reducer: &R,
     log: &[u8],
-    is_known: impl Fn(&Record<'_>) -> bool,
-) -> Result<(), Violation>
+    read: impl Fn(&Record<'_>) -> (Reading, String),
+    dropped: &[Dropped<'_>],
+) -> Result<Accounts, Violation>
 where
     R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+    S: Clone + PartialEq + fmt::Debug + Serialize,
 {
-    let traced = lines_with_events(reducer, log)?;
-    let mut lost = None;
-    let mut each = |frame: Line<'_>| {
-        let line = frame.position.line;
-        if lost.is_some() || traced.contains(&line) || is_blank(frame.bytes) {
-            return;
+    let marker = format!("Planted{}End", "x".repeat(1024));
+    let mut run = Run {
+        reducer,
+        read,
+        dropped,
+        marker: &marker,
+        stride: count_strings(log).div_ceil(MOST_PLANTED).max(1),
+        met: 0,
+        accounts: Accounts::default(),
+    };
+    let mut state = Some(caught(Place::Start, "", || Ok(reducer.init()))?);
+    let mut violation = None;
+    each_line(log, |frame| {
+        let Some(before) = state.take() else { return };
+        let text = String::from_utf8_lossy(frame.bytes);
+        let place = Place::Line(frame.position.line);
+        match caught(place, &text, || run.line(before, frame, &text)) {
+            Ok(after) => state = Some(after),
+            Err(found) => violation = Some(found),
         }
-        let (mut records, mut known) = (0, 0);
+    });
+    if let Some(violation) = violation {
+        return Err(violation);
+    }
+    let Some(state) = state else { return Ok(run.accounts) };
+    let _ = caught(Place::Completion, "", || Ok(reducer.finish(state)))?;
+    Ok(run.accounts)
+}
+
+struct Run<'r, R, F> {
+    reducer: &'r R,
+    read: F,
+    dropped: &'r [Dropped<'r>],
+    marker: &'r str,
+    /// In every how many strings a marker is planted, and how many were met.
+    stride: usize,
+    met: usize,
+    accounts: Accounts,
+}
+
+impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
+    /// Reduces the records of a line, and accounts for them.
+    fn line<S>(&mut self, state: S, frame: Line<'_>, text: &str) -> Result<S, Violation>
+    where
+        R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+        S: Clone + PartialEq + fmt::Debug + Serialize,
+    {
+        let fail = |message: String| {
+            let violation =
+                Violation::new(Law::Totality, Place::Line(frame.position.line), message);
+            violation.text("line", text)
+        };
+        let (mut state, mut result) = (Some(state), Ok(()));
+        let mut records = 0;
         read_records(frame, |record| {
             records += 1;
-            known += usize::from(is_known(&record.item));
+            let Some(before) = state.take().filter(|_| result.is_ok()) else { return };
+            match self.record(&before, record.item) {
+                Ok(after) => state = Some(after),
+                Err(message) => result = Err(fail(message)),
+            }
         });
-        if known < records.max(1) {
-            lost = Some((line, String::from_utf8_lossy(frame.bytes).into_owned()));
+        result?;
+        if records == 0 && !text.trim().is_empty() {
+            return Err(fail("the line is not blank, and holds no record".to_owned()));
         }
-    };
+        // A reducer is only taken its state by an error, which has been returned.
+        state.ok_or_else(|| fail("there is no state".to_owned()))
+    }
+
+    fn record<S>(&mut self, before: &S, record: Record<'_>) -> Result<S, String>
+    where
+        R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+        S: Clone + PartialEq + fmt::Debug + Serialize,
+    {
+        self.accounts.records += 1;
+        let (reading, name) = (self.read)(&record);
+        let text = match &record {
+            Record::Object(object) => Some(report::object_of(&object.clone().rest())),
+            Record::Irregular(_) => None,
+        };
+        let (state, events) = self.reducer.reduce(before.clone(), record);
+        if reading == Reading::Ignored {
+            *self.accounts.ignored.entry(name).or_default() += 1;
+            return Ok(state);
+        }
+        let text = text.as_ref().map(Json::get).unwrap_or_default();
+        let spots = spots(text);
+        let unchanged = reading == Reading::Unknown || (state == *before && spots.is_empty());
+        if events.is_empty() && unchanged {
+            return Err(
+                "the record gives no event, changes no state, and is not ignored".to_owned()
+            );
+        }
+        for spot in spots.iter().filter(|spot| !spot.is_in(&name, self.dropped)) {
+            self.met += 1;
+            if self.met.is_multiple_of(self.stride) {
+                self.plant(before, text, &name, spot)?;
+            }
+        }
+        Ok(state)
+    }
+
+    fn plant<S>(&mut self, before: &S, line: &str, name: &str, spot: &Spot) -> Result<(), String>
+    where
+        R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+        S: Clone + Serialize,
+    {
+        let planted = spot.plant(line, self.marker);
+        let Ok(object) = Object::parse(&planted) else { return Ok(()) };
+        let record = Record::Object(object);
+        if (self.read)(&record).0 == Reading::Ignored {
+            return Ok(());
+        }
+        self.accounts.planted += 1;
+        let (state, events) = self.reducer.reduce(before.clone(), record);
+        if self.is_in(events.as_slice()) {
+            return Ok(());
+        }
+        let (state, events) = self.reducer.finish(state);
+        if self.is_in(events.as_slice()) || self.is_in(&state) {
+            return Ok(());
+        }
+        let path = &spot.path;
+        Err(format!(
+            "what stands in `{path}` of `{name}` is in no event and not in the state, or not all of it"
+        ))
+    }
+
+    fn is_in(&self, value: &(impl Serialize + ?Sized)) -> bool {
+        crate::json::to_string(value).is_ok_and(|json| json.contains(self.marker))
+    }
+}
+
+fn each_line(log: &[u8], mut each: impl FnMut(Line<'_>)) {
     let mut framer = LineFramer::default();
     framer.push(log, &mut each);
     framer.finish(&mut each);
-    let Some((line, text)) = lost else { return Ok(()) };
-    let message = "the line gives no event, and not because its records are known to give none";
-    Err(Violation::new(Law::Totality, Place::Line(line), message).text("line", text))
 }
 
-/// Nothing but spaces, as Unicode has them: records are read from lines without these.
-fn is_blank(line: &[u8]) -> bool {
-    String::from_utf8_lossy(line).trim().is_empty()
-}
-
-/// Whether an executor knows a record: an object with a `type` that it does not report as unknown,
-/// when it does report a type that is made up.
-pub fn knows<R, S>(reducer: &R, record: &Record<'_>) -> bool
-where
-    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
-{
-    let is_unknown = |record: Record<'_>| {
-        let (_, events) = reducer.reduce(reducer.init(), record);
-        events.iter().any(|event| match event {
-            DomainEvent::Warning(warning) => matches!(
-                warning.kind,
-                WarningKind::UnknownEvent
-                    | WarningKind::UnexpectedValue
-                    | WarningKind::ForeignRecord
-            ),
-            _ => false,
-        })
-    };
-    let mut reports_unknown = false;
-    Record::read(r#"{"type":"made up for a law"}"#, |_, made_up| {
-        reports_unknown = is_unknown(made_up);
+fn count_strings(log: &[u8]) -> usize {
+    let mut count = 0;
+    each_line(log, |frame| {
+        count += std::str::from_utf8(frame.bytes).map_or(0, |line| spots(line).len());
     });
-    let typed = matches!(record, Record::Object(object) if object.get_str("type").is_some());
-    typed && reports_unknown && !is_unknown(record.clone())
+    count
 }
 
-/// The lines that gave events; a panic is a violation.
-fn lines_with_events<R, S>(reducer: &R, log: &[u8]) -> Result<BTreeSet<u64>, Violation>
-where
-    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
-{
-    let lines = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.position.line));
-    let mut processor = Processor::new(Transducer::new(locating(reducer), lines));
-    let mut traced = BTreeSet::new();
-    for line in log.split_inclusive(|byte| *byte == b'\n') {
-        let at = processor.position().line;
-        // Nothing is looked at after a panic, so nothing half-changed is seen.
-        let push = AssertUnwindSafe(|| processor.push(line, |line| traced.extend([line])));
-        if let Err(panic) = catch_unwind(push) {
-            let text = String::from_utf8_lossy(line);
-            return Err(panicked(Law::Totality, Place::Line(at), &*panic).text("line", text));
-        }
-    }
-    // The last line, and lines that wait for more of an object; what completion releases after them
-    // accounts for no line.
-    let at = processor.position().line;
-    let lines_end = AssertUnwindSafe(|| processor.next_file(|line| traced.extend([line])));
-    catch_unwind(lines_end).map_err(|panic| panicked(Law::Totality, Place::Line(at), &*panic))?;
-    let finish = AssertUnwindSafe(|| processor.finish(|_line| {}));
-    catch_unwind(finish)
-        .map(|_read| traced)
-        .map_err(|panic| panicked(Law::Totality, Place::Completion, &*panic))
+/// Runs `check`; a panic is a violation, too.
+fn caught<T>(
+    place: Place,
+    text: &str,
+    check: impl FnOnce() -> Result<T, Violation>,
+) -> Result<T, Violation> {
+    // Nothing is looked at after a panic, so nothing half-changed is seen.
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+        let violation = panicked(Law::Totality, place, &*panic);
+        Err(if text.is_empty() { violation } else { violation.text("line", text) })
+    })
 }

@@ -1,0 +1,299 @@
+//! The laws for an emitter of one's own.
+
+use std::fmt::Debug;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{
+    Law, Outcome, Place, Report, Violation, independence,
+    same::same,
+    sinks::{compare, outputs},
+};
+use crate::{
+    testkit::violation::caught,
+    transduce::{Batch, Emitter, Gather, Resume, emit_fn},
+};
+
+/// At how many places of a long list of events an emitter is stopped.
+const STOPS: usize = 64;
+
+/// What [`Gather::size`] is to be after a cut.
+const SIZE: &str = "after a cut nothing is gathered, and `size` is 0";
+
+/// The laws that every emitter keeps, whatever its output is:
+///
+/// - 1: two emitters give the same for the same events;
+/// - 6: no events make it panic;
+/// - 8: its output is the same alone and in any fan-out: in a tuple with itself or with another one, in
+///   a `Vec`, in an `Option`.
+///
+/// `make` makes a new emitter. Emitters with a memory also keep [`resume`], those that gather keep
+/// [`gather`], those of patches [`commuting_diagram`](super::commuting_diagram) and
+/// [`dense_indices`](super::dense_indices).
+///
+/// ```
+/// use foldline::{
+///     conversation::DomainEvent,
+///     testkit::{Violation, generate, law},
+///     transduce::{Batch, Emitter},
+/// };
+/// use proptest::test_runner::TestRunner;
+///
+/// /// Numbers the tool calls.
+/// #[derive(Default)]
+/// struct Calls(u32);
+///
+/// impl Emitter<DomainEvent, u32> for Calls {
+///     fn emit(&mut self, event: &DomainEvent) -> Batch<u32> {
+///         if !matches!(event, DomainEvent::NewToolCall { .. }) {
+///             return Batch::EMPTY;
+///         }
+///         self.0 += 1;
+///         Batch::one(self.0)
+///     }
+/// }
+///
+/// TestRunner::default().run(&generate::events(), |events| {
+///     law::emitter(Calls::default, &events)?;
+///     Ok(())
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn emitter<Event, M, Out>(make: impl Fn() -> M, events: &[Event]) -> Result<Report, Violation>
+where
+    M: Emitter<Event, Out>,
+    Out: PartialEq + Debug,
+{
+    let mut report = Report::default();
+    let outcome = if events.is_empty() { Outcome::Vacuous("no event") } else { Outcome::Checked };
+    let mut alone = Vec::new();
+    report.check(Law::Totality, || {
+        alone = outputs(make(), events);
+        Ok(outcome)
+    })?;
+    report.check(Law::Determinism, || {
+        let again = outputs(make(), events);
+        compare(Law::Determinism, ["first run", "second run"], "the output", &alone, &again)?;
+        Ok(outcome)
+    })?;
+    report.check(Law::Independence, || {
+        independence(&make, || emit_fn(|_: &Event| Batch::one(())), events)?;
+        independence(&make, &make, events)?;
+        let optional = outputs(Some(make()), events);
+        compare(Law::Independence, ["alone", "in an `Option`"], "the output", &alone, &optional)?;
+        let list = outputs(vec![make(), make()], events);
+        let other = outputs(make(), events);
+        let twice: Vec<Batch<Out>> = std::mem::take(&mut alone)
+            .into_iter()
+            .zip(other)
+            .map(|(one, two)| one.into_iter().chain(two).collect())
+            .collect();
+        compare(Law::Independence, ["twice alone", "two in a `Vec`"], "the output", &twice, &list)?;
+        Ok(outcome)
+    })?;
+    Ok(report)
+}
+
+/// The law of [`Resume`]: an emitter that goes on from the memory of another one, stored with serde,
+/// emits what the other one does, and remembers the same in the end. It is stopped after every event
+/// (at no more than 64 places, evenly spread, of many events).
+///
+/// An emitter that also [gathers](Gather) is checked by [`gather_and_resume`]: what it has gathered is
+/// no memory.
+///
+/// ```
+/// use foldline::{testkit::law, transduce::{Batch, Emitter, Resume}};
+///
+/// /// The sum so far.
+/// #[derive(Default)]
+/// struct Sum(u64);
+///
+/// impl Emitter<u64, u64> for Sum {
+///     fn emit(&mut self, n: &u64) -> Batch<u64> {
+///         self.0 += n;
+///         Batch::one(self.0)
+///     }
+/// }
+///
+/// impl Resume for Sum {
+///     type State = u64;
+///
+///     fn state(&self) -> u64 {
+///         self.0
+///     }
+///
+///     fn resume(&mut self, state: u64) {
+///         self.0 = state;
+///     }
+/// }
+///
+/// law::resume(Sum::default, &[1, 2, 3])?;
+/// # Ok::<(), foldline::testkit::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first output that differs, or a memory that cannot be stored.
+pub fn resume<Event, M, Out>(make: impl Fn() -> M, events: &[Event]) -> Result<(), Violation>
+where
+    M: Emitter<Event, Out> + Resume<State: Serialize + DeserializeOwned>,
+    Out: PartialEq + Debug,
+{
+    let law = Law::SplitInvariance;
+    caught(law, Place::Unknown, || {
+        let mut whole = make();
+        let expected = emit_all(&mut whole, events);
+        let remembered = stored(&whole, Place::Completion)?;
+        for stop in (0..=events.len()).step_by(events.len().div_ceil(STOPS).max(1)) {
+            let mut first = make();
+            let mut given: Vec<_> = events[..stop].iter().map(|event| first.emit(event)).collect();
+            let mut second = make();
+            restore(&mut second, &stored(&first, Place::Event(stop))?, Place::Event(stop))?;
+            given.extend(emit_all(&mut second, &events[stop..]));
+            let what = format!("stopped before event {stop}, the output");
+            compare(law, ["without a stop", "resumed"], &what, &expected, &given)?;
+            let message = format!("stopped before event {stop}, it remembers something else");
+            let names = ["without a stop", "resumed"];
+            let again = stored(&second, Place::Completion)?;
+            same(law, names, Place::Completion, &message, &remembered, &again)?;
+        }
+        Ok(())
+    })
+}
+
+/// The law of [`Gather`]: wherever the stretches are cut, they come to the same, and after a cut nothing
+/// is gathered. `join` puts stretches together.
+///
+/// ```
+/// use foldline::{testkit::law, transduce::{Batch, Emitter, Gather}};
+///
+/// #[derive(Default)]
+/// struct Lines(String);
+///
+/// impl Emitter<u64, ()> for Lines {
+///     fn emit(&mut self, n: &u64) -> Batch<()> {
+///         self.0 += &format!("{n}\n");
+///         Batch::EMPTY
+///     }
+/// }
+///
+/// impl Gather for Lines {
+///     type Stretch = String;
+///
+///     fn cut(&mut self) -> String {
+///         std::mem::take(&mut self.0)
+///     }
+///
+///     fn size(&self) -> usize {
+///         self.0.len()
+///     }
+/// }
+///
+/// law::gather(Lines::default, &[1, 2, 3], |stretches| stretches.concat())?;
+/// # Ok::<(), foldline::testkit::Violation>(())
+/// ```
+///
+/// # Errors
+/// The cuts after which the stretches come to something else.
+pub fn gather<Event, M, Out, T>(
+    make: impl Fn() -> M,
+    events: &[Event],
+    join: impl Fn(Vec<M::Stretch>) -> T,
+) -> Result<(), Violation>
+where
+    M: Emitter<Event, Out> + Gather,
+    T: PartialEq + Debug,
+{
+    in_stretches(&make, events, join, Ok)
+}
+
+/// The law of an emitter that a ledger commits: wherever the stretches are cut, and the emitter is
+/// replaced at each cut by one that goes on from its memory, they come to the same.
+///
+/// # Errors
+/// The cuts after which the stretches come to something else, or a memory that cannot be stored.
+pub fn gather_and_resume<Event, M, Out, T>(
+    make: impl Fn() -> M,
+    events: &[Event],
+    join: impl Fn(Vec<M::Stretch>) -> T,
+) -> Result<(), Violation>
+where
+    M: Emitter<Event, Out> + Gather + Resume<State: Serialize + DeserializeOwned>,
+    T: PartialEq + Debug,
+{
+    in_stretches(&make, events, join, |emitter| {
+        let mut next = make();
+        restore(&mut next, &stored(&emitter, Place::Unknown)?, Place::Unknown)?;
+        Ok(next)
+    })
+}
+
+fn in_stretches<Event, M, Out, T>(
+    make: &impl Fn() -> M,
+    events: &[Event],
+    join: impl Fn(Vec<M::Stretch>) -> T,
+    replace: impl Fn(M) -> Result<M, Violation>,
+) -> Result<(), Violation>
+where
+    M: Emitter<Event, Out> + Gather,
+    T: PartialEq + Debug,
+{
+    let law = Law::ChunkInvariance;
+    caught(law, Place::Unknown, || {
+        let total = |length: usize| {
+            let mut emitter = make();
+            let mut stretches = Vec::new();
+            for stretch in events.chunks(length) {
+                stretch.iter().for_each(|event| drop(emitter.emit(event)));
+                stretches.push(emitter.cut());
+                same(law, ["expected", "after a cut"], Place::Unknown, SIZE, &0, &emitter.size())?;
+                emitter = replace(emitter)?;
+            }
+            drop(emitter.finish());
+            stretches.push(emitter.cut());
+            Ok::<_, Violation>(join(stretches))
+        };
+        let whole = total(events.len().max(1))?;
+        for length in [1, 2, 3, 7] {
+            let message = format!("cut after every {length} events, it comes to something else");
+            let names = ["in one stretch", "in several"];
+            same(law, names, Place::Completion, &message, &whole, &total(length)?)?;
+        }
+        Ok(())
+    })
+}
+
+/// What an emitter gives for each event, and at completion.
+fn emit_all<Event, M, Out>(emitter: &mut M, events: &[Event]) -> Vec<Batch<Out>>
+where
+    M: Emitter<Event, Out>,
+{
+    let mut outputs: Vec<_> = events.iter().map(|event| emitter.emit(event)).collect();
+    outputs.push(emitter.finish());
+    outputs
+}
+
+/// The memory of an emitter, stored.
+fn stored<M: Resume<State: Serialize>>(emitter: &M, place: Place) -> Result<Value, Violation> {
+    serde_json::to_value(emitter.state()).map_err(|error| {
+        let message = format!("the memory cannot be stored: {error}");
+        Violation::new(Law::SplitInvariance, place, message)
+    })
+}
+
+fn restore<M: Resume<State: DeserializeOwned>>(
+    emitter: &mut M,
+    stored: &Value,
+    place: Place,
+) -> Result<(), Violation> {
+    // Through text, as a file or a database holds it.
+    let state = serde_json::from_str(&stored.to_string()).map_err(|error| {
+        let message = format!("the memory cannot be restored: {error}");
+        Violation::new(Law::SplitInvariance, place, message).text("stored", stored.to_string())
+    })?;
+    emitter.resume(state);
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! Every law for an executor.
+
+use super::{
+    Dropped, Outcome, Report, balance, chunk_invariance, commuting_diagram, dense_indices,
+    determinism, independence, only_end_a_call, order_of_results, reading, split_invariance,
+    totality,
+};
+use crate::{
+    conversation::{Conversation, DomainEvent, WarningKind},
+    emitters::patch::PatchEmitter,
+    executors::{DynExecutor, wire::Record},
+    testkit::{
+        run,
+        violation::{Law, Place, Violation, caught},
+    },
+    transduce::{Batch, Emitter, emit_fn},
+};
+
+/// Every law for an executor and one log, with the emitters of this crate. The cuts of law 3 and the
+/// orders of law 5 are some fixed ones; a property test tries more, see
+/// [`generate::mutated`](crate::testkit::generate::mutated).
+///
+/// An executor that drops fields on purpose says which with [`Every`].
+///
+/// ```
+/// use foldline::{executors::droid::Droid, testkit::{Law, law}};
+///
+/// let log = br#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
+/// let report = law::Every::of(Droid).dropping(&[("message", "id")]).check(log)?;
+/// assert!(report.is_checked(Law::Totality));
+/// assert!(!report.is_checked(Law::Balance), "there is no call in this log");
+/// # Ok::<(), foldline::testkit::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn every(executor: impl Into<DynExecutor>, log: &[u8]) -> Result<Report, Violation> {
+    Every::of(executor).check(log)
+}
+
+/// Checks every law for an executor, as [`every`] does.
+#[derive(Clone, Debug)]
+pub struct Every<'e> {
+    executor: DynExecutor,
+    dropped: &'e [Dropped<'e>],
+    without: &'e [Law],
+}
+
+impl<'e> Every<'e> {
+    /// The laws for this executor: one of yours, or one of a registry.
+    pub fn of(executor: impl Into<DynExecutor>) -> Self {
+        Self { executor: executor.into(), dropped: &[], without: &[] }
+    }
+
+    /// The same, for an executor that drops these fields on purpose: law 6 plants no marker in them.
+    #[must_use]
+    pub fn dropping(mut self, dropped: &'e [Dropped<'e>]) -> Self {
+        self.dropped = dropped;
+        self
+    }
+
+    /// The same without these laws, where they do not apply to the log. (Law 6 is always checked.)
+    ///
+    /// Law 5, for instance, is about results that say nothing but what a tool gave back. Where they
+    /// also say where the agent works by then, their order counts.
+    #[must_use]
+    pub fn without(mut self, laws: &'e [Law]) -> Self {
+        self.without = laws;
+        self
+    }
+
+    /// Checks every law on a log.
+    ///
+    /// # Errors
+    /// The first law that does not hold.
+    pub fn check(&self, log: &[u8]) -> Result<Report, Violation> {
+        let executor = &self.executor;
+        let text = String::from_utf8_lossy(log);
+        let mut report = Report::default();
+        report.skip(&[Law::Ledger], "it is about ledgers: see `testkit::ledger`");
+        report.skip(self.without, "it was left out");
+        // The law about panics goes first: it says at which line.
+        let accounts = totality(executor, log, |record| self.read(record), self.dropped)?;
+        let outcome = match accounts.planted {
+            0 => Outcome::Vacuous("no record with strings that is not ignored"),
+            _ => Outcome::Checked,
+        };
+        report.outcomes.insert(Law::Totality, outcome);
+        report.accounts = accounts;
+
+        let records = run::records(&text);
+        let about_records = match records.is_empty() {
+            true => Outcome::Vacuous("no record"),
+            false => Outcome::Checked,
+        };
+        report
+            .check(Law::Determinism, || determinism(executor, &records).map(|()| about_records))?;
+        report.check(Law::SplitInvariance, || {
+            split_invariance(executor, &records).map(|()| about_records)
+        })?;
+        report.check(Law::ChunkInvariance, || {
+            // Every byte of a short log; in a long one, pieces of odd lengths.
+            for length in [log.len() / 512 + 1, 4096] {
+                let cuts: Vec<_> = (0..log.len()).step_by(length).collect();
+                chunk_invariance(executor, log, &cuts)?;
+            }
+            Ok(about_records)
+        })?;
+        report.check(Law::OrderOfResults, || order(executor, &records))?;
+        let events = caught(Law::ChunkInvariance, Place::Unknown, || {
+            Ok(run::sourced_events(executor, [log]))
+        })?;
+        let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
+        about_events(&mut report, &events)?;
+        Ok(report)
+    }
+
+    /// How the executor reads a record. That it can be recognised, and its session found, is to end
+    /// without a panic, too.
+    fn read(&self, record: &Record<'_>) -> (super::Reading, String) {
+        if let Record::Object(object) = record {
+            let _ = (self.executor.recognise(object), self.executor.session(object));
+        }
+        reading(&self.executor, record)
+    }
+}
+
+fn order(reducer: &DynExecutor, records: &[Record<'_>]) -> Result<Outcome, Violation> {
+    if !names_every_call(&run::events(reducer, records)) {
+        return Ok(Outcome::Skipped("results go by their order here, or an id is used twice"));
+    }
+    let results = only_end_a_call(reducer, records);
+    if !results.contains(&true) {
+        return Ok(Outcome::Vacuous("no record that is a result and nothing else"));
+    }
+    for order in [&[0][..], &[usize::MAX], &[7, 5, 3, 2, 1, 0], &[1 << 9, 1 << 20, 3]] {
+        let is_result = |index, _: &Record<'_>| results.get(index) == Some(&true);
+        order_of_results(reducer, records, is_result, order)?;
+    }
+    Ok(Outcome::Checked)
+}
+
+/// The laws about events and what emitters make of them.
+fn about_events(report: &mut Report, events: &[DomainEvent]) -> Result<(), Violation> {
+    let outcome = |missing, is_there: fn(&DomainEvent) -> bool| match events.iter().any(is_there) {
+        true => Outcome::Checked,
+        false => Outcome::Vacuous(missing),
+    };
+    let opens = |event: &DomainEvent| {
+        matches!(event, DomainEvent::NewToolCall { .. } | DomainEvent::OpenEntry { .. })
+    };
+    let adds = |event: &DomainEvent| {
+        let opens =
+            matches!(event, DomainEvent::NewToolCall { .. } | DomainEvent::OpenEntry { .. });
+        opens || matches!(event, DomainEvent::NewEntry { .. })
+    };
+    let about_events = outcome("no event", |_| true);
+    report.check(Law::Balance, || {
+        balance(events).map(|()| outcome("no tool call and no entry that grows", opens))
+    })?;
+    report.check(Law::CommutingDiagram, || {
+        commuting_diagram(PatchEmitter::default(), events).map(|()| about_events)
+    })?;
+    report.check(Law::Independence, || {
+        independence(PatchEmitter::default, documents, events).map(|()| about_events)
+    })?;
+    report.check(Law::DenseIndices, || {
+        dense_indices(PatchEmitter::default(), events).map(|()| outcome("no entry", adds))
+    })
+}
+
+/// Whether law 5 is about these events.
+pub fn names_every_call(events: &[DomainEvent]) -> bool {
+    !events.iter().any(|event| match event {
+        DomainEvent::Warning(warning) => matches!(
+            warning.kind,
+            WarningKind::InferredResult | WarningKind::DuplicateCall | WarningKind::DuplicateResult
+        ),
+        _ => false,
+    })
+}
+
+/// An emitter to stand beside another: the number of entries after each event.
+fn documents() -> impl Emitter<DomainEvent, usize> {
+    let mut conversation = Conversation::default();
+    emit_fn(move |event: &DomainEvent| {
+        conversation.apply(event);
+        Batch::one(conversation.entries.len())
+    })
+}

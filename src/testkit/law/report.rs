@@ -1,0 +1,75 @@
+//! [`Report`]: which laws were checked on a log, and which said nothing about it.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fmt,
+};
+
+use super::totality::Accounts;
+use crate::testkit::violation::{Law, Place, Violation, caught};
+
+/// What became of a law that was not violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It holds.
+    Checked,
+    /// It was not checked, for this reason.
+    Skipped(&'static str),
+    /// There is nothing in the log that the law is about: this is missing.
+    Vacuous(&'static str),
+}
+
+/// Which laws were checked. Printed, it is a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// What became of each law.
+    pub outcomes: BTreeMap<Law, Outcome>,
+    /// What law 6 looked at.
+    pub accounts: Accounts,
+}
+
+impl Report {
+    /// Whether a law was checked, and there was something that it is about.
+    pub fn is_checked(&self, law: Law) -> bool {
+        self.outcomes.get(&law) == Some(&Outcome::Checked)
+    }
+
+    /// The laws that were checked.
+    pub fn checked(&self) -> impl Iterator<Item = Law> {
+        self.outcomes.keys().copied().filter(|law| self.is_checked(*law))
+    }
+
+    /// Checks a law that is not to be skipped, and notes the outcome; a panic is a violation.
+    pub(super) fn check(
+        &mut self,
+        law: Law,
+        check: impl FnOnce() -> Result<Outcome, Violation>,
+    ) -> Result<(), Violation> {
+        if let Entry::Vacant(outcome) = self.outcomes.entry(law) {
+            outcome.insert(caught(law, Place::Unknown, check)?);
+        }
+        Ok(())
+    }
+
+    /// Notes that laws are about something else.
+    pub(super) fn skip(&mut self, laws: &[Law], reason: &'static str) {
+        self.outcomes.extend(laws.iter().map(|law| (*law, Outcome::Skipped(reason))));
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (law, outcome) in &self.outcomes {
+            match outcome {
+                Outcome::Checked => writeln!(f, "{law}: checked")?,
+                Outcome::Skipped(reason) => writeln!(f, "{law}: skipped, {reason}")?,
+                Outcome::Vacuous(missing) => writeln!(f, "{law}: vacuous, {missing}")?,
+            }
+        }
+        let Accounts { records, planted, ignored } = &self.accounts;
+        write!(f, "{records} records, {planted} strings with a marker")?;
+        ignored.iter().try_for_each(|(name, count)| write!(f, ", {count} {name:?} ignored"))
+    }
+}

@@ -1,0 +1,53 @@
+//! Golden conversations: what every fixture of Claude Code and Codex comes to.
+//!
+//! A change to one is reviewed as a snapshot; what matters about a fixture is asserted in the tests of
+//! its agent.
+#![allow(clippy::unwrap_used, missing_docs, reason = "that is how a test fails")]
+
+use std::{fs, path::Path};
+
+use foldline::{
+    conversation::Conversation,
+    executors::{
+        Executor, Reducing,
+        claude::{ClaudeSession, ClaudeStream},
+        codex::{CodexExec, CodexRollout},
+    },
+    testkit::run,
+};
+
+fn every_fixture_is_as_it_was<E: Executor>(executor: E) {
+    let format = E::FORMAT.name;
+    let reducer = Reducing::new(executor);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format);
+    let mut logs: Vec<_> = fs::read_dir(folder).unwrap().map(|log| log.unwrap().path()).collect();
+    logs.sort();
+    for log in logs {
+        let events = run::sourced_events(&reducer, [&*fs::read(&log).unwrap()]);
+        let conversation: Conversation = events.iter().map(|event| &event.item).collect();
+        // Through a value, so that the snapshot spells every string in one way.
+        let document = serde_json::to_value(&conversation).unwrap();
+        let name = format!("{format}__{}", log.file_stem().unwrap().to_str().unwrap());
+        insta::assert_snapshot!(name, serde_json::to_string_pretty(&document).unwrap());
+    }
+}
+
+#[test]
+fn claude_stream() {
+    every_fixture_is_as_it_was(ClaudeStream);
+}
+
+#[test]
+fn claude_session() {
+    every_fixture_is_as_it_was(ClaudeSession);
+}
+
+#[test]
+fn codex_exec() {
+    every_fixture_is_as_it_was(CodexExec);
+}
+
+#[test]
+fn codex_rollout() {
+    every_fixture_is_as_it_was(CodexRollout);
+}

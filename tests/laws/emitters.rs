@@ -1,0 +1,134 @@
+//! The laws for the emitters of the crate, on whatever an executor may give, and more: several entries
+//! that grow at once.
+
+use foldline::{
+    conversation::{DomainEvent, Json, Located, Position},
+    emitters::{
+        audit::AuditChain,
+        drift::Drift,
+        metrics::Metrics,
+        patch::{PatchEmitter, PatchStream},
+        sqlite::{DEFAULT_WAIT, Database, RowEmitter, Rows},
+        transcript::{Transcript, TranscriptStyle},
+    },
+    ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
+    testkit::{generate, law},
+    transduce::{Batch, Emitter, Resume},
+};
+use proptest::prelude::*;
+
+use super::fewer_cases;
+
+/// An audit chain is a value that is stored as it is.
+#[derive(Default)]
+struct Chain(AuditChain);
+
+impl Emitter<Located<DomainEvent>, String> for Chain {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<String> {
+        self.0.emit(event)
+    }
+
+    fn finish(&mut self) -> Batch<String> {
+        Emitter::finish(&mut self.0)
+    }
+}
+
+impl Resume for Chain {
+    type State = AuditChain;
+
+    fn state(&self) -> AuditChain {
+        self.0.clone()
+    }
+
+    fn resume(&mut self, chain: AuditChain) {
+        self.0 = chain;
+    }
+}
+
+/// What a database holds after stretches were committed one by one.
+fn database_of(stretches: Vec<Rows>) -> Vec<Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();
+    let mut expected = None;
+    for (line, output) in (1..).zip(stretches) {
+        let position = Position { line, offset: line };
+        let (facts, state) = (SourceFacts::default(), Json::default());
+        let checkpoint = Checkpoint { facts, position, state, complete: false };
+        let commit = Commit { source: SourceName::from("log"), expected, checkpoint, output };
+        database.commit(&[commit], &[]).unwrap();
+        expected = Some(position);
+    }
+    let tables = [
+        "SELECT idx || ' ' || type || ' ' || content FROM entries ORDER BY session, idx",
+        "SELECT corr_id || ' ' || tool_name || ' ' || status FROM tool_calls ORDER BY entry",
+        "SELECT model || ' ' || coalesce(output_tokens, '') FROM usage ORDER BY session, model",
+        "SELECT kind || ' ' || count FROM warnings ORDER BY session, kind",
+    ];
+    let connection = database.connection();
+    let read = tables.map(|sql| {
+        let mut query = connection.prepare(sql).unwrap();
+        let rows = query.query_map([], |row| row.get(0)).unwrap();
+        rows.map(|row| row.unwrap()).collect()
+    });
+    read.to_vec()
+}
+
+proptest! {
+    #[test]
+    fn the_generated_events_are_in_balance(events in generate::events()) {
+        law::balance(&events)?;
+    }
+
+    #[test]
+    fn patches(events in generate::events()) {
+        law::commuting_diagram(PatchEmitter::default(), &events)?;
+        law::dense_indices(PatchEmitter::default(), &events)?;
+        law::emitter(PatchEmitter::default, &events)?;
+        law::resume(PatchEmitter::default, &events)?;
+    }
+
+    #[test]
+    fn a_stream_of_patches(events in generate::located_events()) {
+        law::emitter(PatchStream::default, &events)?;
+        law::resume(PatchStream::default, &events)?;
+    }
+
+    #[test]
+    fn metrics(events in generate::events()) {
+        law::emitter(Metrics::default, &events)?;
+        law::resume(Metrics::default, &events)?;
+    }
+
+    #[test]
+    fn an_audit_trail(events in generate::located_events()) {
+        law::emitter(Chain::default, &events)?;
+        law::resume(Chain::default, &events)?;
+    }
+
+    #[test]
+    fn a_transcript(events in generate::events()) {
+        let transcript = || Transcript::new(TranscriptStyle { color: true, width: 80 });
+        law::emitter(transcript, &events)?;
+        law::independence(transcript, PatchEmitter::default, &events)?;
+    }
+
+    #[test]
+    fn findings(events in generate::located_events()) {
+        law::emitter(Drift::default, &events)?;
+    }
+
+    #[test]
+    fn rows(events in generate::located_events()) {
+        law::emitter(RowEmitter::default, &events)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(fewer_cases(20))]
+
+    #[test]
+    fn rows_in_a_database(events in generate::located_events()) {
+        law::gather(RowEmitter::default, &events, database_of)?;
+        law::gather_and_resume(RowEmitter::default, &events, database_of)?;
+    }
+}
