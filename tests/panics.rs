@@ -8,12 +8,12 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Located, LocatingState, locating},
+    conversation::{DomainEvent, Json, Located, LocatingState, locating},
     emitters::patch::{ConversationPatch, PatchEmitter},
     executors::{Reducing, State, droid::Droid, wire::Record},
-    processor::{Checkpoint, DEFAULT_MAX_LINE, Processor},
+    processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
     testkit::run,
-    transduce::{Batch, Emitter, Fault, Keyed, Reducer, Transducer, emit_fn, guard},
+    transduce::{Batch, Emitter, Fault, Keyed, Reducer, Resume, Transducer, emit_fn, guard},
 };
 
 /// An executor that somebody wrote, with a mistake in it until it is mended.
@@ -138,7 +138,20 @@ impl Emitter<Located<DomainEvent>, ()> for Events {
     }
 }
 
-type Stored = Checkpoint<LocatingState<Box<State<Droid>>>, usize>;
+/// What it remembers is how many there are; the events themselves are an output.
+impl Resume for Events {
+    type State = usize;
+
+    fn state(&self) -> usize {
+        self.0.len()
+    }
+
+    fn resume(&mut self, count: usize) {
+        self.0.truncate(count);
+    }
+}
+
+type Stored = Snapshot<LocatingState<Box<State<Droid>>>, usize>;
 
 #[test]
 fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
@@ -149,16 +162,9 @@ fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
 
     let mut broken =
         Processor::new(Transducer::new(locating(Theirs::new(false)), Events::default()));
-    let mut stored = Vec::new();
+    let mut stored = Json::default();
     let panicked = log.split_inclusive('\n').find_map(|line| {
-        let checkpoint = Checkpoint {
-            source: Default::default(),
-            format: String::new(),
-            emitter: broken.transducer().emitter().0.len(),
-            processor: broken.snapshot(),
-            output: Default::default(),
-        };
-        stored = checkpoint.to_bytes().unwrap();
+        stored = broken.snapshot().to_json().unwrap();
         catch_unwind(AssertUnwindSafe(|| broken.push(line.as_bytes(), |()| {}))).err()
     });
     assert_eq!(panicked.unwrap().downcast_ref::<&str>(), Some(&"an answer they forgot"));
@@ -168,12 +174,11 @@ fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
     let more = catch_unwind(AssertUnwindSafe(|| broken.push(log.as_bytes(), |()| {})));
     assert!(more.is_err());
 
-    let stored = Stored::from_bytes(&stored).unwrap();
-    let mut events = std::mem::take(broken.emitter_mut());
-    events.0.truncate(stored.emitter);
-    let offset = stored.processor.framer.position.offset as usize;
+    let stored = Stored::from_json(&stored).unwrap();
+    let events = std::mem::take(broken.emitter_mut());
+    let offset = stored.framer.position.offset as usize;
     let reducer = locating(Theirs::new(true));
-    let mut mended = Processor::restore(reducer, stored.processor, events, DEFAULT_MAX_LINE);
+    let mut mended = Processor::resume(reducer, stored, events, DEFAULT_MAX_LINE);
     mended.push(&log.as_bytes()[offset..], |()| {});
     assert_eq!(mended.finish(|()| {}).emitter.0, expected);
 }
