@@ -64,7 +64,7 @@ fn audit(mut chain: AuditChain) -> impl Emitter<Located<DomainEvent>, Infallible
 }
 
 fn transcript() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
-    let style = TranscriptStyle { color: false, width: 100 };
+    let style = TranscriptStyle::new(100);
     let (mut transcript, mut sink) = (Transcript::new(style), Sink::default());
     emit_fn(move |event: &Located<DomainEvent>| {
         let lines: Batch<String> = transcript.emit(&event.item);

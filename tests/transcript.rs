@@ -60,7 +60,7 @@ impl Script {
                 ToolStatus::Failed => Some(CommandExitStatus::ExitCode { code: 101 }),
                 _ => None,
             };
-            *end = Some(CommandRunResult { exit_status, output: Some(result.into()) });
+            *end = Some(CommandRunResult::new(exit_status, Some(result.into())));
         } else if !result.is_empty() {
             tool.action_type.set_result(ToolResult::Text(result.into()));
         }
@@ -95,7 +95,7 @@ fn search(query: &str) -> ActionType {
 }
 
 fn todo(status: &str, content: &str) -> TodoItem {
-    TodoItem { content: content.into(), status: status.into(), priority: None }
+    TodoItem::new(content, status)
 }
 
 fn talk() -> Script {
@@ -270,13 +270,13 @@ fn everything() -> Script {
 
 #[test]
 fn a_conversation() {
-    let style = TranscriptStyle { color: false, width: 80 };
+    let style = TranscriptStyle::new(80);
     insta::assert_snapshot!(everything().print(style));
 }
 
 #[test]
 fn a_narrow_terminal() {
-    let style = TranscriptStyle { color: false, width: 32 };
+    let style = TranscriptStyle::new(32);
     let mut script = talk();
     sub_agents(&mut script);
     insta::assert_snapshot!(script.print(style));
@@ -284,7 +284,7 @@ fn a_narrow_terminal() {
 
 #[test]
 fn colours() {
-    let style = TranscriptStyle { color: true, width: 80 };
+    let style = TranscriptStyle::new(80).with_color(true);
     let mut script = Script::default();
     script.say(UserMessage, "Go on.");
     tools(&mut script);
@@ -307,7 +307,7 @@ fn growing_entries_look_like_complete_ones() {
         );
         script
     };
-    let style = TranscriptStyle { color: false, width: 40 };
+    let style = TranscriptStyle::new(40);
     let whole = "A sentence that is long enough for two rows.\n\n- and a list";
     let mut complete = Script::default();
     complete.say(AssistantMessage, whole);

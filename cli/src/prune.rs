@@ -56,7 +56,7 @@ pub(super) fn run(args: &PruneArgs) -> Result<u8, Error> {
         false => Database::open(&args.db, wait)?,
     };
     let before = Timestamp::from_millis(args.older_than.start);
-    let Pruned { sessions, entries, calls, bytes } = database.prune(before, args.dry_run)?;
+    let Pruned { sessions, entries, calls, bytes, .. } = database.prune(before, args.dry_run)?;
     if args.compact {
         database.compact()?;
     }

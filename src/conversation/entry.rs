@@ -13,6 +13,7 @@ use super::{
 
 /// One entry of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct NormalizedEntry {
     /// When it was said or begun, in milliseconds since 1970, where the log says.
     pub timestamp: Option<Timestamp>,
@@ -105,6 +106,7 @@ impl NormalizedEntryType {
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolUse {
     /// The tool's name, as the log spells it.
     pub tool_name: Text,
@@ -197,6 +199,7 @@ impl ToolStatus {
 /// What is known of an entry beside what it says. Serialised in camelCase, absent fields left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Metadata {
     /// The correlation id. Every tool call has one, so that a stored conversation can say which
     /// entry a late result belongs to.

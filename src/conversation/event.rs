@@ -127,6 +127,7 @@ impl DomainEvent {
 
 /// Something about the log that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Warning {
     /// What kind of thing.
     pub kind: WarningKind,

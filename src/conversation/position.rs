@@ -58,6 +58,7 @@ access!(Locating<R>, reducer: R);
 
 /// The state of a [`Locating`]: the reducer's own, and the position of the last record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LocatingState<S> {
     /// The state of the reducer within.
     pub state: S,

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{id::SessionId, text::Text, time::Timestamp};
 
-/// Facts about a session. Each is `None` until, or unless, the log states it.
+/// Facts about a session. Each is `None` until, or unless, the log states it. More will come: end a
+/// literal with `..Session::default()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {

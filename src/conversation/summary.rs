@@ -13,6 +13,7 @@ use super::{
 /// What a conversation comes to beside its entries: the session's facts, the tokens used, the
 /// warnings counted. Of fixed size, however long the conversation is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The facts that the log stated; the latest of each.
     #[serde(default, skip_serializing_if = "Option::is_none")]

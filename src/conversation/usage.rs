@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens and money. A field is `None` where the log says nothing, which is not zero.
+/// Tokens and money. A field is `None` where the log says nothing, which is not zero. More will come: end
+/// a literal with `..TokenUsage::default()`.
 ///
 /// One meaning for all agents, that of the OpenTelemetry semantic conventions for generative AI
 /// (`gen_ai.usage.input_tokens`): input includes what was read from and written to a cache, and

@@ -27,6 +27,7 @@ pub struct Drift {
 
 /// One thing that was not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// How often it occurs.
     pub count: u64,

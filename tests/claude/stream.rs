@@ -36,10 +36,10 @@ fn a_run_is_told_in_order_with_its_results() {
     assert_eq!(run.result("toolu_1"), "    41\tfn total() {\n    42\t    1\n    43\t}");
     assert_eq!(
         *command_result(&run, "toolu_2"),
-        CommandRunResult {
-            exit_status: Some(CommandExitStatus::ExitCode { code: 101 }),
-            output: Some("test total ... FAILED".into()),
-        }
+        CommandRunResult::new(
+            Some(CommandExitStatus::ExitCode { code: 101 }),
+            Some("test total ... FAILED".into()),
+        )
     );
     let succeeded = Some(CommandExitStatus::Success { success: true });
     assert_eq!(command_result(&run, "toolu_4").exit_status, succeeded);

@@ -107,7 +107,7 @@ proptest! {
 
     #[test]
     fn a_transcript(events in generate::events()) {
-        let transcript = || Transcript::new(TranscriptStyle { color: true, width: 80 });
+        let transcript = || Transcript::new(TranscriptStyle::new(80).with_color(true));
         law::emitter(transcript, &events)?;
         law::independence(transcript, PatchEmitter::default, &events)?;
     }

@@ -147,7 +147,7 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
         let mark = database.mark(&name)?;
         beside.push((kind.name, BesideFile::open(path, name, mark.as_ref(), false)?));
     }
-    let style = TranscriptStyle { color: false, width: width(None) };
+    let style = TranscriptStyle::new(width(None));
     let options = SinkOptions { style };
     let reading = Reading { program, sinks, options, audited: args.audit.is_some() };
     let mut planner = Planner::new(&database, args);

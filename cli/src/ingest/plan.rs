@@ -119,7 +119,7 @@ impl<'a> Planner<'a> {
         let stored_path = path.to_string_lossy().into_owned();
         let (name, start) = match found {
             None => (self.database.free_name(&stored_path)?, Start::New),
-            Some(Known { name, checkpoint }) => match self.resume(size, checkpoint, path) {
+            Some(Known { name, checkpoint, .. }) => match self.resume(size, checkpoint, path) {
                 Some(start) => (name, start),
                 None => {
                     summary.unchanged += 1;

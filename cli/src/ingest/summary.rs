@@ -93,7 +93,7 @@ impl Summary {
             out,
             "added: {sessions} sessions, {entries} entries, {calls} tool calls, {warnings} warnings"
         )?;
-        let Totals { sources, sessions, entries } = totals;
+        let Totals { sources, sessions, entries, .. } = totals;
         writeln!(out, "now:   {sources} files, {sessions} sessions, {entries} entries")?;
         if self.mid_line > 0 {
             let mid_line = self.mid_line;

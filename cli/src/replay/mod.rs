@@ -54,7 +54,7 @@ struct Chosen<'p> {
 impl<'p> Chosen<'p> {
     fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
         let main = program.sinks.require(&args.format)?;
-        let style = TranscriptStyle { color: args.color.on_stdout(), width: width(args.width) };
+        let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
         let mut chosen = Self { main, beside: Vec::new(), options: SinkOptions { style } };
         for SinkName { name, file } in &args.sinks {
             let kind = program.sinks.require(name)?;

@@ -284,11 +284,19 @@ impl FileChange {
 
 /// How a command ended and what it printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CommandRunResult {
     /// How it ended, where the log says.
     pub exit_status: Option<CommandExitStatus>,
     /// What it printed: standard output and error as the agent saw them.
     pub output: Option<Text>,
+}
+
+impl CommandRunResult {
+    /// How a command ended and what it printed, each where the log says.
+    pub fn new(exit_status: Option<CommandExitStatus>, output: Option<Text>) -> Self {
+        Self { exit_status, output }
+    }
 }
 
 /// How a command ended. Serialised with the tag `type`.
@@ -335,6 +343,7 @@ impl From<Text> for ToolResult {
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TodoItem {
     /// What is to be done.
     pub content: Text,
@@ -343,6 +352,20 @@ pub struct TodoItem {
     /// `high`, `medium`, `low`, or what the log says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Text>,
+}
+
+impl TodoItem {
+    /// A task and where it stands.
+    pub fn new(content: impl Into<Text>, status: impl Into<Text>) -> Self {
+        Self { content: content.into(), status: status.into(), priority: None }
+    }
+
+    /// The same, with its priority.
+    #[must_use]
+    pub fn with_priority(mut self, priority: impl Into<Text>) -> Self {
+        self.priority = Some(priority.into());
+        self
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ pub enum SyncPolicy {
 
 /// What to store so that a file can be continued exactly from here: see [`AuditFile::resume`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AuditCheckpoint {
     /// The file's length in bytes.
     pub length: u64,

@@ -9,6 +9,7 @@ use crate::conversation::Digest;
 
 /// What a good record says of where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verified {
     /// Its number, which is also that of its line.
     pub seq: u64,
@@ -25,6 +26,7 @@ pub struct Verified {
 /// Where a trail breaks first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
+#[non_exhaustive]
 pub struct BrokenRecord {
     /// The line of the trail, counted from 1.
     pub line: u64,

@@ -94,6 +94,7 @@ pub const MAX_TOOLS: usize = 64;
 /// assert!(metrics.render().lines().any(|rendered| rendered == line));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Metrics {
     /// What was read.
     pub read: LinesRead,
@@ -111,6 +112,7 @@ pub struct Metrics {
 
 /// What was read of logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LinesRead {
     /// Lines, blank ones included.
     pub lines: u64,
@@ -122,6 +124,7 @@ pub struct LinesRead {
 
 /// What one agent used and did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AgentMetrics {
     /// Tokens and money, by model. A model without a name is one that the log does not name.
     pub models: Named<TokenUsage, MAX_MODELS>,
@@ -133,6 +136,7 @@ pub struct AgentMetrics {
 
 /// What became of the calls of one tool, by the name of the final status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolMetrics {
     /// How many calls ended so.
     pub ended: BTreeMap<String, u64>,

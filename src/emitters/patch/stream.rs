@@ -13,6 +13,7 @@ use crate::{
 
 /// One patch of the stream: a JSON object `{"seq":1,"position":{"line":1,"offset":0},"patch":[..]}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PatchRecord {
     /// 1, 2, 3, ... without gaps.
     pub seq: u64,

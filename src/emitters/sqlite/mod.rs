@@ -48,6 +48,9 @@ pub struct Database {
 
 impl Database {
     /// Opens a database for writing; makes it where there is none, and brings an old one up to date.
+    ///
+    /// # Errors
+    /// It cannot be opened or written, or it belongs to another program or a newer version.
     pub fn open(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
         let fail = |error| SqliteError::new(path, &error);
         let mut connection = Connection::open(path).map_err(fail)?;
@@ -68,6 +71,9 @@ impl Database {
     }
 
     /// Opens a database for reading only; there must be one.
+    ///
+    /// # Errors
+    /// There is none, it cannot be read, or it belongs to another program or another version.
     pub fn open_read_only(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
         if !path.exists() {
             return Err(SqliteError::Missing(path.to_owned()));

@@ -7,6 +7,7 @@ use crate::conversation::Timestamp;
 
 /// What pruning removed, or would remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pruned {
     /// Sessions whose entries went.
     pub sessions: u64,
@@ -28,6 +29,9 @@ impl Database {
     /// Removes the entries, tool calls and search index of every session in which nothing happened
     /// since `before`. The session itself, its tokens and its warnings stay, and so does the position
     /// in its source: what was pruned does not come back with the next ingest.
+    ///
+    /// # Errors
+    /// The database cannot be written; then nothing is removed.
     pub fn prune(&mut self, before: Timestamp, dry_run: bool) -> Result<Pruned, SqliteError> {
         self.try_prune(before, dry_run).map_err(|error| self.error(&error))
     }
@@ -72,6 +76,9 @@ impl Database {
     }
 
     /// Gives the room of what was removed back to the file system. Rewrites the whole database.
+    ///
+    /// # Errors
+    /// The database cannot be rewritten, for lack of room on the disk for instance.
     pub fn compact(&mut self) -> Result<(), SqliteError> {
         self.connection
             .execute_batch(

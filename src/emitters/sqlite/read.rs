@@ -14,6 +14,7 @@ use crate::conversation::{
 
 /// An entry with its place in the session and in the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StoredEntry {
     /// Its place in the session, counted from 0.
     pub index: EntryIdx,
@@ -26,6 +27,9 @@ pub struct StoredEntry {
 impl Database {
     /// The entries of a session (by its row id) at these indices, in order, each handed to `each`.
     /// What it costs depends on how many there are between, not on how many the session has.
+    ///
+    /// # Errors
+    /// The database cannot be read.
     pub fn entries(
         &self,
         session: i64,

@@ -10,6 +10,7 @@ use crate::{
 
 /// A source that a database knows.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Known {
     /// Its name in the ledger.
     pub name: SourceName,
@@ -19,6 +20,7 @@ pub struct Known {
 
 /// What a database holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Sources.
     pub sources: u64,
@@ -30,11 +32,17 @@ pub struct Totals {
 
 impl Database {
     /// The sources that were last seen at this path, the latest first.
+    ///
+    /// # Errors
+    /// The database cannot be read.
     pub fn sources_at(&self, path: &str) -> Result<Vec<Known>, SqliteError> {
         self.known("SELECT name FROM sources WHERE path = ?1 ORDER BY id DESC", params![path])
     }
 
     /// The sources that were last seen as this file.
+    ///
+    /// # Errors
+    /// The database cannot be read.
     pub fn sources_of_file(&self, device: u64, inode: u64) -> Result<Vec<Known>, SqliteError> {
         self.known(
             "SELECT name FROM sources WHERE inode = ?1 AND device = ?2 ORDER BY id DESC",
@@ -43,6 +51,9 @@ impl Database {
     }
 
     /// The sources of which exactly this was committed.
+    ///
+    /// # Errors
+    /// The database cannot be read.
     pub fn sources_like(&self, read: Extent) -> Result<Vec<Known>, SqliteError> {
         let Extent { length, edges } = read;
         self.known(
@@ -52,6 +63,9 @@ impl Database {
     }
 
     /// A name that no source has yet: the path, or the path and a number.
+    ///
+    /// # Errors
+    /// The database cannot be read.
     pub fn free_name(&self, path: &str) -> Result<SourceName, SqliteError> {
         let taken = |name: &str| {
             self.connection
@@ -70,6 +84,9 @@ impl Database {
 
     /// The states that the sources were left in, as their owner wrote them, in the order in which
     /// they were first read.
+    ///
+    /// # Errors
+    /// The database cannot be read.
     pub fn states(&self) -> Result<Vec<Json>, SqliteError> {
         let states: Vec<String> = self
             .connection
@@ -80,6 +97,9 @@ impl Database {
     }
 
     /// What the database holds.
+    ///
+    /// # Errors
+    /// The database cannot be read.
     pub fn totals(&self) -> Result<Totals, SqliteError> {
         let count = |table| {
             let sql = format!("SELECT count(*) FROM {table}");

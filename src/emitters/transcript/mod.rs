@@ -51,7 +51,7 @@ use crate::{
 ///     transduce::Emitter,
 /// };
 ///
-/// let mut transcript = Transcript::new(TranscriptStyle { color: false, width: 80 });
+/// let mut transcript = Transcript::new(TranscriptStyle::new(80));
 /// let event = DomainEvent::entry(NormalizedEntry::new(UserMessage, "Clear the screen: \x1b[2J"));
 /// assert_eq!(transcript.emit(&event).as_slice(), ["❯ Clear the screen: ␛[2J"]);
 /// ```

@@ -4,11 +4,26 @@ use anstyle::{AnsiColor, Style};
 
 /// How a transcript looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TranscriptStyle {
     /// With ANSI colours. Without them the text is the same.
     pub color: bool,
     /// Columns; fewer than 20 count as 20.
     pub width: usize,
+}
+
+impl TranscriptStyle {
+    /// A transcript of `width` columns, without colours.
+    pub const fn new(width: usize) -> Self {
+        Self { color: false, width }
+    }
+
+    /// The same, with ANSI colours or without.
+    #[must_use]
+    pub const fn with_color(mut self, color: bool) -> Self {
+        self.color = color;
+        self
+    }
 }
 
 /// What a piece of text is, as far as its looks go.

@@ -123,13 +123,13 @@ proptest! {
     #[test]
     fn only_text_and_our_colours_come_out(a in wild(), b in wild(), width in 0usize..120) {
         let events = events(&a, &b);
-        let plain = print(&events, TranscriptStyle { color: false, width });
+        let plain = print(&events, TranscriptStyle::new(width));
         for row in plain.split('\n') {
             prop_assert!(!row.contains(char::is_control), "{:?}", row);
             prop_assert!(!row.contains(['\u{202e}', '\u{2066}']), "{:?}", row);
             prop_assert!(row.width() <= width.max(20), "{:?}", row);
         }
-        let mut stripped = print(&events, TranscriptStyle { color: true, width });
+        let mut stripped = print(&events, TranscriptStyle::new(width).with_color(true));
         let mut codes: Vec<String> = Ink::ALL
             .map(Ink::style)
             .iter()
@@ -155,7 +155,7 @@ fn the_state_does_not_grow_with_the_conversation() {
             json!({"timestamp": null, "entry_type": tool, "content": "ls", "metadata": null});
         read((name, json!({"corr_id": format!("call_{id}"), "entry": entry})))
     };
-    let mut transcript = Transcript::new(TranscriptStyle { color: false, width: 80 });
+    let mut transcript = Transcript::new(TranscriptStyle::new(80));
     let mut remembered = Vec::new();
     for id in 0..2_000 {
         let _ = transcript.emit(&call(id, "created"));
