@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// At how many places of a long list of events an emitter is stopped.
-const STOPS: usize = 64;
+const STOPS: usize = 16;
 
 /// What [`Gather::size`] is to be after a cut.
 const SIZE: &str = "after a cut nothing is gathered, and `size` is 0";
@@ -100,7 +100,7 @@ where
 
 /// The law of [`Resume`]: an emitter that goes on from the memory of another one, stored with serde,
 /// emits what the other one does, and remembers the same in the end. It is stopped after every event
-/// (at no more than 64 places, evenly spread, of many events).
+/// (at some 16 places, evenly spread, of many events).
 ///
 /// An emitter that also [gathers](Gather) is checked by [`gather_and_resume`]: what it has gathered is
 /// no memory.

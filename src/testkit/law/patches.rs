@@ -18,7 +18,9 @@ const BOUNDARIES: usize = 128;
 /// [`Conversation`].
 ///
 /// It holds at the end, and after every event (at no more than 128 of them, evenly spread, in a long
-/// log); while an entry grows, its text in the patched document may lag behind, and be a prefix.
+/// log); while an entry grows, its text in the patched document may lag behind, and be a prefix. The
+/// entry of a tool call carries the call's id as `metadata.corrId`, so that a stored document can say
+/// where a late result belongs.
 ///
 /// # Errors
 /// The first event after which the documents differ, or a patch that cannot be applied.
@@ -38,6 +40,12 @@ where
         for patch in emitter.emit(event) {
             apply(&mut document, patch, place)?;
         }
+        if let DomainEvent::NewToolCall { corr_id, .. } = event
+            && !has_call(&document, corr_id)
+        {
+            let message = format!("no entry has the `corrId` of the new call {corr_id}");
+            return Err(Violation::new(Law::CommutingDiagram, place, message));
+        }
         if index.is_multiple_of(stride) {
             compare(&document, &conversation, !growing.is_empty(), place)?;
         }
@@ -46,6 +54,12 @@ where
         apply(&mut document, patch, Place::Completion)?;
     }
     compare(&document, &conversation, false, Place::Completion)
+}
+
+/// Whether an entry carries this correlation id; a new one is found at once.
+fn has_call(document: &Value, corr_id: &CorrId) -> bool {
+    let entries = document["entries"].as_array().into_iter().flatten().rev();
+    entries.map(|slot| &slot["content"]["metadata"]["corrId"]).any(|id| id == corr_id.as_str())
 }
 
 fn follow<'e>(growing: &mut BTreeSet<&'e CorrId>, event: &'e DomainEvent) {
@@ -109,7 +123,7 @@ fn besides(document: &Value) -> impl Iterator<Item = (String, Value)> {
 
 fn differ(place: Place, message: String, patched: &Value, folded: &Value) -> Violation {
     let violation = Violation::new(Law::CommutingDiagram, place, message);
-    violation.side("patched", &patched.to_string()).side("folded", &folded.to_string())
+    violation.text("patched", format!("{patched:#}")).text("folded", format!("{folded:#}"))
 }
 
 /// Whether the text of a patched entry is only the beginning of the folded one's.

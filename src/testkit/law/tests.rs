@@ -187,6 +187,20 @@ fn an_emitter_that_leaves_something_out_does_not_commute() {
 }
 
 #[test]
+fn a_call_without_its_id_does_not_commute() {
+    let mut patches = PatchEmitter::default();
+    let forgets = |patch: ConversationPatch| {
+        let patch = serde_json::to_string(&patch).unwrap().replace("corrId", "forgotten");
+        serde_json::from_str::<json_patch::Patch>(&patch).unwrap()
+    };
+    let no_ids = emit_fn(move |event: &DomainEvent| patches.emit(event).map(forgets));
+    let events = [DomainEvent::entry(entry("a")), new_call("b")];
+    commuting_diagram(PatchEmitter::default(), &events).unwrap();
+    let violation = commuting_diagram(no_ids, &events).unwrap_err();
+    assert_eq!(violation.message, "no entry has the `corrId` of the new call b");
+}
+
+#[test]
 fn text_that_grows_may_lag_behind_but_not_differ() {
     let corr_id = CorrId::from("m");
     let grow = |text: &str| DomainEvent::GrowEntry { corr_id: corr_id.clone(), text: text.into() };

@@ -1,0 +1,156 @@
+//! How a conversation that was stored is gone on with: which call a late result belongs to, and which
+//! session a record of the audit trail.
+#![cfg(feature = "full")]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::{fs, sync::Arc};
+
+use foldline::{
+    conversation::{
+        ActionType, Conversation, CorrId, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
+        NormalizedEntryType, Position, Session, ToolStatus, ToolUse,
+    },
+    emitters::{
+        audit::{AuditFile, SyncPolicy},
+        patch::{ConversationPatch, CorrIdResolver, PatchEmitter},
+        sqlite::{DEFAULT_WAIT, Database, Rows},
+    },
+    ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
+    store::MsgStore,
+    transduce::Emitter,
+};
+use serde_json::{Value, json};
+
+fn call(command: &str, status: ToolStatus) -> Arc<NormalizedEntry> {
+    let action = ActionType::CommandRun { command: command.into(), result: None };
+    let tool = ToolUse { status, ..ToolUse::new("Execute", action) };
+    NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), command).into()
+}
+
+fn new_call(id: &str, command: &str) -> DomainEvent {
+    DomainEvent::NewToolCall { corr_id: id.into(), entry: call(command, ToolStatus::Created) }
+}
+
+fn end(id: &str, command: &str) -> DomainEvent {
+    DomainEvent::UpdateToolCall { corr_id: id.into(), entry: call(command, ToolStatus::Success) }
+}
+
+fn said(text: &str) -> DomainEvent {
+    DomainEvent::entry(NormalizedEntry::new(NormalizedEntryType::AssistantMessage, text))
+}
+
+/// A log in which one id is used twice, as resumed sessions do; each call has ended.
+fn an_id_used_twice() -> Vec<DomainEvent> {
+    let (first, second) = ("the first", "the second");
+    vec![
+        new_call("a", first),
+        end("a", first),
+        said("again"),
+        new_call("b", "another"),
+        new_call("a", second),
+        said("and"),
+        new_call("c", "the last"),
+    ]
+}
+
+fn rows(events: &[DomainEvent]) -> Rows {
+    let located: Vec<_> =
+        events.iter().map(|event| Located::new(Position::default(), event.clone())).collect();
+    located.iter().collect()
+}
+
+fn check(resolver: &impl CorrIdResolver) {
+    let index = |id: &str| resolver.resolve_corr_id(&CorrId::from(id));
+    assert_eq!(index("a"), Some(EntryIdx::new(3)), "the latest call with this id");
+    assert_eq!(index("b"), Some(EntryIdx::new(2)));
+    assert_eq!(index("c"), Some(EntryIdx::new(5)));
+    assert_eq!(index("d"), None);
+}
+
+#[test]
+fn of_two_calls_with_one_id_a_store_finds_the_latest() {
+    let store = MsgStore::new();
+    let mut emitter = PatchEmitter::default();
+    for event in an_id_used_twice() {
+        emitter.emit(&event).into_iter().for_each(|patch| store.push(patch).unwrap());
+    }
+    check(&store);
+    // Also when it was made from a document.
+    let document = serde_json::to_string(&store.snapshot().conversation).unwrap();
+    let restored: Conversation = serde_json::from_str(&document).unwrap();
+    check(&MsgStore::from(restored));
+}
+
+#[test]
+fn of_two_calls_with_one_id_a_database_finds_the_latest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();
+    let checkpoint = Checkpoint {
+        facts: SourceFacts::default(),
+        position: Position { line: 1, offset: 1 },
+        state: Json::default(),
+        complete: false,
+    };
+    let output = rows(&an_id_used_twice());
+    let commit = Commit { source: SourceName::from("log"), expected: None, checkpoint, output };
+    database.commit(&[commit], &[]).unwrap();
+    check(&database.resolver(1));
+}
+
+#[test]
+fn every_patch_of_a_call_carries_its_id() {
+    let mut emitter = PatchEmitter::default();
+    let events = [new_call("a", "x"), end("a", "x")];
+    let patches: Vec<ConversationPatch> =
+        events.iter().flat_map(|event| emitter.emit(event)).collect();
+    assert_eq!(patches.len(), 2);
+    for patch in patches {
+        let patch = serde_json::to_value(patch).unwrap();
+        assert_eq!(patch[0]["value"]["content"]["metadata"]["corrId"], json!("a"));
+    }
+    let folded: Conversation = events.iter().collect();
+    assert_eq!(folded.entries[0].corr_id(), Some(&CorrId::from("a")));
+}
+
+/// The session of each record in a trail.
+fn sessions(trail: &std::path::Path) -> Vec<Value> {
+    let trail = fs::read_to_string(trail).unwrap();
+    let records = trail.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    records.map(|record| record["record"]["session"].clone()).collect()
+}
+
+#[test]
+fn an_audit_trail_stays_in_its_session_when_it_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let at = |line, event| Located::new(Position { line, offset: 10 * line }, event);
+    let session = |id: &str| {
+        let session = Session { session_id: Some(id.into()), ..Session::default() };
+        DomainEvent::Session(Box::new(session))
+    };
+
+    let mut file = AuditFile::open(&path, SyncPolicy::Never).unwrap();
+    file.chain_mut().begin_log(Some("log.jsonl"));
+    for (line, event) in (1..).zip([said("before"), session("s1"), said("in it")]) {
+        file.append(&at(line, event)).unwrap();
+    }
+    let stored = serde_json::to_string(&file.checkpoint().unwrap()).unwrap();
+    // What is written after the checkpoint does not count.
+    file.append(&at(4, session("lost"))).unwrap();
+    file.flush().unwrap();
+    drop(file);
+
+    let checkpoint = serde_json::from_str(&stored).unwrap();
+    let mut file = AuditFile::resume(&path, checkpoint, SyncPolicy::Never).unwrap();
+    file.append(&at(4, said("still in it"))).unwrap();
+    file.chain_mut().go_on_with("other.jsonl", Some("s2".into()));
+    file.append(&at(5, said("in another"))).unwrap();
+    file.chain_mut().begin_log(Some("new.jsonl"));
+    file.append(&at(6, said("in none yet"))).unwrap();
+    file.flush().unwrap();
+    let none = Value::Null;
+    assert_eq!(
+        sessions(&path),
+        [none.clone(), json!("s1"), json!("s1"), json!("s1"), json!("s2"), none]
+    );
+}
