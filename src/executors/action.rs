@@ -4,8 +4,56 @@ use crate::json::Raw;
 
 use super::wire::{Object, value};
 use crate::conversation::{
-    ActionType, Json, NormalizedEntry, NormalizedEntryType, Text, TodoItem, ToolUse,
+    ActionType, FileChange, Json, NormalizedEntry, NormalizedEntryType, Text, TodoItem, ToolUse,
 };
+
+/// What a call does, with its title.
+pub type Titled = (ActionType, Text);
+
+/// Reads a file, or lists a directory.
+pub fn file_read(path: Text) -> Titled {
+    (ActionType::FileRead { path: path.clone(), result: None }, path)
+}
+
+/// Changes files, `path` first.
+pub fn file_edit(path: Text, changes: Vec<FileChange>) -> Titled {
+    (ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
+}
+
+/// Runs a command; a call without one has an empty command.
+pub fn command_run(command: Option<Text>) -> Titled {
+    let command = command.unwrap_or_default();
+    (ActionType::CommandRun { command: command.clone(), result: None }, command)
+}
+
+/// Searches files, their names, or the web.
+pub fn search(query: Option<Text>) -> Titled {
+    let query = query.unwrap_or_default();
+    (ActionType::Search { query: query.clone(), result: None }, query)
+}
+
+/// Fetches from the web.
+pub fn web_fetch(url: Option<Text>) -> Titled {
+    let url = url.unwrap_or_default();
+    (ActionType::WebFetch { url: url.clone(), result: None }, url)
+}
+
+/// Hands work to a sub-agent. Without a description, the prompt describes it.
+pub fn task_create(
+    description: Option<Text>,
+    prompt: Option<Text>,
+    subagent_type: Option<Text>,
+) -> Titled {
+    let description = description.or_else(|| prompt.clone()).unwrap_or_default();
+    let title = description.clone();
+    (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
+}
+
+/// Reads or writes the list of things to do.
+pub fn todo_list(operation: &str, todos: Vec<TodoItem>) -> Titled {
+    let action = ActionType::TodoManagement { todos, operation: operation.into(), result: None };
+    (action, "todo list".into())
+}
 
 /// A tool call, read by an action mapper.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +72,12 @@ impl MappedCall {
     /// A call that does this, with a short title for people.
     pub fn new(action: ActionType, title: impl Into<Text>) -> Self {
         Self { action, title: title.into(), extra: Vec::new(), unknown: false }
+    }
+
+    /// A call of a known tool; what was not taken of its parameters is kept.
+    pub fn known((action, title): Titled, parameters: Object<'_>) -> Self {
+        Self { extra: parameters.into_extra().collect(), ..Self::new(action, title) }
+    }
     }
 
     /// A call that keeps its name and arguments as they are.

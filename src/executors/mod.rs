@@ -6,6 +6,7 @@
 //! like one of these. The [`tutorial`] writes one.
 
 pub mod action;
+pub mod amp;
 pub mod claude;
 pub mod codex;
 pub mod content;

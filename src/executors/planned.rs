@@ -16,12 +16,11 @@ const fn format(name: &'static str, title: &'static str, agent: &'static str) ->
 }
 
 /// The formats, each with what it says of a record.
-pub(super) const FORMATS: [(&Format, Judge); 9] = [
+pub(super) const FORMATS: [(&Format, Judge); 8] = [
     (&format("droid-jsonrpc", "Factory Droid, stream-jsonrpc", "droid"), droid_jsonrpc),
     (&format("gemini", "Gemini CLI, stream-json", "gemini"), gemini),
     (&format("cursor", "Cursor agent, stream-json", "cursor"), cursor),
     (&format("opencode", "opencode, run --format json", "opencode"), opencode),
-    (&format("amp", "Amp, stream-json", "amp"), amp),
     (&format("qwen", "Qwen Code, stream-json", "qwen"), qwen),
     (&format("qwen-session", "Qwen Code, session file", "qwen"), qwen_session),
     (&format("copilot", "GitHub Copilot CLI, session events", "copilot"), copilot),
@@ -108,31 +107,6 @@ fn opencode(object: &Object<'_>) -> Evidence {
         "error" => object.has_all(&["sessionID", "error"]),
         _ => false,
     })
-}
-
-fn amp(object: &Object<'_>) -> Evidence {
-    let thread = object.get_str("session_id").map(|id| id.starts_with("T-"));
-    let kind = object.get_str("type").unwrap_or_default();
-    if is_tree_record(object) || !["system", "user", "assistant", "result"].contains(&&*kind) {
-        return Evidence::None;
-    }
-    if thread == Some(true) || (kind == "system" && object.has("agent_mode")) {
-        return Certain;
-    }
-    match &*kind {
-        // With another id where somebody replaced it.
-        "system" => Possible,
-        _ if thread.is_some() => Evidence::None,
-        "result" => Evidence::possible_if(
-            object.has_all(&["duration_ms", "num_turns"])
-                && !object.has_any(&["uuid", "duration_api_ms"]),
-        ),
-        _ => Evidence::possible_if(
-            message(object).is_some_and(|message| !message.has("id"))
-                && object.has("parent_tool_use_id")
-                && !object.has("uuid"),
-        ),
-    }
 }
 
 fn qwen(object: &Object<'_>) -> Evidence {

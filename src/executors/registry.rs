@@ -1,6 +1,7 @@
 //! [`Registry`]: an open list of executors.
 
 use super::{
+    amp::Amp,
     claude::{ClaudeSession, ClaudeStream},
     codex::{CodexExec, CodexRollout},
     droid::{Droid, DroidSession},
@@ -63,6 +64,7 @@ impl Registry {
             .with(ClaudeSession)
             .with(CodexExec)
             .with(CodexRollout)
+            .with(Amp)
     }
 
     /// The same with one more executor. It takes the place of an entry of the same name.

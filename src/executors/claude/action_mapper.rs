@@ -8,7 +8,10 @@ use crate::json::Raw;
 use crate::{
     conversation::{ActionType, FileChange, Text, TodoItem},
     executors::{
-        action::{MappedCall, is_mcp_tool, todo_items},
+        action::{
+            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, task_create,
+            todo_items, todo_list, web_fetch,
+        },
         files,
         wire::{Object, value},
     },
@@ -42,12 +45,12 @@ const PLAIN_TOOLS: [&str; 21] = [
 /// Reads a call of the tool `name`.
 pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
-    let (action, title) = match name {
-        "Read" | "LS" => read(take_path(&mut given, cwd)),
+    let action = match name {
+        "Read" | "LS" => file_read(take_path(&mut given, cwd)),
         "Write" => {
             let path = take_path(&mut given, cwd);
             let content = given.text("content").unwrap_or_default();
-            edit(path.clone(), vec![FileChange::Write { path, content }])
+            file_edit(path.clone(), vec![FileChange::Write { path, content }])
         }
         "Edit" | "MultiEdit" => {
             let path = take_path(&mut given, cwd);
@@ -59,46 +62,33 @@ pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall 
                     .into_iter()
                     .filter_map(|raw| take_replacement(&mut value::object(raw)?, &path)),
             );
-            edit(path, changes)
+            file_edit(path, changes)
         }
         "NotebookEdit" => {
             let path = take_path(&mut given, cwd);
             let new = given.str("new_source").unwrap_or_default();
             let change = files::replacement(&path, "", &new);
-            edit(path, vec![change])
+            file_edit(path, vec![change])
         }
-        "Bash" => {
-            let command = given.text("command").unwrap_or_default();
-            (ActionType::CommandRun { command: command.clone(), result: None }, command)
-        }
+        "Bash" => command_run(given.text("command")),
         "Grep" | "Glob" => search(given.text("pattern")),
         "WebSearch" | "web_search" => search(given.text("query")),
-        "WebFetch" | "web_fetch" => {
-            let url = given.text("url").unwrap_or_default();
-            (ActionType::WebFetch { url: url.clone(), result: None }, url)
-        }
+        "WebFetch" | "web_fetch" => web_fetch(given.text("url")),
         "TodoWrite" => {
             let todos = given.array("todos").map(|items| todo_items(&items)).unwrap_or_default();
-            todo_list("write", todos, "todo list".into())
+            todo_list("write", todos)
         }
-        "TodoRead" | "TaskList" => todo_list("read", Vec::new(), "todo list".into()),
-        "TaskGet" => {
-            let title = task_title(&given);
-            todo_list("read", Vec::new(), title)
-        }
+        "TodoRead" | "TaskList" => todo_list("read", Vec::new()),
+        "TaskGet" => (todo_list("read", Vec::new()).0, task_title(&given)),
         "TaskCreate" | "TaskUpdate" => {
             let title = given.text("subject").unwrap_or_else(|| task_title(&given));
             let status = given.text("status").unwrap_or_else(|| "pending".into());
             let item = TodoItem { content: title.clone(), status, priority: None };
-            todo_list("update", vec![item], title)
+            (todo_list("update", vec![item]).0, title)
         }
         "Task" | "Agent" => {
-            let prompt = given.text("prompt");
-            let description = given.text("description").or_else(|| prompt.clone());
-            let description = description.unwrap_or_default();
-            let title = description.clone();
-            let subagent_type = given.text("subagent_type");
-            (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
+            let (description, prompt) = (given.text("description"), given.text("prompt"));
+            task_create(description, prompt, given.text("subagent_type"))
         }
         "ExitPlanMode" => {
             let plan = given.text("plan").unwrap_or_default();
@@ -115,24 +105,7 @@ pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall 
             return call;
         }
     };
-    MappedCall { action, title, extra: given.into_extra().collect(), unknown: false }
-}
-
-fn read(path: Text) -> (ActionType, Text) {
-    (ActionType::FileRead { path: path.clone(), result: None }, path)
-}
-
-fn edit(path: Text, changes: Vec<FileChange>) -> (ActionType, Text) {
-    (ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
-}
-
-fn search(query: Option<Text>) -> (ActionType, Text) {
-    let query = query.unwrap_or_default();
-    (ActionType::Search { query: query.clone(), result: None }, query)
-}
-
-fn todo_list(operation: &str, todos: Vec<TodoItem>, title: Text) -> (ActionType, Text) {
-    (ActionType::TodoManagement { todos, operation: operation.into(), result: None }, title)
+    MappedCall::known(action, given)
 }
 
 /// A task that is named by its number alone.

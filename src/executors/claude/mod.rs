@@ -11,10 +11,4 @@ pub mod stream;
 mod talk;
 mod usage;
 
-pub use self::{
-    detail::ResultDetail,
-    notice::{ApiError, Compaction, Hook},
-    result::ClaudeResult,
-    session::ClaudeSession,
-    stream::ClaudeStream,
-};
+pub use self::{session::ClaudeSession, stream::ClaudeStream};

@@ -10,7 +10,7 @@ pub mod tools;
 mod usage;
 
 use self::usage::Counter;
-pub use self::{exec::CodexExec, result::CodexResult, rollout::CodexRollout};
+pub use self::{exec::CodexExec, rollout::CodexRollout};
 
 /// How the session's facts name the agent.
 const AGENT: &str = "codex";

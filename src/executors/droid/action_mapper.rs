@@ -10,7 +10,10 @@ use crate::json::Raw;
 use crate::{
     conversation::{ActionType, FileChange, Text, TodoItem},
     executors::{
-        action::{MappedCall, is_mcp_tool, numbered_todos, todo_items},
+        action::{
+            MappedCall, command_run, file_edit, file_read, is_mcp_tool, numbered_todos, search,
+            task_create, todo_items, todo_list, web_fetch,
+        },
         files,
         wire::{Object, value},
     },
@@ -31,44 +34,38 @@ const PLAIN_TOOLS: [&str; 8] = [
 /// Reads a call of the tool `name`.
 pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = parameters.and_then(value::object).unwrap_or_default();
-    let (action, title) = match name {
-        "Read" => {
-            let path = take_path(&mut given, cwd);
-            (ActionType::FileRead { path: path.clone(), result: None }, path)
-        }
+    let action = match name {
+        "Read" => file_read(take_path(&mut given, cwd)),
         "LS" => {
             let path = given.str("directory_path").or_else(|| given.str("path"));
             let path = files::relative_path(&path.unwrap_or(Cow::Borrowed(".")), cwd);
-            (ActionType::FileRead { path: path.clone(), result: None }, path)
+            file_read(path)
         }
         "Create" | "Write" => {
             let path = take_path(&mut given, cwd);
             let content = given.text("content").unwrap_or_default();
-            edit(path.clone(), vec![FileChange::Write { path, content }])
+            file_edit(path.clone(), vec![FileChange::Write { path, content }])
         }
         "Edit" => {
             let path = take_path(&mut given, cwd);
             let change = take_replacement(&mut given, &path);
-            edit(path, change.into_iter().collect())
+            file_edit(path, change.into_iter().collect())
         }
         "MultiEdit" => {
             let path = take_path(&mut given, cwd);
             let changes = take_replacements(&mut given, &path);
-            edit(path, changes)
+            file_edit(path, changes)
         }
         "ApplyPatch" => {
             let patch = given.str("input").or_else(|| given.str("patch")).unwrap_or_default();
             let changes = files::read_patch(&patch, cwd);
             let path = changes.first().map(|change| change.path().clone());
             match path {
-                Some(path) => edit(path, changes),
+                Some(path) => file_edit(path, changes),
                 None => return MappedCall::tool(name, parameters),
             }
         }
-        "Execute" => {
-            let command = given.text("command").unwrap_or_default();
-            (ActionType::CommandRun { command: command.clone(), result: None }, command)
-        }
+        "Execute" => command_run(given.text("command")),
         "Grep" => search(given.text("pattern").or_else(|| given.text("query"))),
         "Glob" => {
             let patterns = given.texts("patterns").map(|patterns| {
@@ -78,22 +75,11 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
             search(patterns.or_else(|| given.text("patterns")).or_else(|| given.text("pattern")))
         }
         "WebSearch" => search(given.text("query")),
-        "FetchUrl" => {
-            let url = given.text("url").unwrap_or_default();
-            (ActionType::WebFetch { url: url.clone(), result: None }, url)
-        }
-        "TodoWrite" => {
-            let todos = take_todos(&mut given);
-            let operation = Text::from("write");
-            (ActionType::TodoManagement { todos, operation, result: None }, "todo list".into())
-        }
+        "FetchUrl" => web_fetch(given.text("url")),
+        "TodoWrite" => todo_list("write", take_todos(&mut given)),
         "Task" => {
-            let prompt = given.text("prompt");
-            let description = given.text("description").or_else(|| prompt.clone());
-            let description = description.unwrap_or_default();
-            let title = description.clone();
-            let subagent_type = given.text("subagent_type");
-            (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
+            let (description, prompt) = (given.text("description"), given.text("prompt"));
+            task_create(description, prompt, given.text("subagent_type"))
         }
         "ExitSpecMode" => {
             let plan = given.text("plan").or_else(|| given.text("spec")).unwrap_or_default();
@@ -111,16 +97,7 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
             return call;
         }
     };
-    MappedCall { action, title, extra: given.into_extra().collect(), unknown: false }
-}
-
-fn edit(path: Text, changes: Vec<FileChange>) -> (ActionType, Text) {
-    (ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
-}
-
-fn search(query: Option<Text>) -> (ActionType, Text) {
-    let query = query.unwrap_or_default();
-    (ActionType::Search { query: query.clone(), result: None }, query)
+    MappedCall::known(action, given)
 }
 
 fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {

@@ -8,11 +8,4 @@ mod result;
 mod session;
 mod types;
 
-pub use self::{
-    reducer::{Droid, DroidMemory},
-    result::DroidResult,
-    session::DroidSession,
-    types::{
-        Completion, DroidJson, Error, Message, Reasoning, System, ToolCall, ToolError, ToolResult,
-    },
-};
+pub use self::{reducer::Droid, session::DroidSession};

@@ -6,9 +6,4 @@ mod recognise;
 mod reducer;
 mod types;
 
-pub use self::{
-    attachment::Attachment,
-    progress::{AgentMessage, Progress},
-    reducer::{ClaudeSession, ClaudeSessionMemory},
-    types::{Author, ClaudeSessionJson, ClaudeSessionLine, Notice},
-};
+pub use self::reducer::ClaudeSession;

@@ -8,9 +8,4 @@ mod run_result;
 mod streamed;
 mod types;
 
-pub use self::{
-    event::{Delta, PartialEvent},
-    reducer::{ClaudeStream, ClaudeStreamMemory},
-    run_result::{Denial, RunResult},
-    types::{ClaudeStreamJson, Init, RateLimit, System, Task, UserExtras},
-};
+pub use self::reducer::ClaudeStream;

@@ -8,4 +8,4 @@ mod step;
 mod threads;
 mod types;
 
-pub use self::{reducer::CodexExec, step::CodexExecMemory};
+pub use self::reducer::CodexExec;

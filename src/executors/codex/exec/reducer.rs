@@ -7,7 +7,7 @@ use super::{
 use crate::{
     conversation::{NormalizedEntryType, Outcome, Session, SessionId, Text, TokenUsage},
     executors::{
-        codex::{AGENT, CodexResult},
+        codex::{AGENT, result::CodexResult},
         context::Context,
         evidence::Evidence,
         executor::{Executor, Extra, Header, Parsed},

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{growing::Growing, threads::Threads};
 use crate::{
     conversation::Text,
-    executors::{codex::CodexResult, context::Context},
+    executors::{codex::result::CodexResult, context::Context},
 };
 
 /// What the executor remembers beside calls and facts.

@@ -9,7 +9,7 @@ use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey},
     executors::{
         codex::{
-            CodexResult, action_mapper,
+            action_mapper, result::CodexResult,
             tools::{Status, Tool},
         },
         executor::Extra,

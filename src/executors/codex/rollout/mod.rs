@@ -15,9 +15,4 @@ mod recognise;
 mod reducer;
 mod session;
 
-pub use self::{
-    event::{CompletedItem, Event, TurnEnd},
-    item::{Call, Message, Output, ResponseItem},
-    line::{RolloutJson, SessionMeta, TurnContext},
-    reducer::{CodexRollout, CodexRolloutMemory},
-};
+pub use self::reducer::CodexRollout;

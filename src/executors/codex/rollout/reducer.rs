@@ -12,7 +12,7 @@ use super::{
 use crate::{
     conversation::{NormalizedEntryType, Session},
     executors::{
-        codex::{AGENT, CodexResult},
+        codex::{AGENT, result::CodexResult},
         context::Context,
         evidence::Evidence,
         executor::{Executor, Extra, Header, Parsed},

@@ -7,7 +7,7 @@ use crate::{
         action::MappedCall,
         context::{Context, Meta},
         dialect::anthropic::{self, Reader, ToolResult},
-        droid::{DroidResult, action_mapper},
+        droid::{action_mapper, result::DroidResult},
         evidence::Evidence,
         executor::{Executor, Extra, Header, Parsed},
         format::Format,

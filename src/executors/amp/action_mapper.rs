@@ -1,0 +1,130 @@
+//! From Amp's tools to [`ActionType`]s.
+//!
+//! The tools of 2026's releases are known, with the names of older ones. Parameters that an action has
+//! no place for are kept in the entry's metadata.
+
+use crate::{
+    conversation::{FileChange, Text, TodoItem},
+    executors::{
+        action::{
+            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, task_create,
+            todo_items, todo_list, web_fetch,
+        },
+        files,
+        wire::{Object, value},
+    },
+    json::Raw,
+};
+
+/// Tools that are known and have no action of their own.
+const PLAIN_TOOLS: [&str; 31] = [
+    "chart",
+    "clear_schedule",
+    "create_thread",
+    "download_thread_file",
+    "format_file",
+    "get_current_user_identity",
+    "get_diagnostics",
+    "get_schedule",
+    "handoff",
+    "list_agent_modes",
+    "list_mcp_resources",
+    "list_runners",
+    "load_plugin",
+    "mermaid",
+    "painter",
+    "public_artifact_url",
+    "read_mcp_resource",
+    "read_thread",
+    "set_schedule",
+    "shell_command_status",
+    "skill",
+    "task_create",
+    "task_get",
+    "task_update",
+    "thread_file_url",
+    "thread_interact",
+    "undo_edit",
+    "update_schedule",
+    "upload_thread_file",
+    "wait_for_threads",
+    "walkthrough",
+];
+
+/// Reads a call of the tool `name`.
+pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
+    let action = match name {
+        "Read" | "read_file" | "look_at" | "view_media" | "list_directory" => {
+            file_read(take_path(&mut given, cwd))
+        }
+        "create_file" => {
+            let path = take_path(&mut given, cwd);
+            let content = given.text("content").unwrap_or_default();
+            file_edit(path.clone(), vec![FileChange::Write { path, content }])
+        }
+        "edit_file" => {
+            let path = take_path(&mut given, cwd);
+            let change = take_replacement(&mut given, &path);
+            file_edit(path, change.into_iter().collect())
+        }
+        "apply_patch" => {
+            let patch = given.str("patchText").or_else(|| given.str("input")).unwrap_or_default();
+            let changes = files::read_patch(&patch, cwd);
+            match changes.first().map(|change| change.path().clone()) {
+                Some(path) => file_edit(path, changes),
+                None => return MappedCall::tool(name, input),
+            }
+        }
+        "Bash" | "shell_command" => {
+            command_run(given.text("command").or_else(|| given.text("cmd")))
+        }
+        "Grep" => search(given.text("pattern")),
+        "glob" => search(given.text("filePattern").or_else(|| given.text("pattern"))),
+        "finder" | "codebase_search_agent" | "find_thread" => search(given.text("query")),
+        "web_search" => search(given.text("objective").or_else(|| given.text("query"))),
+        "read_web_page" => web_fetch(given.text("url")),
+        "todo_write" => todo_list("write", take_todos(&mut given)),
+        "todo_read" => todo_list("read", Vec::new()),
+        "task_list" => {
+            let operation = given.str("action").unwrap_or("read".into());
+            todo_list(&operation, take_todo(&mut given).into_iter().collect())
+        }
+        "Task" => task_create(given.text("description"), given.text("prompt"), None),
+        // Agents that answer one question.
+        "oracle" => task_create(None, given.text("task"), Some(name.into())),
+        "librarian" => task_create(None, given.text("query"), Some(name.into())),
+        _ => {
+            let mut call = MappedCall::tool(name, input);
+            call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
+            return call;
+        }
+    };
+    MappedCall::new(action, given)
+}
+
+fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
+    files::relative_path(&given.str("path").unwrap_or_default(), cwd)
+}
+
+fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
+    let change = files::replacement(path, &given.get_str("old_str")?, &given.get_str("new_str")?);
+    given.ignore(&["old_str", "new_str"]);
+    Some(change)
+}
+
+/// The list stays, beside the todos, if not every item could be read.
+fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
+    let items = given.get("todos").and_then(value::elements).unwrap_or_default();
+    let todos = todo_items(&items);
+    if todos.len() == items.len() {
+        given.ignore(&["todos"]);
+    }
+    todos
+}
+
+fn take_todo(given: &mut Object<'_>) -> Option<TodoItem> {
+    let content = given.text("title")?;
+    let status = given.text("status").unwrap_or_else(|| "pending".into());
+    Some(TodoItem { content, status, priority: None })
+}

@@ -1,0 +1,12 @@
+//! Sourcegraph's Amp: the stream of `amp --execute --stream-json`.
+
+mod action_mapper;
+mod recognise;
+mod reducer;
+mod result;
+mod types;
+
+pub use self::{
+    reducer::{Amp, AmpMemory},
+    result::AmpResult,
+};
