@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 
 fn call(command: &str, status: ToolStatus) -> Arc<NormalizedEntry> {
     let action = ActionType::CommandRun { command: command.into(), result: None };
-    let tool = ToolUse { status, ..ToolUse::new("Execute", action) };
+    let mut tool = ToolUse::new("Execute", action);
+    tool.status = status;
     NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), command).into()
 }
 

@@ -9,7 +9,8 @@ use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey},
     executors::{
         codex::{
-            action_mapper, result::CodexResult,
+            action_mapper,
+            result::CodexResult,
             tools::{Status, Tool},
         },
         executor::Extra,
