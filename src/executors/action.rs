@@ -78,7 +78,6 @@ impl MappedCall {
     pub fn known((action, title): Titled, parameters: Object<'_>) -> Self {
         Self { extra: parameters.into_extra().collect(), ..Self::new(action, title) }
     }
-    }
 
     /// A call that keeps its name and arguments as they are.
     pub fn tool(name: &str, arguments: Option<Raw<'_>>) -> Self {

@@ -100,7 +100,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
             return call;
         }
     };
-    MappedCall::new(action, given)
+    MappedCall::known(action, given)
 }
 
 fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
