@@ -11,13 +11,9 @@ use foldline::{
         patch::{ConversationPatch, PatchEmitter, PatchRecord, PatchStream},
         sqlite::RowEmitter,
     },
-    executors::{
-        Reducing,
-        droid::Droid,
-        sessions::{SessionKey, Sessions},
-    },
+    executors::{Reducing, SessionKey, Sessions, droid::Droid},
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
-    transduce::{Batch, Emitter, Gather, KeyedEmitter, Reducer, Transducer, contramap},
+    transduce::{Batch, Emitter, Gather, KeyedEmitter, Reducer, Transducer},
     wire::Record,
 };
 
@@ -113,20 +109,19 @@ fn session(id: &str) -> String {
 /// and the same entry.
 #[test]
 fn an_emitter_for_each_session_keeps_their_indices_apart() {
-    type Event = (SessionKey, DomainEvent);
-    let executor = Reducing::new(Droid);
     let sinks = KeyedEmitter::new(
-        |(key, _): &Event| key.clone(),
-        |_: &SessionKey| contramap(PatchEmitter::default(), |(_, event): &Event| event),
+        |event: &Located<DomainEvent>| event.session.clone(),
+        |_: &SessionKey| by_item(PatchEmitter::default()),
     );
-    let mut shell = Transducer::new(Sessions::new(executor), sinks);
+    let reducer = Sessions::new(locating(Reducing::new(Droid)));
+    let mut processor = Processor::new(Transducer::new(reducer, sinks));
     let mut out: Vec<(SessionKey, ConversationPatch)> = Vec::new();
     for lines in session("a").lines().zip(session("b").lines()) {
         for line in [lines.0, lines.1] {
-            Record::read(line, |_, record| out.extend(shell.step(record)));
+            processor.push(format!("{line}\n").as_bytes(), |patch| out.push(patch));
         }
     }
-    out.extend(shell.finish::<Record<'_>, _, _>().2);
+    processor.finish(|patch| out.push(patch));
 
     for id in ["a", "b"] {
         let key: SessionKey = Some(Arc::from(id));

@@ -101,7 +101,7 @@ fn read(log: &mut Log, executor: DynExecutor, max_line: usize) -> Result<(Counts
         processor.push(bytes, |never| match never {});
     }
     let Finished { counts, emitter, .. } = processor.finish(|never| match never {});
-    Ok((counts, emitter))
+    Ok((counts, emitter.into_inner()))
 }
 
 fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {

@@ -29,6 +29,10 @@ pub struct Located<T> {
     /// It is shared by all that one line causes.
     #[serde(skip)]
     pub line_sha256: Option<Arc<Digest>>,
+    /// The session that it belongs to, where one stream may carry several: the key for an emitter a
+    /// session ([`KeyedEmitter`](crate::transduce::KeyedEmitter)).
+    #[serde(skip)]
+    pub session: Option<Arc<str>>,
     /// What was caused.
     #[serde(flatten)]
     pub item: T,
@@ -37,7 +41,14 @@ pub struct Located<T> {
 impl<T> Located<T> {
     /// `item`, caused by the record at `position`.
     pub const fn new(position: Position, item: T) -> Self {
-        Self { position, line_sha256: None, item }
+        Self { position, line_sha256: None, session: None, item }
+    }
+
+    /// The same, in a session.
+    #[must_use]
+    pub fn in_session(mut self, session: Option<Arc<str>>) -> Self {
+        self.session = session;
+        self
     }
 
     /// The same, with the digest of the record's line.
@@ -109,7 +120,7 @@ where
         state: LocatingState<S>,
         input: Located<In>,
     ) -> (LocatingState<S>, Batch<Located<E>>) {
-        let Located { position, line_sha256, item } = input;
+        let Located { position, line_sha256, item, session: _ } = input;
         let (state, events) = self.reducer.reduce(state.state, item);
         let state = LocatingState { state, position, line_sha256 };
         let events = state.located(events);

@@ -3,6 +3,7 @@
 #[cfg(feature = "audit")]
 pub mod audit;
 pub mod drift;
+pub mod interleaved;
 pub mod lines;
 #[cfg(feature = "metrics")]
 pub mod metrics;

@@ -24,19 +24,20 @@ mod recogniser;
 mod reducing;
 mod registry;
 pub mod report;
-pub mod sessions;
+mod sessions;
 pub mod tutorial;
 
 pub use crate::wire;
 
 pub use self::{
     action::MappedCall,
-    context::{Context, Meta},
+    context::{Context, Extra, Meta},
     erased::{AnyState, DynExecutor},
     evidence::{Evidence, Judge},
-    executor::{Executor, Extra, Header, Parsed},
+    executor::{Executor, Header, Parsed},
     format::Format,
     recogniser::{Recogniser, Verdict},
     reducing::{Reducing, SessionState, State},
     registry::Registry,
+    sessions::{MAX_SESSIONS, NamesSession, SessionKey, Sessions, SessionsState},
 };

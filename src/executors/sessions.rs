@@ -1,19 +1,56 @@
 //! [`Sessions`]: several sessions in one stream, each with a state of its own.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::{DynExecutor, Executor, Reducing, wire::Record};
-use crate::transduce::{Batch, Reducer};
+use crate::{
+    conversation::{Located, Locating},
+    transduce::{Batch, Reducer},
+};
 
-/// A session of a stream; none for what came before the first id.
+/// A session of a stream; none for what came before the first id, and for files.
 pub type SessionKey = Option<Arc<str>>;
 
-/// A reducer for each session that a stream carries.
+/// How many sessions are open at once. The one that was silent for longest is finished for a further one.
+pub const MAX_SESSIONS: usize = 64;
+
+/// A reducer for each session that a stream carries; its events say which session they belong to
+/// ([`Located::session`]).
 ///
 /// A record that names no session belongs to the one before it, and what came before the first id
-/// belongs to the first session that is named.
+/// belongs to the first session that is named. Only streams carry several sessions: in a file, where a
+/// fork carries foreign ids, [`Executor::session`] names none.
+///
+/// At most [`MAX_SESSIONS`] are open, so that memory does not grow with the length of a stream; a session
+/// that was finished and comes again begins anew.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, Located, by_item, locating},
+///     emitters::patch::PatchEmitter,
+///     executors::{DynExecutor, Sessions, droid::Droid},
+///     processor::Processor,
+///     transduce::{KeyedEmitter, Transducer},
+/// };
+///
+/// // An emitter a session: neither the ids nor the indices of two sessions mix.
+/// let patches = KeyedEmitter::new(
+///     |event: &Located<DomainEvent>| event.session.clone(),
+///     |_| by_item(PatchEmitter::default()),
+/// );
+/// let reducer = Sessions::new(locating(DynExecutor::new(Droid)));
+/// let mut processor = Processor::new(Transducer::new(reducer, patches));
+/// let mut entries = Vec::new();
+/// for session in ["a", "b", "a"] {
+///     let line = format!(
+///         r#"{{"type":"message","role":"user","id":"1","text":"hi","session_id":"{session}"}}"#
+///     );
+///     processor.push(format!("{line}\n").as_bytes(), |(key, _patch)| entries.push(key));
+/// }
+/// assert!(entries.iter().any(|key| key.as_deref() == Some("b")));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Sessions<R> {
     reducer: R,
@@ -24,9 +61,14 @@ impl<R> Sessions<R> {
     pub const fn new(reducer: R) -> Self {
         Self { reducer }
     }
+
+    /// The reducer within.
+    pub const fn get_ref(&self) -> &R {
+        &self.reducer
+    }
 }
 
-/// Who can tell the session of a record. (No closure: none can be inferred that borrows from the text
+/// What can tell the session of a record. (No closure: none can be inferred that borrows from the text
 /// of a record that it is given by reference.)
 pub trait NamesSession {
     /// The session that a record names.
@@ -36,6 +78,12 @@ pub trait NamesSession {
 impl<N: NamesSession> NamesSession for &N {
     fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>> {
         (**self).session_of(record)
+    }
+}
+
+impl<N: NamesSession> NamesSession for Locating<N> {
+    fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>> {
+        self.get_ref().session_of(record)
     }
 }
 
@@ -61,12 +109,33 @@ impl NamesSession for DynExecutor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionsState<S> {
     current: SessionKey,
+    /// The one that was silent for longest comes first.
     open: Vec<(SessionKey, S)>,
 }
 
-impl<'a, R, S, E> Reducer<Record<'a>, SessionsState<S>, (SessionKey, E)> for Sessions<R>
+impl<S> SessionsState<S> {
+    /// The same with other states within.
+    ///
+    /// # Errors
+    /// What `make` fails with.
+    pub fn try_map<T, F>(
+        self,
+        mut make: impl FnMut(S) -> Result<T, F>,
+    ) -> Result<SessionsState<T>, F> {
+        let Self { current, open } = self;
+        let open = open.into_iter().map(|(key, state)| Ok((key, make(state)?)));
+        Ok(SessionsState { current, open: open.collect::<Result<_, F>>()? })
+    }
+
+    /// The sessions that are open, with their states.
+    pub fn open(&self) -> impl Iterator<Item = (Option<&str>, &S)> {
+        self.open.iter().map(|(key, state)| (key.as_deref(), state))
+    }
+}
+
+impl<'a, R, S, E> Reducer<Located<Record<'a>>, SessionsState<S>, Located<E>> for Sessions<R>
 where
-    R: Reducer<Record<'a>, S, E> + NamesSession,
+    R: Reducer<Located<Record<'a>>, S, Located<E>> + NamesSession,
 {
     fn init(&self) -> SessionsState<S> {
         SessionsState { current: None, open: Vec::new() }
@@ -75,9 +144,9 @@ where
     fn reduce(
         &self,
         mut state: SessionsState<S>,
-        record: Record<'a>,
-    ) -> (SessionsState<S>, Batch<(SessionKey, E)>) {
-        if let Some(key) = self.reducer.session_of(&record)
+        record: Located<Record<'a>>,
+    ) -> (SessionsState<S>, Batch<Located<E>>) {
+        if let Some(key) = self.reducer.session_of(&record.item)
             && state.current.as_deref() != Some(&*key)
         {
             let key: SessionKey = Some(Arc::from(&*key));
@@ -86,29 +155,39 @@ where
             }
             state.current = key;
         }
-        let at = state.open.iter().position(|(key, _)| *key == state.current);
-        // Out of the list and in again, at its end: the latest session is found first.
-        let (key, session) = match at {
-            Some(at) => state.open.swap_remove(at),
-            None => (state.current.clone(), self.reducer.init()),
+        let mut all = Batch::EMPTY;
+        let (key, session) = match state.open.iter().rposition(|(key, _)| *key == state.current) {
+            Some(at) => state.open.remove(at),
+            None => {
+                if state.open.len() >= MAX_SESSIONS {
+                    let (key, silent) = state.open.remove(0);
+                    let (_, events) = self.reducer.finish(silent);
+                    all.append(events.map(|event| event.in_session(key.clone())));
+                }
+                (state.current.clone(), self.reducer.init())
+            }
         };
         let (session, events) = self.reducer.reduce(session, record);
-        let events = events.map(|event| (key.clone(), event));
+        all.append(events.map(|event| event.in_session(key.clone())));
         state.open.push((key, session));
-        (state, events)
+        (state, all)
     }
 
-    fn finish(&self, state: SessionsState<S>) -> (SessionsState<S>, Batch<(SessionKey, E)>) {
-        let mut events = Batch::EMPTY;
+    fn finish(&self, state: SessionsState<S>) -> (SessionsState<S>, Batch<Located<E>>) {
+        let mut all = Batch::EMPTY;
         let SessionsState { current, open } = state;
-        let sorted: BTreeMap<_, _> = open.into_iter().collect();
-        let open = sorted.into_iter().map(|(key, session)| {
-            let (session, more) = self.reducer.finish(session);
-            events.append(more.map(|event| (key.clone(), event)));
+        let open = open.into_iter().map(|(key, session)| {
+            let (session, events) = self.reducer.finish(session);
+            all.append(events.map(|event| event.in_session(key.clone())));
             (key, session)
         });
         let open = open.collect();
-        (SessionsState { current, open }, events)
+        (SessionsState { current, open }, all)
+    }
+
+    fn is_done(&self, state: &SessionsState<S>) -> bool {
+        let mut open = state.open.iter().peekable();
+        open.peek().is_some() && open.all(|(_, session)| self.reducer.is_done(session))
     }
 }
 
@@ -116,16 +195,17 @@ where
 mod tests {
     use super::*;
     use crate::{
-        conversation::{DomainEvent, WarningKind},
+        conversation::{DomainEvent, Position, WarningKind, locating},
         executors::{claude::ClaudeStream, droid::Droid},
     };
 
     fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
-        let sessions = Sessions::new(executor);
+        let sessions = Sessions::new(locating(executor));
         let mut state = sessions.init();
         let mut all = Vec::new();
         for line in log.lines() {
             Record::read(line, |_, record| {
+                let record = Located::new(Position::default(), record);
                 let (next, events) =
                     sessions.reduce(std::mem::replace(&mut state, sessions.init()), record);
                 state = next;
@@ -133,7 +213,7 @@ mod tests {
             });
         }
         all.extend(sessions.finish(state).1);
-        all
+        all.into_iter().map(|event| (event.session, event.item)).collect()
     }
 
     /// Each session comes out of the interleaved stream as it does alone.
@@ -185,5 +265,32 @@ mod tests {
 {"type":"result","subtype":"success","is_error":false,"duration_ms":9,"num_turns":1,"result":"hello","total_cost_usd":0.5,"usage":{"input_tokens":3,"output_tokens":2},"session_id":"ID","uuid":"u7"}"#;
         let claude_executor = DynExecutor::new(ClaudeStream);
         is_as_alone(&claude_executor, &claude.replace("ID", "a"), &claude.replace("ID", "b"));
+    }
+
+    /// However many sessions a stream carries, few are kept, and none is left unfinished.
+    #[test]
+    fn a_stream_of_many_sessions_keeps_few() {
+        let executor = DynExecutor::new(Droid);
+        let log: String = (0..1000)
+            .map(|n| {
+                format!(
+                    "{{\"type\":\"tool_call\",\"id\":\"c\",\"toolName\":\"Read\",\"parameters\":{{}},\
+                     \"timestamp\":1,\"session_id\":\"s{n}\"}}\n"
+                )
+            })
+            .collect();
+        let events = run(&executor, &log);
+        let ended = events.iter().filter(|(_, e)| matches!(e, DomainEvent::UpdateToolCall { .. }));
+        assert_eq!(ended.count(), 1000);
+        let sessions = Sessions::new(locating(&executor));
+        let mut state = sessions.init();
+        for line in log.lines() {
+            Record::read(line, |_, record| {
+                let record = Located::new(Position::default(), record);
+                state = sessions.reduce(std::mem::replace(&mut state, sessions.init()), record).0;
+            });
+        }
+        assert_eq!(state.open().count(), MAX_SESSIONS);
+        assert_eq!(state.open().last().unwrap().0, Some("s999"));
     }
 }

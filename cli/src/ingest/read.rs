@@ -3,12 +3,12 @@
 use std::convert::Infallible;
 
 use foldline::{
-    conversation::{ByItem, DomainEvent, Json, Located, Locating, SessionId, TaskId, by_item},
+    conversation::{ByItem, DomainEvent, Json, Located, SessionId, TaskId, by_item},
     emitters::{
+        interleaved::{Interleaved, InterleavedState},
         metrics::Metrics,
         sqlite::{RowEmitter, Rows},
     },
-    executors::DynExecutor,
     ledger::{Commit, Identity, SourceFacts},
     processor::{DEFAULT_MAX_LINE, LastLine, Snapshot, Stretches},
     source::{LogFile, Step},
@@ -23,7 +23,7 @@ use super::{
 use crate::{
     error::Error,
     log::Log,
-    pipeline::{self, LogProcessor, LogState},
+    pipeline::{self, LogProcessor, LogReducer, LogState},
     sink::{Gathered, Sinks},
 };
 
@@ -92,7 +92,7 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 
 /// What ingest makes of a log's events.
 type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>, Sinks);
-type LogStretches = Stretches<Locating<DynExecutor>, LogState, Fan>;
+type LogStretches = Stretches<LogReducer, LogState, Interleaved<Fan>>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
@@ -165,7 +165,7 @@ fn try_read(
         }
     }
     let has_news = has_news || file.stretches.committed() != first;
-    let failures = failures(&file.stretches.processor().transducer().emitter().3);
+    let failures = failures(&file.stretches.processor().transducer().emitter().get_ref().3);
     Ok(Some(End { mid_line, has_news, failures }))
 }
 
@@ -265,7 +265,7 @@ impl<'p> File<'p> {
         );
         let (commit, finished) = finished.map_err(|error| fail(plan, error))?;
         identity?;
-        let failures = failures(&finished.emitter.3);
+        let failures = failures(&finished.emitter.get_ref().3);
         let has_news = has_moved || first != Some(commit.checkpoint.position);
         if has_news && !each(piece(commit, session, pending)) {
             return Ok(None);
@@ -283,7 +283,7 @@ fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
 }
 
 fn session_id(processor: &LogProcessor<Fan>) -> Option<SessionId> {
-    processor.transducer().emitter().0.get_ref().session_id().cloned()
+    processor.transducer().emitter().get_ref().0.get_ref().session_id().cloned()
 }
 
 fn failures(sinks: &Sinks) -> Vec<String> {
@@ -308,12 +308,14 @@ fn piece(
 
 /// What was counted of all the logs whose states these are.
 pub(super) fn count_all(states: &[Json]) -> Metrics {
-    type Counted = Snapshot<IgnoredAny, (Metrics, IgnoredAny, IgnoredAny, IgnoredAny)>;
+    type Memory = (Metrics, IgnoredAny, IgnoredAny, IgnoredAny);
+    type Counted = Snapshot<IgnoredAny, InterleavedState<Memory>>;
     let mut all = Metrics::default();
     // A state of another version has nothing to add: its log is read again when it grows.
-    for Snapshot { counts, emitter: (mut metrics, ..), .. } in
+    for Snapshot { counts, emitter, .. } in
         states.iter().filter_map(|state| Counted::from_json(state).ok())
     {
+        let (mut metrics, ..) = emitter.into_emitter();
         metrics.add_read(counts.into());
         metrics.end_log();
         all.add(&metrics);

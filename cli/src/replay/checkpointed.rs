@@ -6,7 +6,7 @@ use std::{
 };
 
 use foldline::{
-    executors::DynExecutor,
+    emitters::interleaved::Interleaved,
     ledger::{
         Checkpoint, CommitError, FileLedger, FileLedgerError, Identity, Ledger, SourceFacts,
         SourceName,
@@ -24,7 +24,7 @@ use crate::{
     beside::BesideFile,
     error::Error,
     log::Log,
-    pipeline::{self, LogState},
+    pipeline::{self, LogReducer, LogState},
     program::Program,
     sink::{Gathered, Sinks},
 };
@@ -32,7 +32,7 @@ use crate::{
 /// How long after the last checkpoint another one is due.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-type LogStretches = Stretches<foldline::conversation::Locating<DynExecutor>, LogState, Fan>;
+type LogStretches = Stretches<LogReducer, LogState, Interleaved<Fan>>;
 
 pub(super) fn run(
     program: &Program,
@@ -113,7 +113,7 @@ fn resume(
     }
     let processor = pipeline::resume(executor.clone(), &state, fan(args, chosen), args.max_line);
     let mut processor = processor.map_err(|error| refused(error.to_string()))?;
-    if let Some(missing) = processor.emitter_mut().1.sinks_mut().new_ones().first() {
+    if let Some(missing) = processor.emitter_mut().get_mut().1.sinks_mut().new_ones().first() {
         let what = if *missing == chosen.main.name { "--format" } else { "--sink" };
         return Err(refused(format!("it was made with another {what} than {missing}")));
     }
@@ -168,7 +168,7 @@ impl Replay<'_> {
         self.commit(log, outputs)?;
         let Self { args, chosen, journal, out, mut ledger, stretches, .. } = self;
         let mut finished = stretches.into_processor().finish(nothing);
-        let (Malformed(malformed), paced) = &mut finished.emitter;
+        let (Malformed(malformed), paced) = finished.emitter.get_mut();
         let sinks = paced.sinks_mut();
         let gathered = foldline::transduce::Gather::cut(sinks);
         let fail = |error| ledger_error(error, out, journal);
@@ -193,7 +193,10 @@ impl Replay<'_> {
         let Self { ledger, out, journal, .. } = self;
         let written = outputs.write(gathered, ledger);
         written.map_err(|error| error.or_ledger(|error| ledger_error(error, out, journal)))?;
-        main_failure(self.stretches.processor_mut().emitter_mut().1.sinks_mut(), self.chosen)
+        main_failure(
+            self.stretches.processor_mut().emitter_mut().get_mut().1.sinks_mut(),
+            self.chosen,
+        )
     }
 
     /// Stores how far the log was read, once all that was made of it is on the disk.

@@ -98,7 +98,7 @@ fn plain(
                 progress.inc(bytes.len() as u64);
                 processor.push(bytes, nothing);
                 // What was read is shown, however long the rest takes to come.
-                let sinks = processor.emitter_mut().1.sinks_mut();
+                let sinks = processor.emitter_mut().get_mut().1.sinks_mut();
                 sinks.flush();
                 main_failure(sinks, chosen)?;
             }
@@ -113,7 +113,7 @@ fn plain(
     }
     progress.finish_and_clear();
     let Finished { counts, emitter, .. } = processor.finish(nothing);
-    conclude(emitter, counts, args, chosen)
+    conclude(emitter.into_inner(), counts, args, chosen)
 }
 
 /// The log was read to its end: writes the rest, and gives the exit code.

@@ -57,7 +57,7 @@ pub(super) struct Record<'e> {
 impl<'e> Record<'e> {
     /// The next record of a chain.
     pub(super) fn next(chain: &'e AuditChain, event: &'e Located<DomainEvent>) -> Self {
-        let Located { position, line_sha256, item } = event;
+        let Located { position, line_sha256, item, .. } = event;
         let line_sha256 = line_sha256.as_deref().copied();
         let needs_digest = line_sha256.is_none() || chain.event_digests;
         let record = Self {

@@ -108,6 +108,9 @@ pub struct Metrics {
     pub warnings: BTreeMap<WarningKind, u64>,
     /// The session that is being read.
     current: Current,
+    /// Those that were being read before, the latest last: a stream may go back to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    suspended: Vec<Current>,
 }
 
 /// What was read of logs.
@@ -144,7 +147,11 @@ pub struct ToolMetrics {
     pub durations: BTreeMap<String, Durations>,
 }
 
-/// What is remembered of the session that is being read.
+/// How many sessions of one log are remembered. The one that was silent for longest counts as ended for a
+/// further one.
+const MAX_SUSPENDED: usize = 256;
+
+/// What is remembered of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Current {
     begun: bool,
@@ -204,16 +211,39 @@ impl Metrics {
         }
     }
 
-    /// The log is over, and its session with it.
+    /// The log is over, and its sessions with it.
     pub fn end_log(&mut self) {
-        self.end_session();
-        self.current = Current::default();
+        for session in std::mem::take(&mut self.suspended) {
+            self.end_session(&session);
+        }
+        let current = std::mem::take(&mut self.current);
+        self.end_session(&current);
+    }
+
+    /// The log goes on with another session: one that it had before, or a new one of the same agent.
+    fn switch(&mut self, id: &SessionId) {
+        let before = self.suspended.iter().position(|session| session.id.as_ref() == Some(id));
+        let next = match before {
+            Some(at) => self.suspended.remove(at),
+            None => Current {
+                agent: self.current.agent.clone(),
+                model: self.current.model.clone(),
+                ..Current::default()
+            },
+        };
+        self.suspended.push(std::mem::replace(&mut self.current, next));
+        if self.suspended.len() > MAX_SUSPENDED {
+            let silent = self.suspended.remove(0);
+            self.end_session(&silent);
+        }
     }
 
     fn session(&mut self, news: &Session) {
         let new_id = news.session_id.as_ref();
-        if new_id.is_some() && self.current.id.is_some() && new_id != self.current.id.as_ref() {
-            self.end_session();
+        if let (Some(new), Some(known)) = (new_id, &self.current.id)
+            && new != known
+        {
+            self.switch(new);
         }
         let current = &mut self.current;
         current.begun = true;
@@ -227,14 +257,11 @@ impl Metrics {
         }
     }
 
-    fn end_session(&mut self) {
-        let Current { begun, outcome, .. } = self.current;
-        if begun {
-            let outcome = outcome.map_or("unknown", Outcome::as_str);
-            add_one(&mut self.agent().sessions, outcome);
+    fn end_session(&mut self, session: &Current) {
+        if session.begun {
+            let outcome = session.outcome.map_or("unknown", Outcome::as_str);
+            add_one(&mut self.agents.get_mut(&session.agent).sessions, outcome);
         }
-        self.current.id = None;
-        self.current.outcome = None;
     }
 
     fn entry(&mut self, entry: &NormalizedEntry) {
