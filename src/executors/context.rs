@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{action::MappedCall, executor::Extra, facts::Facts, report, wire::Fields};
+use super::{action::MappedCall, facts::Facts, report, wire::Fields};
 use crate::{
     conversation::{
         ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session, Text,
@@ -12,6 +12,9 @@ use crate::{
     json::Raw,
     transduce::Batch,
 };
+
+/// Fields that nobody knows, to be kept with what the record says.
+pub type Extra = Vec<(String, Json)>;
 
 /// What stands beside an entry's text.
 #[derive(Clone, Debug, Default)]

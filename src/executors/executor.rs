@@ -4,11 +4,13 @@ use std::{borrow::Cow, fmt::Debug};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{context::Context, evidence::Evidence, format::Format, wire::Object};
-use crate::conversation::{CorrId, Json, Timestamp, tool_calls::CallResult};
-
-/// Fields that nobody knows, to be kept with what the record says.
-pub type Extra = Vec<(String, Json)>;
+use super::{
+    context::{Context, Extra},
+    evidence::Evidence,
+    format::Format,
+    wire::Object,
+};
+use crate::conversation::{CorrId, Timestamp, tool_calls::CallResult};
 
 /// What every record says of itself, whatever it means.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,18 @@ pub enum Parsed<L> {
     Foreign,
     /// A record of a type that nobody knows.
     Unknown,
+}
+
+impl<L> Parsed<L> {
+    /// The same with another type of line.
+    pub fn map<M>(self, f: impl FnOnce(L) -> M) -> Parsed<M> {
+        match self {
+            Self::Line(line) => Parsed::Line(f(line)),
+            Self::Ignored => Parsed::Ignored,
+            Self::Foreign => Parsed::Foreign,
+            Self::Unknown => Parsed::Unknown,
+        }
+    }
 }
 
 /// One log format of an agent: how a record reads, and what it means.

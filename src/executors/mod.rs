@@ -31,10 +31,10 @@ pub use crate::wire;
 
 pub use self::{
     action::MappedCall,
-    context::{Context, Meta},
+    context::{Context, Extra, Meta},
     erased::{AnyState, DynExecutor},
     evidence::{Evidence, Judge},
-    executor::{Executor, Extra, Header, Parsed},
+    executor::{Executor, Header, Parsed},
     format::Format,
     recogniser::{Recogniser, Verdict},
     reducing::{Reducing, SessionState, State},

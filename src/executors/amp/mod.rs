@@ -6,7 +6,4 @@ mod reducer;
 mod result;
 mod types;
 
-pub use self::{
-    reducer::{Amp, AmpMemory},
-    result::AmpResult,
-};
+pub use self::reducer::Amp;

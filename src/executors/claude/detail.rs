@@ -12,7 +12,7 @@ use crate::{
 
 /// What is known of a result beside its text.
 #[derive(Clone, Debug, Default)]
-pub struct ResultDetail {
+pub(super) struct ResultDetail {
     /// Somebody stopped the tool.
     pub interrupted: bool,
     /// The command goes on in the background.

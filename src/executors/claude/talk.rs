@@ -7,9 +7,8 @@ use crate::{
     conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Session, Text, ToolStatus},
     executors::{
         action::MappedCall,
-        context::{Context, Meta},
+        context::{Context, Extra, Meta},
         dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult, ToolUse},
-        executor::Extra,
     },
 };
 

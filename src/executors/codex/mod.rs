@@ -6,6 +6,7 @@ pub mod exec;
 mod output;
 mod result;
 pub mod rollout;
+mod status;
 pub mod tools;
 mod usage;
 

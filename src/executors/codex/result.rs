@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{output, tools::Status};
+use super::{output, status::Status};
 use crate::conversation::{
     ActionType, CommandExitStatus, Json, NormalizedEntry, Text, Timestamp, ToolResult, ToolStatus,
     length_of_extra, tool_calls::CallResult,

@@ -12,9 +12,9 @@ use super::{
 use crate::{
     conversation::{Json, NormalizedEntryType, Outcome, Session, Text, tool_calls::ResultKey},
     executors::{
-        context::{Context, Meta},
+        context::{Context, Extra, Meta},
         evidence::Evidence,
-        executor::{Executor, Extra, Header, Parsed},
+        executor::{Executor, Header, Parsed},
         format::Format,
         wire::Object,
     },

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-use super::types::ClaudeStreamJson;
 use crate::{
     conversation::{CorrId, Text, TokenUsage},
     executors::{
@@ -64,7 +63,7 @@ pub enum Delta<'a> {
 }
 
 impl<'a> PartialEvent<'a> {
-    pub(super) fn take(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
+    pub(super) fn take(object: &mut Object<'a>) -> Parsed<Self> {
         let Some(mut event) = object.get("event").and_then(value::object) else {
             return Parsed::Unknown;
         };
@@ -107,7 +106,7 @@ impl<'a> PartialEvent<'a> {
         };
         object.ignore(&["event", "ttft_ms"]);
         object.adopt("", event);
-        Parsed::Line(ClaudeStreamJson::Partial(partial))
+        Parsed::Line(partial)
     }
 }
 

@@ -125,7 +125,7 @@ impl<'a> ClaudeStreamJson<'a> {
             "assistant" => take_assistant(object),
             "user" => take_user(object),
             "result" => Parsed::Line(Self::Result(Box::new(RunResult::take(object)))),
-            "stream_event" => PartialEvent::take(object),
+            "stream_event" => PartialEvent::take(object).map(Self::Partial),
             "rate_limit_event" => Parsed::Line(Self::RateLimit(RateLimit::take(object))),
             "command_lifecycle" => {
                 *object = Object::default();

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, tool_calls::ResultKey},
-    executors::{codex::tools::Tool, executor::Extra},
+    executors::{codex::tools::Tool, context::Extra},
 };
 
 impl Step<'_, '_> {

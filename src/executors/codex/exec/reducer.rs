@@ -8,9 +8,9 @@ use crate::{
     conversation::{NormalizedEntryType, Outcome, Session, SessionId, Text, TokenUsage},
     executors::{
         codex::{AGENT, result::CodexResult},
-        context::Context,
+        context::{Context, Extra},
         evidence::Evidence,
-        executor::{Executor, Extra, Header, Parsed},
+        executor::{Executor, Header, Parsed},
         format::Format,
         wire::Object,
     },

@@ -11,7 +11,8 @@ use crate::{
     conversation::{Json, Text, TokenUsage},
     executors::{
         codex::{case::snake, tools::Tool, usage::take_usage},
-        executor::{Extra, Header, Parsed},
+        context::Extra,
+        executor::{Header, Parsed},
         wire::{Fields, Object, value},
     },
 };

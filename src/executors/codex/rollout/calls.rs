@@ -3,17 +3,13 @@
 use super::{
     echoes::{Channel, Saying},
     item::{Call, Output},
-    reducer::Step,
+    step::Step,
 };
 use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey},
     executors::{
-        codex::{
-            action_mapper,
-            result::CodexResult,
-            tools::{Status, Tool},
-        },
-        executor::Extra,
+        codex::{action_mapper, result::CodexResult, status::Status, tools::Tool},
+        context::Extra,
     },
 };
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-use super::line::TurnContext;
+use super::turn_context::TurnContext;
 use crate::{
     conversation::{CorrId, Json, Outcome, Text, TokenUsage},
     executors::{

@@ -7,7 +7,10 @@ use crate::json::Raw;
 use crate::{
     conversation::{CorrId, Text},
     executors::{
-        codex::tools::{MakeImage, Status, Tool, WebSearch},
+        codex::{
+            status::Status,
+            tools::{MakeImage, Tool, WebSearch},
+        },
         content::Blocks,
         wire::{Object, value},
     },

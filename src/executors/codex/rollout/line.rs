@@ -5,7 +5,7 @@
 
 use crate::json::Raw;
 
-use super::{event::Event, item::ResponseItem};
+use super::{event::Event, item::ResponseItem, turn_context::TurnContext};
 use crate::{
     conversation::{SessionId, Text, Timestamp},
     executors::{
@@ -46,17 +46,6 @@ pub struct SessionMeta {
     pub parent: Option<SessionId>,
     /// Whether it begins with the history of another session.
     pub forked: bool,
-}
-
-/// The settings of a turn.
-#[derive(Clone, Debug, Default)]
-pub struct TurnContext {
-    /// The directory that the agent works in.
-    pub cwd: Option<Text>,
-    /// The model.
-    pub model: Option<Text>,
-    /// How hard the model is told to think.
-    pub effort: Option<Text>,
 }
 
 impl<'a> RolloutJson<'a> {
@@ -142,22 +131,4 @@ impl SessionMeta {
 fn parent_of_source(source: Raw<'_>) -> Option<SessionId> {
     let mut subagent = value::object(source)?.object("subagent")?;
     subagent.object("thread_spawn")?.str("parent_thread_id").map(SessionId::from)
-}
-
-impl TurnContext {
-    fn take(payload: &mut Object<'_>) -> Self {
-        let context = Self {
-            cwd: payload.text("cwd"),
-            model: payload.text("model"),
-            effort: payload.text("effort"),
-        };
-        payload.ignore(&["turn_id", "summary", "personality", "current_date", "timezone"]);
-        payload.ignore(&["user_instructions", "developer_instructions", "base_instructions"]);
-        payload.ignore(&["approval_policy", "approvals_reviewer", "sandbox_policy"]);
-        payload.ignore(&["permission_profile", "active_permission_profile", "network"]);
-        payload.ignore(&["file_system_sandbox_policy", "workspace_roots", "truncation_policy"]);
-        payload.ignore(&["collaboration_mode", "multi_agent_mode", "multi_agent_version"]);
-        payload.ignore(&["realtime_active", "comp_hash", "final_output_json_schema"]);
-        context
-    }
 }

@@ -3,13 +3,13 @@
 use super::{
     echoes::{Channel, Saying},
     item::Message,
-    reducer::Step,
+    step::Step,
 };
 use crate::{
     conversation::{Json, NormalizedEntryType, Text},
     executors::{
         content::{Blocks, Part},
-        executor::Extra,
+        context::Extra,
     },
 };
 

@@ -14,5 +14,7 @@ mod messages;
 mod recognise;
 mod reducer;
 mod session;
+mod step;
+mod turn_context;
 
 pub use self::reducer::CodexRollout;

@@ -1,21 +1,19 @@
 //! What the records of a rollout file mean.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
-    echoes::{Channel, Echoes, Saying},
+    echoes::Channel,
     event::{CompletedItem, Event},
     item::ResponseItem,
     line::RolloutJson,
-    session::SessionMemory,
+    step::{CodexRolloutMemory, Step},
 };
 use crate::{
     conversation::{NormalizedEntryType, Session},
     executors::{
         codex::{AGENT, result::CodexResult},
-        context::Context,
+        context::{Context, Extra},
         evidence::Evidence,
-        executor::{Executor, Extra, Header, Parsed},
+        executor::{Executor, Header, Parsed},
         format::Format,
         wire::Object,
     },
@@ -30,15 +28,6 @@ use crate::{
 ///   from its parent counts as conversation, but its tokens, turns and ends are the parent's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexRollout;
-
-/// What the executor remembers beside calls and facts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CodexRolloutMemory {
-    pub(super) session: SessionMemory,
-    pub(super) echoes: Echoes,
-    /// How many calls there were that no line gave an id.
-    pub(super) unnamed: u64,
-}
 
 impl Executor for CodexRollout {
     const FORMAT: Format = Format {
@@ -83,12 +72,6 @@ impl Executor for CodexRollout {
             RolloutJson::Nothing | RolloutJson::SessionMeta(_) => {}
         }
     }
-}
-
-/// One line on its way through the executor.
-pub(super) struct Step<'s, 'c> {
-    pub(super) memory: &'s mut CodexRolloutMemory,
-    pub(super) cx: &'s mut Context<'c, CodexResult>,
 }
 
 impl Step<'_, '_> {
@@ -151,10 +134,5 @@ impl Step<'_, '_> {
                 self.cx.unknown_block(&name, item);
             }
         }
-    }
-
-    /// Whether this was said before on another channel.
-    pub(super) fn is_echo(&mut self, saying: Saying, words: &str, channel: Channel) -> bool {
-        self.memory.echoes.is_echo(saying, words, channel)
     }
 }

@@ -1,36 +1,17 @@
 //! The session of a rollout file: its facts, its turns, its tokens, and the sessions before it.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     echoes::{Channel, Saying},
     event::TurnEnd,
-    line::{SessionMeta, TurnContext},
-    reducer::Step,
+    line::SessionMeta,
+    step::Step,
+    turn_context::TurnContext,
 };
-use crate::{
-    conversation::{NormalizedEntryType, Outcome, Session, SessionId, Text, Timestamp, TokenUsage},
-    executors::codex::Counter,
-};
+use crate::conversation::{NormalizedEntryType, Outcome, Session, Text, TokenUsage};
 
 /// A copied history is written in one go; the first pause ends it. Its lines bear the time of the
 /// copy, a few milliseconds apart, and what follows needs an answer of the model.
 const LONGEST_PAUSE_MS: u64 = 1000;
-
-/// What is known of the session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct SessionMemory {
-    /// The file's own `session_meta`: the first.
-    own_id: Option<SessionId>,
-    has_meta: bool,
-    /// It begins with another session's history.
-    forked: bool,
-    /// The time of the last line of a history that is being copied.
-    replayed_at: Option<Timestamp>,
-    counter: Counter,
-    turns: u64,
-    duration_ms: Option<u64>,
-}
 
 impl Step<'_, '_> {
     /// The first is the session's; one with another id is that of a session that it was forked from,
@@ -129,7 +110,7 @@ impl Step<'_, '_> {
         let session = &mut self.memory.session;
         let Some(total) = total else { return };
         if session.forked
-            && session.counter == Counter::default()
+            && session.counter == Default::default()
             && let Some(last) = last
         {
             // The thread's total begins with its parent's, of which no line was seen.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-use super::{Status, mapped};
+use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, Text, ToolResult},
     executors::{
@@ -99,7 +99,10 @@ pub fn call(tool: &str, prompt: Option<Text>, role: Option<Text>) -> MappedCall 
     let prompt = prompt.filter(|prompt| !prompt.is_empty());
     let description = prompt.clone().unwrap_or_else(|| tool.into());
     let title = description.clone();
-    mapped(ActionType::TaskCreate { description, prompt, subagent_type: role, result: None }, title)
+    MappedCall::new(
+        ActionType::TaskCreate { description, prompt, subagent_type: role, result: None },
+        title,
+    )
 }
 
 /// `{status, message}`, a word, or a message under its status: `{"completed": "done"}`.

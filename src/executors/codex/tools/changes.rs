@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-use super::{Status, mapped};
+use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, FileChange, Json, Text, ToolResult},
     executors::{
@@ -77,8 +77,10 @@ impl<'a> FileChanges<'a> {
         let changes: Vec<_> =
             self.changes.iter().flat_map(|(path, change)| file_change(path, change, cwd)).collect();
         let path = changes.first().map(|change| change.path().clone()).unwrap_or_default();
-        let mut call =
-            mapped(ActionType::FileEdit { path: path.clone(), changes, result: None }, path);
+        let mut call = MappedCall::new(
+            ActionType::FileEdit { path: path.clone(), changes, result: None },
+            path,
+        );
         call.extra.extend(self.kinds.clone().map(|kinds| ("changes".to_owned(), kinds)));
         call
     }

@@ -2,7 +2,7 @@
 
 use crate::json::Raw;
 
-use super::{Status, mapped};
+use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, CommandExitStatus, Text, ToolResult, ToolStatus},
     executors::{
@@ -58,7 +58,7 @@ impl CommandExecution {
 
     pub(super) fn call(&self) -> MappedCall {
         let command = self.command.clone();
-        mapped(ActionType::CommandRun { command: command.clone(), result: None }, command)
+        MappedCall::new(ActionType::CommandRun { command: command.clone(), result: None }, command)
     }
 
     pub(super) fn result(&self) -> CodexResult {

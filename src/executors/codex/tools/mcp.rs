@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-use super::{Status, duration_ms};
+use super::command::duration_ms;
+use crate::executors::codex::status::Status;
 use crate::{
     conversation::{Json, Text, ToolResult, ToolStatus},
     executors::{

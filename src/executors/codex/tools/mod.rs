@@ -7,7 +7,6 @@ mod agents;
 mod changes;
 mod command;
 mod mcp;
-mod status;
 mod web;
 
 use std::borrow::Cow;
@@ -19,10 +18,9 @@ pub use self::{
     changes::{FileChanges, file_change},
     command::{CommandExecution, command_line, duration_ms},
     mcp::McpCall,
-    status::Status,
     web::WebSearch,
 };
-use super::{case::either, result::CodexResult};
+use super::{case::either, result::CodexResult, status::Status};
 use crate::{
     conversation::{ActionType, Json, Text, TodoItem, ToolResult},
     executors::{
@@ -123,27 +121,27 @@ impl<'a> Tool<'a> {
             Self::Patch(patch) => patch.call(cwd),
             Self::Mcp(call) => call.call(),
             Self::Web(search) => search.call(),
-            Self::TodoList(todos) => mapped(
+            Self::TodoList(todos) => MappedCall::new(
                 ActionType::TodoManagement {
                     todos: todos.clone(),
                     operation: "write".into(),
                     result: None,
                 },
-                "todo list".into(),
+                "todo list",
             ),
             Self::Agents(call) => call.call(),
             Self::ViewImage(path) => {
                 let path = files::relative_path(path, cwd);
-                mapped(ActionType::FileRead { path: path.clone(), result: None }, path)
+                MappedCall::new(ActionType::FileRead { path: path.clone(), result: None }, path)
             }
             Self::MakeImage(image) => {
                 let mut call = MappedCall::tool("image_generation", None);
                 call.title = image.prompt.clone().unwrap_or(call.title);
                 call
             }
-            Self::Plan(plan) => mapped(
+            Self::Plan(plan) => MappedCall::new(
                 ActionType::PlanPresentation { plan: plan.clone(), result: None },
-                "plan".into(),
+                "plan",
             ),
         }
     }
@@ -172,10 +170,6 @@ impl<'a> Tool<'a> {
             Self::TodoList(_) | Self::ViewImage(_) | Self::Plan(_) => CodexResult::default(),
         }
     }
-}
-
-fn mapped(action: ActionType, title: Text) -> MappedCall {
-    MappedCall { action, title, extra: Vec::new(), unknown: false }
 }
 
 /// `items[]{text, completed}`.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Status, mapped};
+use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, Json, Text, ToolResult},
     executors::{
@@ -61,11 +61,14 @@ impl<'a> WebSearch<'a> {
     pub(super) fn call(&self) -> MappedCall {
         let url = self.url.clone();
         if let (Some(url), true) = (&url, self.query.is_empty()) {
-            return mapped(ActionType::WebFetch { url: url.clone(), result: None }, url.clone());
+            return MappedCall::new(
+                ActionType::WebFetch { url: url.clone(), result: None },
+                url.clone(),
+            );
         }
         let query = self.query.clone();
         let title = if query.is_empty() { "web search".into() } else { query.clone() };
-        let mut call = mapped(ActionType::Search { query, result: None }, title);
+        let mut call = MappedCall::new(ActionType::Search { query, result: None }, title);
         call.extra.extend(url.map(|url| ("url".to_owned(), Json::from(url))));
         call
     }

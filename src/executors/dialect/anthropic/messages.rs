@@ -5,8 +5,7 @@ use crate::{
     conversation::{NormalizedEntry, NormalizedEntryType, Text, tool_calls::CallResult},
     executors::{
         action::MappedCall,
-        context::{Context, Meta},
-        executor::Extra,
+        context::{Context, Extra, Meta},
     },
     json::Raw,
 };

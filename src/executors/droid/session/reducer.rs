@@ -5,11 +5,11 @@ use crate::{
     conversation::{NormalizedEntryType, Outcome, Session, Text},
     executors::{
         action::MappedCall,
-        context::{Context, Meta},
+        context::{Context, Extra, Meta},
         dialect::anthropic::{self, Reader, ToolResult},
         droid::{action_mapper, result::DroidResult},
         evidence::Evidence,
-        executor::{Executor, Extra, Header, Parsed},
+        executor::{Executor, Header, Parsed},
         format::Format,
         wire::Object,
     },

@@ -7,8 +7,9 @@ use crate::json::Raw;
 use crate::{
     conversation::{SessionId, Text},
     executors::{
+        context::Extra,
         dialect::anthropic::Message,
-        executor::{Extra, Header, Parsed},
+        executor::{Header, Parsed},
         wire::Object,
     },
 };
