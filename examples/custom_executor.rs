@@ -1,80 +1,128 @@
-//! A new agent in under a hundred lines: wire type, reducer, and out come JSON Patches.
+//! A new agent in a hundred lines: its records in, JSON Patches out.
 //!
-//! The invented agent prints `{"say": ".."}`, `{"run": "ls", "id": 1}` and `{"done": 1, "out": ".."}`.
+//! The agent is the one of the tutorial (`foldline::executors::tutorial`), which explains the parts.
+
+use std::borrow::Cow;
 
 use foldline::{
     conversation::{
-        ActionType, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, ToolCalls, ToolStatus,
-        ToolUse,
-        tool_calls::{Limits, ResultKey, TextResult},
+        CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::TextResult,
     },
     emitters::patch::PatchEmitter,
-    transduce::{Batch, Reducer, Transducer},
+    executors::{
+        Context, DynExecutor, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed,
+        action, files,
+        wire::{Object, value},
+    },
+    json::Raw,
+    transduce::Transducer,
 };
-use serde::Deserialize;
 
-/// One line of the agent's log.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Say { say: Text },
-    Run { run: Text, id: u64 },
-    Done { done: u64, out: Text },
+/// The invented agent.
+struct Parrot;
+
+/// One record of its logs.
+enum Line<'a> {
+    Hello { model: Option<Text>, cwd: Option<Text> },
+    Say(Text),
+    Do { id: Option<CorrId>, verb: Cow<'a, str>, with: Option<Raw<'a>> },
+    Did { id: Option<CorrId>, ok: bool, gave: Text },
 }
 
-/// The pure core. Pairing, waiting, duplicates and completion are the work of `ToolCalls`.
-struct InventedAgent;
+impl Executor for Parrot {
+    const FORMAT: Format =
+        Format { name: "parrot", title: "Parrot", agent: "parrot", homes: &["~/.parrot/logs"] };
+    type Line<'a> = Line<'a>;
+    type Result = TextResult;
+    type Memory = ();
 
-impl Reducer<Line, ToolCalls<TextResult>, DomainEvent> for InventedAgent {
-    fn init(&self) -> ToolCalls<TextResult> {
-        ToolCalls::default()
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        match object.get_str("kind").as_deref() {
+            Some("do" | "did") => Evidence::certain_if(object.has("nr")),
+            Some("hello" | "say") => Evidence::Possible,
+            _ => Evidence::None,
+        }
     }
 
-    fn reduce(
-        &self,
-        mut calls: ToolCalls<TextResult>,
-        line: Line,
-    ) -> (ToolCalls<TextResult>, Batch<DomainEvent>) {
-        let (limits, mut events) = (Limits::DEFAULT, Batch::EMPTY);
-        match line {
-            Line::Say { say } => events.push(DomainEvent::entry(NormalizedEntry::new(
-                NormalizedEntryType::AssistantMessage,
-                say,
-            ))),
-            Line::Run { run, id } => {
-                let action = ActionType::CommandRun { command: run.clone(), result: None };
-                let tool = NormalizedEntryType::ToolUse(ToolUse::new("run", action));
-                let id = Some(format!("run-{id}").into());
-                calls.call(id, NormalizedEntry::new(tool, run), &limits, &mut events);
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Line<'a>> {
+        header.name = object.get_str("kind").unwrap_or_default();
+        header.at = object.timestamp("at");
+        let id = |object: &mut Object<'a>| object.u64("nr").map(|nr| nr.to_string().into());
+        let line = match &*header.name {
+            "hello" => Line::Hello { model: object.text("model"), cwd: object.text("cwd") },
+            "say" => Line::Say(object.text("words").unwrap_or_default()),
+            "do" => Line::Do {
+                id: id(object),
+                verb: object.str("verb").unwrap_or_default(),
+                with: object.raw("with"),
+            },
+            "did" => Line::Did {
+                id: id(object),
+                ok: object.bool("ok").unwrap_or(true),
+                gave: object.text("gave").unwrap_or_default(),
+            },
+            "tick" => {
+                object.ignore(&["kind"]);
+                return Parsed::Ignored;
             }
-            Line::Done { done, out } => {
-                let key = ResultKey::from(format!("run-{done}").as_str());
-                calls.result(key, TextResult::new(ToolStatus::Success, out), &limits, &mut events);
+            _ => return Parsed::Unknown,
+        };
+        object.ignore(&["kind"]);
+        Parsed::Line(line)
+    }
+
+    fn line(&self, line: Line<'_>, extra: Extra, (): &mut (), cx: &mut Context<'_, TextResult>) {
+        match line {
+            Line::Hello { model, cwd } => {
+                cx.session(Session { model, cwd, ..Session::default() });
+            }
+            Line::Say(words) => cx.entry(NormalizedEntryType::AssistantMessage, words, extra),
+            Line::Do { id, verb, with } => {
+                let call = map(&verb, with, cx.cwd().as_deref());
+                cx.call(id, &verb, call, extra);
+            }
+            Line::Did { id, ok, gave } => {
+                let status = if ok { ToolStatus::Success } else { ToolStatus::Failed };
+                cx.result(id, TextResult::new(status, gave).at(cx.at));
             }
         }
-        (calls, events)
-    }
-
-    fn finish(
-        &self,
-        mut calls: ToolCalls<TextResult>,
-    ) -> (ToolCalls<TextResult>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        calls.finish(&mut events);
-        (calls, events)
     }
 }
+
+/// What a call does. Parameters that the action has no place for are kept with it.
+fn map(verb: &str, with: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let mut given = with.and_then(value::object).unwrap_or_default();
+    let action = match verb {
+        "shell" => action::command_run(given.text("line")),
+        "peek" => {
+            let path = given.str("file").unwrap_or_default();
+            action::file_read(files::relative_path(&path, cwd))
+        }
+        _ => {
+            let mut call = MappedCall::tool(verb, with);
+            call.unknown = true;
+            return call;
+        }
+    };
+    MappedCall::known(action, given)
+}
+
+const LOG: &str = r#"{"kind":"hello","model":"parrot-2","cwd":"/home/ada","at":1000}
+{"kind":"say","words":"Let me look.","mood":"fine","at":1500}
+{"kind":"do","nr":7,"verb":"shell","with":{"line":"ls","quiet":true},"at":2000}
+{"kind":"did","nr":7,"ok":true,"gave":"a.txt","at":2400}
+"#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let log =
-        [r#"{"run":"ls","id":1}"#, r#"{"say":"one moment"}"#, r#"{"done":1,"out":"a.txt\n"}"#];
-    let mut transducer = Transducer::new(InventedAgent, PatchEmitter::default());
-    for line in log {
-        for patch in transducer.step(serde_json::from_str::<Line>(line)?) {
-            println!("{}", serde_json::to_string(&patch)?);
-        }
+    let mut patches = Vec::new();
+    let mut transducer = Transducer::new(DynExecutor::new(Parrot), PatchEmitter::default());
+    for line in LOG.lines() {
+        foldline::wire::Record::read(line, |_, record| patches.extend(transducer.step(record)));
     }
     let (_state, _emitter, rest) = transducer.finish();
-    assert!(rest.is_empty(), "every call was answered");
+    patches.extend(rest);
+    for patch in &patches {
+        println!("{}", serde_json::to_string(patch)?);
+    }
     Ok(())
 }

@@ -1,4 +1,14 @@
 //! [`Executor`]: what the author of an agent writes. The rest is [`Reducing`](super::reducing::Reducing).
+//!
+//! What all formats have in common is decided in one place, the same for each:
+//!
+//! - **Objects without a type.** A record whose [`Header::name`] is empty, and that is no
+//!   [`Line`](Parsed::Line), is kept whole, with a warning of the kind `unexpected_value`.
+//! - **Unknown and foreign records** are kept as they are, `type` among their fields. Only a timestamp
+//!   that was read is taken out: it is the entry's. Whatever `parse` took is lost to such a record, so
+//!   `parse` decides first, and takes then.
+//! - **Timestamps that cannot be read** stay in the record, and are reported as an unknown field.
+//! - **Zero usage** is no event: a log that states that no tokens were used says nothing.
 
 use std::{borrow::Cow, fmt::Debug};
 
@@ -15,9 +25,9 @@ use crate::conversation::{CorrId, Timestamp, tool_calls::CallResult};
 /// What every record says of itself, whatever it means.
 #[derive(Clone, Debug, Default)]
 pub struct Header<'a> {
-    /// Its type, as warnings name it: `message`, `system/init`. The shell fills in the field `type`.
+    /// Its type, as warnings name it: `message`, `system/init`. Begins as the field `type`.
     pub name: Cow<'a, str>,
-    /// When it was written. The shell takes the field `timestamp`.
+    /// When it was written. Begins as the field `timestamp`, which is taken if it can be read.
     pub at: Option<Timestamp>,
     /// The call whose sub-agent it comes from.
     pub parent: Option<CorrId>,

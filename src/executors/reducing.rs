@@ -125,8 +125,7 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
                 cx.unknown_fields(&name, &object.rest());
                 cx.introduce();
             }
-            // Three executors differ here today; one rule for all of them would change a snapshot.
-            Parsed::Foreign if name.is_empty() => report::untyped(&object.rest(), at, cx.events),
+            _ if name.is_empty() => report::untyped(&object.rest(), at, cx.events),
             Parsed::Foreign => report::foreign_record(&name, &object.rest(), at, cx.events),
             Parsed::Unknown => report::unknown_event(&name, &object.rest(), at, cx.events),
         }

@@ -25,7 +25,7 @@ pub fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>) {
         }
         Irregular::Text(text) => {
             events.push(warning(WarningKind::PlainText).into());
-            events.push(said(NormalizedEntryType::SystemMessage, *text, None));
+            events.push(entry(NormalizedEntryType::SystemMessage, *text, None));
         }
         Irregular::Malformed { text, .. } => {
             events.extend(warning(WarningKind::Malformed).keeping(*text, None));
@@ -142,7 +142,7 @@ pub fn object_of(fields: &Fields<'_>) -> Json {
 }
 
 /// An ordinary entry, as an event.
-pub fn said(
+pub fn entry(
     entry_type: NormalizedEntryType,
     content: impl Into<Text>,
     timestamp: Option<Timestamp>,

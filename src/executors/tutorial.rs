@@ -1,219 +1,193 @@
-//! Writing an executor from scratch.
+//! Writing an executor: from a log you have never seen to one that every verb of the program reads.
 //!
-//! An executor reads one agent's log and says what happened in words that all agents share. This is
-//! the way from a log you have never seen to patches on a screen, with an agent that does not exist.
-//! It prints four kinds of lines:
+//! The agent does not exist. It prints one JSON object a line:
 //!
 //! ```json
-//! {"kind":"hello","model":"parrot-2","at":1000}
-//! {"kind":"say","words":"Let me look.","at":1500}
-//! {"kind":"do","nr":7,"verb":"shell","with":{"line":"ls"},"at":2000}
+//! {"kind":"hello","model":"parrot-2","cwd":"/home/ada","at":1000}
+//! {"kind":"say","words":"Let me look.","mood":"fine","at":1500}
+//! {"kind":"do","nr":7,"verb":"shell","with":{"line":"ls","quiet":true},"at":2000}
 //! {"kind":"did","nr":7,"ok":true,"gave":"a.txt","at":2400}
 //! ```
 //!
-//! # 1. Wire types
-//!
-//! A log is read as [`Record`](super::wire::Record)s, most of them
-//! [`Object`](super::wire::Object)s. Take out of an object what you know, with the type you expect.
-//! What you did not take is left over, and that is how a field that a release adds is noticed: never
-//! by an error, and never silently.
-//!
-//! Strings that you only pass on are [`Text`](crate::conversation::Text)s: they are not decoded.
+//! What follows is the whole executor. The parts are explained below.
 //!
 //! ```
+//! use std::borrow::Cow;
+//!
 //! use foldline::{
-//!     conversation::{CorrId, Text, Timestamp},
-//!     executors::wire::{Fields, Irregular, Object, Record},
-//! };
-//!
-//! enum Line<'a> {
-//!     Hello { model: Text },
-//!     Say { words: Text },
-//!     Do { nr: Option<CorrId>, verb: String },
-//!     Unknown { kind: String },
-//!     Irregular(Irregular<'a>),
-//! }
-//!
-//! fn read<'a>(record: Record<'a>) -> (Line<'a>, Option<Timestamp>, Fields<'a>) {
-//!     let mut object: Object<'a> = match record {
-//!         Record::Object(object) => object,
-//!         Record::Irregular(irregular) => return (Line::Irregular(irregular), None, Fields::new()),
-//!     };
-//!     let at = object.timestamp("at");
-//!     let kind = object.str("kind").unwrap_or_default();
-//!     let line = match &*kind {
-//!         "hello" => Line::Hello { model: object.text("model").unwrap_or_default() },
-//!         "say" => Line::Say { words: object.text("words").unwrap_or_default() },
-//!         "do" => Line::Do {
-//!             nr: object.u64("nr").map(|nr| nr.to_string().into()),
-//!             verb: object.str("verb").unwrap_or_default().into_owned(),
-//!         },
-//!         _ => Line::Unknown { kind: kind.into_owned() },
-//!     };
-//!     (line, at, object.rest())
-//! }
-//!
-//! let mut seen = 0;
-//! Record::read(r#"{"kind":"say","words":"hi","at":1,"mood":"fine"}"#, |_, record| {
-//!     let (line, at, rest) = read(record);
-//!     assert!(matches!(line, Line::Say { words } if words == "hi"));
-//!     assert_eq!(at, Some(Timestamp::from_millis(1)));
-//!     assert_eq!(rest[0].0, "mood");
-//!     seen += 1;
-//! });
-//! assert_eq!(seen, 1);
-//! ```
-//!
-//! # 2. Actions
-//!
-//! What a tool does is an [`ActionType`](crate::conversation::ActionType). Map the tools you know;
-//! [`MappedCall::tool`](super::action::MappedCall::tool) keeps any other with its name and its
-//! arguments. Parameters that an action has no place for go to
-//! [`MappedCall::extra`](super::action::MappedCall::extra), so that nothing is lost.
-//!
-//! ```
-//! use foldline::{
-//!     conversation::ActionType,
-//!     executors::{action::MappedCall, wire::{Object, value}},
+//!     conversation::{
+//!         CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::TextResult,
+//!     },
+//!     executors::{
+//!         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, Registry,
+//!         Verdict, action, files,
+//!         wire::{Object, value},
+//!     },
 //!     json::Raw,
 //! };
 //!
-//! fn map(verb: &str, with: Option<Raw<'_>>) -> MappedCall {
-//!     let mut given: Object<'_> = with.and_then(value::object).unwrap_or_default();
-//!     match verb {
-//!         "shell" => {
-//!             let command = given.text("line").unwrap_or_default();
-//!             let title = command.clone();
-//!             let action = ActionType::CommandRun { command, result: None };
-//!             MappedCall { action, title, extra: given.into_extra().collect(), unknown: false }
+//! /// The invented agent.
+//! struct Parrot;
+//!
+//! /// One record of its logs.
+//! enum Line<'a> {
+//!     Hello { model: Option<Text>, cwd: Option<Text> },
+//!     Say(Text),
+//!     Do { id: Option<CorrId>, verb: Cow<'a, str>, with: Option<Raw<'a>> },
+//!     Did { id: Option<CorrId>, ok: bool, gave: Text },
+//! }
+//!
+//! impl Executor for Parrot {
+//!     const FORMAT: Format =
+//!         Format { name: "parrot", title: "Parrot", agent: "parrot", homes: &["~/.parrot/logs"] };
+//!     type Line<'a> = Line<'a>;
+//!     type Result = TextResult;
+//!     type Memory = ();
+//!
+//!     fn recognise(&self, object: &Object<'_>) -> Evidence {
+//!         match object.get_str("kind").as_deref() {
+//!             Some("do" | "did") => Evidence::certain_if(object.has("nr")),
+//!             Some("hello" | "say") => Evidence::Possible,
+//!             _ => Evidence::None,
 //!         }
-//!         _ => MappedCall { unknown: true, ..MappedCall::tool(verb, with) },
-//!     }
-//! }
-//!
-//! let with = Raw::parse(r#"{"line":"ls","nice":true}"#)?;
-//! let call = map("shell", Some(with));
-//! assert_eq!(call.title, "ls");
-//! assert_eq!(call.extra[0].0, "nice");
-//! assert!(map("dance", None).unknown);
-//! # Ok::<(), serde_json::Error>(())
-//! ```
-//!
-//! # 3. Results
-//!
-//! How a result ends its call is the only thing about correlation that is yours. Which call it
-//! belongs to, early and late results, duplicates, and calls that are never answered are the work of
-//! [`ToolCalls`](crate::conversation::ToolCalls), which every executor shares. The result is part of
-//! the state while it waits for its call, so it is a plain serde value.
-//!
-//! ```
-//! use foldline::conversation::{
-//!     NormalizedEntry, Text, Timestamp, ToolStatus, tool_calls::CallResult,
-//! };
-//! use serde::{Deserialize, Serialize};
-//!
-//! #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-//! struct Did {
-//!     ok: bool,
-//!     gave: Text,
-//!     at: Option<Timestamp>,
-//! }
-//!
-//! impl CallResult for Did {
-//!     fn complete(self, call: &mut NormalizedEntry) {
-//!         let Some(tool) = call.tool_mut() else { return };
-//!         let status = if self.ok { ToolStatus::Success } else { ToolStatus::Failed };
-//!         tool.complete(status, self.gave);
 //!     }
 //!
-//!     fn timestamp(&self) -> Option<Timestamp> {
-//!         self.at // the call's duration follows from it
-//!     }
-//!
-//!     fn content(&self) -> Text {
-//!         self.gave.clone() // what is kept if no call ever claims it
-//!     }
-//! }
-//! ```
-//!
-//! # 4. The reducer
-//!
-//! A [`Reducer`](crate::transduce::Reducer) is a pure function: the state and a line in, the state
-//! and events out. No clock, no I/O, no panic: what is wrong with a line is an event too, and
-//! [`report`](super::report) says it in the same words for every agent.
-//!
-//! ```
-//! use foldline::{
-//!     conversation::{DomainEvent, NormalizedEntryType, Session},
-//!     executors::{report, wire::Record},
-//!     transduce::{Batch, Reducer},
-//! };
-//!
-//! #[derive(Default)]
-//! struct ParrotReducer;
-//!
-//! /// Whether the session was introduced; a real state also holds its `ToolCalls`.
-//! #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-//! struct ParrotState {
-//!     introduced: bool,
-//! }
-//!
-//! impl<'a> Reducer<Record<'a>, ParrotState, DomainEvent> for ParrotReducer {
-//!     fn init(&self) -> ParrotState {
-//!         ParrotState::default()
-//!     }
-//!
-//!     fn reduce(
-//!         &self,
-//!         mut state: ParrotState,
-//!         record: Record<'a>,
-//!     ) -> (ParrotState, Batch<DomainEvent>) {
-//!         let mut events = Batch::EMPTY;
-//!         if !std::mem::replace(&mut state.introduced, true) {
-//!             let agent = Some("parrot".into());
-//!             let session = Session { agent, ..Session::default() };
-//!             events.push(DomainEvent::Session(Box::new(session)));
-//!         }
-//!         match record {
-//!             Record::Irregular(irregular) => report::irregular(&irregular, &mut events),
-//!             Record::Object(mut object) => match object.text("words") {
-//!                 Some(words) => {
-//!                     let at = object.timestamp("at");
-//!                     object.ignore(&["kind"]);
-//!                     report::unknown_fields("say", &object.rest(), &mut events);
-//!                     let words = report::said(NormalizedEntryType::AssistantMessage, words, at);
-//!                     events.push(words);
-//!                 }
-//!                 None => report::unknown_event("?", &object.rest(), None, &mut events),
+//!     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Line<'a>> {
+//!         header.name = object.get_str("kind").unwrap_or_default();
+//!         header.at = object.timestamp("at");
+//!         let id = |object: &mut Object<'a>| object.u64("nr").map(|nr| nr.to_string().into());
+//!         let line = match &*header.name {
+//!             "hello" => Line::Hello { model: object.text("model"), cwd: object.text("cwd") },
+//!             "say" => Line::Say(object.text("words").unwrap_or_default()),
+//!             "do" => Line::Do {
+//!                 id: id(object),
+//!                 verb: object.str("verb").unwrap_or_default(),
+//!                 with: object.raw("with"),
 //!             },
+//!             "did" => Line::Did {
+//!                 id: id(object),
+//!                 ok: object.bool("ok").unwrap_or(true),
+//!                 gave: object.text("gave").unwrap_or_default(),
+//!             },
+//!             "tick" => {
+//!                 object.ignore(&["kind"]);
+//!                 return Parsed::Ignored;
+//!             }
+//!             _ => return Parsed::Unknown,
+//!         };
+//!         object.ignore(&["kind"]);
+//!         Parsed::Line(line)
+//!     }
+//!
+//!     fn line(
+//!         &self,
+//!         line: Line<'_>,
+//!         extra: Extra,
+//!         (): &mut (),
+//!         cx: &mut Context<'_, TextResult>,
+//!     ) {
+//!         match line {
+//!             Line::Hello { model, cwd } => {
+//!                 cx.session(Session { model, cwd, ..Session::default() });
+//!             }
+//!             Line::Say(words) => cx.entry(NormalizedEntryType::AssistantMessage, words, extra),
+//!             Line::Do { id, verb, with } => {
+//!                 let call = map(&verb, with, cx.cwd().as_deref());
+//!                 cx.call(id, &verb, call, extra);
+//!             }
+//!             Line::Did { id, ok, gave } => {
+//!                 let status = if ok { ToolStatus::Success } else { ToolStatus::Failed };
+//!                 cx.result(id, TextResult::new(status, gave).at(cx.at));
+//!             }
 //!         }
-//!         (state, events)
 //!     }
 //! }
 //!
-//! let reducer = ParrotReducer;
-//! let mut state = reducer.init();
-//! let mut names = Vec::new();
-//! for line in [r#"{"kind":"say","words":"hi","at":1}"#, "not json", r#"{"kind":"sing"}"#] {
-//!     Record::read(line, |_, record| {
-//!         let (next, events) = reducer.reduce(std::mem::take(&mut state), record);
-//!         state = next;
-//!         names.extend(events.iter().map(DomainEvent::name));
-//!     });
+//! /// What a call does. Parameters that the action has no place for are kept with it.
+//! fn map(verb: &str, with: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+//!     let mut given = with.and_then(value::object).unwrap_or_default();
+//!     let action = match verb {
+//!         "shell" => action::command_run(given.text("line")),
+//!         "peek" => {
+//!             let path = given.str("file").unwrap_or_default();
+//!             action::file_read(files::relative_path(&path, cwd))
+//!         }
+//!         _ => {
+//!             let mut call = MappedCall::tool(verb, with);
+//!             call.unknown = true;
+//!             return call;
+//!         }
+//!     };
+//!     MappedCall::known(action, given)
 //! }
-//! assert_eq!(names, ["session", "new_entry", "warning", "new_entry", "warning", "new_entry"]);
+//!
+//! // Registered: recognised, and read by whoever asks the registry.
+//! let registry = Registry::builtin().with(Parrot);
+//! let parrot = registry.named("parrot").ok_or("it was just added")?;
+//! let log = r#"{"kind":"hello","model":"parrot-2","cwd":"/home/ada","at":1000}
+//! {"kind":"say","words":"Let me look.","mood":"fine","at":1500}
+//! {"kind":"do","nr":7,"verb":"shell","with":{"line":"ls","quiet":true},"at":2000}
+//! {"kind":"did","nr":7,"ok":true,"gave":"a.txt","at":2400}
+//! "#;
+//! let mut recogniser = registry.recogniser();
+//! for line in log.lines() {
+//!     foldline::wire::Record::read(line, |_, record| recogniser.observe(&record));
+//! }
+//! assert_eq!(recogniser.verdict(), Verdict::Certain(parrot.format()));
+//!
+//! // Law-tested: one log is enough to begin with.
+//! # #[cfg(feature = "testkit")]
+//! foldline::testkit::law::every(Parrot, log.as_bytes())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # 5. Into the house
+//! # The record
 //!
-//! Three places, and no other, know of a new agent:
+//! [`parse`](super::Executor::parse) takes out of an [`Object`](super::wire::Object) what the executor
+//! knows, with the type that it expects. What it does not take is left over, and the shell reports it:
+//! that is how a field that a release adds is noticed, never by an error and never silently. A field of
+//! another type than expected stays, and is reported the same way. Fields that are known and of no use
+//! are [ignored](super::wire::Object::ignore) by name.
 //!
-//! 1. its folder here, with the wire types, the action mapper, the result and the reducer, as
-//!    [`droid`](super::droid) has them;
-//! 2. one line in the registry (`registry.rs`), which gives it a place in
-//!    [`Executor`](super::Executor), and, if the format is new, its name in
-//!    [`Format`](super::Format) and what its lines look like in [`Executor::recognise`](super::Executor::recognise);
-//! 3. a folder of small logs under `tests/fixtures`, one for each oddity. The laws (determinism,
-//!    split invariance, balance, ...) then run over them without another line of code.
+//! The [`Header`](super::Header) says what every record says of itself: its type, its time, and the call
+//! whose sub-agent it comes from. The shell fills in `type` and `timestamp`; this agent spells both in
+//! another way. A type that nobody knows is [`Unknown`](super::Parsed::Unknown): the record is kept
+//! whole, so `parse` decides first and takes then.
 //!
-//! The whole of a small agent in one file is `examples/custom_executor.rs`.
+//! Strings that are only passed on are [`Text`](crate::conversation::Text)s, which are not decoded.
+//!
+//! # What it means
+//!
+//! [`line`](super::Executor::line) says it to the [`Context`](super::Context): facts of the session,
+//! entries, calls, results, tokens. Calls and results are paired by id; a result may come before its
+//! call, twice, or never. The executor has nothing to do for that, and nothing at the end of the log.
+//! `extra` are the fields that nobody took: they go beside the entry.
+//!
+//! What must be remembered from one record to the next goes into
+//! [`Memory`](super::Executor::Memory), a plain value that serde can store: a run may stop behind any
+//! record, and go on in another process. Never a clock, never randomness, never I/O.
+//!
+//! # Actions
+//!
+//! What a call does is an [`ActionType`](crate::conversation::ActionType), made by the functions of
+//! [`action`](super::action). A tool that nobody knows keeps its name and arguments
+//! ([`MappedCall::tool`](super::MappedCall::tool)).
+//!
+//! # Results
+//!
+//! A status and a text are a [`TextResult`](crate::conversation::tool_calls::TextResult). A log that
+//! states exit codes, diffs or durations needs a
+//! [`CallResult`](crate::conversation::tool_calls::CallResult) of its own, which writes them into the
+//! call.
+//!
+//! # Recognition
+//!
+//! [`recognise`](super::Executor::recognise) looks at one record, alone: *certain* where only this format
+//! has such records, *possible* where others may, too.
+//!
+//! # Tests
+//!
+//! The laws hold for every executor: `testkit::law::every` checks them on a log. Write a small log for
+//! each oddity; a real one cut in the middle is the first. An executor of this crate is a folder beside
+//! this file, a line in [`Registry::builtin`](super::Registry::builtin), and such logs in
+//! `tests/fixtures/<format>/`, which the tests find by themselves.

@@ -71,6 +71,7 @@ fn what_no_release_has_is_kept_counted_and_named() {
             _ => None,
         })
         .collect();
+    // An object without a type has nothing to be named by.
     assert_eq!(
         named,
         [
@@ -79,8 +80,7 @@ fn what_no_release_has_is_kept_counted_and_named() {
             "message.mood",
             "tool_call.riskScore",
             "Teleport",
-            "tool_result.cacheHit",
-            ""
+            "tool_result.cacheHit"
         ]
     );
 }

@@ -4,11 +4,11 @@
 pub mod action_mapper;
 mod detail;
 mod markup;
+mod messages;
 mod notice;
 mod result;
 pub mod session;
 pub mod stream;
-mod talk;
 mod usage;
 
 pub use self::{session::ClaudeSession, stream::ClaudeStream};

@@ -22,12 +22,12 @@ pub(super) struct MessageUsage {
 
 impl MessageUsage {
     /// What of `usage` was not yet counted for this message. Without an id every line is a message.
-    pub(super) fn news(&mut self, message_id: Option<&Text>, usage: TokenUsage) -> TokenUsage {
+    pub(super) fn increase(&mut self, message_id: Option<&Text>, usage: TokenUsage) -> TokenUsage {
         let Some(id) = message_id else { return usage };
         if let Some((_, known)) = self.latest.iter_mut().rev().find(|(known, _)| known == id) {
-            let news = usage.since(known);
+            let increase = usage.since(known);
             *known = known.max(&usage);
-            return news;
+            return increase;
         }
         self.latest.push_back((id.clone(), usage));
         if self.latest.len() > REMEMBERED {
@@ -52,7 +52,7 @@ mod tests {
         let counted: Vec<_> =
             [(Some(&a), 3), (Some(&b), 10), (Some(&a), 3), (Some(&a), 8), (None, 1)]
                 .into_iter()
-                .map(|(id, tokens)| messages.news(id, output(tokens)).output_tokens.unwrap())
+                .map(|(id, tokens)| messages.increase(id, output(tokens)).output_tokens.unwrap())
                 .collect();
         assert_eq!(counted, [3, 10, 0, 5, 1]);
     }
@@ -61,7 +61,7 @@ mod tests {
     fn what_is_remembered_is_bounded() {
         let mut messages = MessageUsage::default();
         for n in 0..1000 {
-            messages.news(Some(&Text::from(format!("msg_{n}"))), output(1));
+            messages.increase(Some(&Text::from(format!("msg_{n}"))), output(1));
         }
         assert_eq!(messages.latest.len(), REMEMBERED);
     }

@@ -17,8 +17,8 @@ use crate::{
     executors::{
         claude::{
             markup,
+            messages::{self, Cx, ResultFields, Speaker},
             result::ClaudeResult,
-            talk::{self, Beside, Cx, Speaker},
             usage::MessageUsage,
         },
         context::Extra,
@@ -118,17 +118,23 @@ impl Step<'_, '_> {
         if self.memory.knows(uuid) && !is_unknown {
             // Written twice: only the usage of the second may be news.
             if let ClaudeSessionJson::Assistant { message, .. } = &json {
-                self.spend(message);
+                self.count_usage(message);
             }
             return;
         }
         match json {
             ClaudeSessionJson::User { message, detail, meta, from_program } => {
                 let from = if from_program { Speaker::Program } else { Speaker::Person };
-                talk::user(message, from, extra, Beside { detail, meta: meta.as_deref() }, self.cx);
+                messages::user(
+                    message,
+                    from,
+                    extra,
+                    ResultFields { detail, meta: meta.as_deref() },
+                    self.cx,
+                );
             }
             ClaudeSessionJson::Assistant { message, is_error } => {
-                self.spend(&message);
+                self.count_usage(&message);
                 let is_main = !is_sidechain || self.memory.is_agent_file;
                 self.assistant(message, is_error, is_main, extra);
             }
@@ -141,7 +147,7 @@ impl Step<'_, '_> {
             ClaudeSessionJson::PullRequest(url) => {
                 if self.memory.pull_request.as_ref() != Some(&url) {
                     let text = Text::from(format!("pull request: {url}"));
-                    talk::notice(text, self.cx);
+                    messages::notice(text, self.cx);
                     self.memory.pull_request = Some(url);
                 }
             }
@@ -194,16 +200,16 @@ impl Step<'_, '_> {
     }
 
     /// Counts what a message cost, as far as earlier lines have not stated it.
-    fn spend(&mut self, message: &Message<'_>) {
+    fn count_usage(&mut self, message: &Message<'_>) {
         let Some(usage) = message.usage else { return };
-        let usage = self.memory.usage.news(message.id.as_ref(), usage);
+        let usage = self.memory.usage.increase(message.id.as_ref(), usage);
         self.cx.usage_of(message.model.clone(), usage);
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
-        let synthetic = talk::is_synthetic(&message);
+        let synthetic = messages::is_synthetic(&message);
         if is_main && !synthetic {
-            talk::model(message.model.clone(), self.cx);
+            messages::model(message.model.clone(), self.cx);
         }
         for block in &message.content {
             if let BlockKind::ToolUse(call) = &block.kind
@@ -220,26 +226,26 @@ impl Step<'_, '_> {
             (false, true) => NormalizedEntryType::SystemMessage,
             (false, false) => NormalizedEntryType::AssistantMessage,
         };
-        talk::assistant(message, &entry_type, extra, &mut |entry, _| Some(entry), self.cx);
+        messages::assistant(message, &entry_type, extra, &mut |entry, _| Some(entry), self.cx);
     }
 
     fn notice(&mut self, notice: Notice) {
         match notice {
             Notice::Compacted { content, compaction } => {
                 let text = compaction.describe(&content.decode());
-                talk::notice(text, self.cx);
+                messages::notice(text, self.cx);
             }
             Notice::ApiError(error) => {
                 self.cx.entry(NormalizedEntryType::ErrorMessage, error.describe(), ());
             }
             Notice::Said(content) => {
                 let (_, text) = markup::read(content);
-                talk::notice(text, self.cx);
+                messages::notice(text, self.cx);
             }
             Notice::StopHooks { errors, reason } => {
                 for text in errors.into_iter().chain(reason) {
                     let text = Text::from(format!("stop hook: {text}"));
-                    talk::notice(text, self.cx);
+                    messages::notice(text, self.cx);
                 }
             }
         }
@@ -252,7 +258,7 @@ impl Step<'_, '_> {
                 self.agent_message(*message);
             }
             (Progress::Output(output), Some(call)) => self.output(&call, output),
-            (Progress::Running, Some(call)) => talk::running(&call, self.cx),
+            (Progress::Running, Some(call)) => messages::running(&call, self.cx),
             (Progress::Output(_) | Progress::Running, None) | (Progress::Quiet, _) => {}
         }
     }
@@ -263,14 +269,20 @@ impl Step<'_, '_> {
             return;
         }
         if let Some(call) = self.cx.parent.clone() {
-            talk::running(&call, self.cx);
+            messages::running(&call, self.cx);
         }
         self.cx.at = timestamp.or(self.cx.at);
         let extra = self.cx.unknown_fields("agent_progress.message", &unknown);
         if by_model {
             self.assistant(message, false, false, extra);
         } else {
-            talk::user(message, Speaker::Person, extra, Beside { detail, meta: None }, self.cx);
+            messages::user(
+                message,
+                Speaker::Person,
+                extra,
+                ResultFields { detail, meta: None },
+                self.cx,
+            );
         }
     }
 
@@ -282,7 +294,7 @@ impl Step<'_, '_> {
             shown.map_or(0, |shown| shown.decode().len())
         });
         if shown.is_none_or(|shown| output.is_empty() || output.decode().len() < 2 * shown) {
-            return talk::running(call, self.cx);
+            return messages::running(call, self.cx);
         }
         let show = |entry: &mut NormalizedEntry| {
             let Some(tool) = entry.tool_mut() else { return };
@@ -298,10 +310,10 @@ impl Step<'_, '_> {
         match attachment {
             Attachment::Hook { context, failure } => {
                 for text in context.into_iter().chain(failure) {
-                    talk::notice(text, self.cx);
+                    messages::notice(text, self.cx);
                 }
             }
-            Attachment::Pointed(text) => talk::notice(text, self.cx),
+            Attachment::Pointed(text) => messages::notice(text, self.cx),
             Attachment::Queued { prompt, by_person } => {
                 let entry_type = match by_person {
                     true => NormalizedEntryType::UserMessage,

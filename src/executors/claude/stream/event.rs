@@ -98,11 +98,7 @@ impl<'a> PartialEvent<'a> {
                 event.ignore(&["index"]);
                 Self::Quiet
             }
-            // An unknown event is kept whole.
-            _ => {
-                object.ignore(&["type", "subtype", "uuid"]);
-                return Parsed::Unknown;
-            }
+            _ => return Parsed::Unknown,
         };
         object.ignore(&["event", "ttft_ms"]);
         object.adopt("", event);

@@ -38,7 +38,7 @@ struct LastResult {
 impl RunUsage {
     /// A line states what a message of the main conversation cost so far.
     pub(super) fn note(&mut self, message_id: Option<&Text>, usage: TokenUsage) {
-        self.snapshots.add(&self.messages.news(message_id, usage));
+        self.snapshots.add(&self.messages.increase(message_id, usage));
     }
 
     /// The session begins anew. Whether the next `result` includes what was before, it will show.
@@ -48,7 +48,7 @@ impl RunUsage {
     }
 
     /// The session ended without a `result`.
-    pub(super) fn cut(&mut self) -> TokenUsage {
+    pub(super) fn take_uncounted(&mut self) -> TokenUsage {
         self.restart();
         std::mem::take(&mut self.before_init)
     }
@@ -164,8 +164,8 @@ mod tests {
         run.note(Some(&"a".into()), input(100));
         run.note(Some(&"b".into()), input(10));
         run.note(Some(&"a".into()), input(100));
-        assert_eq!(run.cut(), input(110));
-        assert!(run.cut().is_empty());
+        assert_eq!(run.take_uncounted(), input(110));
+        assert!(run.take_uncounted().is_empty());
     }
 
     #[test]

@@ -15,8 +15,8 @@ use crate::{
     conversation::{NormalizedEntryType, Session, Text, TokenUsage},
     executors::{
         claude::{
+            messages::{self, Cx, ResultFields, Speaker},
             result::ClaudeResult,
-            talk::{self, Beside, Cx, Speaker},
         },
         context::Extra,
         dialect::anthropic::{Block, BlockKind, Message, ToolUse},
@@ -92,7 +92,13 @@ impl Executor for ClaudeStream {
             ClaudeStreamJson::User { message, extras } => {
                 let UserExtras { detail, meta, from_program } = extras;
                 let from = if from_program { Speaker::Program } else { Speaker::Person };
-                talk::user(message, from, extra, Beside { detail, meta: meta.as_deref() }, cx);
+                messages::user(
+                    message,
+                    from,
+                    extra,
+                    ResultFields { detail, meta: meta.as_deref() },
+                    cx,
+                );
             }
             ClaudeStreamJson::Result(result) => memory.result(*result, cx),
             ClaudeStreamJson::Partial(event) => memory.partial(event, cx),
@@ -103,7 +109,7 @@ impl Executor for ClaudeStream {
     /// A run ended without a `result`, as far as it had come.
     fn end(&self, memory: &mut ClaudeStreamMemory, cx: &mut Cx<'_>) {
         memory.stop_writing(cx);
-        cx.usage(memory.usage.cut());
+        cx.usage(memory.usage.take_uncounted());
     }
 }
 
@@ -113,17 +119,17 @@ impl ClaudeStreamMemory {
             System::Init(init) => self.init(*init, cx),
             System::TaskRuns(task) => {
                 if let Some(call) = task.call {
-                    talk::running(&call, cx);
+                    messages::running(&call, cx);
                 }
             }
             System::TaskEnded(task) => self.task_ended(task, cx),
             System::Hook(hook) => {
                 if let Some(failure) = hook.describe_failure() {
-                    talk::notice(failure, cx);
+                    messages::notice(failure, cx);
                 }
             }
             System::Compacted(compaction) => {
-                talk::notice(compaction.describe("conversation compacted"), cx);
+                messages::notice(compaction.describe("conversation compacted"), cx);
             }
             System::ApiRetry(error) => {
                 cx.entry(NormalizedEntryType::ErrorMessage, error.describe(), ());
@@ -139,7 +145,7 @@ impl ClaudeStreamMemory {
         let Init { cwd, tools, model, version } = init;
         let started_at = cx.at;
         cx.session(Session { cwd, tools, version, started_at, ..Session::default() });
-        talk::model(model, cx);
+        messages::model(model, cx);
     }
 
     /// No complete line will come for what is being written.
@@ -154,19 +160,19 @@ impl ClaudeStreamMemory {
         if let Some(summary) = task.summary.filter(|_| !is_open) {
             let status = task.status.unwrap_or_else(|| "ended".into());
             let text = Text::from(format!("task {status}: {summary}"));
-            talk::notice(text, cx);
+            messages::notice(text, cx);
         }
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, extra: Extra, cx: &mut Cx<'_>) {
-        let synthetic = talk::is_synthetic(&message);
+        let synthetic = messages::is_synthetic(&message);
         let is_main = cx.parent.is_none();
         if is_main {
             if let Some(usage) = message.usage {
                 self.usage.note(message.id.as_ref(), usage);
             }
             if !synthetic {
-                talk::model(message.model.clone(), cx);
+                messages::model(message.model.clone(), cx);
             }
         }
         for Block { kind, .. } in &message.content {
@@ -185,7 +191,7 @@ impl ClaudeStreamMemory {
         };
         let streamed = &mut self.streamed;
         let claim = &mut |entry, cx: &mut Cx<'_>| streamed.claim(entry, cx);
-        talk::assistant(message, &entry_type, extra, claim, cx);
+        messages::assistant(message, &entry_type, extra, claim, cx);
     }
 
     fn partial(&mut self, event: PartialEvent<'_>, cx: &mut Cx<'_>) {
@@ -313,7 +319,7 @@ impl ClaudeStreamMemory {
         }
         if cx.calls().get(&call).is_none() {
             let tool = ToolUse { id: Some(call.clone()), name: tool_name, input };
-            talk::call(tool, (), cx);
+            messages::call(tool, (), cx);
         }
         cx.result(call, ClaudeResult::denied(cx.at));
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Text, tool_calls::RecentIds},
     executors::{
-        claude::talk::{self, Cx},
+        claude::messages::{self, Cx},
         dialect::anthropic::{Message, ToolUse},
     },
     json::{self, Raw},
@@ -176,11 +176,11 @@ impl Streamed {
         let by_id = self.blocks.iter().position(|block| {
             message_id.is_some()
                 && block.message_id.as_ref() == message_id
-                && block.said(thinks, parent).is_some()
+                && block.text_for(thinks, parent).is_some()
         });
         let at = by_id.or_else(|| {
             let says_it = |text: &str| entry.content == *text;
-            self.blocks.iter().position(|block| block.said(thinks, parent).is_some_and(says_it))
+            self.blocks.iter().position(|block| block.text_for(thinks, parent).is_some_and(says_it))
         });
         let Some(block) = at.and_then(|at| self.blocks.remove(at)) else { return Some(entry) };
         let Kind::Said { corr_id: Some(corr_id), text, .. } = block.kind else {
@@ -206,7 +206,7 @@ impl Streamed {
 
 impl Block {
     /// What was shown of it, if it is of this kind.
-    fn said(&self, thinks: bool, parent: Option<&CorrId>) -> Option<&str> {
+    fn text_for(&self, thinks: bool, parent: Option<&CorrId>) -> Option<&str> {
         match &self.kind {
             Kind::Said { is_thought, text, .. }
                 if *is_thought == thinks && self.parent.as_ref() == parent =>
@@ -230,7 +230,7 @@ impl Block {
                 let input = Raw::parse(text.as_ref().unwrap_or(&input)).ok();
                 let tool = ToolUse { id: Some(id), name: tool_name.into(), input };
                 let parent = std::mem::replace(&mut cx.parent, self.parent);
-                talk::call(tool, (self.message_id, Vec::new()), cx);
+                messages::call(tool, (self.message_id, Vec::new()), cx);
                 cx.parent = parent;
             }
         }

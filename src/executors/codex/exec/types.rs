@@ -93,8 +93,6 @@ pub enum ItemKind<'a> {
 
 impl<'a> ExecLine<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
-        object.ignore(&["type"]);
-        let thread_id = object.str("thread_id");
         let phase = match &*header.name {
             "item.started" => Some(Phase::Started),
             "item.updated" => Some(Phase::Updated),
@@ -120,8 +118,9 @@ impl<'a> ExecLine<'a> {
             "subagent.completed" => {
                 ExecJson::SubagentCompleted(std::mem::take(object).into_extra().collect())
             }
-            name => match (phase, object.raw("item").and_then(Item::read)) {
+            name => match (phase, object.get("item").and_then(Item::read)) {
                 (Some(phase), Some(item)) => {
+                    object.ignore(&["item"]);
                     header.name = "item".into();
                     ExecJson::Item(phase, item)
                 }
@@ -129,11 +128,10 @@ impl<'a> ExecLine<'a> {
                     header.name = format!("{name} without an item").into();
                     return Parsed::Unknown;
                 }
-                (None, _) if name.is_empty() => return Parsed::Foreign,
                 (None, _) => return Parsed::Unknown,
             },
         };
-        Parsed::Line(Self { json, thread_id })
+        Parsed::Line(Self { json, thread_id: object.str("thread_id") })
     }
 }
 

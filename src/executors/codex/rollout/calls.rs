@@ -1,7 +1,7 @@
 //! Calls in a rollout file: `function_call` and its output, and the events that tell of both.
 
 use super::{
-    echoes::{Channel, Saying},
+    echoes::{Channel, EchoKind},
     item::{Call, Output},
     step::Step,
 };
@@ -17,7 +17,7 @@ impl Step<'_, '_> {
     pub(super) fn call(&mut self, call: Call<'_>, extra: Extra) {
         let Call { id, namespace, name, input } = call;
         if let Some(id) = &id
-            && self.is_echo(Saying::Call, id.as_str(), Channel::Item)
+            && self.is_echo(EchoKind::Call, id.as_str(), Channel::Item)
         {
             return;
         }
@@ -29,7 +29,7 @@ impl Step<'_, '_> {
     pub(super) fn output(&mut self, output: Output, extra: Extra) {
         let Output { id, content, success } = output;
         if let Some(id) = &id
-            && self.is_echo(Saying::Result, id.as_str(), Channel::Item)
+            && self.is_echo(EchoKind::Result, id.as_str(), Channel::Item)
         {
             return;
         }
@@ -43,7 +43,7 @@ impl Step<'_, '_> {
     /// A call that another line may tell of, too.
     pub(super) fn began(&mut self, id: Option<CorrId>, tool: &Tool<'_>, extra: Extra) {
         let id = id.unwrap_or_else(|| self.new_id());
-        if !self.is_echo(Saying::Call, id.as_str(), Channel::Event) {
+        if !self.is_echo(EchoKind::Call, id.as_str(), Channel::Event) {
             self.begin(id, tool, extra);
         }
     }
@@ -63,7 +63,7 @@ impl Step<'_, '_> {
             (id, Tool::Web(search)) => (id, Some(search.key())),
             (None, Tool::Patch(patch)) => {
                 if let Some(open) = self.cx.calls().oldest_of("apply_patch").cloned() {
-                    if !self.is_echo(Saying::Result, open.as_str(), channel) {
+                    if !self.is_echo(EchoKind::Result, open.as_str(), channel) {
                         let tool_name = Some(tool.name().into());
                         let key = ResultKey { tool_name, ..ResultKey::default() };
                         self.end(key, self.cx.at, tool, extra);
@@ -79,7 +79,7 @@ impl Step<'_, '_> {
         };
         let is_search = key.is_some();
         let key = key.or_else(|| id.as_ref().map(CorrId::to_string));
-        let told = key.is_some_and(|key| self.is_echo(Saying::Result, &key, channel));
+        let told = key.is_some_and(|key| self.is_echo(EchoKind::Result, &key, channel));
         if told && is_search {
             return;
         }
@@ -87,7 +87,7 @@ impl Step<'_, '_> {
         let is_new = !self.cx.calls().knows(&id);
         if is_new {
             // The line that made the call may still come, or lie before the beginning of the file.
-            self.is_echo(Saying::Call, id.as_str(), channel);
+            self.is_echo(EchoKind::Call, id.as_str(), channel);
             self.begin(id.clone(), tool, Vec::new());
         }
         if !told {

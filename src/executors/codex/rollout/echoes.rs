@@ -23,7 +23,7 @@ pub(super) enum Channel {
 
 /// What kind of thing is said: the same words may be a question and an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Saying {
+pub(super) enum EchoKind {
     /// What the person said.
     User,
     /// What the agent said.
@@ -40,7 +40,7 @@ pub(super) enum Saying {
 
 /// The sayings that were heard last, each with the channels that it came on.
 ///
-/// A saying that comes again *on another channel* is an echo; on the same channel it is said again.
+/// A kind that comes again *on another channel* is an echo; on the same channel it is said again.
 /// So every order of the channels, and every one of them alone, comes to the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -50,9 +50,9 @@ pub(super) struct Echoes {
 
 impl Echoes {
     /// Whether this was said before on another channel.
-    pub(super) fn is_echo(&mut self, saying: Saying, words: &str, channel: Channel) -> bool {
+    pub(super) fn is_echo(&mut self, kind: EchoKind, words: &str, channel: Channel) -> bool {
         let channel = channel as u8;
-        let print = fingerprint(saying, words.trim());
+        let print = fingerprint(kind, words.trim());
         let earlier =
             self.heard.iter_mut().find(|(heard, on)| *heard == print && on & channel == 0);
         if let Some((_, on)) = earlier {
@@ -68,9 +68,9 @@ impl Echoes {
 }
 
 /// FNV-1a: the same on every machine and in every version, so that a stored state stays good.
-fn fingerprint(saying: Saying, words: &str) -> u64 {
+fn fingerprint(kind: EchoKind, words: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in std::iter::once(saying as u8).chain(words.bytes()) {
+    for byte in std::iter::once(kind as u8).chain(words.bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     hash
@@ -78,7 +78,7 @@ fn fingerprint(saying: Saying, words: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Channel::*, Saying::*, *};
+    use super::{Channel::*, EchoKind::*, *};
 
     #[test]
     fn every_order_of_the_channels_says_it_once() {

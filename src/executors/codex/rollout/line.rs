@@ -50,7 +50,6 @@ pub struct SessionMeta {
 
 impl<'a> RolloutJson<'a> {
     pub(super) fn parse(line: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
-        line.ignore(&["type"]);
         let payload = line.get("payload").and_then(value::object);
         let (Some(mut payload), true) = (payload, is_known(&header.name)) else {
             // Every record of these files has a payload.

@@ -1,7 +1,7 @@
 //! What is said in a rollout file: by the person, the agent, other agents, and the program.
 
 use super::{
-    echoes::{Channel, Saying},
+    echoes::{Channel, EchoKind},
     item::Message,
     step::Step,
 };
@@ -54,13 +54,13 @@ impl Step<'_, '_> {
         if injected || context.is_some() {
             // An aborted turn is told by an event too.
             if context == Some("turn_aborted")
-                && self.is_echo(Saying::Notice, "turn aborted", channel)
+                && self.is_echo(EchoKind::Notice, "turn aborted", channel)
             {
                 return;
             }
             extra.push(("role".to_owned(), Json::from(Text::from("user"))));
             self.cx.entry(NormalizedEntryType::SystemMessage, text, (id, extra));
-        } else if !text.is_empty() && !self.is_echo(Saying::User, &decoded, channel) {
+        } else if !text.is_empty() && !self.is_echo(EchoKind::User, &decoded, channel) {
             self.cx.entry(NormalizedEntryType::UserMessage, text, (id, extra));
         }
     }
@@ -74,14 +74,14 @@ impl Step<'_, '_> {
     ) {
         self.blocks(content);
         let text = content.text();
-        if !text.is_empty() && !self.is_echo(Saying::Agent, &content.words().decode(), channel) {
+        if !text.is_empty() && !self.is_echo(EchoKind::Agent, &content.words().decode(), channel) {
             self.cx.entry(NormalizedEntryType::AssistantMessage, text, (id, extra));
         }
     }
 
     pub(super) fn thoughts(&mut self, channel: Channel, thoughts: Vec<Text>) {
         for thought in thoughts {
-            if !thought.is_empty() && !self.is_echo(Saying::Thought, &thought.decode(), channel) {
+            if !thought.is_empty() && !self.is_echo(EchoKind::Thought, &thought.decode(), channel) {
                 self.cx.entry(NormalizedEntryType::Thinking, thought, ());
             }
         }
@@ -104,14 +104,14 @@ impl Step<'_, '_> {
     }
 
     pub(super) fn error(&mut self, channel: Channel, message: Text, extra: Extra) {
-        if !self.is_echo(Saying::Notice, &message.decode(), channel) {
+        if !self.is_echo(EchoKind::Notice, &message.decode(), channel) {
             self.cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
         }
     }
 
     /// The history that is replaced stays as it was shown.
     pub(super) fn compacted(&mut self, channel: Channel, summary: Text) {
-        let told = self.is_echo(Saying::Notice, "context compacted", channel);
+        let told = self.is_echo(EchoKind::Notice, "context compacted", channel);
         let content = match (told, summary.is_empty()) {
             (true, true) => return,
             (true, false) => summary,

@@ -1,7 +1,7 @@
 //! The session of a rollout file: its facts, its turns, its tokens, and the sessions before it.
 
 use super::{
-    echoes::{Channel, Saying},
+    echoes::{Channel, EchoKind},
     event::TurnEnd,
     line::SessionMeta,
     step::Step,
@@ -57,8 +57,8 @@ impl Step<'_, '_> {
 
     pub(super) fn settings(&mut self, context: TurnContext) {
         let TurnContext { cwd, model, effort: reasoning_effort } = context;
-        let news = Session { cwd, model, reasoning_effort, ..Session::default() };
-        self.cx.session(news);
+        let facts = Session { cwd, model, reasoning_effort, ..Session::default() };
+        self.cx.session(facts);
     }
 
     pub(super) fn turn_started(&mut self) {
@@ -76,7 +76,7 @@ impl Step<'_, '_> {
             self.error(Channel::TurnEnd, error, Vec::new());
         }
         let aborted = matches!(outcome, Some(Outcome::Cancelled | Outcome::LimitReached));
-        if aborted && !self.is_echo(Saying::Notice, "turn aborted", Channel::Event) {
+        if aborted && !self.is_echo(EchoKind::Notice, "turn aborted", Channel::Event) {
             let why = reason.as_ref().map(|reason| format!("turn aborted: {reason}"));
             let content = why.map_or_else(|| Text::from("turn aborted"), Text::from);
             self.cx.entry(NormalizedEntryType::SystemMessage, content, ());
@@ -94,7 +94,7 @@ impl Step<'_, '_> {
         let outdated = outcome == Outcome::Success && self.cx.known().outcome_reason.is_some();
         let outcome_reason =
             reason.or(error).or_else(|| outdated.then(|| Text::from("task complete")));
-        let news = Session {
+        let facts = Session {
             outcome: Some(outcome),
             outcome_reason,
             turns: Some(session.turns).filter(|&turns| turns > 0),
@@ -102,7 +102,7 @@ impl Step<'_, '_> {
             ended_at: self.cx.at,
             ..Session::default()
         };
-        self.cx.session(news);
+        self.cx.session(facts);
     }
 
     pub(super) fn token_count(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) {

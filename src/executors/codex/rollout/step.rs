@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::echoes::{Channel, Echoes, Saying};
+use super::echoes::{Channel, EchoKind, Echoes};
 use crate::{
     conversation::{SessionId, Timestamp},
     executors::{
@@ -43,7 +43,7 @@ pub(super) struct Step<'s, 'c> {
 
 impl Step<'_, '_> {
     /// Whether this was said before on another channel.
-    pub(super) fn is_echo(&mut self, saying: Saying, words: &str, channel: Channel) -> bool {
-        self.memory.echoes.is_echo(saying, words, channel)
+    pub(super) fn is_echo(&mut self, kind: EchoKind, words: &str, channel: Channel) -> bool {
+        self.memory.echoes.is_echo(kind, words, channel)
     }
 }

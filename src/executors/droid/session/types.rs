@@ -65,7 +65,6 @@ pub struct SessionMessage<'a> {
 
 impl<'a> SessionJson<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &Header<'a>) -> Parsed<Self> {
-        object.ignore(&["type"]);
         Parsed::Line(match &*header.name {
             "session_start" => Self::Start(SessionStart::take(object)),
             // The stream's messages have their text beside the type: another format.
@@ -85,7 +84,6 @@ impl<'a> SessionJson<'a> {
             }
             "agent_turn_outcome" => Self::End(SessionEnd::take("turn", object)),
             "session_end" => Self::End(SessionEnd::take("session", object)),
-            "" => return Parsed::Foreign,
             _ => return Parsed::Unknown,
         })
     }

@@ -17,7 +17,7 @@ pub(super) type Cx<'s> = Context<'s, ClaudeResult>;
 
 /// What stands beside a message with results.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Beside<'a> {
+pub(super) struct ResultFields<'a> {
     /// `tool_use_result`.
     pub(super) detail: Option<Raw<'a>>,
     /// `tool_result_meta`.
@@ -93,20 +93,20 @@ pub(super) fn user(
     message: Message<'_>,
     from: Speaker,
     extra: Extra,
-    beside: Beside<'_>,
+    fields: ResultFields<'_>,
     cx: &mut Cx<'_>,
 ) {
     let is_result = |block: &&Block<'_>| matches!(block.kind, BlockKind::ToolResult(_));
     let results = message.content.iter().filter(is_result).count();
     // The field beside the message is about its one result.
-    let detail = beside.detail.filter(|_| results == 1);
-    let mut reader = ToModel { from, beside: Beside { detail, ..beside } };
+    let detail = fields.detail.filter(|_| results == 1);
+    let mut reader = ToModel { from, fields: ResultFields { detail, ..fields } };
     anthropic::read(message, "user", Meta::from(extra), &mut reader, cx);
 }
 
 struct ToModel<'a> {
     from: Speaker,
-    beside: Beside<'a>,
+    fields: ResultFields<'a>,
 }
 
 impl Reader<ClaudeResult> for ToModel<'_> {
@@ -122,9 +122,9 @@ impl Reader<ClaudeResult> for ToModel<'_> {
     }
 
     fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> ClaudeResult {
-        let mut detail = self.beside.detail.map(ResultDetail::read).unwrap_or_default();
+        let mut detail = self.fields.detail.map(ResultDetail::read).unwrap_or_default();
         detail
-            .add_meta(self.beside.meta.unwrap_or_default(), answer.id.as_ref().map(CorrId::as_str));
+            .add_meta(self.fields.meta.unwrap_or_default(), answer.id.as_ref().map(CorrId::as_str));
         ClaudeResult::new(answer, detail, cx.at, extra)
     }
 }
