@@ -61,7 +61,12 @@ pub mod transduce;
 #[cfg(feature = "conversation")]
 pub mod wire;
 
-/// The README's snippets are tests.
-#[cfg(all(doctest, feature = "full"))]
+/// The snippets of the README are tests.
+#[cfg(all(doctest, feature = "full", feature = "testkit"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// And those of the design's questions and answers.
+#[cfg(all(doctest, feature = "full"))]
+#[doc = include_str!("../DESIGN.md")]
+struct Design;
