@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use super::{
     doctor::DoctorArgs, ingest::IngestArgs, prune::PruneArgs, query::QueryArgs, replay::ReplayArgs,
-    verify::VerifyArgs,
+    task::TaskArgs, verify::VerifyArgs,
 };
 
 pub(super) const EXIT_CODES: &str = "\
@@ -40,6 +40,8 @@ pub(super) enum Command {
     Ingest(IngestArgs),
     /// Answers questions from a database: tasks, sessions, tools, errors, words
     Query(QueryArgs),
+    /// Says which task a session belongs to
+    Task(TaskArgs),
     /// Forgets what was said long ago
     Prune(PruneArgs),
 

@@ -21,6 +21,7 @@ mod replay;
 mod signal;
 mod sink;
 mod table;
+mod task;
 mod verify;
 
 pub use self::program::Program;

@@ -22,7 +22,7 @@ use crate::{
     error::Error,
     exit, ingest, prune, query, replay,
     sink::SinkKinds,
-    verify,
+    task, verify,
 };
 
 /// The program `foldline`, with the executors and consumers that it is given.
@@ -123,6 +123,7 @@ impl Program {
             Command::Replay(args) => replay::run(self, args),
             Command::Ingest(args) => ingest::run(self, args),
             Command::Query(args) => query::run(args),
+            Command::Task(args) => task::run(args),
             Command::Prune(args) => prune::run(args),
             Command::Doctor(args) => doctor::run(self, args),
             Command::Verify(args) => verify::run(args),

@@ -189,14 +189,36 @@ fn sessions_belong_to_tasks() {
             "SELECT group_concat(task) FROM (SELECT task FROM sessions ORDER BY session_id)";
         db.query_row(tasks, [], |row| row.get(0)).unwrap()
     };
-    place.ingest("file", &[]);
+    place.ingest("file", &["--task-from", "file"]);
     assert_eq!(tasks("file"), "log-0,log-1,log-2");
     place.ingest("dir", &["--task-from", "dir"]);
     assert_eq!(tasks("dir"), "a,b,a");
-    place.ingest("session", &["--task-from", "session"]);
+    // Files of one name in different folders are different tasks.
+    place.ingest("session", &[]);
     assert_eq!(tasks("session"), "session-0,session-1,session-2");
     place.ingest("one", &["--task", "T-1"]);
     assert_eq!(tasks("one"), "T-1,T-1,T-1");
+
+    // Another task later is not taken for granted, and not passed over either.
+    let summary = place.ingest("one", &["--task", "T-2"]);
+    assert_eq!(tasks("one"), "T-1,T-1,T-1");
+    assert!(summary.contains("sessions keep their task"), "{summary}");
+    let db = place.db("one");
+    let set = |arguments: &[&str]| {
+        let arguments = [&["task", "set"], arguments, &["--db", db.to_str().unwrap()]].concat();
+        stdout(&arguments)
+    };
+    set(&["session-1", "T-2"]);
+    assert_eq!(tasks("one"), "T-1,T-2,T-1");
+    set(&["session-2"]);
+    assert_eq!(tasks("one"), "T-1,T-2,session-2");
+    // It stays when the log grows.
+    let log = place.logs().join("b/log-1.jsonl");
+    let grown = fs::read_to_string(&log).unwrap()
+        + "{\"type\":\"message\",\"role\":\"user\",\"id\":\"x\",\"text\":\"more\",\"session_id\":\"session-1\"}\n";
+    fs::write(&log, grown).unwrap();
+    place.ingest("one", &[]);
+    assert_eq!(tasks("one"), "T-1,T-2,session-2");
 }
 
 #[test]

@@ -61,7 +61,8 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "FILE", default_value = "foldline.db")]
     db: PathBuf,
 
-    /// The task that new sessions belong to
+    /// The task that new sessions belong to. Those that are stored keep theirs: `foldline task set`
+    /// changes it
     #[arg(long, value_name = "ID", conflicts_with = "task_from")]
     task: Option<String>,
 
@@ -108,9 +109,9 @@ enum TaskFrom {
     /// The folder that the log is in
     Dir,
     /// The log's file name, without its extension
-    #[default]
     File,
     /// The agent's own id of the session
+    #[default]
     Session,
 }
 

@@ -119,13 +119,16 @@ impl<'a> Planner<'a> {
         let stored_path = path.to_string_lossy().into_owned();
         let (name, start) = match found {
             None => (self.database.free_name(&stored_path)?, Start::New),
-            Some(Known { name, checkpoint, .. }) => match self.resume(size, checkpoint, path) {
-                Some(start) => (name, start),
-                None => {
+            Some(Known { name, checkpoint, .. }) => {
+                if self.args.task.is_some() && checkpoint.facts.task != self.task(path) {
+                    summary.other_task += 1;
+                }
+                let Some(start) = self.resume(size, checkpoint, path) else {
                     summary.unchanged += 1;
                     return Ok(None);
-                }
-            },
+                };
+                (name, start)
+            }
         };
         let executor = self.args.executor.clone();
         let complete = self.args.complete;

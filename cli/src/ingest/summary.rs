@@ -23,6 +23,8 @@ pub(super) struct Summary {
     pub(super) again: u64,
     /// Files in which nothing was new.
     pub(super) unchanged: u64,
+    /// Files whose sessions keep another task than the one that was given.
+    pub(super) other_task: u64,
     /// Files that end in the middle of a line.
     pub(super) mid_line: u64,
     /// What was added.
@@ -95,6 +97,13 @@ impl Summary {
         )?;
         let Totals { sources, sessions, entries, .. } = totals;
         writeln!(out, "now:   {sources} files, {sessions} sessions, {entries} entries")?;
+        if self.other_task > 0 {
+            let count = self.other_task;
+            writeln!(
+                out,
+                "sessions keep their task, which is another than --task, in files: {count} (foldline task set changes it)"
+            )?;
+        }
         if self.mid_line > 0 {
             let mid_line = self.mid_line;
             writeln!(out, "ending in the middle of a line, which is left for later: {mid_line}")?;

@@ -2,7 +2,8 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::Asked;
+use foldline::emitters::sqlite::Database;
+
 use crate::error::Error;
 
 /// How many near ones are suggested.
@@ -12,28 +13,28 @@ const SUGGESTED: usize = 3;
 const NEAR: f64 = 0.75;
 
 /// That there is such a task.
-pub(super) fn task(asked: &Asked<'_>, id: &str) -> Result<(), Error> {
-    let connection = asked.database.connection();
+pub(super) fn task(database: &Database, id: &str) -> Result<(), Error> {
+    let connection = database.connection();
     let found = connection
         .query_row("SELECT 1 FROM sessions WHERE task = ?1 LIMIT 1", [id], |_| Ok(()))
         .optional()
-        .map_err(|error| asked.failed(&error))?;
+        .map_err(|error| failed(database, &error))?;
     match found {
         Some(()) => Ok(()),
-        None => Err(not_found(asked, "task", id, "SELECT DISTINCT task FROM sessions")?),
+        None => Err(not_found(database, "task", id, "SELECT DISTINCT task FROM sessions")?),
     }
 }
 
 /// The row of the session with this number, id, or beginning of an id.
-pub(super) fn session(asked: &Asked<'_>, id: &str) -> Result<i64, Error> {
+pub(crate) fn session(database: &Database, id: &str) -> Result<i64, Error> {
     let beginnings = ids(
-        asked,
+        database,
         "SELECT id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1 ORDER BY id",
         id,
     )?;
-    let whole = ids(asked, "SELECT id FROM sessions WHERE session_id = ?1 ORDER BY id", id)?;
+    let whole = ids(database, "SELECT id FROM sessions WHERE session_id = ?1 ORDER BY id", id)?;
     let number = match id.parse::<i64>() {
-        Ok(_) => ids(asked, "SELECT id FROM sessions WHERE id = CAST(?1 AS INTEGER)", id)?,
+        Ok(_) => ids(database, "SELECT id FROM sessions WHERE id = CAST(?1 AS INTEGER)", id)?,
         Err(_) => Vec::new(),
     };
     let found = [whole, number, beginnings].into_iter().find(|found| !found.is_empty());
@@ -47,25 +48,31 @@ pub(super) fn session(asked: &Asked<'_>, id: &str) -> Result<i64, Error> {
                 numbers.join(", ")
             )))
         }
-        None => Err(not_found(asked, "session", id, "SELECT DISTINCT session_id FROM sessions")?),
+        None => {
+            Err(not_found(database, "session", id, "SELECT DISTINCT session_id FROM sessions")?)
+        }
     }
 }
 
-fn ids(asked: &Asked<'_>, sql: &str, id: &str) -> Result<Vec<i64>, Error> {
+fn ids(database: &Database, sql: &str, id: &str) -> Result<Vec<i64>, Error> {
     let mut statement =
-        asked.database.connection().prepare(sql).map_err(|error| asked.failed(&error))?;
+        database.connection().prepare(sql).map_err(|error| failed(database, &error))?;
     let ids = statement.query_map(params![id], |row| row.get(0));
-    ids.and_then(Iterator::collect).map_err(|error| asked.failed(&error))
+    ids.and_then(Iterator::collect).map_err(|error| failed(database, &error))
 }
 
-fn not_found(asked: &Asked<'_>, what: &'static str, id: &str, all: &str) -> Result<Error, Error> {
+fn not_found(database: &Database, what: &'static str, id: &str, all: &str) -> Result<Error, Error> {
     let mut statement =
-        asked.database.connection().prepare(all).map_err(|error| asked.failed(&error))?;
+        database.connection().prepare(all).map_err(|error| failed(database, &error))?;
     let all: Vec<Option<String>> = statement
         .query_map([], |row| row.get(0))
         .and_then(Iterator::collect)
-        .map_err(|error| asked.failed(&error))?;
+        .map_err(|error| failed(database, &error))?;
     Ok(Error::NotFound { what, id: id.to_owned(), near: near(id, all.into_iter().flatten()) })
+}
+
+fn failed(database: &Database, error: &rusqlite::Error) -> Error {
+    Error::Database(database.error(error))
 }
 
 /// The most similar ones.

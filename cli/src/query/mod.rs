@@ -30,7 +30,7 @@
 //! and `search` the entries of that time.
 
 mod errors;
-mod find;
+pub(super) mod find;
 mod listing;
 mod search;
 mod session;

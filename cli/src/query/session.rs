@@ -33,7 +33,7 @@ pub(super) fn answer(
     id: &str,
     last: Option<u32>,
 ) -> Result<SessionAnswer, Error> {
-    let row = find::session(asked, id)?;
+    let row = find::session(&asked.database, id)?;
     let session = sessions(asked, Some(Which::Row(row)))?;
     let (count, id): (i64, Option<String>) = asked
         .database

@@ -28,7 +28,7 @@ pub(super) struct TaskAnswer {
 }
 
 pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
-    find::task(asked, id)?;
+    find::task(&asked.database, id)?;
     Ok(TaskAnswer {
         task: tasks(asked, Some(id))?,
         sessions: sessions(asked, Some(Which::OfTask(id)))?,

@@ -16,6 +16,7 @@ mod resolver;
 mod row;
 pub mod schema;
 mod sources;
+mod task;
 mod writer;
 
 use std::{
