@@ -96,12 +96,13 @@ fn examine(
 }
 
 fn read(log: &mut Log, executor: DynExecutor, max_line: usize) -> Result<(Counts, Drift), Error> {
-    let mut processor = pipeline::begin(executor, Drift::default(), max_line);
+    let mut processor = pipeline::begin(executor, Drift::default(), max_line, log.span());
     while let Step::Bytes(bytes) = log.step()? {
-        processor.push(bytes, |never| match never {});
+        let span = pipeline::span(&processor);
+        span.in_scope(|| processor.push(bytes, |never| match never {}));
     }
     let Finished { counts, emitter, .. } = processor.finish(|never| match never {});
-    Ok((counts, emitter.into_inner()))
+    Ok((counts, emitter.into_inner().into_inner()))
 }
 
 fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {

@@ -40,6 +40,14 @@ impl Log {
         }
     }
 
+    /// The span of `tracing` that what is read of it belongs to.
+    pub(crate) fn span(&self) -> tracing::Span {
+        match self {
+            Self::Once(file) => file.span().clone(),
+            Self::Followed(follow) => follow.span().clone(),
+        }
+    }
+
     /// What there is to read now.
     pub(crate) fn step(&mut self) -> Result<Step<'_>, SourceError> {
         match self {

@@ -3,12 +3,13 @@
 
 use foldline::{
     conversation::{Json, Locating, LocatingState, locating},
-    emitters::interleaved::Interleaved,
+    emitters::{interleaved::Interleaved, traced::Traced},
     executors::{AnyState, DynExecutor, Sessions, SessionsState},
     processor::{LineFramer, Processor, Snapshot, SnapshotError},
     transduce::{Resume, Transducer},
 };
 use serde::de::DeserializeOwned;
+use tracing::Span;
 
 /// What reduces a log.
 pub(crate) type LogReducer = Sessions<Locating<DynExecutor>>;
@@ -16,13 +17,23 @@ pub(crate) type LogReducer = Sessions<Locating<DynExecutor>>;
 /// The state of the reducer.
 pub(crate) type LogState<S = AnyState> = SessionsState<LocatingState<S>>;
 
-/// What reads a log. The emitter knows one session at a time.
-pub(crate) type LogProcessor<M> = Processor<LogReducer, LogState, Interleaved<M>>;
+/// The emitters of a verb, which know one session at a time, within the spans of `tracing`.
+pub(crate) type LogEmitter<M> = Interleaved<Traced<M>>;
 
-/// Begins a log.
-pub(crate) fn begin<M>(executor: DynExecutor, emitter: M, max_line: usize) -> LogProcessor<M> {
+/// What reads a log.
+pub(crate) type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>>;
+
+/// Begins a log, whose span is `source`.
+pub(crate) fn begin<M>(
+    executor: DynExecutor,
+    emitter: M,
+    max_line: usize,
+    source: Span,
+) -> LogProcessor<M> {
+    source.record("format", executor.format().name);
     let reducer = Sessions::new(locating(executor));
-    let transducer = Transducer::new(reducer, Interleaved::new(emitter));
+    let emitter = Interleaved::new(Traced::new(source, emitter));
+    let transducer = Transducer::new(reducer, emitter);
     Processor::with_framer(transducer, LineFramer::new(max_line))
 }
 
@@ -32,15 +43,33 @@ pub(crate) fn resume<M>(
     state: &Json,
     emitter: M,
     max_line: usize,
+    source: Span,
 ) -> Result<LogProcessor<M>, SnapshotError>
 where
     M: Resume,
     M::State: DeserializeOwned,
 {
-    type Stored<M> = Snapshot<LogState<Json>, <Interleaved<M> as Resume>::State>;
+    type Stored<M> = Snapshot<LogState<Json>, <LogEmitter<M> as Resume>::State>;
     let restore =
         |session: LocatingState<Json>| session.try_map(|state| executor.restore(state.get()));
     let snapshot = Stored::<M>::from_json(state)?.try_map_state(|state| state.try_map(restore))?;
+    source.record("format", executor.format().name);
     let reducer = Sessions::new(locating(executor));
-    Ok(Processor::resume(reducer, snapshot, Interleaved::new(emitter), max_line))
+    let emitter = Interleaved::new(Traced::new(source, emitter));
+    Ok(Processor::resume(reducer, snapshot, emitter, max_line))
+}
+
+/// The emitters of the verb.
+pub(crate) fn emitter<M>(processor: &LogProcessor<M>) -> &M {
+    processor.transducer().emitter().get_ref().get_ref()
+}
+
+/// The emitters of the verb.
+pub(crate) fn emitter_mut<M>(processor: &mut LogProcessor<M>) -> &mut M {
+    processor.emitter_mut().get_mut().get_mut()
+}
+
+/// The span of the session that is being read, in which the next bytes are reduced.
+pub(crate) fn span<M>(processor: &LogProcessor<M>) -> Span {
+    processor.transducer().emitter().get_ref().span().clone()
 }

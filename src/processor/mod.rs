@@ -14,7 +14,7 @@ mod stretches;
 
 use std::sync::Arc;
 
-use tracing::{debug, trace};
+use tracing::debug;
 
 pub use self::{
     background::Background,
@@ -178,7 +178,12 @@ impl<R, S, M> Processor<R, S, M> {
         }
         let mut steps = Steps { transducer, counts, hashes_lines: *hashes_lines, done };
         framer.push(bytes, |line| steps.line(line, &mut each));
-        trace!(bytes = bytes.len(), lines = counts.lines, "bytes processed");
+        debug!(
+            bytes = bytes.len(),
+            lines = counts.lines,
+            records = counts.records,
+            "bytes processed"
+        );
     }
 
     /// The file ends and the log goes on in another one: reduces the last line, if it has no line end,

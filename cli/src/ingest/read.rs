@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use foldline::{
     conversation::{ByItem, DomainEvent, Json, Located, SessionId, TaskId, by_item},
     emitters::{
-        interleaved::{Interleaved, InterleavedState},
+        interleaved::InterleavedState,
         metrics::Metrics,
         sqlite::{RowEmitter, Rows},
     },
@@ -23,7 +23,7 @@ use super::{
 use crate::{
     error::Error,
     log::Log,
-    pipeline::{self, LogProcessor, LogReducer, LogState},
+    pipeline::{self, LogEmitter, LogProcessor, LogReducer, LogState},
     sink::{Gathered, Sinks},
 };
 
@@ -92,7 +92,7 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 
 /// What ingest makes of a log's events.
 type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>, Sinks);
-type LogStretches = Stretches<LogReducer, LogState, Interleaved<Fan>>;
+type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
@@ -145,7 +145,8 @@ fn try_read(
     let Some(mut file) = File::open(reading, plan, &mut log, each)? else { return Ok(None) };
     let first = file.stretches.committed();
     while let Step::Bytes(bytes) = log.step()? {
-        file.stretches.push(bytes, nothing);
+        let span = pipeline::span(file.stretches.processor());
+        span.in_scope(|| file.stretches.push(bytes, nothing));
         if file.stretches.is_due() {
             let identity = file.identity(&mut log)?;
             if !each(file.stretch(identity)?) {
@@ -165,7 +166,8 @@ fn try_read(
         }
     }
     let has_news = has_news || file.stretches.committed() != first;
-    let failures = failures(&file.stretches.processor().transducer().emitter().get_ref().3);
+    file.stretches.processor_mut().emitter_mut().get_mut().end_source();
+    let failures = failures(&pipeline::emitter(file.stretches.processor()).3);
     Ok(Some(End { mid_line, has_news, failures }))
 }
 
@@ -196,6 +198,7 @@ impl<'p> File<'p> {
                 &checkpoint.state,
                 fan(reading),
                 DEFAULT_MAX_LINE,
+                file.span().clone(),
             )
         {
             if !file.starts_with(checkpoint.facts.identity.read)? {
@@ -217,7 +220,7 @@ impl<'p> File<'p> {
                     return Ok(None);
                 }
                 let format = executor.format().name;
-                (format, pipeline::begin(executor, fan(reading), DEFAULT_MAX_LINE))
+                (format, pipeline::begin(executor, fan(reading), DEFAULT_MAX_LINE, log.span()))
             }
         };
         let processor = if reading.audited { processor.with_line_hashes() } else { processor };
@@ -265,7 +268,7 @@ impl<'p> File<'p> {
         );
         let (commit, finished) = finished.map_err(|error| fail(plan, error))?;
         identity?;
-        let failures = failures(&finished.emitter.get_ref().3);
+        let failures = failures(&finished.emitter.get_ref().get_ref().3);
         let has_news = has_moved || first != Some(commit.checkpoint.position);
         if has_news && !each(piece(commit, session, pending)) {
             return Ok(None);
@@ -283,7 +286,7 @@ fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
 }
 
 fn session_id(processor: &LogProcessor<Fan>) -> Option<SessionId> {
-    processor.transducer().emitter().get_ref().0.get_ref().session_id().cloned()
+    pipeline::emitter(processor).0.get_ref().session_id().cloned()
 }
 
 fn failures(sinks: &Sinks) -> Vec<String> {

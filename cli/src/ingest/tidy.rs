@@ -31,7 +31,7 @@ impl Tidier {
                 behind.try_iter().for_each(drop);
                 // What it cannot move now, the writer moves later, and says what is wrong.
                 if let Err(error) = database.checkpoint() {
-                    debug!(%error, "no checkpoint");
+                    debug!(?error, "no checkpoint");
                 }
             }
         });

@@ -6,7 +6,6 @@ use std::{
 };
 
 use foldline::{
-    emitters::interleaved::Interleaved,
     ledger::{
         Checkpoint, CommitError, FileLedger, FileLedgerError, Identity, Ledger, SourceFacts,
         SourceName,
@@ -24,7 +23,7 @@ use crate::{
     beside::BesideFile,
     error::Error,
     log::Log,
-    pipeline::{self, LogReducer, LogState},
+    pipeline::{self, LogEmitter, LogReducer, LogState},
     program::Program,
     sink::{Gathered, Sinks},
 };
@@ -32,7 +31,7 @@ use crate::{
 /// How long after the last checkpoint another one is due.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-type LogStretches = Stretches<LogReducer, LogState, Interleaved<Fan>>;
+type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
 
 pub(super) fn run(
     program: &Program,
@@ -89,7 +88,7 @@ fn begin(
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
     let format = executor.format().name.to_owned();
     let facts = SourceFacts { path: name.as_str().to_owned(), format, ..SourceFacts::default() };
-    let processor = pipeline::begin(executor, fan(args, chosen), args.max_line);
+    let processor = pipeline::begin(executor, fan(args, chosen), args.max_line, log.span());
     Ok(Stretches::new(name, facts, None, processor))
 }
 
@@ -111,9 +110,10 @@ fn resume(
     if args.executor != "auto" && args.executor != facts.format {
         return Err(refused(format!("it was made with --executor {}", facts.format)));
     }
-    let processor = pipeline::resume(executor.clone(), &state, fan(args, chosen), args.max_line);
+    let processor =
+        pipeline::resume(executor.clone(), &state, fan(args, chosen), args.max_line, log.span());
     let mut processor = processor.map_err(|error| refused(error.to_string()))?;
-    if let Some(missing) = processor.emitter_mut().get_mut().1.sinks_mut().new_ones().first() {
+    if let Some(missing) = pipeline::emitter_mut(&mut processor).1.sinks_mut().new_ones().first() {
         let what = if *missing == chosen.main.name { "--format" } else { "--sink" };
         return Err(refused(format!("it was made with another {what} than {missing}")));
     }
@@ -150,7 +150,8 @@ impl Replay<'_> {
             }
             match log.step()? {
                 Step::Bytes(bytes) => {
-                    self.stretches.push(bytes, nothing);
+                    let span = pipeline::span(self.stretches.processor());
+                    span.in_scope(|| self.stretches.push(bytes, nothing));
                     self.write(outputs)?;
                 }
                 Step::Notice(notice) => Log::report(&self.args.file, &notice),
@@ -168,7 +169,7 @@ impl Replay<'_> {
         self.commit(log, outputs)?;
         let Self { args, chosen, journal, out, mut ledger, stretches, .. } = self;
         let mut finished = stretches.into_processor().finish(nothing);
-        let (Malformed(malformed), paced) = finished.emitter.get_mut();
+        let (Malformed(malformed), paced) = finished.emitter.get_mut().get_mut();
         let sinks = paced.sinks_mut();
         let gathered = foldline::transduce::Gather::cut(sinks);
         let fail = |error| ledger_error(error, out, journal);
@@ -194,7 +195,7 @@ impl Replay<'_> {
         let written = outputs.write(gathered, ledger);
         written.map_err(|error| error.or_ledger(|error| ledger_error(error, out, journal)))?;
         main_failure(
-            self.stretches.processor_mut().emitter_mut().get_mut().1.sinks_mut(),
+            pipeline::emitter_mut(self.stretches.processor_mut()).1.sinks_mut(),
             self.chosen,
         )
     }

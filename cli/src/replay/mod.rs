@@ -91,14 +91,15 @@ fn plain(
         sinks.add(kind, chosen.options, writer);
     }
     let fan = (Malformed::default(), Paced::new(args.speed, sinks));
-    let mut processor = pipeline::begin(executor, fan, args.max_line);
+    let mut processor = pipeline::begin(executor, fan, args.max_line, log.span());
     while !processor.is_done() {
         match log.step()? {
             Step::Bytes(bytes) => {
                 progress.inc(bytes.len() as u64);
-                processor.push(bytes, nothing);
+                let span = pipeline::span(&processor);
+                span.in_scope(|| processor.push(bytes, nothing));
                 // What was read is shown, however long the rest takes to come.
-                let sinks = processor.emitter_mut().get_mut().1.sinks_mut();
+                let sinks = pipeline::emitter_mut(&mut processor).1.sinks_mut();
                 sinks.flush();
                 main_failure(sinks, chosen)?;
             }
@@ -113,7 +114,7 @@ fn plain(
     }
     progress.finish_and_clear();
     let Finished { counts, emitter, .. } = processor.finish(nothing);
-    conclude(emitter.into_inner(), counts, args, chosen)
+    conclude(emitter.into_inner().into_inner(), counts, args, chosen)
 }
 
 /// The log was read to its end: writes the rest, and gives the exit code.
