@@ -8,10 +8,10 @@ use std::{
 use clap::Args;
 
 use super::{
-    args::{EXIT_CODES, parse_size},
     error::Error,
     exit, files,
     log::Log,
+    options::{EXIT_CODES, parse_size},
     pipeline,
     program::Program,
 };

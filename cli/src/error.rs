@@ -9,6 +9,7 @@ use super::exit;
 use foldline::{
     emitters::{audit::AuditError, sqlite::SqliteError},
     executors::Format,
+    ledger::CommitError,
     source::SourceError,
 };
 
@@ -77,6 +78,17 @@ fn suggestion(near: &[String]) -> String {
 /// An error of the system, with the file that it is about.
 pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+impl From<CommitError<SqliteError>> for Error {
+    fn from(error: CommitError<SqliteError>) -> Self {
+        match error {
+            CommitError::Moved { source_name, .. } => {
+                Self::Overtaken { path: source_name.as_str().to_owned() }
+            }
+            CommitError::Failed(error) => Self::Database(error),
+        }
+    }
 }
 
 impl Error {

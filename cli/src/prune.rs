@@ -9,9 +9,9 @@ use std::{
 use clap::Args;
 
 use super::{
-    args::EXIT_CODES,
     error::Error,
     exit,
+    options::EXIT_CODES,
     query::when::{self, When},
 };
 use foldline::{

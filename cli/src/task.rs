@@ -12,7 +12,7 @@ use foldline::{
     emitters::{sqlite::Database, terminal::neutralise_line},
 };
 
-use crate::{args::EXIT_CODES, error::Error, exit, query::find};
+use crate::{error::Error, exit, options::EXIT_CODES, query::find};
 
 /// The options of `foldline task`.
 #[derive(Debug, Args)]

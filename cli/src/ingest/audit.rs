@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use super::{read::Records, write::overtaken};
+use super::read::Records;
 use crate::error::Error;
 use foldline::{
     conversation::Json,
@@ -26,7 +26,7 @@ pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Er
     }
     let mut file = AuditFile::open(absolute, SyncPolicy::End).map_err(Error::Audit)?;
     let begun = state(&mut file)?;
-    database.commit(&[], &[begun]).map_err(overtaken)?;
+    database.commit(&[], &[begun])?;
     Ok(file)
 }
 

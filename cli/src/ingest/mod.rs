@@ -9,6 +9,7 @@
 //! back is released. Should a file grow after that, it is read again from its beginning. In the same
 //! way a last line without its end is left for the next time, unless it is a whole record.
 
+mod args;
 mod audit;
 mod parallel;
 mod plan;
@@ -22,25 +23,26 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     num::NonZeroUsize,
-    path::{Path, PathBuf},
+    path::Path,
     thread,
     time::Duration,
 };
 
-use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+pub(super) use self::args::IngestArgs;
 use self::{
     plan::{Plan, Planner},
+    read::Reading,
     summary::Summary,
     tidy::Tidier,
     write::Writer,
 };
 use super::{
-    args::{EXIT_CODES, width},
     beside::BesideFile,
     error::Error,
     exit,
+    options::width,
     program::Program,
     sink::{SinkKind, SinkName, SinkOptions},
 };
@@ -48,82 +50,6 @@ use foldline::{
     emitters::{sqlite::Database, transcript::TranscriptStyle},
     ledger::Ledger,
 };
-
-/// The options of `foldline ingest`.
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub(super) struct IngestArgs {
-    /// Logs, and folders that are searched for logs
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
-
-    /// The database; made where there is none
-    #[arg(long, value_name = "FILE", default_value = "foldline.db")]
-    db: PathBuf,
-
-    /// The task that new sessions belong to. Those that are stored keep theirs: `foldline task set`
-    /// changes it
-    #[arg(long, value_name = "ID", conflicts_with = "task_from")]
-    task: Option<String>,
-
-    /// What names the task of a new session
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
-    task_from: TaskFrom,
-
-    /// Which agent wrote the logs; `auto` looks at the first lines of each
-    #[arg(long, short, default_value = "auto", value_name = "NAME")]
-    executor: String,
-
-    /// An audit trail to continue, or to begin, with a record for each event that is added
-    #[arg(long, value_name = "FILE")]
-    audit: Option<PathBuf>,
-
-    /// A consumer to run beside the database, into a file. May be given again
-    #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
-    sinks: Vec<SinkName>,
-
-    /// Where to write the metrics of everything in the database, in the Prometheus text format
-    #[arg(long, value_name = "FILE")]
-    metrics: Option<PathBuf>,
-
-    /// The logs are complete: calls without a result end as unfinished
-    #[arg(long = "final")]
-    complete: bool,
-
-    /// Also search hidden files and folders
-    #[arg(long)]
-    hidden: bool,
-
-    /// How many threads read and write [default: one for each processor]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-
-    /// How many seconds to wait while another program writes to the database
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    wait: u32,
-}
-
-/// What names the task of a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum TaskFrom {
-    /// The folder that the log is in
-    Dir,
-    /// The log's file name, without its extension
-    File,
-    /// The agent's own id of the session
-    #[default]
-    Session,
-}
-
-/// What all readers need.
-pub(super) struct Reading<'a> {
-    program: &'a Program,
-    /// The consumers that run beside the database.
-    sinks: Vec<&'a SinkKind>,
-    options: SinkOptions,
-    /// There is an audit trail, which wants every event, with the digest of its line.
-    audited: bool,
-}
 
 pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     let sinks: Vec<_> = args

@@ -9,9 +9,8 @@ use std::{
 };
 
 use super::{
-    Reading,
     plan::Plan,
-    read::{Piece, read},
+    read::{Piece, Reading, read},
     write::{TRANSACTION, Writer},
 };
 use crate::error::Error;

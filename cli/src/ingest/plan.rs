@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    IngestArgs, TaskFrom,
+    args::{IngestArgs, TaskFrom},
     summary::{Skipped, Summary},
 };
 use crate::error::Error;

@@ -16,16 +16,24 @@ use foldline::{
 };
 use serde::de::IgnoredAny;
 
-use super::{
-    Reading,
-    plan::{Plan, Start},
-};
+use super::plan::{Plan, Start};
 use crate::{
     error::Error,
     log::Log,
     pipeline::{self, LogEmitter, LogProcessor, LogReducer, LogState},
-    sink::{Gathered, Sinks},
+    program::Program,
+    sink::{Gathered, SinkKind, SinkOptions, Sinks},
 };
+
+/// What all readers need.
+pub(super) struct Reading<'a> {
+    pub(super) program: &'a Program,
+    /// The consumers that run beside the database.
+    pub(super) sinks: Vec<&'a SinkKind>,
+    pub(super) options: SinkOptions,
+    /// There is an audit trail, which wants every event, with the digest of its line.
+    pub(super) audited: bool,
+}
 
 /// What reading a file comes to, piece by piece.
 pub(super) enum Piece {

@@ -13,9 +13,9 @@ use crate::{beside::BesideFile, error::Error};
 use foldline::{
     emitters::{
         audit::AuditFile,
-        sqlite::{Database, Rows, SqliteError},
+        sqlite::{Database, Rows},
     },
-    ledger::{Commit, CommitError, Ledger},
+    ledger::{Commit, Ledger},
 };
 
 /// How many bytes of logs make a transaction, unless one commit has more.
@@ -114,20 +114,11 @@ impl Writer {
             for (_, file) in &mut self.beside {
                 marks.push(file.mark()?);
             }
-            let receipt = self.database.commit(&commits, &marks).map_err(overtaken)?;
+            let receipt = self.database.commit(&commits, &marks)?;
             self.summary.receipt.add(receipt);
             self.tidier.clear_up(commits);
         }
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
         Ok(())
-    }
-}
-
-pub(super) fn overtaken(error: CommitError<SqliteError>) -> Error {
-    match error {
-        CommitError::Moved { source_name, .. } => {
-            Error::Overtaken { path: source_name.as_str().to_owned() }
-        }
-        CommitError::Failed(error) => Error::Database(error),
     }
 }

@@ -53,9 +53,9 @@ use self::{
     when::When,
 };
 use super::{
-    args::{EXIT_CODES, width},
     error::Error,
     exit,
+    options::{EXIT_CODES, width},
 };
 use foldline::emitters::sqlite::Database;
 

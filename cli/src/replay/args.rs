@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 
 use crate::{
-    args::{Color, EXIT_CODES, parse_seconds, parse_size},
+    options::{Color, EXIT_CODES, parse_seconds, parse_size},
     pace::{Speed, parse_speed},
     sink::SinkName,
 };

@@ -15,9 +15,9 @@ use foldline::{
 };
 
 use super::{
-    Chosen, ReplayArgs, exit_code,
+    args::ReplayArgs,
+    chosen::{Chosen, exit_code, main_failure},
     fan::{Fan, Malformed, Paced, nothing},
-    main_failure,
 };
 use crate::{
     beside::BesideFile,

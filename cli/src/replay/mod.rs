@@ -2,6 +2,7 @@
 
 mod args;
 mod checkpointed;
+mod chosen;
 mod fan;
 
 use std::{
@@ -11,23 +12,23 @@ use std::{
 };
 
 use foldline::{
-    emitters::transcript::TranscriptStyle,
     processor::Finished,
     source::{Follow, Step, Until},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub(super) use self::args::ReplayArgs;
-use self::fan::{Fan, Malformed, Paced, nothing};
+use self::{
+    chosen::{Chosen, exit_code, main_failure},
+    fan::{Fan, Malformed, Paced, nothing},
+};
 use crate::{
-    args::width,
     error::Error,
-    exit,
     log::Log,
     pipeline,
     program::Program,
     signal::stop_flag,
-    sink::{SinkKind, SinkName, SinkOptions, Sinks, Writer},
+    sink::{Sinks, Writer},
 };
 
 /// Files that take longer than a glance to read.
@@ -40,35 +41,6 @@ pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
     match &args.checkpoint {
         Some(journal) => checkpointed::run(program, args, &chosen, journal, log),
         None => plain(program, args, &chosen, log),
-    }
-}
-
-/// The outputs that were asked for.
-struct Chosen<'p> {
-    main: &'p SinkKind,
-    /// Those beside it, each with where it writes to.
-    beside: Vec<(&'p SinkKind, Option<&'p Path>)>,
-    options: SinkOptions,
-}
-
-impl<'p> Chosen<'p> {
-    fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
-        let main = program.sinks.require(&args.format)?;
-        let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
-        let mut chosen = Self { main, beside: Vec::new(), options: SinkOptions { style } };
-        for SinkName { name, file } in &args.sinks {
-            let kind = program.sinks.require(name)?;
-            if chosen.kinds().any(|other| other.name == kind.name) {
-                return Err(Error::WrongUse(format!("{name} is written twice")));
-            }
-            chosen.beside.push((kind, file.as_deref()));
-        }
-        Ok(chosen)
-    }
-
-    /// All of them, the main one first.
-    fn kinds(&self) -> impl Iterator<Item = &'p SinkKind> {
-        std::iter::once(self.main).chain(self.beside.iter().map(|(kind, _)| *kind))
     }
 }
 
@@ -129,24 +101,6 @@ fn conclude(
     sinks.conclude(counts);
     main_failure(&mut sinks, chosen)?;
     exit_code(malformed, &sinks, args)
-}
-
-/// What the program ends with.
-fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
-    let mut code = exit::FINE;
-    if args.strict && malformed > 0 {
-        let _ = writeln!(io::stderr(), "foldline: {malformed} lines are malformed");
-        code = exit::MALFORMED;
-    }
-    if sinks.report_failures() {
-        code = exit::FAILED;
-    }
-    Ok(code)
-}
-
-/// A run whose main output failed is over.
-fn main_failure(sinks: &mut Sinks, chosen: &Chosen<'_>) -> Result<(), Error> {
-    sinks.take_failure(chosen.main.name).map_or(Ok(()), |error| Err(Error::Output(error)))
 }
 
 fn open(args: &ReplayArgs) -> Result<Log, Error> {

@@ -1,0 +1,85 @@
+//! Options and their values, as several verbs have them.
+
+use std::{
+    io::{self, IsTerminal},
+    time::Duration,
+};
+
+use clap::ValueEnum;
+
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+  0  fine
+  1  failed: something could not be read or written, or a checkpoint does not fit
+  2  wrong use, or the log's format was not recognised
+  3  read to the end, but not everything was as it should be (only with --strict)
+  4  there is no task or session of that name
+
+Environment:
+  NO_COLOR  no colours, unless --color always
+  RUST_LOG  what to log to stderr, e.g. foldline=debug";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Also into a file or a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+impl Color {
+    /// Whether standard output is coloured: what the option says, else `NO_COLOR`, else a terminal.
+    pub(super) fn on_stdout(self) -> bool {
+        let no_color = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => io::stdout().is_terminal() && !no_color(),
+        }
+    }
+}
+
+/// The width of what is printed: what the option says, else the terminal's, else 100 columns.
+pub(super) fn width(option: Option<u16>) -> usize {
+    let terminal = || Some(terminal_size::terminal_size()?.0.0);
+    usize::from(option.or_else(terminal).unwrap_or(100))
+}
+
+/// Reads a number of bytes such as `4096`, `64K` or `16MiB`.
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return Err("give a number of bytes, or of K, M or G (1024 each)".to_owned()),
+    };
+    let size = digits.parse::<usize>().map_err(|error| error.to_string())?;
+    let size = size.checked_mul(1 << shift).filter(|size| *size >= 256);
+    size.ok_or_else(|| "give at least 256 bytes, and not more than fit into memory".to_owned())
+}
+
+/// Reads a time in seconds, such as `10` or `0.5`.
+pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("300"), Ok(300));
+        assert_eq!(parse_size("64k"), Ok(64 << 10));
+        assert_eq!(parse_size("16MiB"), Ok(16 << 20));
+        for wrong in ["", "M", "-1", "1T", "10", "99999999999G"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

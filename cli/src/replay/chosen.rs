@@ -1,0 +1,64 @@
+//! [`Chosen`]: the outputs that were asked for, and what becomes of the run with them.
+
+use std::{
+    io::{self, Write},
+    path::Path,
+};
+
+use foldline::emitters::transcript::TranscriptStyle;
+
+use super::args::ReplayArgs;
+use crate::{
+    error::Error,
+    exit,
+    options::width,
+    program::Program,
+    sink::{SinkKind, SinkName, SinkOptions, Sinks},
+};
+
+/// The outputs that were asked for.
+pub(super) struct Chosen<'p> {
+    pub(super) main: &'p SinkKind,
+    /// Those beside it, each with where it writes to.
+    pub(super) beside: Vec<(&'p SinkKind, Option<&'p Path>)>,
+    pub(super) options: SinkOptions,
+}
+
+impl<'p> Chosen<'p> {
+    pub(super) fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
+        let main = program.sinks.require(&args.format)?;
+        let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
+        let mut chosen = Self { main, beside: Vec::new(), options: SinkOptions { style } };
+        for SinkName { name, file } in &args.sinks {
+            let kind = program.sinks.require(name)?;
+            if chosen.kinds().any(|other| other.name == kind.name) {
+                return Err(Error::WrongUse(format!("{name} is written twice")));
+            }
+            chosen.beside.push((kind, file.as_deref()));
+        }
+        Ok(chosen)
+    }
+
+    /// All of them, the main one first.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &'p SinkKind> {
+        std::iter::once(self.main).chain(self.beside.iter().map(|(kind, _)| *kind))
+    }
+}
+
+/// What the program ends with.
+pub(super) fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
+    let mut code = exit::FINE;
+    if args.strict && malformed > 0 {
+        let _ = writeln!(io::stderr(), "foldline: {malformed} lines are malformed");
+        code = exit::MALFORMED;
+    }
+    if sinks.report_failures() {
+        code = exit::FAILED;
+    }
+    Ok(code)
+}
+
+/// A run whose main output failed is over.
+pub(super) fn main_failure(sinks: &mut Sinks, chosen: &Chosen<'_>) -> Result<(), Error> {
+    sinks.take_failure(chosen.main.name).map_or(Ok(()), |error| Err(Error::Output(error)))
+}
