@@ -36,14 +36,14 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Reads a log from its beginning and shows the session, or converts it
     Replay(ReplayArgs),
-    /// Reads files and folders of logs into a database, from where it stopped before
+    /// Reads files and folders of logs into a database; a later run adds only what is new
     Ingest(IngestArgs),
     /// Answers questions from a database: tasks, sessions, tools, errors, words
     Query(QueryArgs),
-    /// Forgets what was said long ago
+    /// Removes the entries of old sessions
     Prune(PruneArgs),
 
-    /// Tells for each log its format, and what of it was not fully understood
+    /// Reports the format of each log, and what was not understood
     Doctor(DoctorArgs),
 
     /// Checks an audit trail, and the logs that it was made from
@@ -62,7 +62,7 @@ pub(super) enum Color {
 }
 
 impl Color {
-    /// Whether standard output is coloured: what the option says, else `NO_COLOR`, else a terminal.
+    /// Whether standard output is coloured: by the option, else `NO_COLOR`, else if it is a terminal.
     pub(super) fn on_stdout(self) -> bool {
         let no_color = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         match self {
@@ -73,7 +73,7 @@ impl Color {
     }
 }
 
-/// The width of what is printed: what the option says, else the terminal's, else 100 columns.
+/// The output width: that of the option, else the terminal's, else 100 columns.
 pub(super) fn width(option: Option<u16>) -> usize {
     let terminal = || Some(terminal_size::terminal_size()?.0.0);
     usize::from(option.or_else(terminal).unwrap_or(100))

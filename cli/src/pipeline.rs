@@ -1,4 +1,4 @@
-//! The pipeline that every verb drives: a processor, round a reducer that is chosen at run time.
+//! The pipeline of every verb: a processor with an executor that is chosen at run time.
 
 use foldline::{
     conversation::{Json, Locating, LocatingState, locating},
@@ -11,16 +11,16 @@ use serde::de::DeserializeOwned;
 /// The state of the reducer.
 pub(crate) type LogState = LocatingState<AnyState>;
 
-/// What reads a log.
+/// The processor of a log.
 pub(crate) type LogProcessor<M> = Processor<Locating<DynExecutor>, LogState, M>;
 
-/// Begins a log.
+/// A processor at the beginning of a log.
 pub(crate) fn begin<M>(executor: DynExecutor, emitter: M, max_line: usize) -> LogProcessor<M> {
     let transducer = Transducer::new(locating(executor), emitter);
     Processor::with_framer(transducer, LineFramer::new(max_line))
 }
 
-/// Goes on with a log from a stored state.
+/// A processor that continues from a stored state.
 pub(crate) fn resume<M>(
     executor: DynExecutor,
     state: &Json,

@@ -27,8 +27,8 @@ use crate::{
 
 /// The program `foldline`, with the executors and consumers that it is given.
 ///
-/// Its own are those of [`Program::builtin`]. Any other crate adds its own, and has the whole program
-/// for them: recognised, replayed, followed, ingested, examined.
+/// [`Program::builtin`] has those of this repository. Another crate adds its own, and every verb works
+/// with them: they are recognised, replayed, followed, ingested, and examined by `doctor`.
 ///
 /// ```no_run
 /// use std::convert::Infallible;
@@ -66,10 +66,10 @@ impl Program {
     /// The same program with one more consumer, as `replay --format NAME` and as `--sink NAME` of the
     /// verbs that read logs. One of the same name is replaced.
     ///
-    /// `make` makes the consumer, once for each log. Each output that is `Ok` becomes a line. An `Err`
-    /// and a panic end this consumer, and neither the others nor the run; they are reported at the end,
-    /// with exit code 1. What the consumer remembers ([`Resume`]) is stored with checkpoints; one that
-    /// remembers nothing is wrapped in [`Memoryless`](foldline::transduce::Memoryless).
+    /// `make` makes the consumer, once for each log. Each `Ok` output becomes a line. An `Err`
+    /// or a panic ends this consumer, but neither the others nor the run; it is reported at the end,
+    /// with exit code 1. The consumer's memory ([`Resume`]) is stored with checkpoints; a consumer without
+    /// one is wrapped in [`Memoryless`](foldline::transduce::Memoryless).
     #[must_use]
     pub fn sink<M, Line, E>(
         mut self,
@@ -93,7 +93,7 @@ impl Program {
 
     /// Runs the program with these arguments, of which the first is its own name.
     ///
-    /// Wrong arguments, `--help` and `--version` end the process, as is usual for programs.
+    /// Wrong arguments, `--help` and `--version` end the process.
     pub fn run_with<I>(&self, arguments: I) -> ExitCode
     where
         I: IntoIterator,
@@ -105,12 +105,12 @@ impl Program {
         let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         match self.run_command(&args.command) {
             Ok(code) => ExitCode::from(code),
-            // Whoever read the output closed it: there is nothing left to do.
+            // The reader closed the pipe: nothing is left to do.
             Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 ExitCode::from(exit::FINE)
             }
             Err(error) => {
-                // There is nowhere left to report a failure to report.
+                // An error of standard error itself cannot be reported.
                 let message = error.to_string();
                 let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
                 ExitCode::from(error.exit_code())
@@ -129,7 +129,7 @@ impl Program {
         }
     }
 
-    /// The command line, with the names of the executors and the outputs that there are.
+    /// The command line, with the names of the registered executors and outputs.
     fn command(&self) -> ClapCommand {
         let names = || self.registry.iter().map(DynExecutor::format);
         let executors = || {
@@ -152,12 +152,12 @@ impl Program {
     }
 }
 
-/// `RUST_LOG` chooses what is logged; nothing is without it.
+/// Logs to standard error what `RUST_LOG` selects; without it, nothing.
 fn log_to_stderr() {
     if std::env::var_os("RUST_LOG").is_none() {
         return;
     }
-    // Fails where the embedding program logs already.
+    // Fails if the embedding program has set a subscriber already.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(io::stderr)

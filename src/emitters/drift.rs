@@ -78,7 +78,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for Drift {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
         let line = event.position.line;
         match &event.item {
-            DomainEvent::Session(news) => self.session.merge(news),
+            DomainEvent::Session(facts) => self.session.merge(facts),
             DomainEvent::Warning(warning) => self.add(line, warning),
             DomainEvent::NewToolCall { corr_id, .. } if self.called_at.len() < MAX_CALLS => {
                 self.called_at.insert(corr_id.clone(), line);

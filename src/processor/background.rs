@@ -12,7 +12,7 @@ use crate::transduce::{Batch, Emitter, Fault};
 const EVENTS: usize = 128;
 
 /// The capacity of the queue, in batches. When it is full, `emit` blocks, so that memory is bounded.
-const LOTS: usize = 2;
+const QUEUED_BATCHES: usize = 2;
 
 /// Runs an emitter on its own thread, some events behind the others.
 ///
@@ -50,14 +50,14 @@ const LOTS: usize = 2;
 pub struct Background<Event, M> {
     waiting: Vec<Event>,
     /// `None` only once the input has ended.
-    queue: Option<SyncSender<Lot<Event>>>,
+    queue: Option<SyncSender<Message<Event>>>,
     /// Batches come back to be freed by the thread that allocated them, which is much faster.
-    spent: Receiver<Vec<Event>>,
+    recycled: Receiver<Vec<Event>>,
     thread: Option<JoinHandle<M>>,
 }
 
-enum Lot<Event> {
-    Events(Vec<Event>),
+enum Message<Event> {
+    Batch(Vec<Event>),
     Finish,
 }
 
@@ -75,32 +75,32 @@ where
     where
         M: Emitter<Event, Out>,
     {
-        let (queue, lots) = sync_channel(LOTS);
-        let (give_back, spent) = channel();
+        let (queue, messages) = sync_channel(QUEUED_BATCHES);
+        let (recycle, recycled) = channel();
         let thread = thread::Builder::new()
             .name("background".to_owned())
-            .spawn(move || run(emitter, &lots, &give_back, take))?;
-        Ok(Self { waiting: Vec::new(), queue: Some(queue), spent, thread: Some(thread) })
+            .spawn(move || run(emitter, &messages, &recycle, take))?;
+        Ok(Self { waiting: Vec::new(), queue: Some(queue), recycled, thread: Some(thread) })
     }
 }
 
 fn run<Event, M, Out>(
     mut emitter: M,
-    lots: &Receiver<Lot<Event>>,
-    give_back: &Sender<Vec<Event>>,
+    messages: &Receiver<Message<Event>>,
+    recycle: &Sender<Vec<Event>>,
     mut take: impl FnMut(Out),
 ) -> M
 where
     M: Emitter<Event, Out>,
 {
-    for lot in lots {
-        match lot {
-            Lot::Events(events) => {
+    for message in messages {
+        match message {
+            Message::Batch(events) => {
                 events.iter().for_each(|event| emitter.emit(event).drain_with(&mut take));
                 // Fails when the other side is gone: then they are freed here.
-                let _ = give_back.send(events);
+                let _ = recycle.send(events);
             }
-            Lot::Finish => emitter.finish().drain_with(&mut take),
+            Message::Finish => emitter.finish().drain_with(&mut take),
         }
     }
     emitter
@@ -111,12 +111,12 @@ impl<Event, M> Background<Event, M> {
     pub fn flush(&mut self) {
         if !self.waiting.is_empty() {
             let mut next = Vec::new();
-            for spent in self.spent.try_iter() {
-                next = spent;
+            for recycled in self.recycled.try_iter() {
+                next = recycled;
                 next.clear();
             }
             let events = mem::replace(&mut self.waiting, next);
-            self.send(Lot::Events(events));
+            self.send(Message::Batch(events));
         }
     }
 
@@ -136,10 +136,10 @@ impl<Event, M> Background<Event, M> {
         }
     }
 
-    fn send(&self, lot: Lot<Event>) {
+    fn send(&self, message: Message<Event>) {
         if let Some(queue) = &self.queue {
             // The thread ends early only by a panic, which `join` reports.
-            let _ = queue.send(lot);
+            let _ = queue.send(message);
         }
     }
 }
@@ -157,7 +157,7 @@ impl<Event: Clone, M, Out> Emitter<Event, Out> for Background<Event, M> {
     /// Does not wait for the thread either.
     fn finish(&mut self) -> Batch<Out> {
         self.flush();
-        self.send(Lot::Finish);
+        self.send(Message::Finish);
         Batch::EMPTY
     }
 }

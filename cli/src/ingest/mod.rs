@@ -1,20 +1,20 @@
-//! `foldline ingest`: files and folders of logs into a database.
+//! `foldline ingest`: reads files and folders of logs into a database.
 //!
-//! Every file is read from where it was left, and what it says is committed together with how far it
-//! was read. Files are parsed by several threads and written by one, in the order of their paths, so
+//! Every file is read from its checkpoint on, and its output is committed together with the new
+//! checkpoint. Files are parsed by several threads and written by one, in the order of their paths, so
 //! that the database does not depend on how many there are.
 //!
 //! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only
 //! `--final` says that the logs are complete; then such calls end as `unfinished`, and what was held
 //! back is released. Should a file grow after that, it is read again from its beginning. In the same
-//! way a last line without its end is left for the next time, unless it is a whole record.
+//! way a last line without a line end is left for the next run, unless it is a whole record.
 
 mod audit;
 mod parallel;
 mod plan;
 mod read;
 mod summary;
-mod tidy;
+mod maintenance;
 mod walk;
 mod write;
 
@@ -33,12 +33,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use self::{
     plan::{Plan, Planner},
     summary::Summary,
-    tidy::Tidier,
+    maintenance::MaintenanceThread,
     write::Writer,
 };
 use super::{
     args::{EXIT_CODES, width},
-    beside::BesideFile,
+    side_file::SideFile,
     error::Error,
     exit,
     program::Program,
@@ -57,7 +57,7 @@ pub(super) struct IngestArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The database; made where there is none
+    /// The database; created if there is none
     #[arg(long, value_name = "FILE", default_value = "foldline.db")]
     db: PathBuf,
 
@@ -77,7 +77,7 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
 
-    /// A consumer to run beside the database, into a file. May be given again
+    /// A further consumer, which writes to a file. May be given again
     #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
     sinks: Vec<SinkName>,
 
@@ -114,13 +114,13 @@ enum TaskFrom {
     Session,
 }
 
-/// What all readers need.
+/// The shared configuration of the readers.
 pub(super) struct Reading<'a> {
     program: &'a Program,
-    /// The consumers that run beside the database.
+    /// The further consumers.
     sinks: Vec<&'a SinkKind>,
     options: SinkOptions,
-    /// There is an audit trail, which wants every event, with the digest of its line.
+    /// Whether there is an audit trail, which needs every event, with the digest of its line.
     audited: bool,
 }
 
@@ -138,14 +138,14 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
         Some(path) => Some(audit::open(path, &mut database)?),
         None => None,
     };
-    let mut beside = Vec::new();
+    let mut side_files = Vec::new();
     for (SinkName { file, .. }, kind) in args.sinks.iter().zip(&sinks) {
         let Some(path) = file else {
             return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
         };
-        let name = BesideFile::name(kind.name, path)?;
+        let name = SideFile::name(kind.name, path)?;
         let mark = database.mark(&name)?;
-        beside.push((kind.name, BesideFile::open(path, name, mark.as_ref(), false)?));
+        side_files.push((kind.name, SideFile::open(path, name, mark.as_ref(), false)?));
     }
     let style = TranscriptStyle::new(width(None));
     let options = SinkOptions { style };
@@ -157,24 +157,24 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     }
     let progress = progress(plans.iter().map(Plan::bytes).sum());
     let jobs = jobs(args);
-    let tidier = Tidier::start(&args.db, wait)?;
-    let writer = Writer::new(database, tidier, audit, beside, progress, summary);
+    let maintenance = MaintenanceThread::start(&args.db, wait)?;
+    let writer = Writer::new(database, maintenance, audit, side_files, progress, summary);
     let (database, summary) =
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
 }
 
-/// The consumers of an ingest go on from where they were left.
+/// Checks that a consumer is resumable, as ingest requires.
 fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
     if kind.resumable {
         return Ok(kind);
     }
     let name = kind.name;
-    Err(Error::WrongUse(format!("the output {name} cannot be gone on with, as ingest does")))
+    Err(Error::WrongUse(format!("the output {name} cannot be resumed, which ingest requires")))
 }
 
-/// Everything that is planned into the database, and what there is beside it.
+/// Reads everything that is planned into the database and the side outputs.
 fn read_all(
     args: &IngestArgs,
     reading: &Reading<'_>,
@@ -192,10 +192,10 @@ fn read_all(
     Ok((database, summary))
 }
 
-/// Writes a file that is there as a whole or not at all, as a scraper reads it.
+/// Replaces a file atomically, since a scraper may read it at any time.
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        // A device or a pipe is not to be replaced by a file.
+        // A device or a pipe must not be replaced by a file.
         return fs::write(path, contents);
     }
     let mut temporary = path.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! `foldline replay`: a log from its beginning to its end, or on as it grows.
+//! `foldline replay`: reads a log to its end, or follows it.
 
 mod args;
 mod checkpointed;
@@ -30,7 +30,7 @@ use crate::{
     sink::{SinkKind, SinkName, SinkOptions, Sinks, Writer},
 };
 
-/// Files that take longer than a glance to read.
+/// The size in bytes from which a progress bar is shown.
 const LONG_INPUT: u64 = 32 << 20;
 
 pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
@@ -43,11 +43,11 @@ pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
     }
 }
 
-/// The outputs that were asked for.
+/// The requested outputs.
 struct Chosen<'p> {
     main: &'p SinkKind,
-    /// Those beside it, each with where it writes to.
-    beside: Vec<(&'p SinkKind, Option<&'p Path>)>,
+    /// The further ones, each with its file.
+    further: Vec<(&'p SinkKind, Option<&'p Path>)>,
     options: SinkOptions,
 }
 
@@ -55,24 +55,24 @@ impl<'p> Chosen<'p> {
     fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
         let main = program.sinks.require(&args.format)?;
         let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
-        let mut chosen = Self { main, beside: Vec::new(), options: SinkOptions { style } };
+        let mut chosen = Self { main, further: Vec::new(), options: SinkOptions { style } };
         for SinkName { name, file } in &args.sinks {
             let kind = program.sinks.require(name)?;
             if chosen.kinds().any(|other| other.name == kind.name) {
                 return Err(Error::WrongUse(format!("{name} is written twice")));
             }
-            chosen.beside.push((kind, file.as_deref()));
+            chosen.further.push((kind, file.as_deref()));
         }
         Ok(chosen)
     }
 
     /// All of them, the main one first.
     fn kinds(&self) -> impl Iterator<Item = &'p SinkKind> {
-        std::iter::once(self.main).chain(self.beside.iter().map(|(kind, _)| *kind))
+        std::iter::once(self.main).chain(self.further.iter().map(|(kind, _)| *kind))
     }
 }
 
-/// Reads a log into outputs that write by themselves.
+/// Reads a log into outputs that write directly.
 fn plain(
     program: &Program,
     args: &ReplayArgs,
@@ -83,7 +83,7 @@ fn plain(
     let progress = progress(&log);
     let mut sinks = Sinks::default();
     sinks.add(chosen.main, chosen.options, main_writer(args)?);
-    for (kind, file) in &chosen.beside {
+    for (kind, file) in &chosen.further {
         let writer: Writer = match file {
             Some(path) => Box::new(create(path)?),
             None => Box::new(io::stderr()),
@@ -97,7 +97,7 @@ fn plain(
             Step::Bytes(bytes) => {
                 progress.inc(bytes.len() as u64);
                 processor.push(bytes, nothing);
-                // What was read is shown, however long the rest takes to come.
+                // Show what was read before waiting for more.
                 let sinks = processor.emitter_mut().1.sinks_mut();
                 sinks.flush();
                 main_failure(sinks, chosen)?;
@@ -116,7 +116,7 @@ fn plain(
     conclude(emitter, counts, args, chosen)
 }
 
-/// The log was read to its end: writes the rest, and gives the exit code.
+/// The end of the log: writes the rest, and returns the exit code.
 fn conclude(
     fan: Fan,
     counts: foldline::processor::Counts,
@@ -130,7 +130,7 @@ fn conclude(
     exit_code(malformed, &sinks, args)
 }
 
-/// What the program ends with.
+/// The exit code of the program.
 fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
     let mut code = exit::FINE;
     if args.strict && malformed > 0 {
@@ -143,7 +143,7 @@ fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Err
     Ok(code)
 }
 
-/// A run whose main output failed is over.
+/// A failure of the main output ends the run.
 fn main_failure(sinks: &mut Sinks, chosen: &Chosen<'_>) -> Result<(), Error> {
     sinks.take_failure(chosen.main.name).map_or(Ok(()), |error| Err(Error::Output(error)))
 }
@@ -167,7 +167,7 @@ fn open(args: &ReplayArgs) -> Result<Log, Error> {
     Ok(Log::Followed(Box::new(follow)))
 }
 
-/// Nothing may be written over the log, nor over another output.
+/// Refuses outputs that are the log or another output.
 fn keep_files_apart(args: &ReplayArgs) -> Result<(), Error> {
     let full = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let sinks = args.sinks.iter().filter_map(|sink| sink.file.as_ref());
@@ -191,7 +191,7 @@ fn main_writer(args: &ReplayArgs) -> Result<Writer, Error> {
     })
 }
 
-/// A file whose contents are replaced. Of a device or a pipe there is nothing to cut.
+/// Opens a file to replace its contents. A device or a pipe is not truncated.
 fn create(path: &Path) -> Result<Named, Error> {
     let fail = |error: io::Error| Error::output(path, &error);
     let mut options = OpenOptions::new();
@@ -202,7 +202,7 @@ fn create(path: &Path) -> Result<Named, Error> {
     Ok(Named { path: path.to_owned(), file })
 }
 
-/// A file whose errors name it.
+/// A file whose errors contain its name.
 struct Named {
     path: PathBuf,
     file: File,

@@ -200,7 +200,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
     }
 
     fn missing(&mut self, corr_id: &CorrId) -> ConversationPatch {
-        warn!(?corr_id, "correlation missing: an update for an entry that nobody knows");
+        warn!(?corr_id, "correlation missing: an update for an unknown entry");
         self.state.summary.warn(WarningKind::UnknownCorrelation);
         ConversationPatch::warnings(self.state.summary.warnings.clone())
     }
