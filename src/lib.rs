@@ -10,20 +10,20 @@
 //!                                  State
 //! ```
 //!
-//! The floors of the house, each resting only on those before it:
+//! The modules, each of which uses only those before it:
 //!
 //! - [`transduce`]: the framework. [`Reducer`](transduce::Reducer), [`Emitter`](transduce::Emitter) and
 //!   the [`Transducer`](transduce::Transducer) that composes them. Knows no JSON and no agent.
-//! - [`json`]: values as the text that they stand in, and text out of values.
+//! - [`json`]: JSON values as raw text, and fast serialisation.
 //! - [`conversation`]: the domain. [`DomainEvent`](conversation::DomainEvent) is the one boundary
 //!   between agents and consumers; [`ToolCalls`](conversation::ToolCalls) pairs results with calls.
 #![cfg_attr(
     feature = "executors",
-    doc = "- [`executors`]: one folder an agent, wire types in, domain events out."
+    doc = "- [`executors`]: one folder per agent; wire types in, domain events out."
 )]
 #![cfg_attr(
     feature = "patch",
-    doc = "- [`emitters`]: one file or folder a consumer, domain events in, output out."
+    doc = "- [`emitters`]: one file or folder per consumer; domain events in, output out."
 )]
 #![cfg_attr(
     feature = "processor",
@@ -33,7 +33,7 @@
     feature = "source",
     doc = "- [`source`]: logs as files that grow, are rotated, replaced or truncated; following."
 )]
-//! - [`ledger`]: the rule by which positions, states and outputs are committed together.
+//! - [`ledger`]: the commit rule: positions, states and outputs are committed together.
 #![cfg_attr(feature = "store", doc = "- [`store`]: the live document with its subscribers.")]
 #![forbid(unsafe_code)]
 

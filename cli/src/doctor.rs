@@ -1,4 +1,4 @@
-//! `foldline doctor`: what of some logs is not fully understood.
+//! `foldline doctor`: reports what was not understood in logs.
 
 use std::{
     io::{self, Write},
@@ -47,14 +47,14 @@ pub(super) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     for path in files::find(&args.paths)? {
         let mut text = String::new();
         understood &= examine(program, &path, args.max_line, &mut text)?;
-        // Names of fields and of files may hold anything.
+        // Names of fields and files may contain control characters.
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
     out.flush().map_err(Error::Output)?;
     Ok(if args.strict && !understood { exit::MALFORMED } else { exit::FINE })
 }
 
-/// Describes one log; whether all of it was understood.
+/// Describes one log. Returns whether all of it was understood.
 fn examine(
     program: &Program,
     path: &Path,

@@ -1,4 +1,4 @@
-//! What can go wrong, in sentences for people.
+//! [`Error`]: why the program failed, in messages for users.
 
 use std::{
     io,
@@ -97,12 +97,12 @@ impl Error {
         Self::Output(named(path, error))
     }
 
-    /// The same failure, where nothing of what was done before it is lost.
+    /// The same failure, for a run that can be continued without loss.
     pub(super) fn resumable(self) -> Self {
         Self::Resumable(Box::new(self))
     }
 
-    /// What is wrong, for a text that names the file itself.
+    /// The message, for a context that already names the file.
     pub(super) fn reason(&self) -> String {
         match self {
             Self::Input { error, .. }

@@ -1,4 +1,4 @@
-//! Which files a list of paths means.
+//! Expands a list of paths to files.
 
 use std::{
     fs, io,
@@ -8,7 +8,7 @@ use std::{
 use super::error::Error;
 
 /// The files that `paths` name, and those in the folders that they name, however deep: sorted within
-/// each folder, hidden ones left out. What is named itself is taken as it is.
+/// each folder, hidden ones left out. A file that is named itself is always included.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths {
@@ -27,7 +27,7 @@ fn find_in(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in entries {
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         let kind = entry.file_type()?;
-        // A link may lead in a circle; a log behind one is named by itself.
+        // Links are not followed, since they may form a cycle; name a linked log itself.
         if hidden || kind.is_symlink() {
             continue;
         }

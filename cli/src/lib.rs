@@ -1,12 +1,12 @@
 //! The program `foldline`: the library's emitters and ledgers, composed into verbs.
 //!
-//! Each verb that reads a log drives the same `Processor` from the same source. What differs is the
-//! emitter that it composes, and the ledger that it commits to. [`Program`] is the program as a value,
-//! to which other crates add executors and consumers of their own.
+//! Each verb that reads a log drives the same `Processor` from the same source. Verbs differ in the
+//! emitters that they compose, and in the ledger to which they commit. [`Program`] is the program as a
+//! value, to which other crates add their executors and consumers.
 #![forbid(unsafe_code)]
 
 mod args;
-mod beside;
+mod side_file;
 mod doctor;
 mod error;
 mod files;

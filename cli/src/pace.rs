@@ -1,10 +1,10 @@
-//! [`Pace`]: the log's own pauses.
+//! [`Pace`]: reproduces the log's own pauses.
 
 use std::{thread, time::Duration};
 
 use foldline::conversation::Timestamp;
 
-/// How many times as fast as the log; `None` does not wait at all.
+/// The speed relative to the log; `None` does not wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Speed(pub(crate) Option<f64>);
 
@@ -31,7 +31,7 @@ impl Pace {
         Self { speed, last: None }
     }
 
-    /// How long to wait before something that happened at `at`.
+    /// How long to wait before an event with the time `at`.
     pub(crate) fn pause_before(&mut self, at: Option<Timestamp>) -> Option<Duration> {
         let factor = self.speed.0?;
         let at = at?;

@@ -1,4 +1,4 @@
-//! `foldline prune`: forgets what was said long ago.
+//! `foldline prune`: removes the entries of old sessions.
 
 use std::{
     io::{self, Write},
@@ -27,16 +27,16 @@ pub(super) struct PruneArgs {
     #[arg(long, value_name = "FILE")]
     db: PathBuf,
 
-    /// Forget the entries of sessions in which nothing happened since then: an age such as 30d, a day
+    /// Remove the entries of sessions in which nothing happened since then: an age such as 30d, a day
     /// such as 2026-01-31 (UTC), or an RFC 3339 time
     #[arg(long, value_name = "WHEN", value_parser = when::parse)]
     older_than: When,
 
-    /// Only say what would be removed
+    /// Only report what would be removed
     #[arg(long)]
     dry_run: bool,
 
-    /// Give the room back to the file system, which rewrites the whole database
+    /// Return the space to the file system, which rewrites the whole database
     #[arg(long, conflicts_with = "dry_run")]
     compact: bool,
 
@@ -46,7 +46,7 @@ pub(super) struct PruneArgs {
 }
 
 pub(super) fn run(args: &PruneArgs) -> Result<u8, Error> {
-    // Opening for writing would make a database where there is none.
+    // Opening for writing would create a missing database.
     if !args.db.exists() {
         return Err(SqliteError::Missing(args.db.clone()).into());
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM, for what goes on until it is stopped.
+//! Ctrl-C and SIGTERM, for runs without an end.
 
 use std::{
     io,
@@ -10,7 +10,7 @@ use std::{
 
 use super::error::Error;
 
-/// From now on Ctrl-C and SIGTERM set the flag that is returned, and no longer end the program at once.
+/// Installs a handler: Ctrl-C and SIGTERM set the returned flag instead of ending the program at once.
 pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::<AtomicBool>::default();
     let flag = stop.clone();

@@ -1,4 +1,4 @@
-//! Tables for people: as wide as the terminal, and nothing from a log acts on it.
+//! Tables for the terminal: fitted to its width, with control characters neutralised.
 
 use std::{
     borrow::Cow,
@@ -21,9 +21,9 @@ pub(super) struct Layout {
 /// Whether a column may be clipped where there is not enough room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clip {
-    /// To a few characters.
+    /// Down to a few characters.
     Early,
-    /// Only when nothing else can be.
+    /// Last, if clipping the others is not enough.
     Late,
     /// Never.
     Never,
@@ -32,7 +32,7 @@ pub(super) enum Clip {
 /// Columns stand this far apart.
 const GAP: usize = 2;
 
-/// How much a clipped column keeps at least.
+/// The least width of a clipped column.
 const LEAST: usize = 8;
 const LEAST_LATE: usize = 12;
 
@@ -68,8 +68,8 @@ pub(super) fn write_table(
     Ok(())
 }
 
-/// Takes from the widest of the columns that may be clipped until the table fits, or nothing more
-/// can be taken.
+/// Narrows the widest of the columns that may be clipped until the table fits, or no column can be
+/// narrowed.
 fn fit(widths: &mut [usize], layouts: &[Layout], width: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
     for (clip, least) in [(Clip::Early, LEAST), (Clip::Late, LEAST_LATE)] {
@@ -84,7 +84,7 @@ fn fit(widths: &mut [usize], layouts: &[Layout], width: usize) {
     }
 }
 
-/// The text in at most `width` columns of a terminal; where something is missing, with an ellipsis.
+/// The text in at most `width` columns of a terminal; with an ellipsis if it is clipped.
 pub(super) fn clip(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return Cow::Borrowed(text);

@@ -1,5 +1,4 @@
-//! `foldline verify`: whether an audit trail is whole, and whether the logs are still those it was
-//! made from.
+//! `foldline verify`: checks an audit trail, and whether the logs are unchanged since it was made.
 
 use std::{
     collections::BTreeMap,
@@ -41,7 +40,7 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "LOG")]
     pub(super) source: Vec<PathBuf>,
 
-    /// The head that was printed an earlier time: the trail must still contain it
+    /// The head that an earlier run printed: the trail must still contain it
     #[arg(long, value_name = "HASH")]
     pub(super) head: Option<Digest>,
 }
@@ -49,7 +48,7 @@ pub(super) struct VerifyArgs {
 pub(super) fn run(args: &VerifyArgs) -> Result<u8, Error> {
     let (code, report) = examine(args)?;
     let path = args.audit.display();
-    // A trail that somebody tampered with may hold anything.
+    // A trail that was tampered with may contain anything.
     let written = match code {
         exit::FINE => io::stdout().write_all(neutralise(&report).as_bytes()),
         _ => writeln!(io::stderr(), "foldline: {}", neutralise(&format!("{path}: {report}"))),
@@ -58,7 +57,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<u8, Error> {
     Ok(code)
 }
 
-/// The exit code, and what to say.
+/// The exit code and the report.
 fn examine(args: &VerifyArgs) -> Result<(u8, String), Error> {
     let sources =
         args.source.iter().map(|path| SourceLines::read(path)).collect::<Result<Vec<_>, _>>()?;
@@ -107,12 +106,12 @@ impl SourceLines {
     }
 }
 
-/// What the good records are compared with.
+/// The sources with which the good records are compared.
 struct Check<'s> {
     sources: &'s [SourceLines],
-    /// How many records were compared with each source.
+    /// The number of records compared with each source.
     compared: Vec<u64>,
-    /// How many records come from no log that was given, by log.
+    /// The number of records of logs that were not given, by log.
     elsewhere: BTreeMap<Option<String>, u64>,
     without_digest: u64,
     head: Option<Digest>,

@@ -1,4 +1,4 @@
-//! [`by_item`]: an emitter for events among those that know their position.
+//! [`by_item`]: adapts an emitter of events to events with positions.
 
 use super::position::Located;
 use crate::transduce::{
@@ -6,9 +6,9 @@ use crate::transduce::{
     wrapper::{access, forward_memory},
 };
 
-/// Makes an emitter for `T` into one for [`Located<T>`](Located): it reads the item, and not where it
-/// stands. An emitter that does not ask for positions is so written once, and stands in a fan-out with
-/// those that do.
+/// Makes an emitter for `T` into one for [`Located<T>`](Located): it reads the item
+/// and ignores the position. An emitter that does not need positions is so written once, and can be in
+/// one fan-out with those that do.
 ///
 /// ```
 /// use foldline::{

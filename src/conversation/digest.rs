@@ -42,7 +42,7 @@ impl HexDigits {
     }
 }
 
-/// Without a branch: what follows 9 is 39 places before `a`.
+/// Branch-free: `a` is 39 places after the character that follows `9`.
 fn hex_digit(nibble: u8) -> u8 {
     b'0' + nibble + 39 * u8::from(nibble > 9)
 }
@@ -53,7 +53,7 @@ impl From<[u8; 32]> for Digest {
     }
 }
 
-/// Why a text is no [`Digest`].
+/// Why a text is not a [`Digest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 value has 64 lowercase hexadecimal digits")]
 pub struct NotADigest;
@@ -121,7 +121,7 @@ mod tests {
         for wrong in [&hex[1..], &hex.to_uppercase(), &hex.replace('e', "g"), ""] {
             assert_eq!(wrong.parse::<Digest>(), Err(NotADigest), "{wrong}");
         }
-        // The value of nothing, from FIPS 180-4's examples.
+        // The digest of empty input, from the examples of FIPS 180-4.
         assert_eq!(Digest::of(b""), digest);
     }
 }

@@ -14,8 +14,8 @@ use super::{
 /// The whole conversation. It is what the patches of a `PatchEmitter` add up to when they are applied
 /// in order to [`Conversation::default`], `{"entries":[]}`.
 ///
-/// It can be stored with serde at any time, and goes on from there. While entries are open, the stored
-/// document has one more root key, `open`: their correlation ids, and where they are.
+/// It can be stored with serde at any time, and continued from there. While entries are open, the stored
+/// document has one more root key, `open`: their correlation ids and indices.
 ///
 /// ```
 /// use foldline::conversation::{Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType};
@@ -35,16 +35,16 @@ pub struct Conversation {
     /// The entries, each wrapped as `{"type":"NORMALIZED_ENTRY","content":{..}}` when serialised.
     #[serde(serialize_with = "serialize_entries", deserialize_with = "deserialize_entries")]
     pub entries: Vec<Arc<NormalizedEntry>>,
-    /// What stands beside the entries, at root keys of their own.
+    /// Everything but the entries, under root keys of its own.
     #[serde(flatten)]
     pub summary: Summary,
-    /// Where the entries are that still grow or wait for a result.
+    /// The indices of entries that still grow or wait for a result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     open: BTreeMap<CorrId, usize>,
 }
 
 impl Conversation {
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, event: &DomainEvent) {
         match event {
             DomainEvent::NewEntry { entry } => self.entries.push(Arc::clone(entry)),
@@ -82,7 +82,7 @@ impl Conversation {
         self.entries.push(entry);
     }
 
-    /// The open entry with this id; that there is none is a warning.
+    /// The open entry with this id; counts a warning if there is none.
     fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut Arc<NormalizedEntry>> {
         let entry = self.open.get(corr_id).and_then(|&index| self.entries.get_mut(index));
         if entry.is_none() {
@@ -131,12 +131,12 @@ impl<E> EntrySlot<E> {
         Self { r#type: SlotType::NormalizedEntry, content: entry }
     }
 
-    /// The entry within.
+    /// Returns the entry.
     pub fn entry(&self) -> &E {
         &self.content
     }
 
-    /// The entry within.
+    /// The entry.
     pub fn into_entry(self) -> E {
         self.content
     }

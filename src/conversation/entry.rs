@@ -15,13 +15,13 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NormalizedEntry {
-    /// When it was said or begun, in milliseconds since 1970, where the log says.
+    /// The time of the message, or of the call's beginning, in milliseconds since 1970, if the log states it.
     pub timestamp: Option<Timestamp>,
     /// What it is.
     pub entry_type: NormalizedEntryType,
-    /// Its text: what was said, or for a tool call a short title such as a path or a command.
+    /// Its text: the message, or for a tool call a short title such as a path or a command.
     pub content: Text,
-    /// Everything else that is known of it.
+    /// Further data.
     pub metadata: Option<Box<Metadata>>,
 }
 
@@ -31,14 +31,14 @@ impl NormalizedEntry {
         Self { timestamp: None, entry_type, content: content.into(), metadata: None }
     }
 
-    /// The same entry at a moment.
+    /// The same entry with a time.
     #[must_use]
     pub fn at(mut self, timestamp: Option<Timestamp>) -> Self {
         self.timestamp = timestamp;
         self
     }
 
-    /// The metadata, made where there is none yet.
+    /// The metadata; inserted if there is none yet.
     pub fn metadata_mut(&mut self) -> &mut Metadata {
         self.metadata.get_or_insert_default()
     }
@@ -70,21 +70,21 @@ impl NormalizedEntry {
 #[serde(tag = "type", rename_all = "snake_case", try_from = "FlatEntryType")]
 #[non_exhaustive]
 pub enum NormalizedEntryType {
-    /// What the person said.
+    /// A message of the user.
     UserMessage,
-    /// What the agent said.
+    /// A message of the agent.
     AssistantMessage,
-    /// What the program around the agent said.
+    /// A message of the program around the agent.
     SystemMessage,
-    /// What went wrong.
+    /// An error.
     ErrorMessage,
-    /// What the agent thought.
+    /// The reasoning of the agent.
     Thinking,
-    /// A tool call with, in the end, its result.
+    /// A tool call, with its result once it has ended.
     ToolUse(ToolUse),
     /// Something of the log that was not understood, or fits nowhere; `content` is its raw text.
     Diagnostic {
-        /// Why it stands here.
+        /// Why it is not understood.
         code: WarningKind,
     },
 }
@@ -112,7 +112,7 @@ pub struct ToolUse {
     pub tool_name: Text,
     /// What the call does, with its result.
     pub action_type: ActionType,
-    /// Where it stands.
+    /// Its status.
     pub status: ToolStatus,
     /// Milliseconds from call to result, by the log's timestamps or as the log states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,8 +126,8 @@ impl ToolUse {
         Self { tool_name: tool_name.into(), action_type, status, duration_ms: None }
     }
 
-    /// Ends the call with a final status and what the tool gave back. A command gets that as its output;
-    /// whether it succeeded follows from the status, unless its exit status is known already.
+    /// Ends the call with a final status and a result. For a command, the result is its output, and success
+    /// follows from the status unless its exit status is known already.
     pub fn complete(&mut self, status: ToolStatus, result: impl Into<Text>) {
         self.action_type.set_result(ToolResult::Text(result.into()));
         if let ActionType::CommandRun { result: Some(result), .. } = &mut self.action_type {
@@ -143,40 +143,40 @@ impl ToolUse {
     }
 }
 
-/// Where a tool call stands. Serialised with the tag `status`.
+/// The status of a tool call. Serialised with the tag `status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolStatus {
-    /// Made; no result yet.
+    /// Called; no result yet.
     Created,
-    /// Running, with something to show for it.
+    /// Running, with a partial result.
     InProgress,
-    /// Waiting for the person's permission.
+    /// Waiting for the user's permission.
     PendingApproval,
-    /// Done.
+    /// Ended successfully.
     Success,
-    /// Done, with an error.
+    /// Ended with an error.
     Failed,
-    /// Not permitted.
+    /// Denied by the user or a policy.
     Denied {
-        /// What was said of it, where the log says.
+        /// The reason, if the log states it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Text>,
     },
-    /// Given up before its end.
+    /// Cancelled before its end.
     Cancelled,
     /// The log ended, and no result had come.
     Unfinished,
 }
 
 impl ToolStatus {
-    /// Whether nothing more can come.
+    /// Whether the status is final.
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Created | Self::InProgress | Self::PendingApproval)
     }
 
-    /// Whether the call ended otherwise than well.
+    /// Whether the call ended without success.
     pub fn is_failure(&self) -> bool {
         self.is_final() && *self != Self::Success
     }
@@ -196,13 +196,13 @@ impl ToolStatus {
     }
 }
 
-/// What is known of an entry beside what it says. Serialised in camelCase, absent fields left out.
+/// Data about an entry. Serialised in camelCase, without absent fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Metadata {
-    /// The correlation id. Every tool call has one, so that a stored conversation can say which
-    /// entry a late result belongs to.
+    /// The correlation id. Every tool call has one, so that the entry of a late result can be found in a
+    /// stored conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corr_id: Option<CorrId>,
     /// The call that started the sub-agent whose work this entry is.
@@ -214,10 +214,10 @@ pub struct Metadata {
     /// The model that produced this entry, where the log says so of the entry itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Text>,
-    /// The result named no call, and was given to this one because it was the oldest that fits.
+    /// The result named no call, and was assigned to this one as the oldest that fits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
-    /// Further fields of the log, by their own names.
+    /// Further fields of the log, under their own names.
     #[serde(default, skip_serializing_if = "Extra::is_empty")]
     pub extra: Extra,
 }

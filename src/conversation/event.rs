@@ -23,33 +23,33 @@ use super::{
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DomainEvent {
-    /// The log stated facts about the session; they add to, or replace, earlier ones. The end of a
-    /// session is such facts too (outcome, turns, duration): more may follow after it.
+    /// Facts about the session, which add to or replace earlier ones. The end of a session is also stated by
+    /// facts (outcome, turns, duration), and more events may follow.
     Session(Box<Session>),
-    /// Something was said.
+    /// A new entry that is complete.
     NewEntry {
-        /// What was said.
+        /// The entry.
         entry: Arc<NormalizedEntry>,
     },
-    /// Something begins to be said, and will grow until it is closed under the same id.
+    /// A new entry that grows until it is closed under the same id.
     OpenEntry {
-        /// The id that the growing text comes under.
+        /// The id under which the entry grows.
         corr_id: CorrId,
-        /// The entry as it begins.
+        /// The first state of the entry.
         entry: Arc<NormalizedEntry>,
     },
     /// An open entry got more text at its end.
     GrowEntry {
         /// The id that the entry was opened under.
         corr_id: CorrId,
-        /// What is added.
+        /// The added text.
         text: Text,
     },
     /// An open entry is complete.
     CloseEntry {
         /// The id that the entry was opened under.
         corr_id: CorrId,
-        /// The entry as a whole, if it is to replace what has grown.
+        /// The whole entry, if it replaces the text so far.
         entry: Option<Arc<NormalizedEntry>>,
     },
     /// A tool was called.
@@ -59,21 +59,21 @@ pub enum DomainEvent {
         /// The call; its type is always [`NormalizedEntryType::ToolUse`].
         entry: Arc<NormalizedEntry>,
     },
-    /// A tool call went on or ended; its status says which.
+    /// A tool call was updated or ended; see its status.
     UpdateToolCall {
         /// The call's id.
         corr_id: CorrId,
-        /// The call as it is now, whole, so that a consumer needs no memory of it.
+        /// The whole call in its current state, so that a consumer needs no memory of it.
         entry: Arc<NormalizedEntry>,
     },
     /// Tokens were used, on top of those stated before: consumers add them up.
     Usage {
-        /// What was used.
+        /// The tokens and the cost.
         usage: TokenUsage,
-        /// By which model, where the log says.
+        /// The model, if the log states it.
         model: Option<Text>,
     },
-    /// The log is not what it should be.
+    /// Something in the log is wrong or unknown.
     Warning(Box<Warning>),
 }
 
@@ -103,7 +103,7 @@ impl DomainEvent {
         }
     }
 
-    /// When it happened, where the log says.
+    /// The time of the event, if the log states it.
     pub fn timestamp(&self) -> Option<Timestamp> {
         match self {
             Self::NewEntry { entry }
@@ -125,28 +125,28 @@ impl DomainEvent {
     }
 }
 
-/// Something about the log that is not as it should be.
+/// Something wrong or unknown in a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Warning {
-    /// What kind of thing.
+    /// The kind.
     pub kind: WarningKind,
     /// One sentence for a person.
     pub message: String,
-    /// What exactly was unknown: the name of an event type, of a field (`tool_call.riskScore`), of a
+    /// What was unknown: the name of an event type, of a field (`tool_call.riskScore`), of a
     /// tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The call that it is about.
+    /// The call that it concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corr_id: Option<CorrId>,
-    /// The value in question, as it stands in the log, unless it is large: an entry has it too.
+    /// The value in question, raw, unless it is large; an entry has it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Json>,
 }
 
 impl Warning {
-    /// How large a sample may be: it is there to be looked at, not to keep what was said.
+    /// The largest size of a sample in bytes: it is for diagnosis, and not to preserve content.
     pub const MAX_SAMPLE: usize = 64 << 10;
 
     /// A warning of a kind, with one sentence.
@@ -176,7 +176,7 @@ impl Warning {
         self
     }
 
-    /// The warning, followed by an entry that keeps what it is about.
+    /// The warning, followed by an entry that keeps the content in question.
     pub fn keeping(
         self,
         content: impl Into<Text>,
@@ -198,20 +198,20 @@ impl From<Warning> for DomainEvent {
     }
 }
 
-/// What can be wrong with a log. Serialised in `snake_case`.
+/// The kinds of warnings. Serialised in `snake_case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A line that begins like JSON and is not.
+    /// A line that begins like JSON and is not valid.
     Malformed,
-    /// A line that is not JSON at all, where the format has only JSON.
+    /// A line that is not JSON, in a format that has only JSON.
     PlainText,
     /// Bytes that are not UTF-8; they were replaced by U+FFFD.
     InvalidUtf8,
-    /// A line longer than the limit, or one that is no text; only its beginning is kept.
+    /// A line longer than the limit, or a binary one; only its beginning is kept.
     TooLong,
-    /// A JSON value that is no object, or an object without what tells its type.
+    /// A JSON value that is not an object, or an object without its type field.
     UnexpectedValue,
     /// A record that belongs to another format.
     ForeignRecord,
@@ -221,19 +221,19 @@ pub enum WarningKind {
     UnknownField,
     /// A content block that the executor does not know.
     UnknownBlock,
-    /// A tool that the executor does not know, and that is no MCP tool.
+    /// A tool that the executor does not know, and that is not an MCP tool.
     UnknownTool,
-    /// A second call with an id that is in use or was; the first one counts.
+    /// A second call with the same id; the first one counts.
     DuplicateCall,
     /// A second result for one call; the first one counts.
     DuplicateResult,
-    /// A result that no call claimed until the end of the log, or until there was no more room.
+    /// A result that no call claimed before the end of the log, or before it was evicted.
     UnclaimedResult,
-    /// A result that names no call was given to the oldest one that fits.
+    /// A result that names no call was assigned to the oldest one that fits.
     InferredResult,
     /// A call without a result at the end of the log.
     UnfinishedCall,
-    /// An update to an entry that nobody knows.
+    /// An update to an unknown entry.
     UnknownCorrelation,
 }
 

@@ -1,4 +1,4 @@
-//! [`Extra`]: fields that have no place of their own.
+//! [`Extra`]: fields of the log without a place in the domain.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::json::Json;
 
-/// Fields of the log that have no place of their own, by name, in the log's order. A JSON object.
+/// Fields of the log without a place in the domain, by name, in the log's order. A JSON object.
 ///
-/// There are few of them, so they are a list: cheap to make, and searched from its start.
+/// A list, since there are few: cheap to build, and searched linearly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(Box<str>, Json)>);
 
 impl Extra {
-    /// Whether there is none.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -70,7 +70,7 @@ macro_rules! string_id {
 }
 
 string_id! {
-    /// A correlation id: what ties a tool result, or more text, to the entry it belongs to.
+    /// A correlation id: it ties a tool result, or more text, to the entry it belongs to.
     CorrId
 }
 
@@ -80,7 +80,7 @@ string_id! {
 }
 
 string_id! {
-    /// The id of the task that a session worked on. No agent's log has one: whoever ingests gives it.
+    /// The id of the task that a session worked on. It is not in any agent's log, but assigned at ingestion.
     TaskId
 }
 

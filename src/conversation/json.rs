@@ -1,4 +1,4 @@
-//! [`Json`]: a JSON value that nobody looks into.
+//! [`Json`]: an uninterpreted JSON value.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::json::{self, Raw};
 /// Compares by meaning: white space, key order and escapes do not count. A value of more than 64 KiB
 /// compares by its text, as a tree of it would take many times its memory.
 ///
-/// What is written out is valid for every reader: in a value taken from a log, a lone surrogate is
-/// replaced by U+FFFD as in a [`Text`], and a value that nests too deep, or holds a number beyond all
-/// readers, becomes its own text.
+/// The output is portable: in a value taken from a log, a lone surrogate is replaced by U+FFFD as in a
+/// [`Text`], and a value that nests too deep, or contains a number beyond the range of a double, becomes
+/// a string with its text.
 ///
 /// ```
 /// use foldline::conversation::Json;
@@ -29,10 +29,10 @@ use crate::json::{self, Raw};
 pub struct Json(Box<str>);
 
 impl Json {
-    /// What `value` serialises as.
+    /// Serialises `value`.
     ///
     /// # Errors
-    /// The value refuses to be serialised.
+    /// The value's `Serialize` fails.
     pub fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, json::Error> {
         json::to_string(value).map(|json| Self(json.into_boxed_str()))
     }
@@ -47,7 +47,7 @@ impl Json {
         self.0.into_string()
     }
 
-    /// The value as a tree; `Null` where it is nested deeper than `serde_json` follows.
+    /// The value as a tree; `Null` if it is nested deeper than `serde_json` allows.
     pub fn to_value(&self) -> Value {
         serde_json::from_str(self.get()).unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! What a conversation with a coding agent is, in words that all agents and all consumers share.
+//! The domain: a conversation with a coding agent, in types that all agents and consumers share.
 //!
 //! [`DomainEvent`] is the one boundary: executors produce them, emitters read them. An event carries
 //! a [`NormalizedEntry`], facts about the [`Session`], [`TokenUsage`], or a [`Warning`]; wrapped in
-//! [`Located`] it knows its position in the log. [`ToolCalls`] is the correlation machine that every
+//! [`Located`] it has its position in the log. [`ToolCalls`] is the correlation machine that every
 //! executor shares, and [`Conversation`] the fold of all events into one document.
 
 mod action;

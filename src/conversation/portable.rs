@@ -1,15 +1,14 @@
-//! JSON that every reader takes.
+//! Makes JSON portable: rewrites values that some JSON readers refuse.
 
 use std::borrow::Cow;
 
 use super::text::Text;
 use crate::json::decode_literal;
 
-/// How deeply a value may nest: readers follow to 128, and entries and documents come on top.
+/// The largest depth of a value: readers allow 128, including the levels of entries and documents.
 const MAX_DEPTH: usize = 100;
 
-/// A value that every reader takes, in place of one that is valid JSON and that some refuse; `None`
-/// if `json` is such a value already.
+/// A replacement for valid JSON that some readers refuse; `None` if `json` needs none.
 ///
 /// A lone surrogate becomes U+FFFD. A value that nests deeper than readers follow, or that holds a
 /// number beyond what a double can be (`1e999`), becomes its own text, a string.
@@ -76,7 +75,7 @@ fn numbers(plain: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_finite(number: &str) -> bool {
-    // Only these can be too large, and most numbers are none of them.
+    // Only these can be too large, which is rare.
     let suspicious = number.len() > 300 || number.contains(['e', 'E']);
     !suspicious || number.parse::<f64>().is_ok_and(f64::is_finite)
 }

@@ -1,10 +1,10 @@
-//! What a log says of the session as a whole.
+//! [`Session`]: facts about the session as a whole.
 
 use serde::{Deserialize, Serialize};
 
 use super::{id::SessionId, text::Text, time::Timestamp};
 
-/// Facts about a session. Each is `None` until, or unless, the log states it. More will come: end a
+/// Facts about a session. Each is `None` until the log states it. Fields may be added: end a
 /// literal with `..Session::default()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -21,7 +21,7 @@ pub struct Session {
     /// The model; where it changes within the session, the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Text>,
-    /// How hard the model is told to think.
+    /// The reasoning effort that is set for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<Text>,
     /// The directory that the agent works in.
@@ -39,7 +39,7 @@ pub struct Session {
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// What the log calls the way it ended.
+    /// The reason for its end, in the log's own word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome_reason: Option<Text>,
     /// How many turns it took.
@@ -48,37 +48,37 @@ pub struct Session {
     /// How long it took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// When the log says it began.
+    /// When it began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When the log says it ended.
+    /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
 impl Session {
-    /// Takes over every fact that `news` states.
-    pub fn merge(&mut self, news: &Self) {
-        fn take<T: Clone>(fact: &mut Option<T>, news: &Option<T>) {
-            if news.is_some() {
-                fact.clone_from(news);
+    /// Replaces every fact that `update` states.
+    pub fn merge(&mut self, update: &Self) {
+        fn take<T: Clone>(fact: &mut Option<T>, update: &Option<T>) {
+            if update.is_some() {
+                fact.clone_from(update);
             }
         }
-        take(&mut self.session_id, &news.session_id);
-        take(&mut self.agent, &news.agent);
-        take(&mut self.version, &news.version);
-        take(&mut self.model, &news.model);
-        take(&mut self.reasoning_effort, &news.reasoning_effort);
-        take(&mut self.cwd, &news.cwd);
-        take(&mut self.title, &news.title);
-        take(&mut self.tools, &news.tools);
-        take(&mut self.parent_session_id, &news.parent_session_id);
-        take(&mut self.outcome, &news.outcome);
-        take(&mut self.outcome_reason, &news.outcome_reason);
-        take(&mut self.turns, &news.turns);
-        take(&mut self.duration_ms, &news.duration_ms);
-        take(&mut self.started_at, &news.started_at);
-        take(&mut self.ended_at, &news.ended_at);
+        take(&mut self.session_id, &update.session_id);
+        take(&mut self.agent, &update.agent);
+        take(&mut self.version, &update.version);
+        take(&mut self.model, &update.model);
+        take(&mut self.reasoning_effort, &update.reasoning_effort);
+        take(&mut self.cwd, &update.cwd);
+        take(&mut self.title, &update.title);
+        take(&mut self.tools, &update.tools);
+        take(&mut self.parent_session_id, &update.parent_session_id);
+        take(&mut self.outcome, &update.outcome);
+        take(&mut self.outcome_reason, &update.outcome_reason);
+        take(&mut self.turns, &update.turns);
+        take(&mut self.duration_ms, &update.duration_ms);
+        take(&mut self.started_at, &update.started_at);
+        take(&mut self.ended_at, &update.ended_at);
     }
 }
 
@@ -86,13 +86,13 @@ impl Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It did what it set out to do, as far as the agent knows.
+    /// It succeeded, as far as the agent states.
     Success,
     /// It ended with an error.
     Failed,
     /// A limit ended it: turns, tokens, money, time.
     LimitReached,
-    /// Somebody ended it.
+    /// The user ended it.
     Cancelled,
 }
 

@@ -1,4 +1,4 @@
-//! How much an entry holds, to bound what is kept of a log that nobody should have written.
+//! Sizes of entries, which bound the memory that a hostile log can use.
 
 use super::{
     action::{ActionType, FileChange, TodoItem, ToolResult},
@@ -10,15 +10,15 @@ use super::{
 };
 use crate::json::{decoded_len, string_body};
 
-/// A part of an entry that is as long as the log made it.
+/// A part of an entry whose length depends on the log.
 pub(crate) enum Part<'e> {
     Text(&'e Text),
     Json(&'e Json),
 }
 
 impl Part<'_> {
-    /// How many bytes it holds: the same however a text is spelt, so the same after it was stored and
-    /// read.
+    /// Its length in bytes. It does not depend on how a text is escaped, so it is the same after it was stored
+    /// and read.
     fn length(&self) -> usize {
         match self {
             Self::Text(text) => match &text.0 {
@@ -29,7 +29,7 @@ impl Part<'_> {
         }
     }
 
-    /// How many bytes it takes in memory; cheaper than its length.
+    /// Its size in memory in bytes; cheaper to compute than its length.
     fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.size(),
@@ -39,21 +39,21 @@ impl Part<'_> {
 }
 
 impl Text {
-    /// How many bytes of UTF-8 it decodes to.
+    /// The length of the decoded text in bytes.
     pub fn length(&self) -> usize {
         Part::Text(self).length()
     }
 }
 
-/// How many bytes the values of further fields hold.
+/// The length of the values of extra fields in bytes.
 pub fn length_of_extra(extra: &[(String, Json)]) -> usize {
     extra.iter().map(|(_, json)| json.get().len()).sum()
 }
 
 impl NormalizedEntry {
-    /// How many bytes it holds, and what it takes to keep it.
+    /// Its length in bytes, with the overhead of storing it.
     pub fn length(&self) -> usize {
-        // The structures round the texts: a short call costs more for them than for its texts.
+        // The overhead of the structures, which for a short call is more than its texts.
         let mut length = 1024;
         self.each_part(&mut |part| length += part.length());
         if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
@@ -62,7 +62,7 @@ impl NormalizedEntry {
         length
     }
 
-    /// How many bytes of text it holds.
+    /// The length of its texts in bytes.
     pub fn size(&self) -> usize {
         let mut size = 0;
         self.each_part(&mut |part| size += part.size());
@@ -81,7 +81,7 @@ impl NormalizedEntry {
 }
 
 impl DomainEvent {
-    /// About how many bytes it takes in memory, an entry that it shares with others included.
+    /// Its approximate size in memory in bytes, including an entry that it shares with others.
     pub fn size(&self) -> usize {
         let texts = match self {
             Self::NewEntry { entry }
@@ -108,14 +108,14 @@ impl DomainEvent {
 }
 
 impl ActionType {
-    /// How many bytes its parts hold.
+    /// The length of its parts in bytes.
     pub fn length(&self) -> usize {
         let mut length = 0;
         self.each_part(&mut |part| length += part.length());
         length
     }
 
-    /// How many of its parts are in lists.
+    /// The number of its parts in lists.
     fn parts(&self) -> usize {
         match self {
             Self::FileEdit { changes, .. } => changes.len(),
@@ -128,11 +128,11 @@ impl ActionType {
     fn each_part(&self, each: &mut dyn FnMut(Part<'_>)) {
         let mut text = |text: &Text| each(Part::Text(text));
         let result = match self {
-            Self::FileRead { path: said, result }
-            | Self::Search { query: said, result }
-            | Self::WebFetch { url: said, result }
-            | Self::PlanPresentation { plan: said, result } => {
-                text(said);
+            Self::FileRead { path: input, result }
+            | Self::Search { query: input, result }
+            | Self::WebFetch { url: input, result }
+            | Self::PlanPresentation { plan: input, result } => {
+                text(input);
                 result
             }
             Self::FileEdit { path, changes, result } => {

@@ -1,4 +1,4 @@
-//! [`Summary`]: what stands beside the entries of a conversation.
+//! [`Summary`]: everything of a conversation but its entries.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use super::{
     usage::TokenUsage,
 };
 
-/// What a conversation comes to beside its entries: the session's facts, the tokens used, the
-/// warnings counted. Of fixed size, however long the conversation is.
+/// The session's facts, the total usage and the number of warnings of a conversation. Its size is fixed,
+/// however long the conversation is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The facts that the log stated; the latest of each.
+    /// The session's facts, the latest value of each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<Session>>,
-    /// All tokens, added up.
+    /// The total usage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
-    /// How many warnings there were of each kind.
+    /// The number of warnings of each kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub warnings: BTreeMap<WarningKind, u64>,
 }
@@ -38,11 +38,11 @@ pub enum SummaryPart {
 }
 
 impl Summary {
-    /// Takes an event in, and says what it changed.
+    /// Applies an event, and returns what it changed.
     pub fn apply(&mut self, event: &DomainEvent) -> Option<SummaryPart> {
         match event {
-            DomainEvent::Session(news) => {
-                self.session.get_or_insert_default().merge(news);
+            DomainEvent::Session(update) => {
+                self.session.get_or_insert_default().merge(update);
                 Some(SummaryPart::Session)
             }
             DomainEvent::Usage { usage, .. } => {

@@ -16,8 +16,8 @@ use crate::json::{
 ///
 /// File contents, command output and messages are most of a log's bytes, and no reducer looks into
 /// them. `Text` carries such a string as the JSON literal it arrived in: taking it from a line and
-/// writing it to a JSON output copies it, without unescaping and escaping it again. Only who calls
-/// [`decode`](Text::decode) pays for decoding.
+/// writing it to a JSON output copies it, without unescaping and escaping it again. Only
+/// [`decode`](Text::decode) and methods that need the string decode it.
 ///
 /// The contract is small: it decodes to a `Cow<str>`, serialises as a string, and compares by
 /// meaning (`"\u0041"` equals `"A"`). A lone surrogate, which JSON can spell and UTF-8 cannot, is
@@ -39,12 +39,12 @@ pub struct Text(pub(super) Repr);
 pub(super) enum Repr {
     /// A string literal that decodes, as it stood in the log.
     Literal(Box<str>),
-    /// A string that was made or changed here.
+    /// A string that was made or changed after parsing.
     String(String),
 }
 
 impl Text {
-    /// Takes a JSON value's text as it is, if it is a string.
+    /// The text of a raw JSON value, if it is a string. Copies the literal.
     pub fn from_raw(raw: Raw<'_>) -> Option<Self> {
         let body = string_body(raw.get())?;
         if may_hold_lone_surrogate(body) && serde_json::from_str::<String>(raw.get()).is_err() {
@@ -53,7 +53,7 @@ impl Text {
         Some(Self(Repr::Literal(raw.get().into())))
     }
 
-    /// The string itself; borrowed when there is nothing to unescape.
+    /// The decoded string; borrowed if there is nothing to unescape.
     pub fn decode(&self) -> Cow<'_, str> {
         match &self.0 {
             Repr::Literal(literal) => decode_literal(literal),
@@ -61,7 +61,7 @@ impl Text {
         }
     }
 
-    /// The string itself.
+    /// The decoded string, by value.
     pub fn into_string(self) -> String {
         match self.0 {
             Repr::Literal(literal) => decode_literal(&literal).into_owned(),
@@ -69,14 +69,14 @@ impl Text {
         }
     }
 
-    /// Adds to the end, in time proportional to what is added.
+    /// Appends `more`, in time proportional to its length.
     pub fn push(&mut self, more: &Self) {
         let mut string = std::mem::take(self).into_string();
         more.push_to(&mut string);
         self.0 = Repr::String(string);
     }
 
-    /// Adds the string to another one.
+    /// Appends the text to a string.
     pub fn push_to(&self, string: &mut String) {
         match &self.0 {
             Repr::Literal(literal) => {
@@ -102,7 +102,7 @@ impl Text {
         }
     }
 
-    /// How many bytes it takes in memory, which is near its length.
+    /// Its approximate size in memory, in bytes.
     pub fn size(&self) -> usize {
         match &self.0 {
             Repr::Literal(literal) => literal.len(),
@@ -110,8 +110,8 @@ impl Text {
         }
     }
 
-    /// What stands before and after the last `marker`, without decoding either. `marker` must be of
-    /// characters that JSON never escapes. One that begins like an escape ends costs a decoding.
+    /// The parts before and after the last `marker`, without decoding them. `marker` must consist of
+    /// characters that JSON never escapes. If it begins like the end of an escape, the text is decoded.
     pub fn rsplit_once(&self, marker: &str) -> Option<(Self, Self)> {
         match &self.0 {
             Repr::Literal(literal) => {
@@ -129,8 +129,7 @@ impl Text {
         }
     }
 
-    /// Whether it may begin with `prefix`: cheap, for those who would decode only to look at the
-    /// beginning. `prefix` must need no escape.
+    /// Whether it may begin with `prefix`: a cheap test before decoding. `prefix` must need no escape.
     pub fn may_begin_with(&self, prefix: &str) -> bool {
         match &self.0 {
             Repr::Literal(literal) => {
@@ -161,7 +160,7 @@ impl Text {
         }
     }
 
-    /// A literal of what stands between its quotes, a part of another that no escape was cut in.
+    /// A literal made of a part of another literal's content, which must not begin or end within an escape.
     fn from_body(body: &str) -> Self {
         let mut literal = String::with_capacity(body.len() + 2);
         literal.push('"');
@@ -171,20 +170,20 @@ impl Text {
     }
 }
 
-/// Surrogates, paired or not, are spelt `\ud800` to `\udfff`.
+/// Surrogates, paired or not, are written `\\ud800` to `\\udfff`.
 fn may_hold_lone_surrogate(body: &str) -> bool {
     has_code(body) && (body.contains("\\ud") || body.contains("\\uD"))
 }
 
-/// Whether a character may be spelt as its code.
+/// Whether a character may be written as a `\\u` escape.
 fn has_code(body: &str) -> bool {
     let bytes = body.as_bytes();
     let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
-    // Without an early end, so that many bytes are looked at together.
+    // Without an early exit, so that the compiler vectorises it.
     pairs.fold(false, |found, (a, b)| found | ((*a == b'\\') & (*b == b'u')))
 }
 
-/// What stands before `escape`, if `body` ends with it.
+/// The part before `escape`, if `body` ends with it.
 fn strip_escape<'b>(body: &'b str, escape: &str) -> Option<&'b str> {
     body.strip_suffix(escape).filter(|before| begins_escape(body, before.len()))
 }
@@ -197,7 +196,7 @@ fn begins_escape(body: &str, at: usize) -> bool {
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        // Names and paths are written more often than they are made.
+        // Names and paths are serialised more often than they are created.
         match json::needs_escape(text) {
             true => Self::from(text.to_owned()),
             false => Self::from_body(text),
@@ -283,8 +282,8 @@ impl Serialize for Text {
     }
 }
 
-/// Keeps the spelling where the text comes from JSON, so that a stored state goes on to write what it
-/// would have written.
+/// Keeps the literal if the text comes from JSON, so that a restored state writes the same bytes as
+/// without the interruption.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;

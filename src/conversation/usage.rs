@@ -1,19 +1,19 @@
-//! [`TokenUsage`]: what a conversation cost.
+//! [`TokenUsage`]: tokens and cost of a conversation.
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens and money. A field is `None` where the log says nothing, which is not zero. More will come: end
-/// a literal with `..TokenUsage::default()`.
+/// Tokens and cost. A field is `None` if the log does not state it, which is not zero. Fields may be added:
+/// end a literal with `..TokenUsage::default()`.
 ///
 /// One meaning for all agents, that of the OpenTelemetry semantic conventions for generative AI
 /// (`gen_ai.usage.input_tokens`): input includes what was read from and written to a cache, and
 /// output includes reasoning. Where an agent's log excludes them, its executor adds them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// All tokens that went into the model, cached ones included.
+    /// All input tokens, cached ones included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// All tokens that came out of the model, reasoning included.
+    /// All output tokens, reasoning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// The part of the input that was read from a cache.
@@ -25,18 +25,18 @@ pub struct TokenUsage {
     /// The part of the output that was reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// US dollars, where the log states a cost.
+    /// Cost in US dollars, if the log states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
 impl TokenUsage {
-    /// Whether the log said nothing.
+    /// Whether no field is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether there is anything to count: a repetition adds zeros.
+    /// Whether any field is greater than zero: a repetition adds zeros.
     pub fn is_zero(&self) -> bool {
         let counters = [
             self.input_tokens,
@@ -49,7 +49,7 @@ impl TokenUsage {
             && self.cost_usd.is_none_or(|cost| cost <= 0.0)
     }
 
-    /// Adds `more`; what neither side knows stays unknown.
+    /// Adds `more`; a field that is unknown on both sides stays unknown.
     pub fn add(&mut self, more: &Self) {
         add(&mut self.input_tokens, more.input_tokens, u64::saturating_add);
         add(&mut self.output_tokens, more.output_tokens, u64::saturating_add);
@@ -59,9 +59,9 @@ impl TokenUsage {
         add(&mut self.cost_usd, more.cost_usd, |a, b| a + b);
     }
 
-    /// What of this counter was not yet in `earlier`, for logs that repeat a growing total.
+    /// The increase since `earlier`, for logs that repeat a growing total.
     ///
-    /// A counter that went back adds nothing.
+    /// A counter that decreased adds nothing.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What of a log was not fully understood, counted: how a release that changed a format shows itself.
+//! [`Drift`]: counts what was not understood of a log, and so shows when a release changed a format.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -9,19 +9,19 @@ use crate::{
     transduce::{Batch, Emitter},
 };
 
-/// How many different findings are told apart; more are counted together.
+/// The largest number of different findings; further ones are counted together.
 const MAX_FINDINGS: usize = 1000;
 
-/// How many calls are remembered by the line of their call.
+/// The largest number of open calls whose line is remembered.
 const MAX_CALLS: usize = 1 << 16;
 
-/// Collects every warning of a log by what it is about. Nothing of the log's content is kept, so that
-/// it can be shown to anybody.
+/// Collects the warnings of a log by kind and subject. It keeps none of the log's content, so that the
+/// result can be published.
 #[derive(Clone, Debug, Default)]
 pub struct Drift {
     session: Session,
     findings: BTreeMap<(WarningKind, String), Finding>,
-    /// The lines at which calls were made that have not ended.
+    /// The lines of the calls that are open.
     called_at: BTreeMap<CorrId, u64>,
 }
 
@@ -39,12 +39,12 @@ pub struct Finding {
 }
 
 impl Drift {
-    /// What the log says of the session: the agent, its version.
+    /// The session's facts: the agent, its version.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// What was found, by its kind and its name; the name is empty where there is none to give.
+    /// The findings by kind and name; the name is empty where there is none.
     pub fn findings(&self) -> impl Iterator<Item = (WarningKind, &str, &Finding)> {
         self.findings.iter().map(|((kind, subject), finding)| (*kind, subject.as_str(), finding))
     }
@@ -78,7 +78,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for Drift {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
         let line = event.position.line;
         match &event.item {
-            DomainEvent::Session(news) => self.session.merge(news),
+            DomainEvent::Session(facts) => self.session.merge(facts),
             DomainEvent::Warning(warning) => self.add(line, warning),
             DomainEvent::NewToolCall { corr_id, .. } if self.called_at.len() < MAX_CALLS => {
                 self.called_at.insert(corr_id.clone(), line);

@@ -1,5 +1,4 @@
-//! What may go to a terminal: text from a log, with everything taken out of it that a terminal would
-//! obey instead of showing.
+//! Makes text from a log safe for a terminal: control sequences are shown instead of executed.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -13,7 +12,7 @@ pub(super) const EMOJI_PRESENTATION: char = '\u{fe0f}';
 /// number (`\u{202e}`). Line feeds and tabs stay.
 ///
 /// Joiners and emoji selectors stay where they belong, between or after characters that they shape.
-/// What comes out is a fixed point: neither it nor any part of it would be changed again.
+/// The function is idempotent, on its output and on any part of it.
 ///
 /// ```
 /// use foldline::emitters::terminal::neutralise;
@@ -26,7 +25,7 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
     if all(text, |byte| is_latin_byte(byte) | (byte == b'\n') | (byte == b'\t')) {
         return Cow::Borrowed(text);
     }
-    // Most of what is not ASCII is harmless too: nothing is copied before something else is found.
+    // Most text that is not ASCII is harmless too: nothing is copied until a character must be replaced.
     let Some((harmless, _)) = text.char_indices().find(|(_, c)| !is_harmless(*c)) else {
         return Cow::Borrowed(text);
     };
@@ -78,11 +77,11 @@ pub(super) const LAST_LETTER: char = '\u{2ff}';
 
 /// Whether a byte is an ASCII character, or the first or second one of a Latin letter.
 const fn is_latin_byte(byte: u8) -> bool {
-    // Without branches, which would keep many bytes from being looked at together.
+    // Branch-free, so that the compiler vectorises it.
     is_printable_byte(byte) | matches!(byte, 0x80..=0xbf) | matches!(byte, 0xc3..=0xcb)
 }
 
-/// How many printable ASCII characters a text begins with, of as many as `most`.
+/// The number of printable ASCII characters at the beginning of a text, at most `most`.
 pub(super) fn printable_len(text: &str, most: usize) -> usize {
     let bytes = text.as_bytes();
     let bytes = bytes.get(..most).unwrap_or(bytes);
@@ -92,10 +91,10 @@ pub(super) fn printable_len(text: &str, most: usize) -> usize {
     before + rest.iter().take_while(|byte| is_printable_byte(**byte)).count()
 }
 
-/// Whether all bytes of a text are such.
+/// Whether `is` holds for all bytes of a text.
 fn all(text: &str, is: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
-    // The last block lies over the one before it.
+    // The last block overlaps the one before it.
     if let Some(last) = bytes.last_chunk::<16>() {
         return bytes.as_chunks::<16>().0.iter().all(|block| whole(block, &is)) && whole(last, &is);
     }
@@ -105,7 +104,7 @@ fn all(text: &str, is: impl Fn(u8) -> bool) -> bool {
     }
 }
 
-/// The same for a few bytes, without an early end, so that they are looked at together.
+/// The same for a few bytes, without an early exit, so that the compiler vectorises it.
 #[inline]
 fn whole<const N: usize>(block: &[u8; N], is: impl Fn(u8) -> bool) -> bool {
     block.iter().fold(true, |all, byte| all & is(*byte))
@@ -209,7 +208,7 @@ mod tests {
         assert_eq!(neutralise_line("a\nb\tc\x1b"), "a⏎b c␛");
     }
 
-    /// Strings rich in what needs care.
+    /// Strings with many characters that need treatment.
     fn wild() -> impl Strategy<Value = String> {
         let special = prop::sample::select(
             "\0\x07\x08\t\n\r\x1b\x7f\u{85}\u{9b}\u{ad}\u{200c}\u{200d}\u{202e}\u{2066}\u{fe0e}\

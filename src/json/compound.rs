@@ -11,14 +11,14 @@ pub struct Compound<'w, 'b> {
     close: Close,
 }
 
-/// How it ends.
+/// The closing bracket.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Close {
     Array,
     ArrayInObject,
     Object,
     ObjectInObject,
-    /// It is no object at all, but a string that is JSON already.
+    /// Not an object, but a string that is JSON already.
     Raw,
 }
 

@@ -15,7 +15,7 @@ fn contents(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     out.reserve(rest.len() + rest.len() / 16);
     while let Some((word, after)) = rest.split_first_chunk() {
-        // Taken as a whole, and cut back where something in it must be escaped: most runs are short.
+        // Appended as a whole, and truncated where a byte must be escaped: most runs are short.
         out.extend_from_slice(word);
         match lowest(special(u64::from_le_bytes(*word))) {
             None => rest = after,

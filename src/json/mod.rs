@@ -1,4 +1,4 @@
-//! JSON in and out: what is JSON already stays as it is.
+//! Reading and writing JSON. Text that is JSON already is copied, not parsed and written again.
 //!
 //! [`Raw`] is the text of a value, found in a line without looking into its strings.
 //!
@@ -29,7 +29,7 @@ pub(crate) use self::unescape::{
 /// Appends `value` as compact JSON.
 ///
 /// # Errors
-/// The value refuses to be serialised; the types of this crate never do. The buffer is then as it was.
+/// The value's `Serialize` fails; that of this crate's types never does. The buffer is then unchanged.
 ///
 /// ```
 /// let mut out = b"data: ".to_vec();
@@ -52,7 +52,7 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
-/// Whether a string looks other in JSON than it does by itself.
+/// Whether a string needs escapes in JSON.
 pub(crate) fn needs_escape(text: &str) -> bool {
     escape::find_special(text.as_bytes()).is_some()
 }
@@ -87,12 +87,12 @@ impl From<Error> for std::io::Error {
     }
 }
 
-/// How `serde_json` names the struct that a raw value serialises as, and is read as. A test holds it to that.
+/// The name of the struct as which `serde_json` serialises and reads a raw value. A test checks it.
 pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 struct Writer<'b> {
     out: &'b mut Vec<u8>,
-    /// The next string is JSON already.
+    /// The next string is JSON, to be copied without escaping.
     raw: bool,
 }
 
@@ -107,7 +107,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Numbers that are not whole are left to `serde_json`, so that they are spelt the same.
+    /// Floats are written by `serde_json`, so that they are spelt the same.
     fn float(&mut self, value: &impl Serialize) -> Result<(), Error> {
         serde_json::to_writer(&mut *self.out, value).map_err(ser::Error::custom)
     }

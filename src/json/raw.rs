@@ -7,8 +7,8 @@ use super::scan::Scanner;
 
 /// The text of one JSON value, known to be one, borrowed from the line that it stands in.
 ///
-/// It is what [`RawValue`] is to `serde_json`, and serialises and is read as that one is; but a part
-/// of a known value is known too, and need not be parsed again to be carried on.
+/// Like `serde_json`'s [`RawValue`], and serialised and deserialised like it. In addition, a part of a
+/// valid value is known to be valid, and is not parsed again.
 ///
 /// ```
 /// use foldline::json::Raw;
@@ -23,10 +23,10 @@ use super::scan::Scanner;
 pub struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// Takes a text that is one JSON value, without the white space around it.
+    /// Parses a text that is one JSON value, and trims the white space around it.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is not one JSON value.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         if let Some(raw) = Scanner::new(text).whole() {
             return Ok(raw);
@@ -34,7 +34,7 @@ impl<'a> Raw<'a> {
         serde_json::from_str(text)
     }
 
-    /// What somebody else has found to be one JSON value.
+    /// Wraps a text that is already known to be one JSON value.
     pub(crate) const fn known(text: &'a str) -> Self {
         Self(text)
     }

@@ -9,12 +9,12 @@ use super::Raw;
 
 /// Walks over a JSON text (RFC 8259), value by value.
 ///
-/// Most of a log is the insides of strings, and of those only the end is of interest, which
+/// Most bytes of a log are inside strings. The scanner needs only the end of a string, which
 /// [`Quotes`] finds many bytes at a time.
 ///
-/// The scanner only ever says yes: it takes a text exactly as `serde_json` does, or gives `None`, and
-/// then `serde_json` is asked, for a verdict and for the error. So it can leave aside what is rare,
-/// such as control characters.
+/// The scanner never rejects: it accepts a text exactly as `serde_json` does, or returns `None`, and then
+/// the caller parses with `serde_json`, which decides and gives the error. So the scanner need not handle
+/// rare cases, such as control characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scanner<'a> {
     text: &'a str,
@@ -23,13 +23,13 @@ pub(crate) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// Over any text.
+    /// A scanner of any text.
     pub(crate) fn new(text: &'a str) -> Self {
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
         Self { text, at: 0, quotes: Quotes::of(text, false) }
     }
 
-    /// Over a value that is known to be one.
+    /// A scanner of a text that is known to be valid JSON.
     pub(crate) const fn of(raw: Raw<'a>) -> Self {
         let text = raw.get();
         Self { text, at: 0, quotes: Quotes::of(text, true) }
@@ -42,13 +42,13 @@ impl<'a> Scanner<'a> {
         self.end().then_some(value)
     }
 
-    /// Whether nothing more follows, and no string held a control character, which none may.
+    /// Whether the end is reached, and no string contained a control character.
     pub(crate) fn end(&mut self) -> bool {
         self.skip_space();
         self.at == self.text.len() && !self.quotes.has_control()
     }
 
-    /// Goes through an object: each key and its value; `each` may end it by `None`.
+    /// Calls `each` with every key and value of an object, until it returns `None`.
     pub(crate) fn object(
         &mut self,
         mut each: impl FnMut(Key<'a>, Raw<'a>) -> Option<()>,
@@ -78,7 +78,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes through an array; `each` may end it by `None`.
+    /// Calls `each` with every element of an array, until it returns `None`.
     pub(crate) fn array(&mut self, mut each: impl FnMut(Raw<'a>) -> Option<()>) -> Option<()> {
         self.skip_space();
         self.expect(b'[')?;
@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next byte; NUL, which stands nowhere between values, at the end.
+    /// The next byte; NUL, which is invalid between values, at the end.
     fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
         (self.peek() == byte).then(|| self.at += 1)
     }
 
-    /// Whether the container ends here; otherwise a comma must stand here.
+    /// Whether the container ends here; otherwise consumes a comma.
     fn comma_or(&mut self, close: u8) -> Option<bool> {
         let byte = self.peek();
         self.at += 1;
@@ -145,11 +145,11 @@ impl<'a> Scanner<'a> {
         self.since(start)
     }
 
-    /// An object or an array and all that is in it, without recursion.
+    /// Skips an object or an array with its contents, without recursion.
     fn nested(&mut self) -> Option<()> {
         let mut open = Stack::default();
         loop {
-            // Here a value begins.
+            // A value begins.
             match self.peek() {
                 b'{' => {
                     self.at += 1;
@@ -175,7 +175,7 @@ impl<'a> Scanner<'a> {
                 }
                 _ => self.scalar()?,
             }
-            // Here one has ended.
+            // A value has ended.
             loop {
                 let Some(in_object) = open.last() else { return Some(()) };
                 self.skip_space();
@@ -255,7 +255,7 @@ fn number(bytes: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// What brackets are open: a bit for each, so that depth costs next to nothing.
+/// The open brackets, one bit each, so that depth costs little.
 #[derive(Default)]
 struct Stack {
     depth: usize,

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::word::{equal, first};
 
-/// Decodes a JSON string literal; what cannot be decoded becomes U+FFFD.
+/// Decodes a JSON string literal; invalid escapes become U+FFFD.
 pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
     decode_body(string_body(literal).unwrap_or_default())
 }
 
-/// The same for what stands between the quotes.
+/// The same for the text between the quotes.
 pub(crate) fn decode_body(body: &str) -> Cow<'_, str> {
     match body.as_bytes().contains(&b'\\') {
         true => Cow::Owned(unescape(body)),
@@ -17,12 +17,12 @@ pub(crate) fn decode_body(body: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands between the quotes, if `literal` is a string at all.
+/// The text between the quotes, if `literal` is a string.
 pub(crate) fn string_body(literal: &str) -> Option<&str> {
     literal.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// Unescapes as JSON does, with U+FFFD for every surrogate without its other half.
+/// Unescapes, with U+FFFD for every lone surrogate.
 pub(crate) fn unescape(body: &str) -> String {
     let mut string = String::with_capacity(body.len());
     unescape_to(&mut string, body);
@@ -53,8 +53,8 @@ pub(crate) fn unescapes_to(body: &str, string: &str) -> bool {
     rest == Some("")
 }
 
-/// What stands between the quotes of a literal, piece by piece: what is as it is, and the character
-/// that was escaped behind it.
+/// The text between the quotes of a literal, in pieces: a run without escapes, and the escaped character
+/// after it.
 struct Unescaped<'a>(&'a str);
 
 impl<'a> Iterator for Unescaped<'a> {
@@ -80,7 +80,7 @@ impl<'a> Iterator for Unescaped<'a> {
                 return Some((plain, Some(c)));
             }
             Some(byte) if byte.is_ascii() => char::from(*byte),
-            // What JSON does not know. It stands for itself.
+            // Not an escape of JSON: kept as it stands.
             _ => {
                 let mut chars = escape[1..].chars();
                 let c = chars.next().unwrap_or(char::REPLACEMENT_CHARACTER);

@@ -1,4 +1,4 @@
-//! Eight bytes looked at together, as one number.
+//! Eight bytes examined at once, as one integer.
 //!
 //! A mark is the highest bit of a byte. The lowest mark is exact; those above it may be wrong, as a
 //! subtraction borrows from the byte above ("Bit Twiddling Hacks", Anderson, on zero bytes in a word).

@@ -1,4 +1,4 @@
-//! [`FileLedger`]: an output file, and beside it the file that says how much of it counts.
+//! [`FileLedger`]: an output file, and a journal that records how much of it is committed.
 
 use std::{
     collections::BTreeMap,
@@ -15,11 +15,11 @@ use crate::conversation::{Digest, Json, Position};
 
 const VERSION: u32 = 1;
 
-/// Appends to one file what its sources give, and keeps in a second one, the journal, how much of it was
-/// committed. What is behind that was never committed: it is cut off before anything else is written.
+/// Appends the output of its sources to one file, and records in a second one, the journal, how much of it
+/// was committed. Bytes after that were never committed, and are truncated before anything else is written.
 ///
-/// The output is locked while the ledger is open, before anything of it is read: two writers cannot cut
-/// each other's lines away.
+/// The output is locked before it is read, and as long as the ledger is open, so that two writers cannot
+/// truncate each other's output.
 #[derive(Debug)]
 pub struct FileLedger {
     output: File,
@@ -27,7 +27,7 @@ pub struct FileLedger {
     stored: Stored,
     /// How many bytes were written ahead of their commit.
     ahead: u64,
-    /// The output ends where this ledger's own ends.
+    /// The output was already truncated to this ledger's own length.
     is_cut: bool,
 }
 
@@ -55,13 +55,13 @@ struct Envelope<'j> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileLedgerError {
-    /// The file system says so.
+    /// The file system failed.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Another program is writing to the output.
     #[error("another program is writing to the output")]
     Locked,
-    /// The output is a pipe or a device, which cannot be cut back.
+    /// The output is a pipe or a device, which cannot be truncated.
     #[error("the output is no file")]
     NotAFile,
     /// The journal is damaged, or of another version.
@@ -87,7 +87,7 @@ impl FileLedger {
         Self::with(output, journal, stored)
     }
 
-    /// Opens the ledger and forgets all that it holds, whatever that is.
+    /// Opens the ledger and discards its contents, valid or not.
     ///
     /// # Errors
     /// The files cannot be opened, or another program writes to them.
@@ -106,7 +106,7 @@ impl FileLedger {
         Ok(Self { output, journal: journal.to_owned(), stored, ahead: 0, is_cut: false })
     }
 
-    /// Cuts off what was never committed, once there is something to be written.
+    /// Truncates uncommitted bytes, before the first write.
     fn cut(&mut self) -> io::Result<()> {
         if !self.is_cut {
             let end = self.stored.output.length + self.ahead;
@@ -117,19 +117,19 @@ impl FileLedger {
         Ok(())
     }
 
-    /// What was committed of the output: what is behind it does not count.
+    /// The committed length of the output in bytes.
     pub fn committed(&self) -> Extent {
         self.stored.output
     }
 
-    /// The name of a source that this ledger holds, where it holds only one.
+    /// The name of the only source of this ledger, if it has exactly one.
     pub fn only_source(&self) -> Option<&SourceName> {
         let mut names = self.stored.sources.keys();
         names.next().filter(|_| names.next().is_none())
     }
 
-    /// Writes the first part of what the next commit gives, so that readers see it at once. The commit's
-    /// own output follows it. If there is no commit, it is cut off before the next thing is written.
+    /// Writes the first part of the next commit's output early, so that readers see it at once. The commit's
+    /// own output follows it. Without a commit, it is truncated before the next write.
     ///
     /// # Errors
     /// It cannot be written; then no part of it stays.
@@ -147,7 +147,7 @@ impl FileLedger {
     /// Forces what was written ahead onto the disk.
     ///
     /// # Errors
-    /// The system says so.
+    /// The file system failed.
     pub fn sync(&self) -> Result<(), FileLedgerError> {
         Ok(self.output.sync_data()?)
     }
@@ -157,7 +157,7 @@ impl FileLedger {
         commits: &[Commit<Vec<u8>>],
         beside: &[Mark],
     ) -> Result<u64, FileLedgerError> {
-        // Whatever an earlier failure left goes first.
+        // Truncates what an earlier failure left.
         self.cut()?;
         self.is_cut = false;
         let mut length = self.stored.output.length + self.ahead;
@@ -229,8 +229,9 @@ impl Ledger for FileLedger {
         Ok(self.stored.marks.get(name).cloned())
     }
 
-    /// What came from a source cannot be taken out of the middle of a file: only the only source can be
-    /// forgotten, and the whole output with it. Marks stay: they belong to no source.
+    /// The output of one of several sources cannot be removed from the middle of a file, so a source can be
+    /// forgotten only if it is the only one, together with the whole output. Marks stay: they belong to no
+    /// source.
     fn forget(&mut self, source: &SourceName) -> Result<bool, FileLedgerError> {
         if self.stored.sources.keys().any(|other| other != source) {
             return Err(io::Error::other("the output holds other sources, too").into());

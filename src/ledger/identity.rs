@@ -1,4 +1,4 @@
-//! [`Identity`] and [`Extent`]: by what a file is recognised again.
+//! [`Identity`] and [`Extent`]: how a file is recognised again.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::conversation::{Digest, Timestamp};
 
-/// What a file was when it was read, so that it can be recognised when it has grown, was moved, or was
-/// replaced by another.
+/// Describes a file at the time it was read, so that it is recognised after it has grown or was moved, and
+/// not confused with a file that replaced it.
 ///
-/// The device and the inode number tell whether it is the same file; [`read`](Self::read) tells whether it
-/// still begins with what was read of it. A copy has the second in common, a file that was rewritten in
-/// place the first.
+/// Device and inode number identify the file; [`read`](Self::read) identifies the content that was read. A
+/// copy shares only the second, a file that was rewritten in place only the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Identity {
@@ -28,7 +27,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether both are the same file, under whatever name. Unknown numbers are equal to none.
+    /// Whether both are the same file, under any name. Unknown numbers are equal to no others.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.inode.is_some() && (self.device, self.inode) == (other.device, other.inode)
     }
@@ -36,7 +35,7 @@ impl Identity {
 
 /// The beginning of a file up to some length, as a digest that needs two short reads however long it is.
 ///
-/// The default is the extent of nothing that was ever read: no file begins with it.
+/// The default matches no file.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -15,50 +15,50 @@ pub use self::{
 };
 use crate::conversation::{Json, Position, TaskId};
 
-/// Keeps what sources say, together with how far each was read and the state there.
+/// Stores the output of sources, together with the position up to which each was read and the state there.
 ///
 /// The rule: the output of a stretch, the position behind it and the state there become visible together or
 /// not at all, and only if the stretch begins where the stored one ends.
 pub trait Ledger {
-    /// What a stretch of a source gives: rows, bytes, messages.
+    /// The output of a stretch of a source: rows, bytes, messages.
     type Output;
-    /// What a commit added, in the engine's own words.
+    /// A summary of what a commit added.
     type Receipt;
-    /// What can go wrong beside a refusal.
+    /// Failures of the engine.
     type Error;
 
-    /// How far `source` was read; `None` if nothing of it was committed.
+    /// The checkpoint of `source`; `None` if nothing of it was committed.
     ///
     /// # Errors
     /// The engine failed.
     fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, Self::Error>;
 
-    /// Adds what was read, and how far what is beside the ledger has come: all of it or, on any error,
-    /// nothing. Several commits of one source follow one another.
+    /// Commits outputs, positions, states, and marks of side outputs (`beside`): all of them or, on any error,
+    /// none. Several commits of one source must be consecutive.
     ///
     /// # Errors
-    /// [`CommitError::Moved`] unless each source stands where its commit expects it. After any error the
-    /// states in memory are ahead of the ledger: whoever goes on loads again.
+    /// [`CommitError::Moved`] if the stored position of a source is not the one that its commit expects. After
+    /// any error, the states in memory are ahead of the ledger: load them again to continue.
     fn commit(
         &mut self,
         commits: &[Commit<Self::Output>],
         beside: &[Mark],
     ) -> Result<Self::Receipt, CommitError<Self::Error>>;
 
-    /// How far what is called `name` has come beside the ledger; `None` if nothing was committed of it.
+    /// The mark with this name; `None` if none was committed.
     ///
     /// # Errors
     /// The engine failed.
     fn mark(&mut self, name: &str) -> Result<Option<Json>, Self::Error>;
 
-    /// Removes the source and everything that came from it; says whether there was anything.
+    /// Removes the source and all of its output. Returns whether the source was known.
     ///
     /// # Errors
     /// The engine failed.
     fn forget(&mut self, source: &SourceName) -> Result<bool, Self::Error>;
 }
 
-/// What a source is called in the ledger. Opaque; for a file, the path it was first seen at.
+/// The name of a source in the ledger. Opaque; for a file, the path it was first seen at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SourceName(String);
 
@@ -87,27 +87,27 @@ impl fmt::Display for SourceName {
     }
 }
 
-/// What is known of a source from outside of it.
+/// Facts about a source that are not in its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFacts {
-    /// Where it is now.
+    /// Its current path.
     pub path: String,
     /// The name of its format.
     pub format: String,
     /// The task of the sessions that begin in it; without one, a session's task is its own id.
     pub task: Option<TaskId>,
-    /// By what it is recognised again.
+    /// How the file is recognised again.
     pub identity: Identity,
 }
 
-/// How far a source was read.
+/// The position up to which a source was read, and the state there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The source as it was then.
+    /// The source at that time.
     pub facts: SourceFacts,
     /// Where the next record begins.
     pub position: Position,
-    /// The state there, as its owner wrote it: a [`Snapshot`](crate::processor::Snapshot), for a processor.
+    /// The state there. For a processor, a [`Snapshot`](crate::processor::Snapshot).
     pub state: Json,
     /// The source was declared complete, and the reducer finished: it cannot go on from here.
     pub complete: bool,
@@ -122,29 +122,29 @@ pub struct Commit<Out> {
     pub expected: Option<Position>,
     /// Where it ends.
     pub checkpoint: Checkpoint,
-    /// What it gives.
+    /// The output.
     pub output: Out,
 }
 
 impl<Out> Commit<Out> {
-    /// The same stretch with its output made into something else.
+    /// The same stretch with its output converted.
     pub fn map<B>(self, make: impl FnOnce(Out) -> B) -> Commit<B> {
         let Self { source, expected, checkpoint, output } = self;
         Commit { source, expected, checkpoint, output: make(output) }
     }
 }
 
-/// How far something beside the ledger has come: a file that is written from the same events, the offset of
-/// a message that sources came in. Who goes on with it goes back to there first.
+/// The progress of something outside the ledger that is committed with it: the length of a file that is
+/// written from the same events, the offset of an input message. Resume it from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// What it is called in the ledger.
+    /// Its name in the ledger.
     pub name: String,
-    /// How far it has come, as its owner wrote it.
+    /// Its progress, in a format of its owner.
     pub state: Json,
 }
 
-/// What was added.
+/// What a commit added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
     /// Sessions that began.
@@ -171,14 +171,14 @@ impl Receipt {
 /// Why nothing was committed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError<E> {
-    /// Somebody else has read the source meanwhile, or it was never read that far.
+    /// Another process has committed to the source meanwhile, or the source was never read that far.
     #[error("{source_name} stands at {}, not at {}", Place(stored), Place(expected))]
     Moved {
         /// Which source.
         source_name: SourceName,
-        /// Where the commit began.
+        /// The position at which the commit began.
         expected: Option<Position>,
-        /// Where the source stands.
+        /// The stored position of the source.
         stored: Option<Position>,
     },
     /// The engine failed.

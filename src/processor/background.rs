@@ -1,4 +1,4 @@
-//! [`Background`]: an emitter on a thread of its own.
+//! [`Background`]: runs an emitter on its own thread.
 
 use std::{
     fmt, io, mem,
@@ -8,23 +8,22 @@ use std::{
 
 use crate::transduce::{Batch, Emitter, Fault};
 
-/// How many events go over at once: the threads meet rarely, and what waits stays in the cache.
+/// Events per batch: large enough that the threads synchronise rarely, small enough for the cache.
 const EVENTS: usize = 128;
 
-/// How many such lots wait at the most. Then whoever emits waits, so that memory is bounded.
-const LOTS: usize = 2;
+/// The capacity of the queue, in batches. When it is full, `emit` blocks, so that memory is bounded.
+const QUEUED_BATCHES: usize = 2;
 
-/// Runs an emitter on a thread of its own, some events behind the others.
+/// Runs an emitter on its own thread, some events behind the others.
 ///
-/// A consumer that takes its time, such as one that hashes, compresses or formats, holds up the patches
-/// when both run on one thread. Here it gets clones of the events, in order, and sees exactly what it
-/// would see otherwise; its outputs go to a closure on its own thread. To the others it is an emitter
-/// without outputs, as the side of a [`Tee`](crate::transduce::Tee). Clones of domain events are cheap:
-/// their entries are shared.
+/// A slow consumer, such as one that hashes, compresses or formats, delays the patches when both run on
+/// one thread. Here it receives clones of the same events in the same order; its outputs go to a closure
+/// on its own thread. In the fan-out it is an emitter without outputs, such as the side of a
+/// [`Tee`](crate::transduce::Tee). Clones of domain events are cheap: their entries are shared.
 ///
-/// At most some hundreds of events wait; then whoever emits waits too. Events go over in lots:
-/// [`flush`](Self::flush) sends what there is, for a log that pauses. [`join`](Self::join) waits until
-/// everything was taken, and gives the emitter back; dropping it waits as well.
+/// The queue is bounded to some hundreds of events; when it is full, `emit` blocks. Events are sent in
+/// batches: [`flush`](Self::flush) sends an incomplete one, for a log that pauses. [`join`](Self::join)
+/// waits until every event was processed, and returns the emitter; dropping it waits as well.
 ///
 /// ```
 /// use std::sync::mpsc::channel;
@@ -50,15 +49,15 @@ const LOTS: usize = 2;
 /// ```
 pub struct Background<Event, M> {
     waiting: Vec<Event>,
-    /// `None` only once there will be no more.
-    queue: Option<SyncSender<Lot<Event>>>,
-    /// Events come back to be freed where they were made, which allocators like far better.
-    spent: Receiver<Vec<Event>>,
+    /// `None` only once the input has ended.
+    queue: Option<SyncSender<Message<Event>>>,
+    /// Batches come back to be freed by the thread that allocated them, which is much faster.
+    recycled: Receiver<Vec<Event>>,
     thread: Option<JoinHandle<M>>,
 }
 
-enum Lot<Event> {
-    Events(Vec<Event>),
+enum Message<Event> {
+    Batch(Vec<Event>),
     Finish,
 }
 
@@ -67,66 +66,66 @@ where
     Event: Send + 'static,
     M: Send + 'static,
 {
-    /// Starts the thread. `take` is called there with every output.
+    /// Starts the thread, which calls `take` with every output.
     ///
     /// # Errors
     ///
-    /// If the system has no thread left.
+    /// The thread cannot be started.
     pub fn new<Out>(emitter: M, take: impl FnMut(Out) + Send + 'static) -> io::Result<Self>
     where
         M: Emitter<Event, Out>,
     {
-        let (queue, lots) = sync_channel(LOTS);
-        let (give_back, spent) = channel();
+        let (queue, messages) = sync_channel(QUEUED_BATCHES);
+        let (recycle, recycled) = channel();
         let thread = thread::Builder::new()
             .name("background".to_owned())
-            .spawn(move || run(emitter, &lots, &give_back, take))?;
-        Ok(Self { waiting: Vec::new(), queue: Some(queue), spent, thread: Some(thread) })
+            .spawn(move || run(emitter, &messages, &recycle, take))?;
+        Ok(Self { waiting: Vec::new(), queue: Some(queue), recycled, thread: Some(thread) })
     }
 }
 
 fn run<Event, M, Out>(
     mut emitter: M,
-    lots: &Receiver<Lot<Event>>,
-    give_back: &Sender<Vec<Event>>,
+    messages: &Receiver<Message<Event>>,
+    recycle: &Sender<Vec<Event>>,
     mut take: impl FnMut(Out),
 ) -> M
 where
     M: Emitter<Event, Out>,
 {
-    for lot in lots {
-        match lot {
-            Lot::Events(events) => {
+    for message in messages {
+        match message {
+            Message::Batch(events) => {
                 events.iter().for_each(|event| emitter.emit(event).drain_with(&mut take));
-                // Fails when nobody is left who would free them: then they are freed here.
-                let _ = give_back.send(events);
+                // Fails when the other side is gone: then they are freed here.
+                let _ = recycle.send(events);
             }
-            Lot::Finish => emitter.finish().drain_with(&mut take),
+            Message::Finish => emitter.finish().drain_with(&mut take),
         }
     }
     emitter
 }
 
 impl<Event, M> Background<Event, M> {
-    /// Sends the events that wait for others to go with, without waiting for what becomes of them.
+    /// Sends the events of an incomplete batch, without waiting until they are processed.
     pub fn flush(&mut self) {
         if !self.waiting.is_empty() {
             let mut next = Vec::new();
-            for spent in self.spent.try_iter() {
-                next = spent;
+            for recycled in self.recycled.try_iter() {
+                next = recycled;
                 next.clear();
             }
             let events = mem::replace(&mut self.waiting, next);
-            self.send(Lot::Events(events));
+            self.send(Message::Batch(events));
         }
     }
 
-    /// Waits until everything was taken, and gives the emitter back.
+    /// Waits until every event was processed, and returns the emitter.
     ///
     /// # Errors
     ///
-    /// If the emitter panicked, or what takes its outputs; nothing was given to it after that. A
-    /// [`guard`](crate::transduce::guard) within tells of it at once, as an output.
+    /// The emitter or the closure `take` panicked; it received no event after that. Wrap the emitter in
+    /// [`guard`](crate::transduce::guard) to get the panic as an output at once.
     pub fn join(mut self) -> Result<M, Fault> {
         self.flush();
         self.queue = None;
@@ -137,15 +136,15 @@ impl<Event, M> Background<Event, M> {
         }
     }
 
-    fn send(&self, lot: Lot<Event>) {
+    fn send(&self, message: Message<Event>) {
         if let Some(queue) = &self.queue {
-            // The thread ends early only by a panic, of which `join` tells.
-            let _ = queue.send(lot);
+            // The thread ends early only by a panic, which `join` reports.
+            let _ = queue.send(message);
         }
     }
 }
 
-/// Whatever the emitter gives goes to its own thread.
+/// The outputs go to the closure on the emitter's thread, not here.
 impl<Event: Clone, M, Out> Emitter<Event, Out> for Background<Event, M> {
     fn emit(&mut self, event: &Event) -> Batch<Out> {
         self.waiting.push(event.clone());
@@ -155,10 +154,10 @@ impl<Event: Clone, M, Out> Emitter<Event, Out> for Background<Event, M> {
         Batch::EMPTY
     }
 
-    /// Does not wait either.
+    /// Does not wait for the thread either.
     fn finish(&mut self) -> Batch<Out> {
         self.flush();
-        self.send(Lot::Finish);
+        self.send(Message::Finish);
         Batch::EMPTY
     }
 }

@@ -1,8 +1,8 @@
-//! How the input spells its characters.
+//! [`Encoding`]: UTF-8, or UTF-16 as its byte order mark announces it.
 
 use serde::{Deserialize, Serialize};
 
-/// How the input spells its characters, as the byte order mark at its start says.
+/// The encoding of the input, by the byte order mark at its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -10,7 +10,7 @@ pub enum Encoding {
     /// Nothing was read yet.
     #[default]
     Unknown,
-    /// UTF-8: there is no mark, or its own.
+    /// UTF-8, with or without its mark.
     Utf8,
     /// UTF-16, low byte first: what PowerShell's `>` writes.
     Utf16Le,
@@ -19,8 +19,8 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding of input that begins like this, and the length of its mark; `None` as long as
-    /// more bytes are needed to tell.
+    /// The encoding of input that begins with these bytes, and the length of its mark; `None` while more
+    /// bytes are needed.
     pub(super) fn of(begun: &[u8]) -> Option<(Self, usize)> {
         match begun {
             [0xFF, 0xFE, ..] => Some((Self::Utf16Le, 2)),
@@ -31,7 +31,7 @@ impl Encoding {
         }
     }
 
-    /// How a line may end: the shorter spelling, and the longer one.
+    /// The two line ends: the shorter and the longer one.
     pub(super) fn line_ends(self) -> [&'static [u8]; 2] {
         match self {
             Self::Unknown | Self::Utf8 => [b"\n", b"\r\n"],
@@ -41,7 +41,7 @@ impl Encoding {
     }
 }
 
-/// Decodes UTF-16 that is cut anywhere; half a pair becomes U+FFFD.
+/// Decodes UTF-16 in chunks that end anywhere; a lone surrogate becomes U+FFFD.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
     /// The first byte of a unit.
@@ -85,8 +85,7 @@ impl Decoder {
         }
     }
 
-    /// What cannot be completed any more, and how many bytes of the input it was beyond those that
-    /// were given out.
+    /// The incomplete rest at the end of input, and the number of its bytes that were not given out.
     pub(super) fn finish(mut self) -> Option<(String, u64)> {
         let odd = u64::from(self.odd.is_some());
         if odd == 0 && self.high.is_none() {

@@ -10,19 +10,19 @@ use super::{
 };
 use crate::conversation::{Digest, Position};
 
-/// Cuts bytes into lines, however the bytes themselves are cut.
+/// Splits bytes into lines. The chunks of bytes may end anywhere.
 ///
 /// A line ends with `\n` or `\r\n`, or with the input. A byte order mark at the start of the input is
-/// skipped, and input that it says to be UTF-16 is decoded. An object that is spread over several
-/// lines is given out as one. Of a line longer than the limit only the beginning is kept, with its
-/// length and its digest: memory stays bounded whatever comes.
+/// skipped, and UTF-16 is decoded if the mark announces it. An object that spans several lines is given
+/// out as one line. Of a line longer than the limit only the beginning is kept, with its
+/// length and its digest, so that memory is bounded.
 #[derive(Clone, Debug)]
 pub struct LineFramer {
-    /// The beginning of a line whose end has not come yet, without a byte order mark.
+    /// The beginning of an incomplete line, without a byte order mark.
     partial: Vec<u8>,
     /// That line is too long; `partial` is its head.
     overlong: Option<Overlong>,
-    /// How many bytes of the input that line has by now.
+    /// The number of bytes of that line so far.
     taken: u64,
     position: Position,
     encoding: Encoding,
@@ -31,16 +31,16 @@ pub struct LineFramer {
     decoder: Decoder,
     joiner: Joiner,
     max_line: usize,
-    /// The line before was given out without its line end, which may still come.
+    /// The previous line was given out without its line end, which may still come.
     unended: bool,
-    /// What came since, as long as it may be the beginning of that line end.
+    /// The bytes since then, as long as they may be the beginning of that line end.
     line_end: Vec<u8>,
 }
 
 /// A line as it stands in the log, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'b> {
-    /// Where it stands: `offset` is that of its first byte.
+    /// Its position: `offset` is that of its first byte.
     pub position: Position,
     /// Its bytes; of a line that is too long, only the beginning.
     pub bytes: &'b [u8],
@@ -48,9 +48,9 @@ pub struct Line<'b> {
     pub skipped: u64,
     /// The SHA-256 value of the whole line, if some of it was not kept.
     pub sha256: Option<Digest>,
-    /// How many lines it is: more than one if an object is spread over them.
+    /// The number of lines that it spans: more than one for an object over several lines.
     pub lines: u64,
-    /// From where to go on behind it.
+    /// The state from which to continue after it.
     pub next: FramerState,
 }
 
@@ -63,12 +63,12 @@ impl Line<'_> {
     }
 }
 
-/// From where a [`LineFramer`] can go on: a plain value that can be stored with serde.
+/// The state of a [`LineFramer`] between two lines: a plain value that can be stored with serde.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FramerState {
     /// Where the next line begins.
     pub position: Position,
-    /// How the input spells its characters.
+    /// The encoding of the input.
     pub encoding: Encoding,
     /// The last line was given out without its line end. If that follows, it is no line of its own; if
     /// other text follows, it belongs to the same line of the log.
@@ -109,19 +109,19 @@ impl Default for LineFramer {
 }
 
 impl LineFramer {
-    /// Keeps lines of up to `max_line` bytes whole.
+    /// A framer that keeps lines of up to `max_line` bytes whole.
     pub fn new(max_line: usize) -> Self {
         Self::starting_at(Position { line: 1, offset: 0 }, max_line)
     }
 
-    /// Goes on at the beginning of the line at `position`.
-    /// Input in UTF-16 is gone on with by [`restore`](Self::restore) only.
+    /// Continues at the beginning of the line at `position`.
+    /// Input in UTF-16 can be continued by [`restore`](Self::restore) only.
     pub fn starting_at(position: Position, max_line: usize) -> Self {
         let encoding = if position.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
         Self::restore(FramerState { position, encoding, unended: false }, max_line)
     }
 
-    /// Goes on from a stored state; the bytes that follow are those behind its position.
+    /// Continues from a stored state. The next bytes must be those at its position.
     pub fn restore(state: FramerState, max_line: usize) -> Self {
         Self {
             partial: Vec::new(),
@@ -138,7 +138,7 @@ impl LineFramer {
         }
     }
 
-    /// From where to go on later: everything before it has been given out.
+    /// The state to store: everything before its position has been given out.
     pub fn state(&self) -> FramerState {
         let position = self.position();
         let encoding = if position.offset == 0 { Encoding::Unknown } else { self.encoding };
@@ -150,7 +150,7 @@ impl LineFramer {
         self.joiner.begun().unwrap_or(self.position)
     }
 
-    /// Takes more bytes, and gives out every line that they complete.
+    /// Adds bytes, and gives out every line that they complete.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line<'_>)) {
         let each: &mut dyn FnMut(Line<'_>) = &mut each;
         if self.unended {
@@ -159,7 +159,7 @@ impl LineFramer {
         self.push_lines(bytes, each);
     }
 
-    /// Takes the line end of a line that was given out without it.
+    /// Consumes the line end of a line that was given out without it.
     fn push_line_end(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {
         let mut begun = std::mem::take(&mut self.line_end);
         begun.extend_from_slice(bytes);
@@ -172,7 +172,7 @@ impl LineFramer {
         self.unended = false;
         match length {
             Some(length) => self.position.offset += length as u64,
-            // More text on the line that was taken for whole.
+            // More text on a line that was assumed to be whole.
             None => self.position.line -= 1,
         }
         self.push_lines(&begun[length.unwrap_or(0)..], each);
@@ -225,8 +225,7 @@ impl LineFramer {
         self.keep(rest, rest.len() as u64);
     }
 
-    /// The input ends: gives out what was still waited for, and the last line, if it has no line end
-    /// of its own.
+    /// The end of the input: gives out what was held back, and the last line, if it has no line end.
     pub fn finish(&mut self, mut each: impl FnMut(Line<'_>)) {
         let each: &mut dyn FnMut(Line<'_>) = &mut each;
         if !self.line_end.is_empty() {
@@ -235,7 +234,7 @@ impl LineFramer {
             self.push_lines(&begun, each);
         }
         if self.encoding == Encoding::Unknown {
-            // Too short to tell: it has no mark.
+            // Too short for a byte order mark.
             self.encoding = Encoding::Utf8;
             self.taken = self.partial.len() as u64;
         }
@@ -249,7 +248,7 @@ impl LineFramer {
         self.joiner.finish(each);
     }
 
-    /// Begins again with other input.
+    /// Starts again with another input.
     pub(super) fn begin_again(&mut self) {
         *self = Self::new(self.max_line);
     }
@@ -261,7 +260,7 @@ impl LineFramer {
         } else if bytes.len() <= self.max_line - self.partial.len().min(self.max_line) {
             self.partial.extend_from_slice(bytes);
         } else {
-            // Too long: only its beginning stays, and the memory it took is given back.
+            // Too long: only its beginning is kept, and the memory is released.
             let mut overlong = Overlong::default();
             overlong.push(&self.partial);
             overlong.push(bytes);
@@ -279,7 +278,7 @@ impl LineFramer {
         let taken = std::mem::take(&mut self.taken) + line_end;
         self.give_out(&partial, overlong, taken, each);
         partial.clear();
-        // One long line is no reason to hold its memory for all that follow.
+        // Release the memory of a long line, so that it is not held for the rest of the log.
         partial.shrink_to(64 << 10);
         self.partial = partial;
     }

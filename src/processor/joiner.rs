@@ -1,9 +1,9 @@
-//! [`Joiner`]: objects that are spread over several lines.
+//! [`Joiner`]: joins objects that span several lines.
 
 use super::framer::{FramerState, Line};
 use crate::{conversation::Position, wire::Object};
 
-/// Joins the lines of an object or an array that a program printed for people, with line breaks in it.
+/// Joins the lines of an object or an array that was pretty-printed.
 ///
 /// Only a line that cannot be whole is held back: one that begins with a bracket and ends with `{`,
 /// `[` or `,` in an open bracket. What follows is added until the brackets are closed. As soon as it
@@ -19,7 +19,7 @@ pub(super) struct Joiner {
 }
 
 impl Joiner {
-    /// Where the lines begin that are held back.
+    /// The position of the first line that is held back.
     pub(super) fn begun(&self) -> Option<Position> {
         self.begun
     }
@@ -61,7 +61,7 @@ impl Joiner {
         }
     }
 
-    /// Gives out what is held back, as it is.
+    /// Gives out what is held back, complete or not.
     pub(super) fn finish(&mut self, each: &mut dyn FnMut(Line<'_>)) {
         let Some(position) = self.begun.take() else { return };
         let pending = std::mem::take(&mut self.pending);
@@ -70,7 +70,7 @@ impl Joiner {
         each(Line { position, bytes, skipped: 0, sha256: None, lines, next });
     }
 
-    /// How many brackets are open behind `frame`, if it can go on what is held back.
+    /// The number of open brackets after `frame`, if it can continue the value that is held back.
     fn depth_with(&self, frame: Line<'_>, max_bytes: usize) -> Option<usize> {
         let fits = self.pending.len() + 1 + frame.bytes.len() <= max_bytes;
         if !fits || frame.skipped > 0 || !may_go_on(frame.bytes) || is_record(frame.bytes) {
@@ -80,8 +80,8 @@ impl Joiner {
     }
 }
 
-/// Whether a line begins with a bracket, and ends where no value can end. An array's own `[` stands
-/// for itself: its elements are given out as they come.
+/// Whether a line begins with a bracket, and ends where no value can end. A line that is only `[` does
+/// not count: the elements of the array are given out one by one.
 fn is_open_ended(line: &[u8]) -> bool {
     matches!(
         line.trim_ascii(),
@@ -101,8 +101,7 @@ fn may_go_on(line: &[u8]) -> bool {
     }
 }
 
-/// Whether a line is a record of its own. Within a value that is printed for people, no line that
-/// begins at the margin is.
+/// Whether a line is a whole record. In a pretty-printed value, no line without indentation is.
 fn is_record(line: &[u8]) -> bool {
     line.starts_with(b"{\"")
         && line.ends_with(b"}")

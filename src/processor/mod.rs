@@ -1,8 +1,7 @@
-//! The imperative shell: bytes in; lines, records and events within; whatever the emitter makes of
-//! them out.
+//! The imperative shell: bytes in, outputs of the emitter out. Lines, records and events are internal.
 //!
-//! It reads nothing and writes nothing itself: who has a file, a pipe or a socket pushes what has
-//! come. Bytes may be cut anywhere.
+//! It does no I/O: the caller reads a file, a pipe or a socket, and pushes the bytes. Chunks may end
+//! anywhere.
 
 mod background;
 mod encoding;
@@ -58,7 +57,7 @@ pub struct Processor<R, S, M> {
     transducer: Transducer<R, S, M>,
     counts: Counts,
     hashes_lines: bool,
-    /// Where the reducer was done: nothing behind it is read.
+    /// The position at which the reducer was done; nothing after it is read.
     done: Option<FramerState>,
 }
 
@@ -74,8 +73,8 @@ pub enum LastLine {
 }
 
 impl<R, S, M> Processor<R, S, M> {
-    /// Goes on from a snapshot; the bytes that follow are those behind its position. An emitter that
-    /// remembers nothing is wrapped in [`Memoryless`](crate::transduce::Memoryless).
+    /// Continues from a snapshot. The next bytes must be those at its position. An emitter without a memory
+    /// is wrapped in [`Memoryless`](crate::transduce::Memoryless).
     pub fn resume(
         reducer: R,
         snapshot: Snapshot<S, M::State>,
@@ -92,7 +91,7 @@ impl<R, S, M> Processor<R, S, M> {
         Self { framer, transducer, counts, hashes_lines: false, done: None }
     }
 
-    /// From where to go on later, with what the emitter remembers: everything before it was reduced, and
+    /// The state to store, with the memory of the emitter: everything before its position was reduced, and
     /// nothing after it.
     ///
     /// # Panics
@@ -106,7 +105,7 @@ impl<R, S, M> Processor<R, S, M> {
         Snapshot { framer, counts, state, emitter }
     }
 
-    /// Takes what the emitter gathered since the last cut.
+    /// Takes the emitter's collected output since the last cut.
     pub fn cut(&mut self) -> M::Stretch
     where
         M: Gather,
@@ -133,7 +132,7 @@ impl<R, S, M> Processor<R, S, M> {
         self
     }
 
-    /// What was read so far.
+    /// Counts of what was read so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -143,8 +142,8 @@ impl<R, S, M> Processor<R, S, M> {
         self.framer_state().position
     }
 
-    /// Whether the reducer is done ([`Reducer::is_done`]): nothing more is read, and the position stays
-    /// behind the line that it was done with.
+    /// Whether the reducer is done ([`Reducer::is_done`]): further bytes are ignored, and the position stays
+    /// after the line with which it was done.
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }
@@ -153,17 +152,17 @@ impl<R, S, M> Processor<R, S, M> {
         self.done.unwrap_or_else(|| self.framer.state())
     }
 
-    /// The transducer within.
+    /// The transducer.
     pub fn transducer(&self) -> &Transducer<R, S, M> {
         &self.transducer
     }
 
-    /// The emitter within, for what does not depend on events, such as flushing it.
+    /// The emitter, for operations that do not depend on events, such as flushing it.
     pub fn emitter_mut(&mut self) -> &mut M {
         self.transducer.emitter_mut()
     }
 
-    /// Takes more bytes, and reduces every line that they complete.
+    /// Adds bytes, and reduces every line that they complete.
     pub fn push<Out>(&mut self, bytes: &[u8], mut each: impl FnMut(Out))
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
@@ -186,7 +185,7 @@ impl<R, S, M> Processor<R, S, M> {
         );
     }
 
-    /// The file ends and the log goes on in another one: reduces the last line, if it has no line end,
+    /// The log continues in another file: reduces the last line, if it has no line end,
     /// and counts lines and bytes from the beginning again. The state stays.
     pub fn next_file<Out>(&mut self, each: impl FnMut(Out))
     where
@@ -218,7 +217,7 @@ impl<R, S, M> Processor<R, S, M> {
     }
 
     /// The input pauses, and may have been cut within a line: reduces the last line, which has no line
-    /// end, if it is nothing but whole records.
+    /// end, if it consists of whole records only.
     pub fn flush_last_line<Out>(&mut self, each: impl FnMut(Out)) -> LastLine
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
@@ -244,7 +243,7 @@ impl<R, S, M> Processor<R, S, M> {
         }
     }
 
-    /// The input ends: reduces what remains, and releases what was held back.
+    /// The end of input: reduces what remains, and releases what was held back.
     pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> Finished<S, M>
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
@@ -260,7 +259,7 @@ impl<R, S, M> Processor<R, S, M> {
     }
 }
 
-/// What is stepped with each line.
+/// The parts that a line is reduced with.
 struct Steps<'p, R, S, M> {
     transducer: &'p mut Transducer<R, S, M>,
     counts: &'p mut Counts,
@@ -297,8 +296,8 @@ impl<R, S, M> Steps<'_, R, S, M> {
 
 /// Reads the records of a line.
 ///
-/// The line breaks of a record that spans several lines become spaces, so that whatever copies a part of
-/// the record writes one line.
+/// The line breaks of a record that spans several lines become spaces, so that a copied part of the
+/// record is always one line.
 pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
     let Line { position, bytes, skipped, sha256, lines, next: _ } = line;
     let mut irregular = |record| each(Located::new(position, Record::Irregular(record)));
@@ -336,7 +335,7 @@ pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
     });
 }
 
-/// Whether so much of a long line is no text that there is no use in replacing it all.
+/// Whether a long line is binary: too much of it is not UTF-8 for replacement to be useful.
 fn is_binary(bytes: &[u8]) -> bool {
     const REPAIRED: usize = 1000;
     bytes.len() > 64 << 10

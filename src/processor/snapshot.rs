@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::FramerState;
 use crate::{conversation::Json, transduce::Resume};
 
-/// What a [`Processor`](super::Processor) has read.
+/// Counts of what a [`Processor`](super::Processor) has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Lines, blank ones included.
     pub lines: u64,
-    /// Lines with nothing on them.
+    /// Blank lines.
     pub blank: u64,
     /// Records that were reduced; several may stand on one line.
     pub records: u64,
@@ -23,26 +23,27 @@ impl From<Counts> for crate::emitters::metrics::LinesRead {
     }
 }
 
-/// From where a [`Processor`](super::Processor) can go on: a plain value that can be stored with serde.
+/// The state of a [`Processor`](super::Processor): a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot<S, E = ()> {
     /// Where the next line begins.
     pub framer: FramerState,
-    /// What was read before it.
+    /// Counts of what was read before it.
     pub counts: Counts,
     /// The state of the reducer there.
     pub state: S,
-    /// What the emitter remembers there.
+    /// The memory of the emitter there.
     pub emitter: E,
 }
 
-/// What there is when a log has been read to its end: see [`Processor::finish`](super::Processor::finish).
+/// Everything that remains of a processor at the end of a log: see
+/// [`Processor::finish`](super::Processor::finish).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished<S, M> {
     /// Where the log ends.
     pub framer: FramerState,
-    /// What was read of it.
+    /// Counts of what was read.
     pub counts: Counts,
     /// The state of the reducer after completion.
     pub state: S,
@@ -51,14 +52,14 @@ pub struct Finished<S, M> {
 }
 
 impl<S, M: Resume> Finished<S, M> {
-    /// What is to be stored of a log that is complete.
+    /// The snapshot of a complete log.
     pub fn snapshot(&self) -> Snapshot<&S, M::State> {
         let Self { framer, counts, state, emitter } = self;
         Snapshot { framer: *framer, counts: *counts, state, emitter: emitter.state() }
     }
 }
 
-/// Changes when a stored snapshot would no longer mean the same.
+/// Incremented when the meaning of a stored snapshot changes.
 const VERSION: u32 = 3;
 
 /// A snapshot as it is stored.
@@ -68,24 +69,23 @@ struct Stored<S> {
     snapshot: S,
 }
 
-/// Why a stored state cannot be gone on from.
+/// Why a stored snapshot cannot be restored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
     /// It was written by another version.
     #[error("it has version {0}, and this program reads version {VERSION}")]
     Version(u32),
-    /// It is no snapshot of these reducers and emitters.
+    /// It is not a snapshot of these reducers and emitters.
     #[error("it is damaged, or of another kind: {0}")]
     Damaged(#[from] serde_json::Error),
 }
 
 impl<S: Serialize, E: Serialize> Snapshot<S, E> {
-    /// The snapshot with the version of its form, for [`Checkpoint::state`](crate::ledger::Checkpoint).
+    /// The snapshot with its format version, for [`Checkpoint::state`](crate::ledger::Checkpoint).
     ///
     /// # Errors
-    /// The state, or what the emitters remember, refuses to be serialised; the types of this crate never
-    /// do.
+    /// The state's or the memory's `Serialize` fails; that of this crate's types never does.
     pub fn to_json(&self) -> Result<Json, crate::json::Error> {
         Json::of(&Stored { version: VERSION, snapshot: self })
     }
@@ -107,8 +107,8 @@ impl<S: DeserializeOwned, E: DeserializeOwned> Snapshot<S, E> {
 }
 
 impl<S, E> Snapshot<S, E> {
-    /// The same snapshot with the reducer's state made into another type: a state that is known only
-    /// once its executor is, say.
+    /// The same snapshot with the reducer's state converted, for instance from JSON to the state of an
+    /// executor that is chosen at run time.
     ///
     /// # Errors
     /// Those of `make`.

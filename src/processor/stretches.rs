@@ -1,4 +1,4 @@
-//! [`Stretches`]: one source on its way into a ledger.
+//! [`Stretches`]: reads one source in stretches, each of which becomes a commit.
 
 use serde::Serialize;
 
@@ -11,12 +11,12 @@ use crate::{
     wire::Record,
 };
 
-/// When a stretch is to be committed.
+/// When a stretch is due to be committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StretchLimits {
-    /// When so many bytes of the source were read.
+    /// After this many bytes of the source.
     pub bytes: u64,
-    /// When the emitters gathered so much, as [`Gather::size`] counts it.
+    /// After this many bytes of collected output, as [`Gather::size`] counts them.
     pub size: usize,
 }
 
@@ -27,14 +27,14 @@ impl Default for StretchLimits {
     }
 }
 
-/// The last stretch of a source that is complete, and what there is at its end.
+/// The last stretch of a complete source, and the remaining outputs.
 pub type LastStretch<S, M> = (Commit<<M as Gather>::Stretch>, Finished<S, M>);
 
-/// Reads one source, and cuts what it gives into the stretches that a
+/// Reads one source, and splits its output into the stretches that a
 /// [`Ledger`](crate::ledger::Ledger) commits.
 ///
 /// Each commit begins where the one before ended, and holds the state of the whole pipeline there:
-/// whoever loads it goes on as if there had been no pause.
+/// a run that loads it continues as if there had been no interruption.
 #[derive(Debug)]
 pub struct Stretches<R, S, M> {
     processor: Processor<R, S, M>,
@@ -42,7 +42,7 @@ pub struct Stretches<R, S, M> {
     facts: SourceFacts,
     /// The position of the last commit; `None` before the first.
     expected: Option<Position>,
-    /// Where the stretch begins that was not committed yet.
+    /// Where the uncommitted stretch begins.
     begun: u64,
     limits: StretchLimits,
 }
@@ -77,12 +77,12 @@ impl<R, S, M> Stretches<R, S, M> {
         &mut self.processor
     }
 
-    /// The processor within; what was read since the last commit is not committed.
+    /// Returns the processor; what was read since the last commit is not committed.
     pub fn into_processor(self) -> Processor<R, S, M> {
         self.processor
     }
 
-    /// What is known of the source from outside of it.
+    /// Facts about the source that are not in its content.
     pub fn facts(&self) -> &SourceFacts {
         &self.facts
     }
@@ -92,7 +92,7 @@ impl<R, S, M> Stretches<R, S, M> {
         self.expected
     }
 
-    /// How many bytes of the source were read since the last commit.
+    /// The number of bytes of the source since the last commit.
     pub fn pending_bytes(&self) -> u64 {
         self.processor.position().offset.saturating_sub(self.begun)
     }
@@ -102,7 +102,7 @@ impl<R, S, M> Stretches<R, S, M> {
         self.expected != Some(self.processor.position())
     }
 
-    /// Takes more bytes of the source.
+    /// Adds bytes of the source.
     pub fn push<Out>(&mut self, bytes: &[u8], each: impl FnMut(Out))
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
@@ -143,11 +143,11 @@ where
             || self.processor.transducer().emitter().size() >= self.limits.size
     }
 
-    /// What was read since the last commit, to be committed now. `identity` is what the source is
-    /// recognised by, as far as it was read.
+    /// The commit of everything since the last one. `identity` identifies the source up to the position that
+    /// was read.
     ///
     /// # Errors
-    /// The state refuses to be serialised; the types of this crate never do.
+    /// The state's `Serialize` fails; that of this crate's types never does.
     ///
     /// # Panics
     /// If the reducer panicked in an earlier step, see [`Transducer`](crate::transduce::Transducer).
@@ -163,7 +163,7 @@ where
     }
 
     /// The source is complete: finishes the reducer and the emitters, and commits the rest. `identity` is
-    /// asked for once it is known where the source ends.
+    /// called once the end of the source is known.
     ///
     /// # Errors
     /// As for [`commit`](Self::commit).

@@ -4,7 +4,7 @@ use crate::{
     transduce::{Batch, Memoryless, emit_fn, reduce_fn},
 };
 
-/// Says what each record is, and is done after the record `stop`.
+/// Emits a description of each record, and is done after the record `stop`.
 struct Names;
 
 impl<'a> Reducer<Record<'a>, bool, DomainEvent> for Names {
@@ -50,7 +50,7 @@ fn nothing_is_read_once_the_reducer_is_done() {
         assert_eq!(finished.counts, Counts { lines: 2, blank: 0, records: 2 });
         assert_eq!(finished.framer.position, Position { line: 3, offset: 29 });
 
-        // Nor when it is gone on with.
+        // Nor after it was resumed.
         let mut again = Processor::resume(
             locating(Names),
             Snapshot::from_json(&stored).unwrap(),

@@ -1,4 +1,4 @@
-//! The live document, for those who watch it: `MsgStore`.
+//! `MsgStore`: the live document and its subscribers.
 
 mod msg_store;
 

@@ -4,8 +4,8 @@ use std::{fmt, iter::FusedIterator, mem, option, slice, vec};
 
 /// Zero, one or many, in order.
 ///
-/// Most inputs yield nothing or one thing, so only a batch of two or more allocates. How the items
-/// came in does not show: batches are equal when their items are.
+/// Most inputs yield nothing or one thing, so only a batch of two or more allocates. Batches are equal
+/// when their items are, however the items were added.
 ///
 /// An item, an `Option`, a `Vec` and an array all convert `into()` a batch. Where the type of the
 /// items is not known from elsewhere, use [`one`](Self::one) or `collect`: a `Vec` may be an item too.
@@ -27,12 +27,12 @@ pub struct Batch<T>(Repr<T>);
 enum Repr<T> {
     Zero,
     One(T),
-    /// May hold fewer than two items, if the vector came from outside: its allocation is paid for.
+    /// May hold fewer than two items if it was converted from a `Vec`: the allocation is kept.
     Many(Vec<T>),
 }
 
 impl<T> Batch<T> {
-    /// Nothing.
+    /// The empty batch.
     pub const EMPTY: Self = Batch(Repr::Zero);
 
     /// A batch of one item; does not allocate.
@@ -87,7 +87,7 @@ impl<T> Batch<T> {
         self.as_slice().len()
     }
 
-    /// Whether there is no item.
+    /// Whether the batch has no items.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -189,7 +189,7 @@ impl<T> FromIterator<T> for Batch<T> {
         let mut items = items.into_iter();
         let Some(first) = items.next() else { return Batch::EMPTY };
         let Some(second) = items.next() else { return Batch::one(first) };
-        // Now that there are many, one allocation of the right size serves them all.
+        // From the second item on, one allocation of the right size for the rest.
         let mut many = Vec::with_capacity(items.size_hint().0.saturating_add(2));
         many.extend([first, second]);
         many.extend(items);

@@ -1,4 +1,4 @@
-//! [`guard`]: a panic as an output, for code that one did not write.
+//! [`guard`]: turns the panics of a reducer or an emitter into outputs.
 
 use std::{
     any::Any,
@@ -8,15 +8,15 @@ use std::{
 
 use super::{Batch, Emitter, Gather, Reducer, Resume, wrapper::access};
 
-/// A reducer or an emitter whose panics become outputs, so that what stands beside it goes on: the
-/// other sessions of a [`Keyed`](super::Keyed), the other emitters of a tuple.
+/// Wraps a reducer or an emitter whose panics become outputs, so that the others continue: the other
+/// sessions of a [`Keyed`](super::Keyed), the other emitters of a tuple.
 ///
-/// Its outputs are `Result`s. After a panic there is nothing to go on from: a reducer's state was
-/// inside it, an emitter's memory may be half written. So nothing is made up; whatever comes after is
-/// [`Fault::Skipped`], each time, until somebody goes on from the last snapshot.
+/// Its outputs are `Result`s. After a panic it cannot continue: a reducer's state is lost, an emitter's
+/// memory may be half written. Every later input gives [`Fault::Skipped`], until the caller resumes from
+/// the last snapshot.
 ///
 /// A guarded reducer's state is an `Option`: `None` once it is lost. Panics still reach the panic
-/// hook, which prints them unless told otherwise, and a program that is built to abort on them aborts.
+/// hook, which prints them by default, and a program that is built with `panic = "abort"` aborts.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Fault, Keyed, Transducer, emit_fn, guard, reduce_fn};
@@ -31,7 +31,7 @@ use super::{Batch, Emitter, Gather, Reducer, Resume, wrapper::access};
 /// let divided = shell.step(('a', 0));
 /// let [('a', Err(Fault::Panicked(message)))] = divided.as_slice() else { panic!() };
 /// assert!(message.contains("divide by zero"));
-/// // The others go on; of this one nothing more is said than that.
+/// // The other sessions continue; this one gives `Skipped`.
 /// assert_eq!(shell.step(('b', 5)).as_slice(), [('b', Ok(20))]);
 /// assert_eq!(shell.step(('a', 5)).as_slice(), [('a', Err(Fault::Skipped))]);
 /// assert_eq!(shell.state()[&'a'], None);
@@ -41,20 +41,20 @@ pub const fn guard<T>(inner: T) -> Guarded<T> {
     Guarded { inner, is_lost: false }
 }
 
-/// What [`guard`] makes.
+/// The wrapper that [`guard`] makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Guarded<T> {
     inner: T,
-    /// As an emitter: it panicked. A reducer has this in its state.
+    /// For an emitter: it panicked. A reducer keeps this in its state.
     is_lost: bool,
 }
 
-/// Why a guarded reducer or emitter gave nothing.
+/// Why a guarded reducer or emitter gave no output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It panicked now, with this message.
+    /// It panicked on this input, with this message.
     Panicked(String),
-    /// It panicked earlier, and this was not given to it.
+    /// It panicked earlier, and was not called with this input.
     Skipped,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Fault {
 impl error::Error for Fault {}
 
 impl Fault {
-    /// What a panic left behind.
+    /// The fault for a caught panic.
     pub(crate) fn of(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -78,17 +78,17 @@ impl Fault {
     }
 }
 
-// What is within may be half written once an emitter panicked: `is_lost` tells.
+// The inner emitter may be half written once it panicked: see `is_lost`.
 access!(Guarded<T>, inner: T);
 
 impl<T> Guarded<T> {
-    /// Whether it panicked, as an emitter. Of a reducer the state tells.
+    /// Whether the emitter panicked. For a reducer, see its state.
     pub fn is_lost(&self) -> bool {
         self.is_lost
     }
 }
 
-/// Runs `f`; the caller gives up everything that it had in its hands if it panics.
+/// Runs `f`. If it panics, the caller must discard everything that `f` could have changed.
 fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|panic| Fault::of(&*panic))
 }
@@ -160,8 +160,8 @@ impl<M> Guarded<M> {
     }
 }
 
-/// The memory of one that panicked is lost: `None`. One that is resumed from `None` stays lost, and one
-/// that is resumed from a memory works again.
+/// The memory of an emitter that panicked is `None`. Resumed from `None` it stays lost; resumed from a
+/// memory it works again.
 impl<M: Resume> Resume for Guarded<M> {
     type State = Option<M::State>;
 
@@ -177,7 +177,7 @@ impl<M: Resume> Resume for Guarded<M> {
     }
 }
 
-/// What was gathered before a panic may be half written, and is not handed out.
+/// Output collected before a panic may be half written, and is not returned.
 impl<M: Gather> Gather for Guarded<M> {
     type Stretch = Result<M::Stretch, Fault>;
 

@@ -1,7 +1,7 @@
 //! The framework: pure reducers, emitters, and the thin shell that joins them.
 //!
 //! A [`Reducer`] is a pure function, `(state, input) -> (state, events)`. An [`Emitter`] reads those
-//! events by reference and makes something of them: patches, metrics, rows, text. A [`Transducer`]
+//! events by reference and turns them into output: patches, metrics, rows, text. A [`Transducer`]
 //! holds a reducer, its state and an emitter, and drives them one input at a time. Several emitters
 //! at once are a tuple, a `Vec` or a [`Tee`]; each sees every event, in order, in one pass.
 //!
@@ -93,7 +93,8 @@
 //! - How something is shown or stored (indices, formats, counters): an emitter.
 //! - Errors in the input: events. Errors of a sink: its output, as `Emitter<Event, Result<T, E>>`.
 //! - Reading, writing, clocks, randomness: neither; the caller's loop.
-//! - A panic: nowhere by contract; where one must go on all the same, [`guard`] makes it an output.
+//! - A panic: nowhere, by contract. Where the others must continue in spite of one, [`guard`] turns it
+//! into an output.
 
 pub mod batch;
 pub mod emitter;

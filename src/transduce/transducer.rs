@@ -13,7 +13,7 @@ use super::{Batch, Emitter, Reducer};
 ///
 /// A reducer does not panic by contract. If it does all the same, the state was inside it and is
 /// lost: the transducer is then *poisoned*, and every method that needs the state panics, rather than
-/// going on from a state that never was. Build a new one with [`restore`](Self::restore) from the
+/// continue from an invented state. Build a new one with [`restore`](Self::restore) from the
 /// last snapshot of the [`state`](Self::state).
 ///
 /// If an emitter panics, the state is already the one after the input, but emitters behind it have
@@ -67,7 +67,7 @@ impl<R, State, M> Transducer<R, State, M> {
         self.state.is_none()
     }
 
-    /// Whether no further input can matter: see [`Reducer::is_done`].
+    /// Whether no further input can have an effect: see [`Reducer::is_done`].
     ///
     /// # Panics
     ///
@@ -93,7 +93,7 @@ impl<R, State, M> Transducer<R, State, M> {
         &self.emitter
     }
 
-    /// The emitter, to be changed between two steps: to switch an `Option` on, say.
+    /// The emitter, for changes between two steps, such as switching an `Option` on.
     #[inline]
     pub const fn emitter_mut(&mut self) -> &mut M {
         &mut self.emitter
@@ -133,7 +133,7 @@ impl<R, State, M> Transducer<R, State, M> {
         all
     }
 
-    /// One step, its outputs handed on one by one as they arise, without collecting them.
+    /// One step, which calls `each` with every output, without collecting them.
     ///
     /// # Panics
     ///
@@ -149,7 +149,7 @@ impl<R, State, M> Transducer<R, State, M> {
     }
 
     /// A step without an input: `f` is given the reducer and the state, and the events that it returns
-    /// are emitted. For what a reducer offers beside [`reduce`](Reducer::reduce), such as
+    /// are emitted. For methods of a reducer other than [`reduce`](Reducer::reduce), such as
     /// [`Keyed::close`](super::Keyed::close).
     ///
     /// ```
@@ -185,9 +185,9 @@ impl<R, State, M> Transducer<R, State, M> {
         all
     }
 
-    /// The end of input: what the reducer held back, and then what the emitter did.
+    /// The end of input: finishes the reducer, emits what it held back, and then finishes the emitter.
     ///
-    /// Takes the transducer, so that there is one end only.
+    /// Consumes the transducer, so that completion happens once.
     ///
     /// # Panics
     ///
@@ -208,10 +208,10 @@ impl<R, State, M> Transducer<R, State, M> {
         (state, self.emitter, all)
     }
 
-    /// The outputs for a sequence of inputs, each input being pulled when it is needed.
+    /// The outputs for a sequence of inputs, which are pulled lazily.
     ///
     /// After the last input, or as soon as the reducer is done, come the outputs of
-    /// [`finish`](Self::finish). To have an emitter back afterwards, lend it: `&mut emitter` is one.
+    /// [`finish`](Self::finish). To keep the emitter, pass `&mut emitter`, which is an emitter too.
     ///
     /// ```
     /// use foldline::transduce::{Batch, Transducer, emit_fn, reduce_fn};
@@ -242,7 +242,7 @@ impl<R, State, M> Transducer<R, State, M> {
                     return Some(out);
                 }
                 let shell = running.as_mut()?;
-                // Asked first: an input that cannot matter is not even pulled.
+                // Checked first: an input that cannot have an effect is not pulled.
                 let input = if shell.is_done() { None } else { inputs.next() };
                 ready = match input {
                     Some(input) => shell.step(input).into_iter(),
@@ -263,7 +263,7 @@ impl<R, State, M> Transducer<R, State, M> {
         let state = self.take_state();
         let stepped = self.reducer.reduce(state, input);
         self.state = Some(stepped.0);
-        // Read where they are: events are large, and moving them costs more than all else here.
+        // Emitted by reference: events are large, and moving them costs more than the rest of the step.
         for event in &stepped.1 {
             each(self.emitter.emit(event));
         }

@@ -1,22 +1,22 @@
-//! What every wrapper has: ways to what it wraps, and nothing of its own in the way of a checkpoint.
+//! What every wrapper has: access to the inner value, and forwarding of `Resume` and `Gather`.
 
 /// `into_inner`, `get_ref` and `get_mut`, named as in `std::io`.
 macro_rules! access {
     ($Wrapper:ident<$($P:ident),+>, $field:tt: $Inner:ty) => {
         impl<$($P),+> $Wrapper<$($P),+> {
-            /// What is wrapped.
+            /// Returns the inner value.
             #[inline]
             pub fn into_inner(self) -> $Inner {
                 self.$field
             }
 
-            /// What is wrapped, to be read.
+            /// A reference to the inner value.
             #[inline]
             pub const fn get_ref(&self) -> &$Inner {
                 &self.$field
             }
 
-            /// What is wrapped, to be changed.
+            /// A mutable reference to the inner value.
             #[inline]
             pub const fn get_mut(&mut self) -> &mut $Inner {
                 &mut self.$field
@@ -29,19 +29,19 @@ macro_rules! access {
 macro_rules! access_pair {
     ($Wrapper:ident<$($P:ident),+>, $a:ident: $A:ty, $b:ident: $B:ty) => {
         impl<$($P),+> $Wrapper<$($P),+> {
-            /// Both, in their order.
+            /// Returns both inner values, in order.
             #[inline]
             pub fn into_inner(self) -> ($A, $B) {
                 (self.$a, self.$b)
             }
 
-            /// Both, to be read.
+            /// References to both.
             #[inline]
             pub const fn get_ref(&self) -> (&$A, &$B) {
                 (&self.$a, &self.$b)
             }
 
-            /// Both, to be changed.
+            /// Mutable references to both.
             #[inline]
             pub const fn get_mut(&mut self) -> (&mut $A, &mut $B) {
                 (&mut self.$a, &mut self.$b)
@@ -50,7 +50,7 @@ macro_rules! access_pair {
     };
 }
 
-/// `Resume` and `Gather` of an emitter that adds no memory to the one within.
+/// `Resume` and `Gather` for a wrapper that adds no memory to the inner emitter.
 macro_rules! forward_memory {
     ($Wrapper:ident<$($P:ident),+>, $field:tt: $M:ident) => {
         $crate::transduce::wrapper::forward_resume!($Wrapper<$($P),+>, $field: $M);

@@ -1,4 +1,4 @@
-//! [`Object`]: a JSON object whose values are read only by those who ask.
+//! [`Object`]: a JSON object whose values are parsed on demand.
 
 use std::{borrow::Cow, fmt};
 
@@ -10,15 +10,15 @@ use crate::{
     json::{Raw, Scanner},
 };
 
-/// A JSON object whose fields are taken out one by one; what nobody takes is left over, and that is
-/// how an executor notices a field it does not know.
+/// A JSON object whose fields are taken out one by one. The fields that remain are those that the
+/// executor does not know, and are reported.
 ///
-/// Parsing scans the text once and copies nothing. A field taken with a type that it does not have
-/// stays; `null` counts as absent.
+/// Parsing scans the text once and copies nothing. A field of another type than the requested one
+/// is not taken; `null` counts as absent.
 #[derive(Clone, Default)]
 pub struct Object<'a> {
     fields: Vec<Field<'a>>,
-    /// Where the next field is likely to be: logs keep the order of their keys.
+    /// Where the next field is likely to be: logs write their keys in a constant order.
     next: usize,
 }
 
@@ -49,11 +49,11 @@ fn tag(name: &str) -> u64 {
     }
 }
 
-/// How many fields an object is read with. An object with more of them is a value that nobody looks
-/// into: what is taken apart costs many times the memory of its text.
+/// The largest number of fields of an object that is parsed. A larger one is kept as a raw value, since
+/// a parsed object takes many times the memory of its text.
 pub const MAX_FIELDS: usize = 1 << 13;
 
-/// Fields that nobody took, by name.
+/// Fields that were not taken, by name.
 pub type Fields<'a> = Vec<(Cow<'a, str>, Raw<'a>)>;
 
 impl<'a> Object<'a> {
@@ -68,7 +68,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Takes a value apart that is known to be one; `None` if it is no object, or one with more than
+    /// Parses a raw value; `None` if it is not an object, or has more than
     /// [`MAX_FIELDS`] fields.
     pub fn of(raw: Raw<'a>) -> Option<Self> {
         Self::scan(Scanner::of(raw))
@@ -83,14 +83,14 @@ impl<'a> Object<'a> {
         scanner.end().then_some(Self { fields, next: 0 })
     }
 
-    /// The value of a field, which stays.
+    /// The value of a field, without taking it.
     #[inline]
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         let tag = tag(key);
         self.fields.iter().find(|field| field.is(tag, key))?.value
     }
 
-    /// The value of a field, if it is a string; the field stays.
+    /// The value of a field, if it is a string, without taking it.
     pub fn get_str(&self, key: &str) -> Option<Cow<'a, str>> {
         value::as_str(self.get(key)?)
     }
@@ -135,7 +135,7 @@ impl<'a> Object<'a> {
         self.take(key, Some)
     }
 
-    /// Takes a field as a JSON value that nobody looks into.
+    /// Takes a field as an uninterpreted JSON value.
     pub fn json(&mut self, key: &str) -> Option<Json> {
         self.take(key, |raw| Some(raw.into()))
     }
@@ -150,7 +150,7 @@ impl<'a> Object<'a> {
         self.take(key, Text::from_raw)
     }
 
-    /// Takes a string that is a correlation id; the empty string is none.
+    /// Takes a correlation id: a string that is not empty.
     pub fn corr_id(&mut self, key: &str) -> Option<CorrId> {
         self.str(key).filter(|id| !id.is_empty()).map(CorrId::from)
     }
@@ -160,7 +160,7 @@ impl<'a> Object<'a> {
         self.take(key, value::parse)
     }
 
-    /// Takes a whole number that is not negative; also one spelt as a string.
+    /// Takes an integer that is not negative; also one written as a string.
     pub fn u64(&mut self, key: &str) -> Option<u64> {
         self.take(key, value::as_u64)
     }
@@ -170,7 +170,7 @@ impl<'a> Object<'a> {
         self.take(key, value::parse)
     }
 
-    /// Takes a moment: milliseconds since 1970 as a number, or an RFC 3339 string.
+    /// Takes a timestamp: milliseconds since 1970 as a number, or an RFC 3339 string.
     pub fn timestamp(&mut self, key: &str) -> Option<Timestamp> {
         self.take(key, value::as_timestamp)
     }
@@ -185,12 +185,12 @@ impl<'a> Object<'a> {
         self.take(key, value::elements)
     }
 
-    /// Takes an array of strings; an array that holds anything else stays.
+    /// Takes an array of strings; an array with any other element is not taken.
     pub fn texts(&mut self, key: &str) -> Option<Vec<Text>> {
         self.take(key, |raw| value::elements(raw)?.into_iter().map(Text::from_raw).collect())
     }
 
-    /// Takes fields that the executor knows and has no use for.
+    /// Takes fields that the executor knows and ignores.
     #[inline]
     pub fn ignore(&mut self, keys: &[&str]) {
         for key in keys {
@@ -201,14 +201,14 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// What nobody took.
+    /// The fields that were not taken.
     pub fn rest(self) -> Fields<'a> {
         let rest = self.fields.into_iter().filter_map(|field| Some((field.name, field.value?)));
         rest.filter(|(_, raw)| !raw.is_null()).collect()
     }
 
-    /// Takes over what nobody took of an object in the field `of`, as fields such as `usage.credits`;
-    /// with no name, as they are called there.
+    /// Adds the fields that were not taken of a nested object, the value of the field `of`, under names such
+    /// as `usage.credits`; with an empty `of`, under their own names.
     pub fn adopt(&mut self, of: &str, nested: Self) {
         self.fields.extend(nested.rest().into_iter().map(|(name, raw)| {
             let name = if of.is_empty() { name } else { Cow::Owned(format!("{of}.{name}")) };
@@ -216,7 +216,7 @@ impl<'a> Object<'a> {
         }));
     }
 
-    /// What nobody took, as further fields of an entry.
+    /// The fields that were not taken, as extra fields of an entry.
     pub fn into_extra(self) -> impl Iterator<Item = (String, Json)> {
         self.rest().into_iter().map(|(name, raw)| (name.into_owned(), raw.into()))
     }

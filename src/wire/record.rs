@@ -1,4 +1,4 @@
-//! [`Record`]: what one place of a log holds, before any agent's reading of it.
+//! [`Record`]: one value of a log, before an executor interprets it.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use crate::json::Raw;
 use super::{Object, split};
 use crate::conversation::Digest;
 
-/// What one place of a log holds.
+/// One value of a log, or text in place of one.
 #[derive(Clone, Debug)]
 pub enum Record<'a> {
-    /// A JSON object: what every format here is made of.
+    /// A JSON object: the records of every format here.
     Object(Object<'a>),
-    /// Anything else. Real logs hold other things too.
+    /// Anything else, which real logs contain too.
     Irregular(Irregular<'a>),
 }
 
-/// What stands in a log where an object should.
+/// Content of a log that is not an object.
 #[derive(Clone, Debug)]
 pub enum Irregular<'a> {
-    /// JSON, but no object.
+    /// JSON, but not an object.
     Value(Raw<'a>),
-    /// No JSON at all: a line for people.
+    /// Not JSON: text for people.
     Text(&'a str),
-    /// Begins like JSON and is not: torn, or damaged.
+    /// Begins like JSON and is not: truncated or damaged.
     Malformed {
         /// The text as it stands.
         text: &'a str,
@@ -35,18 +35,18 @@ pub enum Irregular<'a> {
         /// The first such byte of the line, counted from 0.
         at: usize,
     },
-    /// A line longer than the limit, or one that is no text, which was not kept.
+    /// A line longer than the limit, or a binary one; only its beginning was kept.
     TooLong(TooLong<'a>),
 }
 
-/// What is known of a line that was not kept: it was too long, or too much of it is no text.
+/// A line that was not kept whole, because it was too long, or because too much of it is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong<'a> {
     /// Its beginning.
     pub head: &'a str,
     /// Its length in bytes, without the line end.
     pub bytes: u64,
-    /// The SHA-256 value of these bytes, if whoever read them took it.
+    /// The SHA-256 value of these bytes, if the reader computed it.
     pub sha256: Option<Digest>,
 }
 
@@ -69,9 +69,8 @@ impl fmt::Display for Irregular<'_> {
 impl<'a> Record<'a> {
     /// Reads every record of a line, with the byte at which each begins.
     ///
-    /// A line that is one object costs one scan. Otherwise several objects glued together, and an
-    /// array that holds them, are taken apart, and after a damaged part the next record is found
-    /// again.
+    /// A line that is one object costs one scan. Otherwise, objects without a separator and arrays of objects
+    /// are split, and after a damaged part the search continues at the next record.
     pub fn read(line: &'a str, mut each: impl FnMut(usize, Record<'a>)) {
         let trimmed = line.trim();
         let start = line.len() - line.trim_start().len();

@@ -1,13 +1,13 @@
-//! Lines that are not one object: glued, torn, interleaved, or no JSON at all.
+//! Lines that are not one object: several objects, truncated or interleaved ones, or no JSON at all.
 
 use crate::json::Raw;
 
 use super::{Irregular, Object, Record};
 
-/// How many places of a damaged line are tried as the beginning of the next record.
+/// The number of positions of a damaged line that are tried as the beginning of the next record.
 const MAX_RESTARTS: usize = 64;
 
-/// Reads what stands on a line, trimmed, that is not one object.
+/// Reads the records of a trimmed line that is not one object.
 pub(super) fn read_irregular<'a>(
     line: &'a str,
     error: &serde_json::Error,
@@ -33,14 +33,14 @@ pub(super) fn read_irregular<'a>(
     }
 }
 
-/// The line as one value, if it is one and no array of objects. A number and more is a text.
+/// The line as one value, if it is one and not an array of objects. A number followed by more is text.
 fn whole_value(line: &str) -> Option<Raw<'_>> {
     let array_of_objects =
         |line: &str| line.starts_with('[') && line[1..].trim_start().starts_with('{');
     (!array_of_objects(line)).then(|| serde_json::from_str(line).ok())?
 }
 
-/// What follows the end of a value. Commas and the end belong to an array.
+/// The text after a value. In an array, commas and the closing bracket are skipped.
 fn skip_separator(rest: &str, is_array: bool) -> &str {
     let rest = rest.trim_start();
     if !is_array {
@@ -50,7 +50,7 @@ fn skip_separator(rest: &str, is_array: bool) -> &str {
     if rest == "]" { "" } else { rest }
 }
 
-/// The value that `text` begins with, and where it ends; outside of an array only an object.
+/// The value at the beginning of `text`, and its end; outside of an array, only an object.
 fn first_value(text: &str, is_array: bool) -> Option<(Raw<'_>, usize)> {
     if !is_array && !text.starts_with('{') {
         return None;
@@ -71,8 +71,8 @@ fn damage<'a>(damaged: &'a str, next: &str, error: &serde_json::Error) -> Irregu
     Irregular::Malformed { text: damaged, error }
 }
 
-/// Where the first object begins that is whole and not a part of what is damaged; the end of the text
-/// if there is none. Before a record stands what was torn off, not what introduces it.
+/// The position of the first object that is whole and not a part of the damaged text; the end of the text
+/// if there is none.
 fn find_restart(damaged: &str, restarts: &mut usize) -> usize {
     let begins_json = damaged.starts_with(['{', '[']);
     let starts = damaged.match_indices("{\"").map(|(at, _)| at).filter(|at| *at > 0);

@@ -1,4 +1,4 @@
-//! Readings of a single raw value.
+//! Functions that read a single raw value.
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ pub fn parse<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// How many elements an array is taken apart into. One with more of them stays as it is: each element
-/// costs hundreds of bytes once it is taken apart, and may be two bytes of the log.
+/// The largest number of elements of an array that is parsed. A larger one is kept as a raw value: an
+/// element of two bytes in the log costs hundreds of bytes once it is parsed.
 pub const MAX_ELEMENTS: usize = 1 << 14;
 
 /// The value as an object, if it is one.
@@ -39,12 +39,12 @@ pub fn as_str(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     raw.is_string().then(|| decode_literal(raw.get()))
 }
 
-/// A whole number that is not negative; also one spelt as a string.
+/// An integer that is not negative; also one written as a string.
 pub fn as_u64(raw: Raw<'_>) -> Option<u64> {
     raw.get().trim_matches('"').parse().ok()
 }
 
-/// A moment: milliseconds since 1970 as a number (or a string of digits), or an RFC 3339 string.
+/// A timestamp: milliseconds since 1970 as a number (or a string of digits), or an RFC 3339 string.
 pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
     let text = raw.get().trim_matches('"');
     if let Ok(millis) = text.parse() {
@@ -54,12 +54,12 @@ pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
         let moment: jiff::Timestamp = text.parse().ok()?;
         return Some(Timestamp::from_millis(moment.as_millisecond()));
     }
-    // 1760806536533.0 is a whole number too. A float beyond i64 ends at its bounds.
+    // 1760806536533.0 is an integer too. A float beyond i64 saturates.
     let millis: f64 = parse(raw)?;
     Some(Timestamp::from_millis(millis as i64))
 }
 
-/// Any value as text: a string as it is, anything else in its JSON form.
+/// Any value as text: the content of a string, the JSON form of anything else.
 pub fn into_text(raw: Raw<'_>) -> Text {
     Text::from_raw(raw).unwrap_or_else(|| Text::from(raw.get()))
 }

@@ -1,4 +1,4 @@
-//! The audit trail beside the database: both say the same, or neither does.
+//! The audit trail of an ingest: it is committed together with the database.
 
 use std::{io, path::Path};
 
@@ -13,9 +13,9 @@ use foldline::{
     ledger::{Ledger, Mark},
 };
 
-/// Opens the trail where the database left it: what was written since belongs to events that the
-/// database does not have, and will be written again. A trail that the database does not know is gone
-/// on with at its end, and known from now on: before anything is added to it.
+/// Opens the trail at the end that the database has recorded: later records belong to events that were not
+/// committed, and will be written again. A trail that the database does not know is continued at its end,
+/// which is recorded before anything is added.
 pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Error> {
     let fail = |error| Error::Input { path: path.to_owned(), error };
     let absolute = std::path::absolute(path).map_err(fail)?;
@@ -30,7 +30,7 @@ pub(super) fn open(path: &Path, database: &mut Database) -> Result<AuditFile, Er
     Ok(file)
 }
 
-/// How far the trail has come, once it is on the disk.
+/// Syncs the trail to disk, and returns its end.
 pub(super) fn state(file: &mut AuditFile) -> Result<Mark, Error> {
     try_state(file).map_err(|error| Error::output(file.path(), &error))
 }

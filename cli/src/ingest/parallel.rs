@@ -1,4 +1,4 @@
-//! Several files are parsed at once; what they say is written in the order of the files.
+//! Parses several files in parallel, and writes their commits in the order of the files.
 
 use std::{
     sync::{
@@ -15,11 +15,11 @@ use super::{
 };
 use crate::error::Error;
 
-/// How many bytes of logs are read ahead, by all readers together: enough that they need not wait
-/// while a transaction is written.
+/// The bytes of logs that all readers together may read ahead: enough that they do not wait while a
+/// transaction is written.
 const AHEAD: u64 = 2 * TRANSACTION;
 
-/// Reads every plan with `jobs` threads, of which this one writes. One job reads and writes in turn.
+/// Runs every plan with `jobs` threads, of which this one writes. With one job, it reads and writes in turn.
 pub(super) fn read_all(
     reading: &Reading<'_>,
     plans: &[Plan],
@@ -37,20 +37,20 @@ pub(super) fn read_all(
         }
         return Ok(());
     }
-    let lead = Lead::default();
+    let read_ahead = ReadAhead::default();
     let (senders, receivers): (Vec<_>, Vec<_>) = plans.iter().map(|_| channel()).unzip();
     let files: Vec<_> = plans.iter().zip(receivers).collect();
     let queue = Arc::new(Mutex::new(plans.iter().zip(senders).enumerate()));
     thread::scope(|scope| {
-        let _stop = Stop(&lead);
+        let _stop = Stop(&read_ahead);
         for _ in 0..(jobs - 1).min(plans.len()) {
-            let (queue, lead) = (queue.clone(), &lead);
-            scope.spawn(move || read_some(reading, &queue, lead));
+            let (queue, read_ahead) = (queue.clone(), &read_ahead);
+            scope.spawn(move || read_some(reading, &queue, read_ahead));
         }
-        // The readers alone have it, so that a file that nobody will read any more ends.
+        // Only the readers keep a sender, so that the queue of a file closes when they stop.
         drop(queue);
         for (file, (plan, pieces)) in files.into_iter().enumerate() {
-            while let Some(piece) = lead.next(file, &pieces) {
+            while let Some(piece) = read_ahead.next(file, &pieces) {
                 writer.take(plan, piece)?;
             }
         }
@@ -58,39 +58,39 @@ pub(super) fn read_all(
     })
 }
 
-/// Reads files until all were begun, or the writer has stopped.
+/// Reads files until all are taken, or the writer has stopped.
 fn read_some<'p>(
     reading: &Reading<'_>,
     queue: &Mutex<impl Iterator<Item = (usize, (&'p Plan, Sender<Piece>))>>,
-    lead: &Lead,
+    read_ahead: &ReadAhead,
 ) {
     let begin = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     while let Some((file, (plan, pieces))) = begin() {
         read(reading, plan, &mut |piece| {
-            lead.take(file, piece.bytes()) && pieces.send(piece).is_ok()
+            read_ahead.take(file, piece.bytes()) && pieces.send(piece).is_ok()
         });
     }
 }
 
-/// How far the readers are ahead of the writer. They wait when it is too far.
+/// How far the readers are ahead of the writer. They wait at the limit.
 #[derive(Default)]
-struct Lead {
-    state: Mutex<LeadState>,
+struct ReadAhead {
+    state: Mutex<ReadAheadState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct LeadState {
+struct ReadAheadState {
     bytes: u64,
-    /// The file that the writer waits for: its reader goes on in any case.
+    /// The file that the writer waits for: its reader never waits.
     wanted: Option<usize>,
     stopped: bool,
 }
 
-impl Lead {
-    /// A reader gets ahead by as many bytes; `false` if it is to stop.
+impl ReadAhead {
+    /// Reserves bytes for a reader, and waits at the limit; `false` if the reader must stop.
     fn take(&self, file: usize, bytes: u64) -> bool {
-        let is_too_far = |state: &mut LeadState| {
+        let is_too_far = |state: &mut ReadAheadState| {
             state.bytes >= AHEAD && state.wanted != Some(file) && !state.stopped
         };
         let state = self.changed.wait_while(self.state(), is_too_far);
@@ -99,7 +99,7 @@ impl Lead {
         !state.stopped
     }
 
-    /// The next piece of a file for the writer, which thereby catches up with the readers.
+    /// The next piece of a file for the writer. Releases its bytes.
     fn next(&self, file: usize, pieces: &Receiver<Piece>) -> Option<Piece> {
         let piece = pieces.try_recv().ok().or_else(|| {
             self.state().wanted = Some(file);
@@ -113,13 +113,13 @@ impl Lead {
         Some(piece)
     }
 
-    fn state(&self) -> MutexGuard<'_, LeadState> {
+    fn state(&self) -> MutexGuard<'_, ReadAheadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Stops the readers when the writer has come to an end, whichever.
-struct Stop<'l>(&'l Lead);
+/// Stops the readers when the writer ends, also by an error or a panic.
+struct Stop<'l>(&'l ReadAhead);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! [`Planner`]: what is to be read of each file.
+//! [`Planner`]: decides what to read of each file.
 
 use std::{
     collections::BTreeMap,
@@ -17,10 +17,10 @@ use foldline::{
     source::LogFile,
 };
 
-/// What is to be read of a file.
+/// The plan for a file.
 pub(super) struct Plan {
     pub(super) path: PathBuf,
-    /// What the file is called in the ledger.
+    /// The name of the file in the ledger.
     pub(super) name: SourceName,
     /// The task of sessions that begin in it.
     pub(super) task: Option<TaskId>,
@@ -29,22 +29,22 @@ pub(super) struct Plan {
     pub(super) start: Start,
     /// The file's length when it was looked at.
     size: u64,
-    /// Finish the reducer at the end.
+    /// Whether to finish the reducer at the end.
     pub(super) complete: bool,
 }
 
 /// Where reading begins.
 pub(super) enum Start {
-    /// At the beginning of a file that is new.
+    /// At the beginning of a new file.
     New,
-    /// Where it was left.
+    /// At its checkpoint.
     Resume(Box<Checkpoint>),
-    /// At the beginning, because it cannot be gone on with: what is stored of it is replaced.
+    /// At the beginning, because it cannot be resumed: its stored output is replaced.
     Again(Box<Checkpoint>),
 }
 
 impl Plan {
-    /// How many bytes there are to be read.
+    /// The number of bytes to read.
     pub(super) fn bytes(&self) -> u64 {
         match &self.start {
             Start::Resume(checkpoint) => self.size.saturating_sub(checkpoint.position.offset),
@@ -52,8 +52,8 @@ impl Plan {
         }
     }
 
-    /// The executor to read it with from its beginning: the one that was asked for, else the one that it
-    /// was read with before, else `auto`.
+    /// The executor for reading from the beginning: the requested one, else the one of the earlier run, else
+    /// `auto`.
     pub(super) fn executor(&self) -> &str {
         match &self.start {
             Start::Resume(before) | Start::Again(before) if self.executor == "auto" => {
@@ -63,17 +63,17 @@ impl Plan {
         }
     }
 
-    /// The path as it is stored.
+    /// The stored form of the path.
     pub(super) fn stored_path(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }
 }
 
-/// Compares the files that are there with those that the database knows.
+/// Compares the existing files with those that the database knows.
 pub(super) struct Planner<'a> {
     database: &'a Database,
     args: &'a IngestArgs,
-    /// The new files, by what they hold.
+    /// The new files, by content.
     new: BTreeMap<Extent, PathBuf>,
 }
 
@@ -82,14 +82,14 @@ impl<'a> Planner<'a> {
         Self { database, args, new: BTreeMap::new() }
     }
 
-    /// What is to be read of the file; `None`, with a word in the summary, if nothing is.
+    /// The plan for the file; `None` if there is nothing to read, which the summary counts.
     pub(super) fn plan(
         &mut self,
         path: &Path,
         summary: &mut Summary,
     ) -> Result<Option<Plan>, Error> {
         match self.try_plan(path, summary) {
-            // One file that cannot be read is no reason to leave the others.
+            // A file that cannot be read does not stop the others.
             Err(error @ Error::Source(_)) => {
                 summary.fail(path, error.reason());
                 Ok(None)
@@ -137,7 +137,7 @@ impl<'a> Planner<'a> {
         Ok(Some(Plan { path, name, task, executor, start, size, complete }))
     }
 
-    /// The source that this file is; or the path of the one that it is a copy of.
+    /// The known source of this file, or the path of the file of which it is a copy.
     fn find(
         &mut self,
         log: &mut LogFile,

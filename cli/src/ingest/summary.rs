@@ -1,4 +1,4 @@
-//! What an ingest comes to, for people.
+//! The summary of an ingest.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use foldline::{
     ledger::Receipt,
 };
 
-/// What an ingest comes to.
+/// Counts of an ingest.
 #[derive(Default)]
 pub(super) struct Summary {
     /// Files that were new.
@@ -21,7 +21,7 @@ pub(super) struct Summary {
     pub(super) grown: u64,
     /// Files that were read again from their beginning.
     pub(super) again: u64,
-    /// Files in which nothing was new.
+    /// Files without new content.
     pub(super) unchanged: u64,
     /// Files whose sessions keep another task than the one that was given.
     pub(super) other_task: u64,
@@ -36,17 +36,17 @@ pub(super) struct Summary {
 /// Why a file was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Skipped {
-    /// No agent that is known writes such files.
+    /// Not the log of a known agent.
     Unrecognised,
-    /// An agent that is known, but not supported.
+    /// The log of a known agent without an executor.
     Unsupported(&'static Format),
-    /// There is nothing in it.
+    /// It is empty.
     Empty,
     /// It is a pipe or a device.
     NoFile,
-    /// Another file with the same contents is there too.
+    /// A copy of another file.
     Copy {
-        /// That one.
+        /// The other file.
         original: PathBuf,
     },
 }
@@ -65,7 +65,7 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// How many files are named for each reason.
+/// The number of files listed for each reason.
 const NAMED: usize = 5;
 
 impl Summary {
@@ -133,7 +133,7 @@ impl Summary {
     }
 }
 
-/// A path in which no control character does anything.
+/// A path with neutralised control characters.
 struct Visible<'p>(&'p Path);
 
 impl fmt::Display for Visible<'_> {

@@ -1,4 +1,4 @@
-//! Which files are there.
+//! Finds the files below the given paths.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use super::summary::{Skipped, Summary};
 
 /// Every file at or below `paths`, by its full path, once, in the order of the paths.
 ///
-/// Hidden files and folders are skipped unless they are named, or `hidden` asks for them. Links to
+/// Hidden files and folders are skipped unless they are named, or `hidden` is set. Links to
 /// files are followed, links to folders are not.
 pub(super) fn walk(paths: &[PathBuf], hidden: bool, summary: &mut Summary) -> Vec<PathBuf> {
     let mut walk = Walk { hidden, summary, found: BTreeSet::new() };

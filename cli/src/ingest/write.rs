@@ -1,4 +1,4 @@
-//! [`Writer`]: the one thread that writes to the database.
+//! [`Writer`]: writes to the database, on one thread.
 
 use indicatif::ProgressBar;
 
@@ -7,9 +7,9 @@ use super::{
     plan::{Plan, Start},
     read::{End, Piece, Stretch},
     summary::{Skipped, Summary},
-    tidy::Tidier,
+    maintenance::MaintenanceThread,
 };
-use crate::{beside::BesideFile, error::Error};
+use crate::{side_file::SideFile, error::Error};
 use foldline::{
     emitters::{
         audit::AuditFile,
@@ -18,21 +18,21 @@ use foldline::{
     ledger::{Commit, Ledger},
 };
 
-/// How many bytes of logs make a transaction, unless one commit has more.
+/// The bytes of logs per transaction, unless one commit has more.
 pub(super) const TRANSACTION: u64 = 4 << 20;
 
-/// How many commits make a transaction at the most.
+/// The most commits per transaction.
 const COMMITS: usize = 256;
 
-/// Writes what the readers read, in the order of the files.
+/// Writes the commits of the readers, in the order of the files.
 pub(super) struct Writer {
     database: Database,
-    tidier: Tidier,
+    maintenance: MaintenanceThread,
     progress: ProgressBar,
     summary: Summary,
     audit: Option<AuditFile>,
     /// The files of the sinks.
-    beside: Vec<(&'static str, BesideFile)>,
+    side_files: Vec<(&'static str, SideFile)>,
     pending: Vec<Commit<Rows>>,
     pending_bytes: u64,
 }
@@ -40,18 +40,18 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(
         database: Database,
-        tidier: Tidier,
+        maintenance: MaintenanceThread,
         audit: Option<AuditFile>,
-        beside: Vec<(&'static str, BesideFile)>,
+        side_files: Vec<(&'static str, SideFile)>,
         progress: ProgressBar,
         summary: Summary,
     ) -> Self {
         let (pending, pending_bytes) = (Vec::new(), 0);
-        Self { database, tidier, progress, summary, audit, beside, pending, pending_bytes }
+        Self { database, maintenance, progress, summary, audit, side_files, pending, pending_bytes }
     }
 
-    /// Takes the next piece. Every event of every file passes here once, in order, whatever the
-    /// number of threads: what is written beside the database is fed from here.
+    /// Writes the next piece. All events of all files pass here once and in order, whatever the number of
+    /// threads, so the side outputs are written here.
     pub(super) fn take(&mut self, plan: &Plan, piece: Piece) -> Result<(), Error> {
         match piece {
             Piece::Forget => {
@@ -65,7 +65,7 @@ impl Writer {
                 }
                 for (name, bytes) in gathered {
                     if let Some((_, file)) =
-                        self.beside.iter_mut().find(|(known, _)| *known == name)
+                        self.side_files.iter_mut().find(|(known, _)| *known == name)
                     {
                         file.append(&bytes)?;
                     }
@@ -109,14 +109,14 @@ impl Writer {
     fn flush(&mut self) -> Result<(), Error> {
         let commits = std::mem::take(&mut self.pending);
         if !commits.is_empty() {
-            // The trail is on the disk before the database says that it is.
+            // The trail is synced to disk before the database records it.
             let mut marks = Vec::from_iter(self.audit.as_mut().map(audit::state).transpose()?);
-            for (_, file) in &mut self.beside {
+            for (_, file) in &mut self.side_files {
                 marks.push(file.mark()?);
             }
             let receipt = self.database.commit(&commits, &marks)?;
             self.summary.receipt.add(receipt);
-            self.tidier.clear_up(commits);
+            self.maintenance.clear_up(commits);
         }
         self.progress.inc(std::mem::take(&mut self.pending_bytes));
         Ok(())

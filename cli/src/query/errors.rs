@@ -1,4 +1,4 @@
-//! What went wrong.
+//! Failed calls and reported errors.
 
 use super::{
     Asked,

@@ -1,4 +1,4 @@
-//! [`Listing`]: rows of typed values, which know how to be a table, JSON and CSV.
+//! [`Listing`]: rows of typed values, printed as a table, JSON or CSV.
 
 use std::io::{self, Write};
 
@@ -22,12 +22,12 @@ pub(crate) enum OutputFormat {
     Csv,
 }
 
-/// A column: its name in JSON and CSV, and what it holds.
+/// A column: its name in JSON and CSV, and its kind.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     name: String,
     kind: Kind,
-    /// A table has little room: some columns are for programs only.
+    /// Whether it is left out of tables, which have little space.
     in_tables: bool,
 }
 
@@ -47,30 +47,30 @@ impl Column {
     }
 }
 
-/// What a column holds.
+/// The kind of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text that may be clipped in a table.
     Text,
-    /// Text that is clipped only when nothing else can be.
+    /// Text that is clipped last.
     Id,
     /// A number.
     Number,
-    /// A number that is large, and need not be exact in a table.
+    /// A large number, rounded in a table.
     Tokens,
     /// Milliseconds since 1970; in JSON and CSV RFC 3339.
     Moment,
-    /// The same where a table need not be that exact.
+    /// The same, with less precision in a table.
     Minute,
     /// Milliseconds.
     Duration,
-    /// A part of one.
+    /// A fraction of one.
     Rate,
     /// US dollars.
     Money,
 }
 
-/// A value as SQLite has it.
+/// A value of SQLite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Value {
@@ -124,7 +124,7 @@ impl Listing {
         self
     }
 
-    /// Removes what is over the limit; says whether there was anything.
+    /// Removes rows over the limit. Returns whether there were any.
     pub(super) fn limit(&mut self, limit: usize) -> bool {
         let is_over = self.rows.len() > limit;
         self.rows.truncate(limit);
@@ -201,7 +201,7 @@ pub(super) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Res
     out.write_all(b"\n")
 }
 
-/// A spreadsheet takes text that begins like this for a formula, and runs it.
+/// A spreadsheet runs text that begins like this as a formula.
 fn guarded(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
@@ -252,7 +252,7 @@ impl Value {
     }
 }
 
-/// How much of a text can show in a table.
+/// The part of a text that can be visible in a table.
 const LONGEST: usize = 1000;
 
 fn moment(millis: i64) -> Option<Timestamp> {

@@ -10,7 +10,7 @@
 //!   `duration_ms`, `turns`, `entries`, `calls`, `failures`, `input_tokens`, `output_tokens`,
 //!   `cost_usd`, `cwd`, `title`, `parent`, `source`
 //! - `tools`: `tool`, `calls`, `open`, `failures`, `failure_rate`, `p50_ms`, `p95_ms`
-//! - `errors`: `at`, `task`, `session` (a number), `index`, `tool` (`null` for what was said),
+//! - `errors`: `at`, `task`, `session` (a number), `index`, `tool` (`null` for messages),
 //!   `status`, `exit_code`, `what`, `message`
 //! - `search`: `at`, `task`, `session` (a number), `index`, `type`, `tool`, `snippet`, `matches` (what
 //!   matched, separated by line feeds)
@@ -93,14 +93,14 @@ pub(super) struct QueryArgs {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// The tasks, with what they took
+    /// The tasks, with their totals
     Tasks,
     /// Everything about one task
     Task {
         /// The task
         id: String,
     },
-    /// The sessions, with what they took
+    /// The sessions, with their totals
     Sessions,
     /// One session's entries
     Session {
@@ -132,13 +132,13 @@ enum Question {
     },
 }
 
-/// A question with everything that it is answered from.
+/// A question, with the database and the options.
 struct Asked<'a> {
     args: &'a QueryArgs,
     database: Database,
 }
 
-/// What is printed.
+/// An answer.
 enum Answer {
     Listing(Listing),
     Task(Box<task::TaskAnswer>),
@@ -168,8 +168,7 @@ pub(super) fn run(args: &QueryArgs) -> Result<u8, Error> {
 }
 
 impl Asked<'_> {
-    /// How many rows a query is to be asked for: one more than are shown, to know whether there are
-    /// more.
+    /// The number of rows to query: one more than are shown, to know whether there are more.
     fn rows(&self) -> i64 {
         i64::try_from(self.limit()).unwrap_or(i64::MAX).saturating_add(1)
     }
@@ -184,7 +183,7 @@ impl Asked<'_> {
         (since, self.args.until.map_or(i64::MAX, |until| until.end))
     }
 
-    /// A condition on moments for SQL, or one that also holds where there is none.
+    /// A condition on timestamps in SQL; always true if no time was requested.
     fn within(&self, moment: &str) -> String {
         match (self.args.since, self.args.until) {
             (None, None) => "true".to_owned(),
@@ -225,7 +224,7 @@ impl Asked<'_> {
     fn mention_cut(&self, is_cut: bool) {
         if is_cut {
             let limit = self.args.limit;
-            // Nothing depends on whether this is read.
+            // Whether this is read has no effect.
             let _ = writeln!(
                 io::stderr(),
                 "foldline: there is more than the {limit} rows shown; --limit 0 shows all"

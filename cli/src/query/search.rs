@@ -1,4 +1,4 @@
-//! Entries by their words.
+//! Full-text search of entries.
 
 use super::{
     Asked, OutputFormat,
@@ -7,7 +7,7 @@ use super::{
 use crate::error::Error;
 use foldline::emitters::sqlite::SqliteError;
 
-/// Marks what matched, within SQLite; both are no characters of any text.
+/// Delimiters of matches in SQLite's result: noncharacters, which occur in no text.
 const BEGIN: char = '\u{fdd0}';
 const END: char = '\u{fdd1}';
 
@@ -68,7 +68,7 @@ fn quoted(text: &str) -> String {
             terms.extend(part.split_whitespace());
         }
     }
-    // What has no letter or digit is no word, and would match nothing.
+    // A word without letters and digits would match nothing.
     let terms = terms.into_iter().filter(|term| term.contains(char::is_alphanumeric));
     let terms: Vec<_> = terms.map(|term| format!("\"{term}\"").replace('\0', " ")).collect();
     terms.join(" ")

@@ -1,4 +1,4 @@
-//! Tasks and sessions, with what they took.
+//! Tasks and sessions, with their totals.
 
 use super::{
     Asked,
@@ -10,7 +10,7 @@ use crate::error::Error;
 pub(super) const FAILURES: &str =
     "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
 
-/// The sessions of the time that is asked for, each with its calls and tokens.
+/// The sessions of the requested time, each with its calls and tokens.
 fn chosen(asked: &Asked<'_>) -> String {
     let (since, until) = asked.span();
     let is_chosen = match (asked.args.since, asked.args.until) {
@@ -71,7 +71,7 @@ pub(super) fn tasks(asked: &Asked<'_>, task: Option<&str>) -> Result<Listing, Er
         .map_err(|error| asked.failed(&error))
 }
 
-/// Columns of sessions that have no room in a table.
+/// Columns of sessions that are left out of tables.
 const FOR_PROGRAMS: &[&str] =
     &["session", "ended", "turns", "entries", "calls", "cwd", "title", "parent", "source"];
 

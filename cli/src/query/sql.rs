@@ -1,4 +1,4 @@
-//! A query of the user's own.
+//! A query of the user.
 
 use rusqlite::{Error as SqlError, limits::Limit};
 
@@ -9,7 +9,7 @@ use super::{
 use crate::error::Error;
 use foldline::emitters::sqlite::SqliteError;
 
-/// Answers one statement that only reads.
+/// Runs one read-only statement.
 pub(super) fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
     let connection = asked.database.connection();
     let wrong = |message: String| Error::Database(SqliteError::Query(message));

@@ -42,7 +42,7 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
 }
 
 impl TaskAnswer {
-    /// Removes what is over the limit; says whether there was anything.
+    /// Removes rows over the limit. Returns whether there were any.
     pub(super) fn limit(&mut self, limit: usize) -> bool {
         let parts = self.parts_mut().map(|listing| listing.limit(limit));
         parts.contains(&true)

@@ -1,13 +1,13 @@
-//! Moments as people give them.
+//! Parses times of user input.
 
 use jiff::{SignedDuration, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
-/// A stretch of time that a person means, as milliseconds since 1970.
+/// A period, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct When {
     /// Its first moment.
     pub(crate) start: i64,
-    /// The first moment after it: a day is over with the next one.
+    /// The first moment after it.
     pub(crate) end: i64,
 }
 

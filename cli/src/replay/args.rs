@@ -26,7 +26,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, short, default_value = "transcript", value_name = "NAME")]
     pub(super) format: String,
 
-    /// Another output beside it, into a file, or to standard error without one. May be given again
+    /// A further output, to a file or else to standard error. May be given again
     #[arg(long = "sink", value_name = "NAME[=FILE]", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
 
@@ -47,30 +47,31 @@ pub(crate) struct ReplayArgs {
     #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
     pub(super) max_line: usize,
 
-    /// Write to this file and not to standard output; what is in it is replaced
+    /// Write to this file instead of standard output; its contents are replaced
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 
-    /// Keep in this file how far the log was read, and go on from there: killed at any moment and
-    /// started again, the output is the same. If the log was rotated meanwhile, it is looked for beside
-    /// its name (FILE.1, FILE-2026...). Needs a log and an output that are files, and outputs that can be gone on with, such as patches and events
+    /// Store in this file how far the log was read, and resume from there: killed at any moment and
+    /// started again, the output is the same. If the log was rotated meanwhile, the older file is
+    /// searched next to it (FILE.1, FILE-2026...). The log and the output must be files, and the
+    /// outputs resumable, such as patches and events
     #[arg(long, value_name = "FILE", requires = "out")]
     pub(super) checkpoint: Option<PathBuf>,
 
-    /// How many lines are read from one checkpoint to the next; there is one every second, too
+    /// How many lines to read between two checkpoints; there is also one every second
     #[arg(long, default_value_t = 5000, value_name = "LINES", requires = "checkpoint")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) checkpoint_every: u64,
 
-    /// Begin anew, whatever the checkpoint says
+    /// Start from the beginning, and ignore the checkpoint
     #[arg(long, requires = "checkpoint")]
     pub(super) restart: bool,
 
-    /// Read on as the log grows, is rotated, cut or replaced, until Ctrl-C
+    /// Follow the log as it grows, is rotated, truncated or replaced, until Ctrl-C
     #[arg(long)]
     pub(super) follow: bool,
 
-    /// End after this time without news
+    /// End after this time without new data
     #[arg(long, value_name = "SECONDS", requires = "follow", value_parser = parse_seconds)]
     pub(super) idle_exit: Option<Duration>,
 

@@ -1,4 +1,4 @@
-//! A replay that can be gone on with later: what it writes is committed to a file ledger.
+//! A resumable replay: its output is committed to a file ledger.
 
 use std::{
     path::Path,
@@ -20,7 +20,7 @@ use super::{
     fan::{Fan, Malformed, Paced, nothing},
 };
 use crate::{
-    beside::BesideFile,
+    side_file::SideFile,
     error::Error,
     log::Log,
     pipeline::{self, LogEmitter, LogReducer, LogState},
@@ -28,7 +28,7 @@ use crate::{
     sink::{Gathered, Sinks},
 };
 
-/// How long after the last checkpoint another one is due.
+/// The time between two checkpoints.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
@@ -45,7 +45,7 @@ pub(super) fn run(
     };
     if let Some(kind) = chosen.kinds().find(|kind| !kind.resumable) {
         let message = format!(
-            "--checkpoint needs outputs that can be gone on with, which {} is not",
+            "--checkpoint needs outputs that can be resumed, which {} cannot",
             kind.name
         );
         return Err(Error::WrongUse(message));
@@ -92,7 +92,7 @@ fn begin(
     Ok(Stretches::new(name, facts, None, processor))
 }
 
-/// Goes on from a checkpoint, or says why that would be wrong.
+/// Resumes from a checkpoint, or returns why that is not possible.
 fn resume(
     program: &Program,
     args: &ReplayArgs,
@@ -130,7 +130,7 @@ fn resume(
     Ok(Stretches::new(name, facts, Some(position), processor))
 }
 
-/// A log on its way into a file.
+/// A log that is being replayed into a file.
 struct Replay<'a> {
     args: &'a ReplayArgs,
     chosen: &'a Chosen<'a>,
@@ -138,7 +138,7 @@ struct Replay<'a> {
     out: &'a Path,
     ledger: FileLedger,
     stretches: LogStretches,
-    /// How many lines had been read at the last checkpoint, and when that was.
+    /// The number of lines at the last checkpoint, and its time.
     last: Option<(u64, Instant)>,
 }
 
@@ -164,8 +164,8 @@ impl Replay<'_> {
                 Step::End => break,
             }
         }
-        // What the end of the log adds is written behind the last checkpoint, and so cut off again when
-        // the log has grown.
+        // The output of completion is written after the last checkpoint, and so truncated again when the log has
+        // grown.
         self.commit(log, outputs)?;
         let Self { args, chosen, journal, out, mut ledger, stretches, .. } = self;
         let mut finished = stretches.into_processor().finish(nothing);
@@ -179,7 +179,7 @@ impl Replay<'_> {
         exit_code(*malformed, sinks, args)
     }
 
-    /// Whether it is time for another checkpoint.
+    /// Whether another checkpoint is due.
     fn is_due(&self) -> bool {
         let lines = self.stretches.processor().counts().lines;
         self.last.is_none_or(|(last_lines, last)| {
@@ -188,7 +188,7 @@ impl Replay<'_> {
         })
     }
 
-    /// Writes what was made, ahead of the checkpoint that makes it count.
+    /// Writes the output early, before the checkpoint that commits it.
     fn write(&mut self, outputs: &mut Outputs<'_>) -> Result<(), Error> {
         let ((), gathered) = self.stretches.processor_mut().cut();
         let Self { ledger, out, journal, .. } = self;
@@ -200,11 +200,11 @@ impl Replay<'_> {
         )
     }
 
-    /// Stores how far the log was read, once all that was made of it is on the disk.
+    /// Stores a checkpoint, once all output before it is on the disk.
     fn commit(&mut self, log: &mut Log, outputs: &mut Outputs<'_>) -> Result<(), Error> {
         let offset = self.stretches.processor().position().offset;
         let Some(identity): Option<Identity> = log.identity(offset)? else {
-            // The file was cut meanwhile, which the next look finds.
+            // The file was truncated meanwhile, which the next poll notices.
             return Ok(());
         };
         self.write(outputs)?;
@@ -224,10 +224,10 @@ impl Replay<'_> {
     }
 }
 
-/// Where the outputs go: the first into the ledger's file, the others into files beside it.
+/// The outputs: the first in the ledger's file, the others in files of their own.
 struct Outputs<'a> {
     main: &'a str,
-    beside: Vec<(&'static str, BesideFile)>,
+    side_files: Vec<(&'static str, SideFile)>,
 }
 
 enum OpenError {
@@ -250,25 +250,25 @@ impl<'a> Outputs<'a> {
         ledger: &mut FileLedger,
         restart: bool,
     ) -> Result<Self, OpenError> {
-        let mut beside = Vec::new();
-        for (kind, file) in &chosen.beside {
+        let mut side_files = Vec::new();
+        for (kind, file) in &chosen.further {
             let Some(path) = file else {
                 let message = format!("--checkpoint needs --sink {}=FILE", kind.name);
                 return Err(OpenError::File(Error::WrongUse(message)));
             };
-            let name = BesideFile::name(kind.name, path).map_err(OpenError::File)?;
+            let name = SideFile::name(kind.name, path).map_err(OpenError::File)?;
             let mark = ledger.mark(&name).map_err(OpenError::Ledger)?;
-            let file = BesideFile::open(path, name, mark.as_ref(), restart);
-            beside.push((kind.name, file.map_err(OpenError::File)?));
+            let file = SideFile::open(path, name, mark.as_ref(), restart);
+            side_files.push((kind.name, file.map_err(OpenError::File)?));
         }
-        Ok(Self { main: chosen.main.name, beside })
+        Ok(Self { main: chosen.main.name, side_files })
     }
 
     fn write(&mut self, gathered: Gathered, ledger: &mut FileLedger) -> Result<(), OpenError> {
         for (name, bytes) in gathered {
             if name == self.main {
                 ledger.write_ahead(&bytes).map_err(OpenError::Ledger)?;
-            } else if let Some((_, file)) = self.beside.iter_mut().find(|(known, _)| *known == name)
+            } else if let Some((_, file)) = self.side_files.iter_mut().find(|(known, _)| *known == name)
             {
                 file.append(&bytes).map_err(OpenError::File)?;
             }
@@ -277,7 +277,7 @@ impl<'a> Outputs<'a> {
     }
 
     fn marks(&mut self) -> Result<Vec<foldline::ledger::Mark>, Error> {
-        self.beside.iter_mut().map(|(_, file)| file.mark()).collect()
+        self.side_files.iter_mut().map(|(_, file)| file.mark()).collect()
     }
 }
 

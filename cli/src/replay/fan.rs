@@ -1,4 +1,4 @@
-//! What a replay does with events: counts what is malformed, keeps the log's pauses, and writes.
+//! The emitters of a replay: they count malformed records, keep the log's pauses, and write.
 
 use std::convert::Infallible;
 
@@ -15,7 +15,7 @@ use crate::{
 /// The emitters of a replay.
 pub(super) type Fan = (Malformed, Paced);
 
-/// These emitters give nothing out: what they make is written, or gathered.
+/// These emitters emit nothing: their output is written or collected.
 pub(super) fn nothing(_: (Batch<Infallible>, Batch<Infallible>)) {}
 
 /// Counts the records that are malformed.
@@ -60,7 +60,7 @@ impl Gather for Malformed {
     }
 }
 
-/// Sinks that see events with the log's own pauses between them.
+/// Sinks that receive the events with the log's own pauses.
 #[derive(Debug)]
 pub(super) struct Paced {
     pace: Pace,
@@ -95,7 +95,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for Paced {
     }
 }
 
-/// The pace has no memory: a replay that goes on begins with the next event at once.
+/// The pace has no memory: a resumed replay begins with the next event at once.
 impl Resume for Paced {
     type State = <Sinks as Resume>::State;
 

@@ -1,4 +1,4 @@
-//! What the program can write by itself.
+//! The built-in sinks.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use foldline::{
 
 use super::{Sink, SinkOptions, Writer};
 
-/// Name, help, whether it can go on later, and how it is made.
+/// Name, help, whether it is resumable, and its constructor.
 pub(super) type Kind = (&'static str, &'static str, bool, fn(SinkOptions, Writer) -> Box<dyn Sink>);
 
 pub(super) const KINDS: [Kind; 5] = [
@@ -52,7 +52,7 @@ fn metrics(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
     Box::new(AtEnd { fold: Metrics::default(), lines: LineWriter::new(writer) })
 }
 
-/// Gives every event as it is.
+/// Emits every event unchanged.
 struct AsTheyAre;
 
 impl Emitter<Located<DomainEvent>, Located<DomainEvent>> for AsTheyAre {
@@ -61,13 +61,13 @@ impl Emitter<Located<DomainEvent>, Located<DomainEvent>> for AsTheyAre {
     }
 }
 
-/// A fold that is written when the log was read to its end.
+/// A fold whose result is written at the end of the log.
 struct AtEnd<F> {
     fold: F,
     lines: LineWriter<Writer>,
 }
 
-/// What is written at the end.
+/// A fold with a result that can be written.
 trait Fold: Send {
     fn apply(&mut self, event: &DomainEvent);
     fn end(&mut self) {}

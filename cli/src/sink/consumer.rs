@@ -1,4 +1,4 @@
-//! [`Consumer`]: an emitter from outside of the program, as a sink.
+//! [`Consumer`]: runs an emitter of another crate as a sink.
 
 use std::{fmt::Display, io, marker::PhantomData};
 
@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Sink, Writer};
 
-/// Writes each output of an emitter as a line; an output that is an error is a failure of the sink.
+/// Writes each output of an emitter as a line; an `Err` is a failure of the sink.
 pub(super) struct Consumer<M, Line, E> {
     emitter: M,
     lines: LineWriter<Writer>,

@@ -1,4 +1,4 @@
-//! [`Sink`]: a consumer as the program runs it; [`SinkKinds`]: those that can be named.
+//! [`Sink`]: a consumer that the program runs; [`SinkKinds`]: the consumers by name.
 
 mod builtin;
 mod consumer;
@@ -26,24 +26,24 @@ use crate::error::Error;
 /// Where a sink writes.
 pub(crate) type Writer = Box<dyn Write + Send>;
 
-/// Writes what it makes of events. Its only output as an emitter is what went wrong.
+/// A consumer that writes its output itself. As an emitter, it emits only write errors.
 pub(crate) trait Sink: Emitter<Located<DomainEvent>, io::Error> + Send {
-    /// Writes everything that was gathered.
+    /// Writes what is buffered.
     fn flush(&mut self) -> io::Result<()>;
 
-    /// The log was read to its end, and this was read of it.
+    /// Writes the rest at the end of the log, of which `read` was read.
     fn conclude(&mut self, _read: Counts) -> io::Result<()> {
         Ok(())
     }
 
-    /// What it remembers; `None` if it cannot go on later.
+    /// Its memory; `None` if it is not resumable.
     fn state(&self) -> Option<Json>;
 
-    /// Goes on from what it remembered.
+    /// Continues from a stored memory.
     fn resume(&mut self, state: &Json) -> serde_json::Result<()>;
 }
 
-/// How a sink is to write.
+/// Options of sinks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SinkOptions {
     /// For transcripts.
@@ -57,7 +57,7 @@ type Make = dyn Fn(SinkOptions, Writer) -> Box<dyn Sink> + Send + Sync;
 pub(crate) struct SinkKind {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// It can go on later from what it remembered.
+    /// Whether it can be resumed from a stored memory.
     pub(crate) resumable: bool,
     make: Arc<Make>,
 }
@@ -73,7 +73,7 @@ impl SinkKind {
 pub(crate) struct SinkKinds(Vec<SinkKind>);
 
 impl SinkKinds {
-    /// What the program can write by itself; the first one is the default.
+    /// The built-in consumers; the first one is the default.
     pub(crate) fn builtin() -> Self {
         let kind = |(name, about, resumable, make): builtin::Kind| SinkKind {
             name,

@@ -1,4 +1,4 @@
-//! [`Sinks`]: the sinks that were chosen for a run, in one fan-out.
+//! [`Sinks`]: the sinks of a run, in one fan-out.
 
 use std::{
     collections::BTreeMap,
@@ -19,36 +19,36 @@ use serde::{Deserialize, Serialize};
 
 use super::{Sink, SinkKind, SinkOptions, Writer};
 
-/// The sinks that were chosen for a run.
+/// The sinks of a run.
 ///
-/// One that fails or panics gets no more events, and the others go on: [`failures`](Self::failures) says
-/// what happened.
+/// A sink that fails or panics gets no more events, and the others continue. See
+/// [`failures`](Self::failures).
 #[derive(Default)]
 pub(crate) struct Sinks {
     running: Vec<Running>,
-    /// Those that had no memory when the others were resumed.
+    /// Sinks without a stored memory when the others were resumed.
     new: Vec<&'static str>,
 }
 
 struct Running {
     name: &'static str,
     sink: Guarded<Box<dyn Sink>>,
-    /// What it wrote since the last cut, if it does not write by itself.
+    /// The bytes since the last cut, for a sink that does not write directly.
     gathered: Option<SharedBuffer>,
     failure: Option<io::Error>,
 }
 
-/// What a sink remembers.
+/// The stored memory of a sink.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Memory {
-    /// This.
+    /// A memory.
     Working(Json),
-    /// Nothing: it failed.
+    /// None: it failed.
     Failed,
 }
 
-/// What a sink gathered: its name, and the bytes.
+/// The collected bytes of a sink, with its name.
 pub(crate) type Gathered = Vec<(&'static str, Vec<u8>)>;
 
 impl Sinks {
@@ -58,7 +58,7 @@ impl Sinks {
         self.running.push(Running { name: kind.name, sink, gathered: None, failure: None });
     }
 
-    /// Adds a sink whose lines are gathered until they are cut.
+    /// Adds a sink whose lines are collected until they are cut.
     pub(crate) fn gather(&mut self, kind: &SinkKind, options: SinkOptions) {
         let buffer = SharedBuffer::default();
         let sink = guard(kind.make(options, Box::new(buffer.clone())));
@@ -66,36 +66,36 @@ impl Sinks {
         self.running.push(Running { name: kind.name, sink, gathered, failure: None });
     }
 
-    /// Has everything written that was gathered in buffers.
+    /// Flushes all sinks.
     pub(crate) fn flush(&mut self) {
         self.running.iter_mut().for_each(|running| running.with(|sink| sink.flush()));
     }
 
-    /// The log was read to its end.
+    /// Concludes all sinks at the end of the log.
     pub(crate) fn conclude(&mut self, read: Counts) {
         self.running.iter_mut().for_each(|running| running.with(|sink| sink.conclude(read)));
     }
 
-    /// Why the sink of this name stopped, if it did; it is told once.
+    /// Takes the failure of the sink with this name, if it failed.
     pub(crate) fn take_failure(&mut self, name: &str) -> Option<io::Error> {
         self.running.iter_mut().find(|running| running.name == name)?.failure.take()
     }
 
-    /// Those that had no memory when the others were resumed.
+    /// Sinks without a stored memory when the others were resumed.
     pub(crate) fn new_ones(&self) -> &[&'static str] {
         &self.new
     }
 
-    /// The sinks that stopped, and why.
+    /// The sinks that failed, and why.
     pub(crate) fn failures(&self) -> impl Iterator<Item = (&str, &io::Error)> {
         self.running.iter().filter_map(|running| Some((running.name, running.failure.as_ref()?)))
     }
 
-    /// Says on standard error which sinks stopped, and why; whether there are any.
+    /// Reports failed sinks on standard error. Returns whether there were any.
     pub(crate) fn report_failures(&self) -> bool {
         for (name, error) in self.failures() {
             let line = format!("the output {name} failed, and is not complete: {error}");
-            // There is nowhere left to report a failure to report.
+            // An error of standard error itself cannot be reported.
             let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&line));
         }
         self.failures().next().is_some()
@@ -143,8 +143,8 @@ impl Emitter<Located<DomainEvent>, Infallible> for Sinks {
     }
 }
 
-/// By name: the sinks are chosen anew for each run. One that stopped has no memory, and does not work
-/// again. One that was not there begins with what comes now.
+/// Memories are stored by name, since the sinks of each run are chosen anew. A failed sink has no memory
+/// and stays failed. A new sink begins with the next event.
 impl Resume for Sinks {
     type State = BTreeMap<String, Memory>;
 
@@ -195,7 +195,7 @@ impl fmt::Debug for Sinks {
     }
 }
 
-/// What a sink wrote, shared by the sink and by whoever takes it.
+/// A buffer shared by a sink and `Sinks`, which takes its bytes.
 #[derive(Clone, Default)]
 struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! [`ActionType`]: what a tool call does, in words that all agents share.
+//! [`ActionType`]: what a tool call does, in a vocabulary that all agents share.
 
 mod read;
 
@@ -9,7 +9,7 @@ use super::{json::Json, text::Text};
 
 /// What a tool call does. Serialised with the tag `action`.
 ///
-/// `result` is what the tool gave back, for every tool; it is absent while the call is open.
+/// `result` is the tool's result; it is absent while the call is open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case", from = "FlatAction")]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub enum ActionType {
     FileRead {
         /// Relative to the session's directory where it lies below it.
         path: Text,
-        /// What was read.
+        /// The content.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
@@ -28,7 +28,7 @@ pub enum ActionType {
         path: Text,
         /// Every change, in the order of the call.
         changes: Vec<FileChange>,
-        /// What the tool said of it.
+        /// The tool's message.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
@@ -44,7 +44,7 @@ pub enum ActionType {
     Search {
         /// The pattern or the question.
         query: Text,
-        /// What was found.
+        /// The matches.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
@@ -52,7 +52,7 @@ pub enum ActionType {
     WebFetch {
         /// The address.
         url: Text,
-        /// What was fetched.
+        /// The content.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
@@ -62,15 +62,15 @@ pub enum ActionType {
         todos: Vec<TodoItem>,
         /// `write`, `update` or `read`.
         operation: Text,
-        /// What the tool said of it.
+        /// The tool's message.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
     /// Hands work to a sub-agent.
     TaskCreate {
-        /// What it is to do, in short.
+        /// A short description of the work.
         description: Text,
-        /// What it is told.
+        /// The prompt.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt: Option<Text>,
         /// Which kind of agent it is.
@@ -84,15 +84,15 @@ pub enum ActionType {
     PlanPresentation {
         /// The plan, usually Markdown.
         plan: Text,
-        /// What the person said.
+        /// The user's answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
-    /// Asks the person something.
+    /// Asks the user questions.
     Question {
         /// The questions.
         questions: Vec<Text>,
-        /// What the person said.
+        /// The user's answers.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
@@ -100,10 +100,10 @@ pub enum ActionType {
     Tool {
         /// Its name, as the log spells it.
         tool_name: Text,
-        /// What it was given.
+        /// Its arguments.
         #[serde(skip_serializing_if = "Option::is_none")]
         arguments: Option<Json>,
-        /// What it gave back.
+        /// Its result.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
@@ -143,7 +143,7 @@ impl ActionType {
         }
     }
 
-    /// Stores what the tool gave back. A command gets it as its output, keeping its exit status.
+    /// Stores the tool's result. For a command it is the output; the exit status is kept.
     pub fn set_result(&mut self, body: ToolResult) {
         match self {
             Self::FileRead { result, .. }
@@ -161,8 +161,8 @@ impl ActionType {
         }
     }
 
-    /// Takes out what the tool gave back, so that [`set_result`](Self::set_result) can put it in
-    /// again. A command keeps its exit status.
+    /// Takes the tool's result, so that [`set_result`](Self::set_result) can store it again. A command keeps
+    /// its exit status.
     pub fn take_result(&mut self) -> Option<ToolResult> {
         match self {
             Self::FileRead { result, .. }
@@ -178,7 +178,7 @@ impl ActionType {
         }
     }
 
-    /// What the tool gave back as text, if it gave anything back.
+    /// The tool's result as text, if there is one.
     pub fn result_text(&self) -> Option<Text> {
         match self {
             Self::FileRead { result, .. }
@@ -286,14 +286,14 @@ impl FileChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CommandRunResult {
-    /// How it ended, where the log says.
+    /// How it ended, if the log states it.
     pub exit_status: Option<CommandExitStatus>,
     /// What it printed: standard output and error as the agent saw them.
     pub output: Option<Text>,
 }
 
 impl CommandRunResult {
-    /// How a command ended and what it printed, each where the log says.
+    /// A result with the exit status and the output, each if the log states it.
     pub fn new(exit_status: Option<CommandExitStatus>, output: Option<Text>) -> Self {
         Self { exit_status, output }
     }
@@ -308,14 +308,14 @@ pub enum CommandExitStatus {
         /// 0 is success.
         code: i32,
     },
-    /// The log says only whether it succeeded.
+    /// The log states only whether it succeeded.
     Success {
-        /// Whether it did.
+        /// Whether it succeeded.
         success: bool,
     },
 }
 
-/// What a tool gave back. Serialised with the tag `type` and the content `value`.
+/// The result of a tool. Serialised with the tag `type` and the content `value`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case", try_from = "TypedValue")]
 pub enum ToolResult {
@@ -341,21 +341,21 @@ impl From<Text> for ToolResult {
     }
 }
 
-/// One thing to do.
+/// One item of a to-do list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TodoItem {
-    /// What is to be done.
+    /// The task.
     pub content: Text,
-    /// `pending`, `in_progress`, `completed`, or what the log says.
+    /// `pending`, `in_progress`, `completed`, or the log's own word.
     pub status: Text,
-    /// `high`, `medium`, `low`, or what the log says.
+    /// `high`, `medium`, `low`, or the log's own word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Text>,
 }
 
 impl TodoItem {
-    /// A task and where it stands.
+    /// An item with its status.
     pub fn new(content: impl Into<Text>, status: impl Into<Text>) -> Self {
         Self { content: content.into(), status: status.into(), priority: None }
     }

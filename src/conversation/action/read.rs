@@ -1,12 +1,12 @@
-//! Actions and results as they are read back from JSON.
+//! Deserialisation of actions and results.
 
 use serde::Deserialize;
 
 use super::{ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolResult};
 use crate::conversation::{Json, Text};
 
-/// [`ToolResult`] as it is read: straight from the text, so that [`Json`] keeps every digit (serde's
-/// tagged enums are read through a buffer that does not).
+/// Reads a [`ToolResult`] straight from the text, so that [`Json`] keeps every digit (serde reads tagged
+/// enums through a buffer that does not).
 #[derive(Deserialize)]
 pub(super) struct TypedValue {
     r#type: ToolResultType,
@@ -31,7 +31,7 @@ impl TryFrom<TypedValue> for ToolResult {
     }
 }
 
-/// [`ActionType`] as it is read, for the same reason as [`TypedValue`].
+/// Reads an [`ActionType`], for the same reason as [`TypedValue`].
 #[derive(Deserialize)]
 pub(super) struct FlatAction {
     action: String,
@@ -95,7 +95,7 @@ impl From<FlatAction> for ActionType {
             "task_create" => Self::TaskCreate { description, prompt, subagent_type, result },
             "plan_presentation" => Self::PlanPresentation { plan, result },
             "question" => Self::Question { questions, result },
-            // An action of a later version is a tool by its tag's name.
+            // An action of a later version is read as a tool with the name of its tag.
             "tool" => Self::Tool { tool_name, arguments, result },
             later => Self::Tool { tool_name: later.into(), arguments, result },
         }

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use super::{Repr, Text, begins_escape, has_code, strip_escape};
 use crate::json::{decode_body, string_body, unescape};
 
-/// A text in the spelling in which its lines are found.
+/// A text in the representation in which its lines are searched.
 #[derive(Clone, Debug)]
 pub enum Spelling<'t> {
     /// The inside of a JSON literal without codes (`\u000a`): a line feed is `\n` in it, and most
     /// control characters are nowhere.
     Escaped(&'t str),
-    /// The string itself.
+    /// The decoded string.
     Plain(Cow<'t, str>),
 }
 
 impl<'t> Spelling<'t> {
-    /// As the text is held, as long as that will do.
+    /// The stored representation, if lines can be searched in it.
     pub fn of(text: &'t Text) -> Self {
         match &text.0 {
             Repr::Literal(literal) => match string_body(literal).unwrap_or_default() {
@@ -35,7 +35,7 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// How many lines there are, empty ones at the beginning and the end included.
+    /// The number of lines, empty ones at the beginning and the end included.
     pub fn count_all_lines(&self) -> usize {
         match self {
             Self::Escaped(body) => {
@@ -57,8 +57,8 @@ impl<'t> Spelling<'t> {
 
 /// The lines of a text, from both ends, without empty ones at its beginning and end.
 ///
-/// Of a long output the first and the last lines are shown and the others counted: only those that are
-/// shown are decoded.
+/// Transcripts show the first and the last lines of a long output and count the others: only those that
+/// are shown are decoded.
 #[derive(Clone, Debug)]
 pub struct Lines<'t> {
     rest: Option<&'t str>,
@@ -66,7 +66,7 @@ pub struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
-    /// The lines of a string that is not spelt as in JSON.
+    /// The lines of a decoded string.
     pub fn plain(text: &'t str) -> Self {
         Self::new(text, false)
     }
@@ -76,7 +76,7 @@ impl<'t> Lines<'t> {
         let inner = if escaped { trim_start(text) } else { text.trim_start() };
         let (space, _) = text.split_at(text.len() - inner.len());
         let line_feed = line_feed(escaped);
-        // The indent of the first line is its own.
+        // The indent of the first line belongs to it.
         let start = space.rfind(line_feed).map_or(0, |at| at + line_feed.len());
         Self { rest: text.get(start..).filter(|text| !text.is_empty()), escaped }
     }
@@ -86,7 +86,7 @@ impl<'t> Lines<'t> {
         self.rest.is_some_and(|text| self.breaks(text).next().is_some())
     }
 
-    /// Where the line feeds of `text` stand.
+    /// The positions of the line feeds of `text`.
     fn breaks(&self, text: &'t str) -> impl DoubleEndedIterator<Item = usize> + use<'t> {
         let escaped = self.escaped;
         let breaks = text.match_indices(if escaped { '\\' } else { '\n' });
@@ -146,14 +146,14 @@ fn is_line_feed(body: &str, at: usize) -> bool {
     body.as_bytes().get(at + 1) == Some(&b'n') && begins_escape(body, at)
 }
 
-/// How many line feeds are spelt in `body`.
+/// The number of escaped line feeds in `body`.
 fn count_line_feeds(body: &str) -> usize {
-    /// So many that a byte can count them.
+    /// At most as many as a byte can count.
     const BLOCK: usize = 128;
     let bytes = body.as_bytes();
     let next = bytes.get(1..).unwrap_or_default();
     let (mut count, mut escapes_backslash) = (0, false);
-    // Without an early end and without branches, so that many bytes are looked at together.
+    // Branch-free and without an early exit, so that the compiler vectorises it.
     for (bytes, next) in bytes.chunks(BLOCK).zip(next.chunks(BLOCK)) {
         let mut line_feeds = 0_u8;
         for (byte, next) in bytes.iter().zip(next) {
@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// What stands for the lines of a text, said without care for time.
+    /// A simple and slow reference implementation.
     fn plain_lines(text: &str) -> Vec<&str> {
         let lines: Vec<_> = text.trim_end().lines().collect();
         let is_blank = |line: &&str| line.trim().is_empty();
@@ -206,7 +206,7 @@ mod tests {
         lines[blank..].to_vec()
     }
 
-    /// Pieces of a literal that are worth meeting each other.
+    /// Pieces of a literal whose combinations are worth testing.
     fn literals() -> impl Strategy<Value = String> {
         let pieces = [
             "a",
@@ -235,7 +235,7 @@ mod tests {
             "\\u001b[0m",
             "\\ud83d\\ude00",
         ];
-        // Most literals are without codes, which are decoded as a whole.
+        // Most literals have no `\\u` escapes; those with one are decoded as a whole.
         let piece = |most: usize| prop::sample::select(pieces[..most].to_vec());
         prop_oneof![
             3 => prop::collection::vec(piece(20), 0..24),

@@ -1,4 +1,4 @@
-//! Spellings are kept, and make no difference.
+//! The spelling of a text is kept, and does not affect comparison.
 
 use proptest::prelude::*;
 

@@ -60,7 +60,7 @@ impl<R: CallResult> HeldResults<R> {
         Some((id, held.result))
     }
 
-    /// The oldest result, if there are more than the limits allow.
+    /// Removes the oldest result, if there are more than the limits allow.
     pub(super) fn evict(&mut self, limits: &Limits) -> Option<(CorrId, R)> {
         let too_many = self.len() > limits.held_results || self.bytes > limits.held_bytes;
         if too_many { self.pop_oldest() } else { None }

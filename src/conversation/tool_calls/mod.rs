@@ -10,13 +10,13 @@
 //! - at the end, open calls end as [`Unfinished`](ToolStatus::Unfinished), and results that no call
 //!   claimed become a warning and an entry.
 //!
-//! What is open and what is held is bounded ([`Limits`]), in number and in bytes. What does not fit ends
-//! the same way: the oldest open calls as unfinished, and a result that comes for one of them later is
-//! kept as an entry with a warning; the oldest held results as if no call had claimed them. The state is
-//! proportional to what is open, not to the conversation.
+//! Open calls and held results are bounded ([`Limits`]), in number and in bytes. Beyond the limits, the
+//! oldest open calls end as unfinished (a later result for one of them becomes an entry with a warning),
+//! and the oldest held results become entries with a warning. The state is proportional to what is open,
+//! not to the conversation.
 //!
-//! An executor brings the results: [`TextResult`], or a [`CallResult`] of its own. Both are plain values,
-//! tested without a log:
+//! An executor provides the type of results: [`TextResult`], or its own [`CallResult`]. It can be tested
+//! without a log:
 //!
 //! ```
 //! use foldline::{
@@ -91,19 +91,19 @@ use super::{
 };
 use crate::transduce::Batch;
 
-/// A tool's result as one executor knows it.
+/// A tool's result in the form of one executor.
 pub trait CallResult {
     /// Writes the result into the call it belongs to: the status (always a final one) and the body;
     /// the duration only where the log states it, otherwise it follows from the timestamps.
     fn complete(self, call: &mut NormalizedEntry);
 
-    /// When the result came, where the log says.
+    /// The time of the result, if the log states it.
     fn timestamp(&self) -> Option<Timestamp>;
 
-    /// What is kept of a result that no call claims.
+    /// The text that is kept of a result that no call claims.
     fn content(&self) -> Text;
 
-    /// The same, where the result is not needed any more: one that is long need not be copied.
+    /// The same by value, so that a long text need not be copied.
     fn into_content(self) -> Text
     where
         Self: Sized,
@@ -111,14 +111,14 @@ pub trait CallResult {
         self.content()
     }
 
-    /// How many bytes it holds, as far as the log can make it long: results that wait for their call
-    /// are bounded by it. It must be the same after the result was stored and read.
+    /// Its size in bytes, by which the results that wait for their call are bounded. It must be the same
+    /// after the result was stored and read.
     fn length(&self) -> usize {
         self.content().decode().len()
     }
 }
 
-/// What a result says of the call it belongs to: its id, or where there is none, what else it says.
+/// What identifies the call of a result: the call's id, or else the message and the tool.
 ///
 /// ```
 /// use foldline::conversation::tool_calls::ResultKey;
@@ -172,24 +172,24 @@ impl From<&str> for ResultKey {
     }
 }
 
-/// How much the machine holds at the most.
+/// The limits of open calls and held results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// Calls open at once.
     pub open_calls: usize,
-    /// Bytes of calls open at once, each with a KiB for its keeping.
+    /// Bytes of calls open at once, with one KiB of overhead each.
     pub open_bytes: usize,
     /// Results that wait for their call.
     pub held_results: usize,
     /// Bytes of results that wait for their call.
     pub held_bytes: usize,
-    /// Ended calls whose ids are remembered, to tell a duplicate from a stranger.
+    /// Ended calls whose ids are remembered, to distinguish a duplicate from an unknown id.
     pub ended_calls: usize,
 }
 
 impl Limits {
-    /// The limits that every executor of this crate works with.
+    /// The limits that the executors of this crate use.
     pub const DEFAULT: Self = Self {
         open_calls: 1 << 13,
         open_bytes: 8 << 20,
@@ -240,8 +240,8 @@ impl Default for Limits {
     }
 }
 
-/// The open calls of a conversation and the results that wait for theirs. A plain value: it can be
-/// stored with serde and taken up again anywhere.
+/// The open calls of a conversation, and the results that wait for their calls. A plain value that can be
+/// stored with serde and restored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCalls<R> {
     open: BTreeMap<CorrId, OpenCall>,
@@ -250,7 +250,7 @@ pub struct ToolCalls<R> {
     open_bytes: usize,
     held: HeldResults<R>,
     ended: RecentIds,
-    /// How many calls there were.
+    /// The number of calls so far.
     count: u64,
 }
 
@@ -290,7 +290,7 @@ impl<R: CallResult> ToolCalls<R> {
         Some(&self.open.get(id)?.entry)
     }
 
-    /// Whether a call with this id is open, or ended not long ago.
+    /// Whether a call with this id is open, or ended recently.
     pub fn knows(&self, id: &CorrId) -> bool {
         self.open.contains_key(id) || self.ended.contains(id)
     }
@@ -303,7 +303,7 @@ impl<R: CallResult> ToolCalls<R> {
         })
     }
 
-    /// A tool was called. A call to which the log gives no id gets one of its own (`call-0`, ...).
+    /// Adds a call. A call without an id in the log gets a generated one (`call-0`, ...).
     ///
     /// `entry` must be a tool call; anything else is passed on as an ordinary entry.
     pub fn call(
@@ -339,7 +339,7 @@ impl<R: CallResult> ToolCalls<R> {
         self.keep_within(id, limits, events);
     }
 
-    /// A result came.
+    /// Adds a result.
     pub fn result(
         &mut self,
         key: ResultKey,
@@ -368,7 +368,7 @@ impl<R: CallResult> ToolCalls<R> {
         }
     }
 
-    /// An open call went on: `change` it, and say so. Nothing happens where no such call is open.
+    /// Updates an open call with `change`, and emits the update. Does nothing if no such call is open.
     pub fn update(
         &mut self,
         id: &CorrId,
@@ -393,7 +393,7 @@ impl<R: CallResult> ToolCalls<R> {
         Some(call.entry)
     }
 
-    /// Makes room after `id` came or grew; one that would need all the room for itself goes instead.
+    /// Evicts calls after `id` was added or grew; a call that alone exceeds the limit is evicted itself.
     fn keep_within(&mut self, id: CorrId, limits: &Limits, events: &mut Batch<DomainEvent>) {
         if self.open.get(&id).is_some_and(|call| call.bytes > limits.open_bytes) {
             self.abandon(id, limits, events);
@@ -403,7 +403,7 @@ impl<R: CallResult> ToolCalls<R> {
         }
     }
 
-    /// The log ended: open calls end as unfinished, held results become warnings and entries.
+    /// The end of the log: open calls end as unfinished, held results become warnings and entries.
     pub fn finish(&mut self, events: &mut Batch<DomainEvent>) {
         while !self.open.is_empty() {
             self.abandon_oldest(&Limits::DEFAULT, events);
@@ -467,7 +467,7 @@ impl<R: CallResult> ToolCalls<R> {
         events: &mut Batch<DomainEvent>,
     ) {
         let ended_at = result.timestamp();
-        // Nobody else holds it any more, usually, and then nothing is copied here.
+        // Usually this is the only reference, and then nothing is copied.
         let entry = Arc::make_mut(&mut shared);
         result.complete(entry);
         let begun_at = entry.timestamp;

@@ -1,4 +1,4 @@
-//! The ids that were used last: of ended calls, of records.
+//! [`RecentIds`]: a bounded set of recently used ids of calls or records.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use super::CorrId;
 
-/// A set of ids that forgets the oldest.
+/// A bounded set of ids, which evicts the oldest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "VecDeque<CorrId>", into = "VecDeque<CorrId>")]
 pub(crate) struct RecentIds {
     by_age: VecDeque<CorrId>,
-    /// The same ids, to be asked for; nothing depends on their order.
+    /// The same ids for look-up; their order has no effect.
     ids: HashSet<CorrId>,
 }
 
 impl RecentIds {
-    /// Whether this id is remembered.
+    /// Whether the set contains this id.
     pub(crate) fn contains(&self, id: &CorrId) -> bool {
         self.ids.contains(id)
     }
 
-    /// Remembers an id, and forgets the oldest beyond `limit`.
+    /// Adds an id, and evicts the oldest ones beyond `limit`.
     pub(crate) fn insert(&mut self, id: CorrId, limit: usize) {
         if self.ids.insert(id.clone()) {
             self.by_age.push_back(id);

@@ -209,17 +209,17 @@ fn the_bytes_of_open_calls_are_bounded() {
     for id in ["a", "b", "c"] {
         machine.call(id, &long, "m");
     }
-    // Two calls more than fill it, each of them three times its tool's name; the last stays.
+    // Two calls exceed the limit, each of which holds its tool's name three times; the last one stays.
     let unfinished = |ended: &[String]| ended.iter().filter(|it| it.contains("=unfin")).count();
     let ended = machine.ended();
     assert_eq!(unfinished(&ended), 2, "{ended:?}");
     assert_eq!(machine.calls.open_calls(), 1);
     machine.result("c", "came");
-    // What comes too late is kept, with a warning.
+    // A result that is too late is kept, with a warning.
     machine.result("a", "late");
     assert_eq!(machine.ended(), ["c=success:came", "duplicate_result"]);
 
-    // Short ones are bounded as well, and one that grows beyond all room leaves it to the others.
+    // Short calls are bounded as well, and one that grows beyond the limit is evicted itself.
     for n in 0..100 {
         machine.call(&format!("short-{n}"), "Read", "m");
     }

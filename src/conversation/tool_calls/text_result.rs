@@ -13,8 +13,8 @@ use super::{
 
 /// A tool's result that is a status and a text.
 ///
-/// Enough for an agent whose log says no more than that. One that states exit codes, durations, patches
-/// or fields of its own needs a [`CallResult`] of its own.
+/// Enough for an agent whose log has only that. An agent that logs exit codes, durations, patches or
+/// further fields needs its own [`CallResult`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextResult {
     status: ToolStatus,
@@ -23,12 +23,12 @@ pub struct TextResult {
 }
 
 impl TextResult {
-    /// What a tool gave back, and the final status that the call ends with.
+    /// A result with the final status of its call.
     pub fn new(status: ToolStatus, text: impl Into<Text>) -> Self {
         Self { status, text: text.into(), timestamp: None }
     }
 
-    /// The same, with the time at which it came.
+    /// The same, with the time of the result.
     #[must_use]
     pub fn at(mut self, timestamp: Option<Timestamp>) -> Self {
         self.timestamp = timestamp;

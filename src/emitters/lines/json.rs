@@ -25,20 +25,20 @@ impl<M, Out, W: Write> JsonLines<M, Out, W>
 where
     M: Emitter<Located<DomainEvent>, Out>,
 {
-    /// The outputs of `emitter`, for `writer`.
+    /// Writes the outputs of `emitter` to `writer`.
     pub fn new(emitter: M, writer: W) -> Self {
         Self { emitter, lines: LineWriter::new(writer), outputs: PhantomData }
     }
 
-    /// Writes everything that was gathered.
+    /// Writes what is buffered.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The writer failed.
     pub fn flush(&mut self) -> io::Result<()> {
         self.lines.flush()
     }
 
-    /// Where the lines are written to.
+    /// The writer.
     pub fn get_ref(&self) -> &W {
         self.lines.get_ref()
     }
@@ -81,7 +81,7 @@ impl<M: Resume, Out, W> Resume for JsonLines<M, Out, W> {
     }
 }
 
-/// Whether an event says so much that its output is not to be gathered before it is written.
+/// Whether an event is so large that its output is written directly instead of being buffered.
 fn is_large(event: &DomainEvent) -> bool {
     match event {
         DomainEvent::NewEntry { entry }

@@ -1,7 +1,6 @@
-//! What emitters make of events, written as lines: [`JsonLines`] and [`TextLines`].
+//! [`JsonLines`] and [`TextLines`]: write the outputs of an emitter as lines.
 //!
-//! Both are emitters whose only output is what went wrong, so that they stand in a fan-out beside any
-//! other.
+//! Both are emitters whose only outputs are write errors, so that they can be part of any fan-out.
 //!
 //! ```
 //! use foldline::{

@@ -12,8 +12,8 @@ use crate::{
     transduce::{Batch, Emitter, Resume},
 };
 
-/// Writes each output of an emitter as a line of text. The outputs are written as they are: what may
-/// hold control characters of a log is the emitter's to neutralise.
+/// Writes each output of an emitter as a line of text, unchanged: the emitter has to neutralise control
+/// characters from a log.
 #[derive(Debug)]
 pub struct TextLines<M, Out, W> {
     emitter: M,
@@ -25,20 +25,20 @@ impl<M, Out, W: Write> TextLines<M, Out, W>
 where
     M: Emitter<Located<DomainEvent>, Out>,
 {
-    /// The outputs of `emitter`, for `writer`.
+    /// Writes the outputs of `emitter` to `writer`.
     pub fn new(emitter: M, writer: W) -> Self {
         Self { emitter, lines: LineWriter::new(writer), outputs: PhantomData }
     }
 
-    /// Writes everything that was gathered.
+    /// Writes what is buffered.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The writer failed.
     pub fn flush(&mut self) -> io::Result<()> {
         self.lines.flush()
     }
 
-    /// Where the lines are written to.
+    /// The writer.
     pub fn get_ref(&self) -> &W {
         self.lines.get_ref()
     }

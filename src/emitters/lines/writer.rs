@@ -1,4 +1,4 @@
-//! [`LineWriter`]: a buffer in front of a writer, which lines are put into.
+//! [`LineWriter`]: a buffered writer of lines.
 
 use std::{
     fmt::Display,
@@ -12,10 +12,10 @@ use crate::json;
 /// How many bytes are written at once.
 const BLOCK: usize = 64 << 10;
 
-/// Gathers lines, and writes them in blocks of about 64 KiB.
+/// Buffers lines, and writes them in blocks of about 64 KiB.
 ///
-/// What was gathered is written by [`flush`](Self::flush) at the latest; a writer that is dropped writes
-/// nothing. After a failed write nothing is written twice.
+/// [`flush`](Self::flush) writes the rest; dropping the writer does not. After a failed write, nothing is
+/// written twice.
 #[derive(Debug)]
 pub struct LineWriter<W> {
     writer: W,
@@ -23,17 +23,17 @@ pub struct LineWriter<W> {
 }
 
 impl<W: Write> LineWriter<W> {
-    /// Lines for `writer`.
+    /// Buffers lines for `writer`.
     pub fn new(writer: W) -> Self {
         Self { writer, pending: Vec::with_capacity(2 * BLOCK) }
     }
 
-    /// Where the lines are written to.
+    /// The writer.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// Where the lines are written to.
+    /// The writer, mutably.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
@@ -41,14 +41,14 @@ impl<W: Write> LineWriter<W> {
     /// Writes a value as a line of JSON.
     ///
     /// # Errors
-    /// The value refuses to be serialised, or it cannot be written.
+    /// The value's `Serialize` or the writer failed.
     pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         json::append(&mut self.pending, value)?;
         self.end_line()
     }
 
-    /// Writes a value as a line of JSON while it is serialised, so that a large one is not in memory
-    /// once more.
+    /// Serialises a value as a line of JSON straight to the writer, so that a large one is not buffered in
+    /// memory.
     ///
     /// # Errors
     /// As for [`json`](Self::json).
@@ -60,7 +60,7 @@ impl<W: Write> LineWriter<W> {
         writer.flush()
     }
 
-    /// Writes a value as JSON for people, with its line end.
+    /// Writes a value as pretty-printed JSON, with a line end.
     ///
     /// # Errors
     /// As for [`json`](Self::json).
@@ -75,16 +75,16 @@ impl<W: Write> LineWriter<W> {
     /// Writes text as a line.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The writer failed.
     pub fn text(&mut self, line: impl Display) -> io::Result<()> {
         write!(self.pending, "{line}")?;
         self.end_line()
     }
 
-    /// Writes everything that was gathered.
+    /// Writes what is buffered.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The writer failed.
     pub fn flush(&mut self) -> io::Result<()> {
         self.write_out()?;
         self.writer.flush()
@@ -98,7 +98,7 @@ impl<W: Write> LineWriter<W> {
     fn write_out(&mut self) -> io::Result<()> {
         let written = self.writer.write_all(&self.pending);
         self.pending.clear();
-        // One long line is no reason to hold its memory for all that follow.
+        // Release the memory of a long line, so that it is not held for the rest of the log.
         self.pending.shrink_to(2 * BLOCK);
         written
     }

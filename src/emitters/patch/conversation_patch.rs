@@ -94,29 +94,29 @@ enum Value {
 }
 
 impl ConversationPatch {
-    /// A new entry.
+    /// Adds an entry.
     pub fn add_entry(index: EntryIdx, entry: impl Into<Arc<NormalizedEntry>>) -> Self {
         let slot = EntrySlot::new(entry.into());
         Self::one(Op::Add, Path::Entry(index), Value::Entry(slot))
     }
 
-    /// An entry as it is now.
+    /// Replaces an entry.
     pub fn replace_entry(index: EntryIdx, entry: impl Into<Arc<NormalizedEntry>>) -> Self {
         let slot = EntrySlot::new(entry.into());
         Self::one(Op::Replace, Path::Entry(index), Value::Entry(slot))
     }
 
-    /// The session's facts as they are now.
+    /// Sets the session's facts.
     pub fn session(session: Session) -> Self {
         Self::one(Op::Add, Path::Session, Value::Session(Box::new(session)))
     }
 
-    /// The tokens used until now.
+    /// Sets the total tokens.
     pub fn usage(usage: TokenUsage) -> Self {
         Self::one(Op::Add, Path::Usage, Value::Usage(usage))
     }
 
-    /// The warnings counted until now.
+    /// Sets the count of a kind of warning.
     pub fn warnings(warnings: BTreeMap<WarningKind, u64>) -> Self {
         Self::one(Op::Add, Path::Warnings, Value::Warnings(warnings))
     }
@@ -135,11 +135,11 @@ impl ConversationPatch {
         }
     }
 
-    /// Changes `conversation` as the patch says. Nothing changes if it does not fit: an entry is added
-    /// behind the last one, and replaced where there is one.
+    /// Applies the patch to `conversation`. An entry can be added only after the last one, and replaced only
+    /// if it exists; otherwise nothing changes.
     ///
     /// # Errors
-    /// The patch was not made for this conversation as it is.
+    /// The patch does not fit this conversation.
     pub fn apply_to(&self, conversation: &mut Conversation) -> Result<(), DoesNotFit> {
         let [Operation { op, path, value }] = &self.0;
         let entries = &mut conversation.entries;
@@ -155,7 +155,7 @@ impl ConversationPatch {
             (_, Value::Session(session)) => conversation.summary.session = Some(session.clone()),
             (_, Value::Usage(usage)) => conversation.summary.usage = Some(*usage),
             (_, Value::Warnings(warnings)) => conversation.summary.warnings.clone_from(warnings),
-            // The constructors make no such patch.
+            // Unreachable: no constructor makes such a patch.
             (_, Value::Entry(_)) => {}
         }
         Ok(())

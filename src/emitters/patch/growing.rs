@@ -1,4 +1,4 @@
-//! An entry whose text grows, and how much of it was sent.
+//! [`Growing`]: an entry whose text grows, and how much of it was sent.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::conversation::{NormalizedEntry, Text};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Growing {
     entry: Arc<NormalizedEntry>,
-    /// How much was sent, and how much has come since.
+    /// How much was sent, and how much was added since.
     sent: usize,
     pending: usize,
 }
@@ -24,12 +24,12 @@ impl Growing {
         Arc::make_mut(&mut self.entry).content.push(text);
     }
 
-    /// The entry as it is now, if a third of what was sent has come since.
+    /// The current entry, if the unsent text is at least a third of what was sent.
     pub(super) fn flush_if_worth_it(&mut self) -> Option<Arc<NormalizedEntry>> {
         if self.pending.saturating_mul(3) < self.sent { None } else { self.flush() }
     }
 
-    /// The entry as it is now, if anything has come since it was sent.
+    /// The current entry, if it has unsent text.
     pub(super) fn flush(&mut self) -> Option<Arc<NormalizedEntry>> {
         if self.pending == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Who says where an entry goes, and who knows where it went.
+//! [`EntryIndexProvider`] and [`CorrIdResolver`]: indices of new entries and of known calls.
 
 use std::sync::{
     Arc,
@@ -7,10 +7,10 @@ use std::sync::{
 
 use crate::conversation::{CorrId, EntryIdx};
 
-/// Gives out the indices of new entries: 0, 1, 2, ..., none twice and none left out.
+/// Assigns the indices of new entries: 0, 1, 2, ..., without duplicates and gaps.
 ///
 /// One provider may serve several streams that write into one conversation (an agent's standard
-/// output and its standard error), which is why it is asked through a shared reference.
+/// output and its standard error), so it takes a shared reference.
 pub trait EntryIndexProvider {
     /// The index of the next entry.
     fn next_index(&self) -> EntryIdx;
@@ -28,22 +28,22 @@ impl<P: EntryIndexProvider + ?Sized> EntryIndexProvider for Arc<P> {
     }
 }
 
-/// Counts up. Clones count on together.
+/// Counts up. Clones share one counter.
 #[derive(Clone, Debug, Default)]
 pub struct EntryIndices(Arc<AtomicUsize>);
 
 impl EntryIndices {
-    /// Goes on after a conversation that already has `len` entries.
+    /// Continues a conversation that already has `len` entries.
     pub fn starting_at(len: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(len)))
     }
 
-    /// Gives out `index` next, whatever was given out before.
+    /// Sets the next index.
     pub(super) fn go_on_at(&self, index: usize) {
         self.0.store(index, Ordering::Relaxed);
     }
 
-    /// How many indices were given out, those before the start included.
+    /// The next index: the number of indices assigned, those before the start included.
     pub fn given(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
@@ -55,10 +55,10 @@ impl EntryIndexProvider for EntryIndices {
     }
 }
 
-/// Knows from a stored conversation where the entry with a correlation id is.
+/// Finds the entry with a correlation id in a stored conversation.
 ///
-/// Every tool call's entry carries its id as `metadata.corrId`, so whoever stores entries can answer;
-/// after a restart the emitter, whose own map is gone, asks.
+/// Every tool call's entry carries its id as `metadata.corrId`, so that any store of entries can implement
+/// it. After a restart, the emitter uses it in place of its own map.
 pub trait CorrIdResolver {
     /// The index of the tool call's entry with this id.
     fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx>;
@@ -76,7 +76,7 @@ impl<C: CorrIdResolver + ?Sized> CorrIdResolver for Arc<C> {
     }
 }
 
-/// Knows nothing: for a conversation that begins with this emitter.
+/// Resolves nothing: for a conversation that begins with this emitter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoResolver;
 

@@ -1,8 +1,8 @@
 //! JSON Patches for user interfaces.
 //!
-//! [`PatchEmitter`] is the presentation side: it knows at which index an entry stands, which no
-//! reducer knows. It asks an [`EntryIndexProvider`] for new indices, and for a correlation it has not
-//! seen a [`CorrIdResolver`].
+//! [`PatchEmitter`] is the presentation side: it knows the index of each entry, which no reducer does.
+//! It gets new indices from an [`EntryIndexProvider`], and those of correlations that it has not seen
+//! from a [`CorrIdResolver`].
 
 mod conversation_patch;
 mod growing;
@@ -31,8 +31,8 @@ use crate::{
 /// Translates domain events into [`ConversationPatch`]es, at most one for each event.
 ///
 /// JSON Patch cannot append to a string, so an entry that grows is replaced as a whole, but only when
-/// what came since is a third of what was sent: all bytes sent stay within a constant of the final
-/// text, the reader is never further behind than that, and closing the entry brings the rest.
+/// the unsent text is a third of what was sent. So the bytes sent stay within a constant factor of the
+/// final text, the reader is never further behind than that, and closing the entry sends the rest.
 ///
 /// ```
 /// use foldline::{
@@ -55,15 +55,15 @@ pub struct PatchEmitter<P = EntryIndices, C = NoResolver> {
     resolver: C,
 }
 
-/// What a [`PatchEmitter`] remembers: a plain value that can be stored with serde.
+/// The memory of a [`PatchEmitter`]: a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PatchState {
-    /// Where the entries are that still grow or wait for a result.
+    /// The indices of entries that still grow or wait for a result.
     open: BTreeMap<CorrId, Open>,
     summary: Summary,
 }
 
-/// What a [`PatchEmitter`] that counts its own entries has to store: its memory, and the next index.
+/// The state of a [`PatchEmitter`] that counts its own entries: its memory, and the next index.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PatchEmitterState {
     emitter: PatchState,
@@ -84,31 +84,31 @@ impl Default for PatchEmitter {
 }
 
 impl<P: EntryIndexProvider> PatchEmitter<P> {
-    /// An emitter for a conversation whose next entries stand where `indices` says.
+    /// An emitter that takes the indices of new entries from `indices`.
     pub fn new(indices: P) -> Self {
         Self { state: PatchState::default(), indices, resolver: NoResolver }
     }
 }
 
 impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
-    /// The same emitter, which asks `resolver` for correlations that it has not seen.
+    /// The same emitter with a resolver for correlations that it has not seen.
     pub fn with_resolver<D: CorrIdResolver>(self, resolver: D) -> PatchEmitter<P, D> {
         PatchEmitter { state: self.state, indices: self.indices, resolver }
     }
 
-    /// The same emitter, which goes on from a stored state.
+    /// The same emitter with a stored memory.
     #[must_use]
     pub fn with_state(mut self, state: PatchState) -> Self {
         self.state = state;
         self
     }
 
-    /// What the emitter remembers, to be stored.
+    /// The memory, to be stored.
     pub fn state(&self) -> &PatchState {
         &self.state
     }
 
-    /// Who gives out the indices.
+    /// The provider of indices.
     pub fn indices(&self) -> &P {
         &self.indices
     }
@@ -158,7 +158,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
         }
     }
 
-    /// The patches that remain: text that grew and was not sent, in entries that nobody closed.
+    /// The remaining patches: unsent text of entries that were never closed.
     pub fn remaining(&mut self) -> impl Iterator<Item = ConversationPatch> {
         self.state.open.values_mut().filter_map(|open| {
             let entry = open.growing.as_mut()?.flush()?;
@@ -200,7 +200,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
     }
 
     fn missing(&mut self, corr_id: &CorrId) -> ConversationPatch {
-        warn!(?corr_id, "correlation missing: an update for an entry that nobody knows");
+        warn!(?corr_id, "correlation missing: an update for an unknown entry");
         self.state.summary.warn(WarningKind::UnknownCorrelation);
         ConversationPatch::warnings(self.state.summary.warnings.clone())
     }
@@ -231,7 +231,7 @@ where
     }
 }
 
-/// Where several emitters share the [`EntryIndices`], their memories are to be of the same moment.
+/// Where several emitters share the [`EntryIndices`], store and resume their memories together.
 impl<C: CorrIdResolver> Resume for PatchEmitter<EntryIndices, C> {
     type State = PatchEmitterState;
 

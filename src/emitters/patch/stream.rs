@@ -23,9 +23,9 @@ pub struct PatchRecord {
     pub patch: ConversationPatch,
 }
 
-/// Numbers the patches of a [`PatchEmitter`] and gives them the position of what caused them.
+/// Numbers the patches of a [`PatchEmitter`] and adds the position of the record that caused them.
 ///
-/// As an emitter it stands in a fan-out, and its memory is one value:
+/// It is an emitter for a fan-out, and its memory is one value:
 ///
 /// ```
 /// use foldline::{
@@ -86,7 +86,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
     }
 }
 
-/// What a [`PatchStream`] remembers: a plain value that can be stored with serde.
+/// The memory of a [`PatchStream`]: a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PatchStreamState {
     emitter: PatchState,
@@ -96,7 +96,7 @@ pub struct PatchStreamState {
 }
 
 impl PatchStream {
-    /// Goes on from a stored state: with the next index and the next number.
+    /// Continues with the next index and the next number.
     pub fn restore(state: PatchStreamState) -> Self {
         let mut stream = Self::default();
         stream.resume(state);

@@ -2,7 +2,7 @@
 
 use wide::u8x64;
 
-/// How many bytes are looked at together.
+/// The size of a block in bytes.
 const BLOCK: usize = 64;
 
 /// The quotes of a text that no backslash escapes, from its beginning on.
@@ -22,7 +22,7 @@ pub(super) struct Quotes<'a> {
     backslashes: u64,
     /// Whether the first byte of the next block is escaped.
     escaped: bool,
-    /// Of each place in a block, the lowest byte that any block has there.
+    /// For each position in a block, the lowest byte that any block so far has there.
     lowest: u8x64,
 }
 
@@ -40,8 +40,8 @@ impl<'a> Quotes<'a> {
         }
     }
 
-    /// Where the first one stands from `at` on, which is never before an earlier `at`; `None` if there
-    /// is none, or if a backslash before it escapes what cannot be escaped.
+    /// The position of the first quote from `at` on; `at` never decreases. `None` if there is no quote, or
+    /// if an invalid escape stands before it.
     #[inline]
     pub(super) fn find(&mut self, at: usize) -> Option<usize> {
         loop {
@@ -85,21 +85,21 @@ impl<'a> Quotes<'a> {
         Some(())
     }
 
-    /// Whether there may be an escape from `start` up to the quote at `end`, which was just found.
+    /// Whether there may be an escape between `start` and the quote at `end`, which was just found.
     pub(super) fn may_have_escaped(&self, start: usize, end: usize) -> bool {
         let block = self.next - BLOCK;
         let Some(start) = start.checked_sub(block) else { return true };
         self.backslashes >> start << start << (BLOCK - 1 - (end - block)) != 0
     }
 
-    /// Whether there is a control character in what was looked at, where no string may have one.
+    /// Whether the blocks so far contain a control character, which no string may.
     pub(super) fn has_control(&self) -> bool {
         !self.is_known && self.lowest.to_array().iter().fold(false, |any, b| any | (*b < b' '))
     }
 }
 
-/// Which bytes stand after a backslash that is not itself escaped. `first` says so of the first byte,
-/// and then of the first byte of what follows.
+/// Marks the bytes after a backslash that is not itself escaped. `first` is the carry: whether the first
+/// byte of this block is escaped, and afterwards of the next block.
 const fn escaped(backslashes: u64, first: &mut bool) -> u64 {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
     let carried = *first as u64;

@@ -100,7 +100,7 @@ proptest! {
         let whole = lines(&mut LineFramer::new(300), &[bytes]);
         prop_assert_eq!(lines(&mut LineFramer::new(300), &chunks), whole.clone());
 
-        // Nor does it matter where it is stopped and taken up again.
+        // Nor does it matter where it is stopped and resumed.
         let (mut framer, mut resumed) = (LineFramer::new(300), Vec::new());
         for cut in cuts {
             let mut each = |frame: Line<'_>| {
@@ -118,7 +118,7 @@ proptest! {
     }
 }
 
-/// The lines of a log that is read in two goes, the first of which ends with `cut` bytes.
+/// The lines of a log that is read in two parts, the first of which has `cut` bytes.
 fn in_two_goes(log: &[u8], cut: usize) -> (Vec<(u64, String)>, FramerState) {
     let mut found = Vec::new();
     let mut each = |line: Line<'_>| {

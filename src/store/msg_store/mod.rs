@@ -18,12 +18,12 @@ use crate::{
 /// How many updates wait for a subscriber, unless another number is given.
 pub const DEFAULT_CAPACITY: usize = 256;
 
-/// A conversation as it is now, for those who come at any time and read at any speed.
+/// A live conversation, for subscribers that join at any time and read at any speed.
 ///
 /// A new subscriber gets one snapshot and then every patch after it; a slow one gets a fresh snapshot
-/// in place of the patches that it could not take in time. So whoever applies what it receives, in
-/// order, always ends with the whole document. Only the document is kept, not its history, and entries
-/// are shared, so that a snapshot copies none.
+/// in place of the patches that it did not read in time. A subscriber that applies its updates in order
+/// therefore always ends with the whole document. The store keeps the document and not its history;
+/// entries are shared, so that a snapshot copies none.
 ///
 /// Clones are handles to the same store. It closes when the last one is dropped, or by
 /// [`close`](Self::close); subscribers then read what is there, and end.
@@ -60,7 +60,7 @@ pub struct MsgStore {
     handle: Arc<Handle>,
 }
 
-/// What the handles share; subscribers hold only what is within.
+/// The state that handles share. Subscribers hold only the inner `Arc`, which does not keep the store open.
 #[derive(Debug, Default)]
 struct Handle(Arc<Shared>);
 
@@ -76,21 +76,21 @@ impl MsgStore {
         Self::default()
     }
 
-    /// Changes the conversation, and tells every subscriber. Cloning a patch copies nothing, so it may
-    /// be lent.
+    /// Applies a patch to the conversation, and sends it to every subscriber. The patch may be borrowed:
+    /// cloning it is cheap.
     ///
     /// # Errors
-    /// The patch does not fit the conversation as it is. Then nothing changes, and nobody is told.
+    /// The patch does not fit the conversation. Then nothing changes, and nothing is sent.
     pub fn push(&self, patch: impl Borrow<ConversationPatch>) -> Result<(), DoesNotFit> {
         self.handle.0.change(|state| state.push(patch.borrow()))
     }
 
-    /// The conversation as it is now.
+    /// A snapshot of the conversation.
     pub fn snapshot(&self) -> DocumentSnapshot {
         self.state().snapshot()
     }
 
-    /// How many entries there are: where a `PatchEmitter` that goes on begins to count.
+    /// The number of entries, and so the next index for a `PatchEmitter` that continues the conversation.
     pub fn len(&self) -> usize {
         self.state().len()
     }
@@ -100,18 +100,18 @@ impl MsgStore {
         self.len() == 0
     }
 
-    /// A subscriber from now on. Up to [`DEFAULT_CAPACITY`] patches wait for it.
+    /// Subscribes. Up to [`DEFAULT_CAPACITY`] patches are queued for the subscriber.
     pub fn subscribe(&self) -> Subscription {
         self.subscribe_with_capacity(DEFAULT_CAPACITY)
     }
 
-    /// A subscriber for whom up to `capacity` patches wait.
+    /// Subscribes, with a queue of up to `capacity` patches.
     pub fn subscribe_with_capacity(&self, capacity: usize) -> Subscription {
         let id = self.state().subscribe(capacity);
         Subscription::new(Arc::clone(&self.handle.0), id)
     }
 
-    /// Nothing more will come: subscribers end once they have read what is there.
+    /// Closes the store: subscribers end once they have read what is queued.
     pub fn close(&self) {
         self.handle.0.change(State::close);
     }
@@ -121,7 +121,7 @@ impl MsgStore {
     }
 }
 
-/// A conversation that was stored, to be gone on with.
+/// A store that continues a stored conversation.
 impl From<Conversation> for MsgStore {
     fn from(conversation: Conversation) -> Self {
         let shared = Arc::new(Shared::new(conversation));

@@ -29,14 +29,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, and wakes everybody who waits: threads and tasks alike.
+    /// Changes the state, and wakes all waiting threads and tasks.
     pub(super) fn change<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
         let (changed, wakers) = {
             let mut state = self.lock();
             let changed = f(&mut state);
             (changed, state.take_wakers())
         };
-        // Not under the lock: what a waker does is not known here.
+        // Not under the lock: a waker may run any code.
         self.changed.notify_all();
         wakers.into_iter().for_each(Waker::wake);
         changed
@@ -58,8 +58,8 @@ impl Shared {
     }
 }
 
-/// The document, who reads it, and what waits for each of them. Changing the document, queueing the
-/// change and making a snapshot happen under one lock: so there is no gap between them.
+/// The document, its subscribers, and their queues. Changing the document, queueing the change and taking
+/// a snapshot happen under one lock, so that there is no gap between them.
 #[derive(Debug, Default)]
 pub(super) struct State {
     conversation: Conversation,
@@ -72,12 +72,12 @@ pub(super) struct State {
     closed: bool,
 }
 
-/// What waits for one subscriber.
+/// The queue of one subscriber.
 #[derive(Debug)]
 struct Queue {
     patches: VecDeque<(u64, ConversationPatch)>,
     capacity: usize,
-    /// The next thing is a snapshot: it is new, or it was too slow.
+    /// The next update is a snapshot: the subscriber is new, or was too slow.
     needs_snapshot: bool,
     /// The task that waits for it.
     waker: Option<Waker>,
@@ -135,7 +135,7 @@ impl State {
         self.queues.remove(&id);
     }
 
-    /// The next thing for a subscriber, if it is there already; `None` at the end.
+    /// The next update for a subscriber, if there is one already; `None` at the end.
     pub(super) fn next_for(&mut self, id: u64) -> Poll<Option<Update>> {
         let Some(queue) = self.queues.get_mut(&id) else { return Poll::Ready(None) };
         if std::mem::take(&mut queue.needs_snapshot) {
@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// The same; if there is nothing yet, the task is woken when there is.
+    /// The same; if there is no update yet, registers the task to be woken.
     pub(super) fn poll_next(&mut self, id: u64, cx: &Context<'_>) -> Poll<Option<Update>> {
         let next = self.next_for(id);
         if let (Poll::Pending, Some(queue)) = (&next, self.queues.get_mut(&id)) {

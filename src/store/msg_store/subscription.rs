@@ -14,7 +14,7 @@ use crate::{conversation::Conversation, emitters::patch::ConversationPatch};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentSnapshot {
-    /// The number of the last patch that is in it; 0 before the first one.
+    /// The number of the last patch that it contains; 0 before the first one.
     pub seq: u64,
     /// The whole conversation.
     pub conversation: Conversation,
@@ -23,7 +23,7 @@ pub struct DocumentSnapshot {
 /// What a subscriber receives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
-    /// The whole conversation as it is: in place of everything received before.
+    /// The whole conversation. It replaces everything received before.
     Snapshot(DocumentSnapshot),
     /// A change to what was received before.
     Patch {
@@ -37,10 +37,10 @@ pub enum Update {
 /// Why there is no update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TryNextError {
-    /// Nothing yet: more may come.
+    /// There is no update yet.
     #[error("there is no update yet")]
     Empty,
-    /// Nothing more will come: the store is closed, and everything was read.
+    /// There will be no more updates: the store is closed, and everything was read.
     #[error("the store is closed, and all updates were read")]
     Closed,
 }
@@ -73,10 +73,10 @@ impl Subscription {
         Self { shared, id }
     }
 
-    /// What is there already.
+    /// The next update, if there is one already.
     ///
     /// # Errors
-    /// Nothing is: [`Empty`](TryNextError::Empty) if more may come, else
+    /// There is none: [`Empty`](TryNextError::Empty) if more may come, else
     /// [`Closed`](TryNextError::Closed).
     pub fn try_next(&mut self) -> Result<Update, TryNextError> {
         match self.shared.lock().next_for(self.id) {
@@ -85,23 +85,23 @@ impl Subscription {
         }
     }
 
-    /// What comes within `timeout`. Blocks the thread until then.
+    /// The next update, if it comes within `timeout`. Blocks the thread until then.
     ///
     /// # Errors
     /// As for [`try_next`](Self::try_next).
     pub fn next_within(&mut self, timeout: Duration) -> Result<Update, TryNextError> {
-        // A time that no clock reaches is no limit.
+        // A timeout that overflows the clock is no limit.
         let deadline = Instant::now().checked_add(timeout);
         self.wait(|| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())))
     }
 
-    /// What comes next, as a `Stream` would give it: the task that polled last is woken when there is
-    /// something. `Ready(None)` is the end.
+    /// Polls for the next update, as `Stream::poll_next` does: the task that polled last is woken when there
+    /// is one. `Ready(None)` is the end.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Update>> {
         self.shared.lock().poll_next(self.id, cx)
     }
 
-    /// What comes next; `None` is the end. Nothing is lost when the future is dropped before it is ready.
+    /// Waits for the next update; `None` is the end. Cancel-safe: no update is lost if the future is dropped.
     pub async fn next_update(&mut self) -> Option<Update> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
@@ -121,7 +121,7 @@ impl Subscription {
     }
 }
 
-/// Blocks the thread until something comes; `None` is the end.
+/// Blocks the thread until the next update; `None` is the end.
 impl Iterator for Subscription {
     type Item = Update;
 

@@ -1,4 +1,4 @@
-//! One event, several emitters: tuples, `Vec`, `Option`; and the pointers.
+//! Fan-out: one event for several emitters, in tuples, `Vec` and `Option`; and emitters behind pointers.
 
 use std::convert::Infallible;
 

@@ -8,7 +8,7 @@ use crate::transduce::{
     wrapper::{access, forward_memory},
 };
 
-/// An emitter that sees only the events for which `predicate` is true. It finishes as ever.
+/// An emitter that receives only the events for which `predicate` is true. `finish` is forwarded.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, filter};

@@ -5,10 +5,10 @@ use std::fmt;
 use super::Emitter;
 use crate::transduce::{Batch, wrapper::access};
 
-/// An emitter made of a closure, which may keep things of its own between events.
+/// An emitter made of a closure, which may keep state in its captured variables.
 ///
-/// Give the type of the event. An emitter that has something to say at the end needs an `impl` of
-/// its own.
+/// Give the type of the event. An emitter with output at the end needs an `impl` of its
+/// own.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, emit_fn};

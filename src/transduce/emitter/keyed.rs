@@ -7,14 +7,14 @@ use crate::transduce::{Batch, wrapper::access};
 
 /// An emitter for each key: the counterpart of a [`Keyed`](crate::transduce::Keyed) reducer.
 ///
-/// What an emitter remembers (indices, open entries, counters) belongs to one session. Where one stream
-/// carries several, one emitter for all would mix them up. Here an emitter is made with the first event
-/// of its key, and it gets the events of that key only. Outputs come out with their key; it is cloned
-/// for each, as with `Keyed`.
+/// The state of an emitter (indices, open entries, counters) belongs to one session. Where one stream
+/// carries several sessions, a single emitter would mix them up. Here, each key gets its own emitter,
+/// made with the first event of that key. Each output is paired with a clone of its key, as with
+/// `Keyed`.
 ///
-/// Emitters stay until they are [closed](Self::close): whoever reads a stream that never ends closes
-/// sessions, or memory grows with their number. At the end the others finish, in the order of their
-/// keys.
+/// Emitters stay until they are [closed](Self::close): on a stream that never ends, close sessions that
+/// are over, or memory grows with their number. At the end the remaining emitters finish, in the order
+/// of their keys.
 ///
 /// ```
 /// use foldline::transduce::{
@@ -58,7 +58,7 @@ pub struct KeyedEmitter<K, M, F, Make> {
 }
 
 impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
-    /// Emitters told apart by the key that `key` finds in an event, each made by `make`.
+    /// One emitter, made by `make`, for each key that `key` extracts from the events.
     #[inline]
     pub fn new<Event: ?Sized>(key: F, make: Make) -> Self
     where
@@ -68,10 +68,10 @@ impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
         KeyedEmitter { emitters: BTreeMap::new(), key, make }
     }
 
-    /// Ends one session: its emitter finishes, and is handed back with its last outputs, since it may
-    /// have [gathered](Gather) something. `None` if there is no emitter with this key.
+    /// Ends one session: finishes its emitter, and returns it with its last outputs, since it may hold
+    /// [gathered](Gather) output. `None` if there is no emitter with this key.
     ///
-    /// An event of the same key that comes later begins anew.
+    /// A later event with the same key makes a new emitter.
     #[must_use = "the session's last outputs are lost otherwise"]
     pub fn close<Event: ?Sized, Out>(&mut self, key: &K) -> Option<(M, Batch<Out>)>
     where
@@ -115,7 +115,7 @@ where
     }
 }
 
-/// A memory for each key. Those that are resumed are made anew, and take the place of what was there.
+/// One memory per key. Resuming replaces all emitters by new ones with these memories.
 impl<K, M, F, Make> Resume for KeyedEmitter<K, M, F, Make>
 where
     K: Ord + Clone,
@@ -139,7 +139,7 @@ where
     }
 }
 
-/// A stretch for each key.
+/// One stretch per key.
 impl<K, M, F, Make> Gather for KeyedEmitter<K, M, F, Make>
 where
     K: Ord + Clone,

@@ -10,8 +10,8 @@ use crate::transduce::{
 
 /// An emitter whose outputs go through `f`, those at the end too.
 ///
-/// Emitters with different outputs so come to have the same one, as a `Vec` of them needs. (A function
-/// rather than a method: an `Option` is an emitter, and has a `map` of its own.)
+/// It gives emitters with different outputs the same output type, as a `Vec` of them needs. (A function
+/// rather than a method: an `Option` is an emitter, and has its own `map`.)
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, emit_fn, map};
@@ -36,7 +36,7 @@ where
 pub struct Map<M, F, A> {
     emitter: M,
     f: F,
-    /// The outputs of the emitter within, which neither type names by itself.
+    /// The output of the inner emitter, which neither type parameter names.
     from: PhantomData<fn(A)>,
 }
 
@@ -60,7 +60,7 @@ where
 access!(Map<M, F, A>, emitter: M);
 forward_memory!(Map<M, F, A>, emitter: M);
 
-// By hand: derived, they would ask the same of the outputs, which are not stored.
+// Implemented by hand: a derive would demand the same of the outputs, which are not stored.
 impl<M: Clone, F: Clone, A> Clone for Map<M, F, A> {
     fn clone(&self) -> Self {
         Map { emitter: self.emitter.clone(), f: self.f.clone(), from: PhantomData }

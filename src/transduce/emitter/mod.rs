@@ -19,13 +19,13 @@ pub use tee::Tee;
 
 use super::Batch;
 
-/// The presentation side: reads events by reference, in order, and makes something of them.
+/// The presentation side: reads events by reference, in order, and turns them into output.
 ///
 /// An emitter may keep what it needs for that (indices, counters, a connection). What it emits must
 /// depend only on the events it has seen, never on which other emitters see them too.
 ///
 /// A sink that can fail says so in its output, `Emitter<Event, Result<T, E>>`, so that no two sinks
-/// must share an error type. A sink with nothing to say has the output
+/// must share an error type. A sink without output has the output type
 /// [`Infallible`](std::convert::Infallible) and can be the side of a [`Tee`].
 ///
 /// Several emitters read the same events in one pass when they are together in
@@ -61,10 +61,10 @@ use super::Batch;
     note = "a closure becomes an emitter with `emit_fn`; `contramap` adapts the event, `map` the output"
 )]
 pub trait Emitter<Event: ?Sized, Out> {
-    /// What this event gives.
+    /// The output for one event.
     fn emit(&mut self, event: &Event) -> Batch<Out>;
 
-    /// What is still to be said at the end. Comes once, after the last event.
+    /// The remaining output at the end. Called once, after the last event.
     #[inline]
     fn finish(&mut self) -> Batch<Out> {
         Batch::EMPTY

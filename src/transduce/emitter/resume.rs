@@ -3,50 +3,50 @@
 use super::{Batch, Emitter, Tee};
 use crate::transduce::wrapper::{access, forward_gather};
 
-/// An emitter whose memory can be stored, and gone on with later.
+/// An emitter whose memory can be stored and restored.
 ///
-/// The law: an emitter that was given [`state`](Self::state) of another one after the same events
-/// emits from then on what the other one would.
+/// The law: an emitter that was resumed from the [`state`](Self::state) of another one emits from then
+/// on what the other one would.
 ///
 /// Every wrapper and every fan-out forwards it, so that a whole pipeline is one value. There is no
-/// implementation for closures ([`emit_fn`](super::emit_fn)): what a closure remembers cannot be read. One
-/// that remembers nothing says so with [`Memoryless`]. What the closure of a [`filter`](super::filter) or
-/// a [`map`](super::map()) remembers is not stored either.
+/// implementation for closures ([`emit_fn`](super::emit_fn)): the variables of a closure cannot be read.
+/// An emitter without a memory is wrapped in [`Memoryless`]. The variables of the closure of a
+/// [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",
     note = "implement `Resume`; an emitter that remembers nothing is wrapped in `Memoryless`"
 )]
 pub trait Resume {
-    /// What it remembers.
+    /// The memory's type, usually a serde value.
     type State;
 
-    /// The memory, as a value of its own.
+    /// A copy of the memory.
     fn state(&self) -> Self::State;
 
-    /// Goes on from a memory, instead of its own.
+    /// Replaces the memory by a stored one.
     fn resume(&mut self, state: Self::State);
 }
 
-/// An emitter that gathers what it makes until the stretch is cut: what a ledger commits at once.
+/// An emitter that collects its output until the next commit, which takes it with [`cut`](Self::cut).
 ///
-/// Forwarded as [`Resume`] is. An emitter that gathers nothing has `()` as its stretch.
+/// Wrappers and fan-outs forward it, as they do [`Resume`]. An emitter that collects nothing has the stretch `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not gather what it makes",
     note = "implement `Gather`; an emitter with nothing to commit has the stretch `()` and the size 0"
 )]
 pub trait Gather {
-    /// What a stretch comes to.
+    /// The output between two commits: rows, bytes, messages.
     type Stretch;
 
-    /// Takes what was made since the last cut.
+    /// Takes the output since the last cut.
     fn cut(&mut self) -> Self::Stretch;
 
-    /// How much was gathered since the last cut, about, in bytes: whoever drives the emitter cuts when it
-    /// becomes too much to be held in memory. Asked often, so a number that is kept rather than counted.
+    /// The approximate size of the output since the last cut, in bytes. The caller cuts when it becomes too
+    /// large for memory. Called often, so keep a running total rather than counting.
     fn size(&self) -> usize;
 }
 
-/// An emitter that remembers nothing from one event to the next.
+/// An emitter without a memory: its output depends only on the current event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memoryless<M>(pub M);
 
@@ -102,7 +102,7 @@ macro_rules! pointer {
 
 pointer!(&mut M, Box<M>);
 
-/// One that is off has no memory; one that is switched on later begins with its own.
+/// An emitter that is off has no memory; one that is switched on later begins with its initial memory.
 impl<M: Resume> Resume for Option<M> {
     type State = Option<M::State>;
 
@@ -129,9 +129,8 @@ impl<M: Gather> Gather for Option<M> {
     }
 }
 
-/// The memories in the order of the emitters: for a list that is the same when it is resumed. Where the
-/// list is chosen at run time, a [`KeyedEmitter`](super::KeyedEmitter) or names of one's own tell them
-/// apart.
+/// The memories in the order of the emitters: the list must be the same when it is resumed. Where it is
+/// chosen at run time, store the memories by name or use a [`KeyedEmitter`](super::KeyedEmitter).
 impl<M: Resume> Resume for Vec<M> {
     type State = Vec<M::State>;
 
@@ -183,7 +182,7 @@ impl<M: Gather, S: Gather> Gather for Tee<M, S> {
     }
 }
 
-/// No emitter, no memory.
+/// No emitter, so no memory.
 impl Resume for () {
     type State = ();
 

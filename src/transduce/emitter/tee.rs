@@ -5,10 +5,10 @@ use std::convert::Infallible;
 use super::Emitter;
 use crate::transduce::{Batch, wrapper::access_pair};
 
-/// An emitter, and beside it a listener that has no output of its own.
+/// An emitter together with a listener that has no output.
 ///
-/// The output is that of `main`, unchanged, as if `side` were not there; that `side` cannot emit is
-/// in its type. For each event `main` comes first.
+/// The output is that of `main`, unchanged. The type of `side` says that it emits nothing. For each
+/// event, `main` is called first.
 ///
 /// ```
 /// use std::convert::Infallible;

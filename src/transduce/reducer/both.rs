@@ -72,7 +72,7 @@ access_pair!(Both<A, B>, first: A, second: B);
 mod tests {
     use super::*;
 
-    /// Passes on the first `.0` inputs, and says at the end how many came.
+    /// Emits the first `.0` inputs, and at the end the number of all inputs.
     struct Take(usize);
 
     impl Reducer<char, usize, String> for Take {

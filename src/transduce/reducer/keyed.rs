@@ -8,17 +8,17 @@ use crate::transduce::{Batch, wrapper::access};
 /// A reducer for each key, where one stream carries several sessions.
 ///
 /// A session begins with the first input of its key, and its events come out with the key, so that
-/// a consumer can tell the sessions apart (one that need not can
-/// [`contramap`](crate::transduce::contramap) the key away). A key is cloned for each event: prefer
+/// a consumer can tell the sessions apart ([`contramap`](crate::transduce::contramap) removes the key
+/// for a consumer that does not need it). A key is cloned for each event: prefer
 /// one that is cheap to clone, such as a number or an `Arc<str>`.
 ///
-/// A session that is done is finished at once and forgotten, so the state holds only what is open;
-/// the same key coming again begins a new session. At the end the others finish, in the order of
-/// their keys (the map is an ordered one, so that the same input gives the same events), and
+/// A session that is done is finished and removed at once, so the state holds only open sessions;
+/// a later input with the same key begins a new session. At the end the other sessions finish, in
+/// the order of their keys (the map is ordered, so that the same input gives the same events), and
 /// their last states stay in the map.
 ///
 /// A reducer that panics takes all the sessions with it; one that is [guarded](crate::transduce::guard)
-/// loses its own only.
+/// loses only its own state.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Keyed, Reducer, Transducer, emit_fn, reduce_fn};
@@ -39,7 +39,7 @@ pub struct Keyed<R, F> {
 }
 
 impl<R, F> Keyed<R, F> {
-    /// Sessions told apart by the key that `key` finds in an input.
+    /// One session for each key that `key` extracts from the inputs.
     ///
     /// In a closure, give the input's type: `|line: &&str| ..` then holds for lines of any lifetime.
     #[inline]
@@ -47,11 +47,11 @@ impl<R, F> Keyed<R, F> {
         Keyed { reducer, key }
     }
 
-    /// Ends one session by hand: it finishes and is forgotten, as one that is done is. Nothing happens
-    /// if there is none with this key; the same key coming again begins a new session.
+    /// Ends one session by hand: it is finished and removed, as one that is done is. Does nothing if no
+    /// session has this key. A later input with the same key begins a new session.
     ///
-    /// Whoever knows that a session will not go on (its file is gone, it was silent for a day) keeps the
-    /// state bounded with it. In a [`Transducer`](crate::transduce::Transducer) it is reached by
+    /// Call it for sessions that will not continue (the file is gone, nothing came for a day), to keep the
+    /// state bounded. In a [`Transducer`](crate::transduce::Transducer), call it through
     /// [`apply`](crate::transduce::Transducer::apply).
     ///
     /// ```
@@ -103,7 +103,7 @@ where
         input: In,
     ) -> (BTreeMap<K, State>, Batch<(K, Event)>) {
         let key = (self.key)(&input);
-        // Out of the map and in again: the state has to move, and the map has no place for a gap.
+        // Removed and inserted again: the state has to be moved, and a map cannot hold an empty slot.
         let state = sessions.remove(&key).unwrap_or_else(|| self.reducer.init());
         let (state, mut events) = self.reducer.reduce(state, input);
         let done = self.reducer.is_done(&state);

@@ -17,15 +17,15 @@ use super::Batch;
 /// The functional core: a pure function from state and input to state and events.
 ///
 /// A reducer is total and deterministic: the same inputs give the same states and events, no input
-/// panics, and input that makes no sense is reported as an event. It reads no clock and does no
+/// panics, and invalid input is reported as an event. It reads no clock and does no
 /// I/O. What it must remember is in `State`; the reducer itself holds only configuration.
 ///
-/// The state moves in and out, so that no stale one can be used by mistake. A move is not free: in a
+/// The state moves in and out, so that a stale state cannot be used by mistake. A move is not free: in a
 /// hot loop, a state of more than a few words belongs in a `Box`, which moves as one.
 ///
 /// `In` is a value. It may be a reference, or hold references: `impl<'a> Reducer<&'a str, ..>` reads
 /// lines from a buffer that is used again for the next line. Implement the trait once for a type;
-/// with two inputs the compiler cannot know which one is meant until it is told.
+/// with two implementations the compiler cannot infer the input type.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Reducer};
@@ -66,15 +66,15 @@ pub trait Reducer<In, State, Event> {
         (state, Batch::EMPTY)
     }
 
-    /// Whether no further input can matter. Who drives the reducer may then stop reading; it still
-    /// finishes. The combinators here, and [`Transducer::over`](super::Transducer::over), do so.
+    /// Whether no further input can have an effect. The caller may then stop reading, and still calls
+    /// [`finish`](Self::finish). The combinators here and [`Transducer::over`](super::Transducer::over) do so.
     #[inline]
     fn is_done(&self, state: &State) -> bool {
         let _ = state;
         false
     }
 
-    /// This reducer, its events being the input of the `next`.
+    /// This reducer, with its events as the input of `next`.
     #[inline]
     fn then<S2, E2, B>(self, next: B) -> Then<Self, B, Event>
     where
@@ -85,7 +85,7 @@ pub trait Reducer<In, State, Event> {
     }
 }
 
-/// All of them forward everything. A macro, since a missed method would silently fall back to its default.
+/// Forwards every method. A macro, since a forgotten method would silently fall back to its default.
 macro_rules! forward_to_inner {
     ($($pointer:ty),+) => {$(
         impl<In, State, Event, R> Reducer<In, State, Event> for $pointer

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 use super::Reducer;
 use crate::transduce::{Batch, wrapper::access_pair};
 
-/// Two reducers in a row: the events of the first are the input of the second.
+/// Two reducers in sequence: the events of the first are the input of the second.
 ///
 /// Made by [`Reducer::then`]. The state is both states, side by side. At the end, what the first one
 /// releases still goes through the second, and then the second releases its own. The whole is
@@ -30,7 +30,7 @@ use crate::transduce::{Batch, wrapper::access_pair};
 pub struct Then<A, B, Event> {
     first: A,
     second: B,
-    /// The events between the two, which neither type names by itself.
+    /// The intermediate events, which neither reducer type names.
     between: PhantomData<fn() -> Event>,
 }
 
@@ -95,7 +95,7 @@ where
 
 access_pair!(Then<A, B, Event>, first: A, second: B);
 
-// By hand: derived, they would ask the same of the events between, which are not stored.
+// Implemented by hand: a derive would demand the same of the intermediate events, which are not stored.
 impl<A: Clone, B: Clone, Event> Clone for Then<A, B, Event> {
     fn clone(&self) -> Self {
         Then::new(self.first.clone(), self.second.clone())

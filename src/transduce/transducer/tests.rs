@@ -77,7 +77,7 @@ fn after_a_panic_says_what_to_do() {
     ] {
         assert!(message(&*attempt.unwrap_err()).contains("Transducer::restore"));
     }
-    // What the emitter gathered can still be had.
+    // The emitter's collected output is still accessible.
     assert_eq!(shell.emitter().0, 1);
     assert!(matches!(shell.into_parts(), (_, None, Copy(1))));
 }

@@ -1,4 +1,4 @@
-//! [`BesideFile`]: a file that is written beside a ledger, and no further than the ledger says.
+//! [`SideFile`]: a side output, whose committed length is a mark in the ledger.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -13,17 +13,17 @@ use foldline::{
 
 use crate::error::Error;
 
-/// The output of a sink beside a ledger. The ledger's mark says how much of it counts; what is behind
-/// that is written again.
-pub(crate) struct BesideFile {
+/// The file of a sink whose output is not the ledger's own. The ledger's mark is its committed length;
+/// bytes after that are truncated and written again.
+pub(crate) struct SideFile {
     path: PathBuf,
     file: File,
     length: u64,
-    /// What it is called in the ledger.
+    /// Its name in the ledger.
     name: String,
 }
 
-impl BesideFile {
+impl SideFile {
     /// The name of such a file in a ledger.
     pub(crate) fn name(sink: &str, path: &Path) -> Result<String, Error> {
         let absolute = std::path::absolute(path)
@@ -31,8 +31,8 @@ impl BesideFile {
         Ok(format!("sink {sink} {}", absolute.display()))
     }
 
-    /// Opens the file where the ledger left it, or begins it anew. A file that the ledger does not know
-    /// must be empty.
+    /// Opens the file at its committed length, or starts it again. A file that the ledger does not know must
+    /// be empty.
     pub(crate) fn open(
         path: &Path,
         name: String,
@@ -79,7 +79,7 @@ impl BesideFile {
         Ok(())
     }
 
-    /// How far the file has come, once that is on the disk.
+    /// Syncs the file to disk, and returns its mark.
     pub(crate) fn mark(&mut self) -> Result<Mark, Error> {
         self.try_mark().map_err(|error| Error::output(&self.path, &error))
     }

@@ -1,4 +1,4 @@
-//! [`Tidier`]: clears up behind the writer, so that the writer has nothing to do but to write.
+//! [`MaintenanceThread`]: frees memory and checkpoints the write-ahead log, off the writing thread.
 
 use std::{
     path::Path,
@@ -14,22 +14,22 @@ use foldline::{
     ledger::Commit,
 };
 
-/// A thread with a connection of its own. It frees what was written, which other threads allocated,
-/// and moves it from the write-ahead log into the database file, which means to wait for the disk.
-pub(super) struct Tidier {
+/// A thread with its own connection. It frees written commits, which other threads allocated, and moves
+/// pages from the write-ahead log into the database file, which waits for the disk.
+pub(super) struct MaintenanceThread {
     written: Option<Sender<Vec<Commit<Rows>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Tidier {
+impl MaintenanceThread {
     pub(super) fn start(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
         let database = Database::open(path, wait)?;
-        let (written, behind) = channel();
+        let (written, received) = channel();
         let thread = thread::spawn(move || {
-            while let Ok(commits) = behind.recv() {
+            while let Ok(commits) = received.recv() {
                 drop::<Vec<Commit<Rows>>>(commits);
-                behind.try_iter().for_each(drop);
-                // What it cannot move now, the writer moves later, and says what is wrong.
+                received.try_iter().for_each(drop);
+                // Pages that it cannot move now, the writer moves later, and reports errors.
                 if let Err(error) = database.checkpoint() {
                     debug!(?error, "no checkpoint");
                 }
@@ -38,14 +38,14 @@ impl Tidier {
         Ok(Self { written: Some(written), thread: Some(thread) })
     }
 
-    /// These were committed.
+    /// Frees commits that were written, and checkpoints.
     pub(super) fn clear_up(&self, commits: Vec<Commit<Rows>>) {
-        // Without the thread they are freed here.
+        // If the thread is gone, they are freed here.
         let _ = self.written.as_ref().map(|written| written.send(commits));
     }
 }
 
-impl Drop for Tidier {
+impl Drop for MaintenanceThread {
     fn drop(&mut self) {
         self.written = None;
         let _ = self.thread.take().map(JoinHandle::join);
