@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod side_file;
 mod doctor;
 mod error;
 mod files;
@@ -20,6 +19,7 @@ mod prune;
 mod query;
 mod replay;
 mod run;
+mod side_file;
 mod signal;
 mod sink;
 mod table;

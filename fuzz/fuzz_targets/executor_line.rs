@@ -2,23 +2,23 @@
 #![no_main]
 
 use foldline::{
-    conversation::{DomainEvent, Located, Json, LocatingState, locating},
+    conversation::{DomainEvent, Json, Located, LocatingState, locating},
     executors::Registry,
     json,
     processor::{LineFramer, Processor, Snapshot},
-    transduce::{Batch, Transducer, emit_fn},
+    transduce::{Batch, Memoryless, Transducer, emit_fn},
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     for executor in Registry::builtin().iter().cloned() {
-        let write = emit_fn(|event: &Located<DomainEvent>| {
+        let write = Memoryless(emit_fn(|event: &Located<DomainEvent>| {
             let mut written = Vec::new();
             json::append(&mut written, event).expect("events have a JSON form");
             let read: Result<serde_json::Value, _> = serde_json::from_slice(&written);
             read.expect("what is written is JSON that others read");
             Batch::<()>::EMPTY
-        });
+        }));
         let transducer = Transducer::new(locating(&executor), write);
         let mut processor = Processor::with_framer(transducer, LineFramer::new(1 << 16));
         processor.push(bytes, |()| {});

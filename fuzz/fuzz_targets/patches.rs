@@ -13,7 +13,8 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let Some((choice, log)) = bytes.split_first() else { return };
     let registry = Registry::builtin();
-    let mut executors = registry.iter().cycle().skip(usize::from(*choice));
+    let count = registry.iter().count();
+    let mut executors = registry.iter().skip(usize::from(*choice) % count);
     let executor = executors.next().expect("there are executors");
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.item.clone()));
     let transducer = Transducer::new(locating(executor), keep);

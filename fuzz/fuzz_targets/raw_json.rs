@@ -15,7 +15,8 @@ fuzz_target!(|text: &str| {
     for (_, value) in &fields {
         assert!(serde_json::from_str::<&RawValue>(value.get()).is_ok());
     }
-    let count = |values: &mut dyn Iterator<Item = &str>| values.filter(|text| *text != "null").count();
+    let count =
+        |values: &mut dyn Iterator<Item = &str>| values.filter(|text| *text != "null").count();
     let all: Fields = serde_json::from_str(text).expect("it was taken");
     assert_eq!(fields.len(), count(&mut all.0.iter().map(|(_, value)| value.as_str())));
 });
@@ -33,7 +34,10 @@ impl<'de> serde::Deserialize<'de> for Fields {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Fields, A::Error> {
                 let mut fields = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
                     fields.push((name, value.get().to_owned()));

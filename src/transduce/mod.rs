@@ -94,7 +94,7 @@
 //! - Errors in the input: events. Errors of a sink: its output, as `Emitter<Event, Result<T, E>>`.
 //! - Reading, writing, clocks, randomness: neither; the caller's loop.
 //! - A panic: nowhere, by contract. Where the others must continue in spite of one, [`guard`] turns it
-//! into an output.
+//!   into an output.
 
 pub mod batch;
 pub mod emitter;

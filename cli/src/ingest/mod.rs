@@ -11,11 +11,11 @@
 
 mod args;
 mod audit;
+mod maintenance;
 mod parallel;
 mod plan;
 mod read;
 mod summary;
-mod tidy;
 mod walk;
 mod write;
 
@@ -32,18 +32,18 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub(super) use self::args::IngestArgs;
 use self::{
+    maintenance::MaintenanceThread,
     plan::{Plan, Planner},
     read::Reading,
     summary::Summary,
-    tidy::Tidier,
     write::Writer,
 };
 use super::{
-    beside::BesideFile,
     error::Error,
     exit,
     options::width,
     program::Program,
+    side_file::SideFile,
     sink::{SinkKind, SinkName, SinkOptions},
 };
 use foldline::{
@@ -65,14 +65,14 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
         Some(path) => Some(audit::open(path, &mut database)?),
         None => None,
     };
-    let mut beside = Vec::new();
+    let mut side_files = Vec::new();
     for (SinkName { file, .. }, kind) in args.sinks.iter().zip(&sinks) {
         let Some(path) = file else {
             return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
         };
-        let name = BesideFile::name(kind.name, path)?;
+        let name = SideFile::name(kind.name, path)?;
         let mark = database.mark(&name)?;
-        beside.push((kind.name, BesideFile::open(path, name, mark.as_ref(), false)?));
+        side_files.push((kind.name, SideFile::open(path, name, mark.as_ref(), false)?));
     }
     let style = TranscriptStyle::new(width(None));
     let options = SinkOptions { style };
@@ -84,8 +84,8 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     }
     let progress = progress(plans.iter().map(Plan::bytes).sum());
     let jobs = jobs(args);
-    let tidier = Tidier::start(&args.db, wait)?;
-    let writer = Writer::new(database, tidier, audit, beside, progress, summary);
+    let maintenance = MaintenanceThread::start(&args.db, wait)?;
+    let writer = Writer::new(database, maintenance, audit, side_files, progress, summary);
     let (database, summary) =
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;

@@ -4,12 +4,12 @@ use indicatif::ProgressBar;
 
 use super::{
     audit,
+    maintenance::MaintenanceThread,
     plan::{Plan, Start},
     read::{End, Piece, Stretch},
     summary::{Skipped, Summary},
-    maintenance::MaintenanceThread,
 };
-use crate::{side_file::SideFile, error::Error};
+use crate::{error::Error, side_file::SideFile};
 use foldline::{
     emitters::{
         audit::AuditFile,

@@ -20,11 +20,11 @@ use super::{
     fan::{Fan, Malformed, Paced, nothing},
 };
 use crate::{
-    side_file::SideFile,
     error::Error,
     log::Log,
     pipeline::{self, LogEmitter, LogReducer, LogState},
     program::Program,
+    side_file::SideFile,
     sink::{Gathered, Sinks},
 };
 
@@ -44,10 +44,8 @@ pub(super) fn run(
         return Err(Error::WrongUse("--checkpoint needs --out".to_owned()));
     };
     if let Some(kind) = chosen.kinds().find(|kind| !kind.resumable) {
-        let message = format!(
-            "--checkpoint needs outputs that can be resumed, which {} cannot",
-            kind.name
-        );
+        let message =
+            format!("--checkpoint needs outputs that can be resumed, which {} cannot", kind.name);
         return Err(Error::WrongUse(message));
     }
     let fail = |error| ledger_error(error, out, journal);
@@ -268,7 +266,8 @@ impl<'a> Outputs<'a> {
         for (name, bytes) in gathered {
             if name == self.main {
                 ledger.write_ahead(&bytes).map_err(OpenError::Ledger)?;
-            } else if let Some((_, file)) = self.side_files.iter_mut().find(|(known, _)| *known == name)
+            } else if let Some((_, file)) =
+                self.side_files.iter_mut().find(|(known, _)| *known == name)
             {
                 file.append(&bytes).map_err(OpenError::File)?;
             }

@@ -19,8 +19,8 @@ use crate::{
 /// The outputs that were asked for.
 pub(super) struct Chosen<'p> {
     pub(super) main: &'p SinkKind,
-    /// Those beside it, each with where it writes to.
-    pub(super) beside: Vec<(&'p SinkKind, Option<&'p Path>)>,
+    /// Further ones, each with where it writes to.
+    pub(super) further: Vec<(&'p SinkKind, Option<&'p Path>)>,
     pub(super) options: SinkOptions,
 }
 
@@ -28,20 +28,20 @@ impl<'p> Chosen<'p> {
     pub(super) fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
         let main = program.sinks.require(&args.format)?;
         let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
-        let mut chosen = Self { main, beside: Vec::new(), options: SinkOptions { style } };
+        let mut chosen = Self { main, further: Vec::new(), options: SinkOptions { style } };
         for SinkName { name, file } in &args.sinks {
             let kind = program.sinks.require(name)?;
             if chosen.kinds().any(|other| other.name == kind.name) {
                 return Err(Error::WrongUse(format!("{name} is written twice")));
             }
-            chosen.beside.push((kind, file.as_deref()));
+            chosen.further.push((kind, file.as_deref()));
         }
         Ok(chosen)
     }
 
     /// All of them, the main one first.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &'p SinkKind> {
-        std::iter::once(self.main).chain(self.beside.iter().map(|(kind, _)| *kind))
+        std::iter::once(self.main).chain(self.further.iter().map(|(kind, _)| *kind))
     }
 }
 

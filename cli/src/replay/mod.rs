@@ -55,7 +55,7 @@ fn plain(
     let progress = progress(&log);
     let mut sinks = Sinks::default();
     sinks.add(chosen.main, chosen.options, main_writer(args)?);
-    for (kind, file) in &chosen.beside {
+    for (kind, file) in &chosen.further {
         let writer: Writer = match file {
             Some(path) => Box::new(create(path)?),
             None => Box::new(io::stderr()),
