@@ -216,7 +216,9 @@ fn a_format_that_nothing_proves_is_taken_at_the_end() {
 
 #[test]
 fn only_strict_minds_malformed_lines() {
-    for (name, malformed) in [("plain_text", true), ("cut_stream", true), ("unknown_things", false)]
+    // An object without a type is no record either.
+    for (name, malformed) in
+        [("plain_text", true), ("cut_stream", true), ("unknown_things", true), ("mcp_tool", false)]
     {
         let path = fixture(name);
         let lenient = run(&["replay", "-e", "droid", "-f", "conversation", &path]);

@@ -118,8 +118,6 @@ fn take_diffs(answer: &mut Object<'_>, changes: &mut [FileChange]) {
                 *unified_diff = Text::from(&diff[at..]);
                 *has_line_numbers = true;
             }
-            // Its content says it all.
-            (Some(FileChange::Write { .. } | FileChange::Delete { .. }), _) => {}
             _ => is_whole = false,
         }
     }

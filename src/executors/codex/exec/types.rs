@@ -116,7 +116,11 @@ impl<'a> ExecLine<'a> {
             }
             "error" => ExecJson::Failed { message: object.text("message").unwrap_or_default() },
             "subagent.completed" => {
-                ExecJson::SubagentCompleted(std::mem::take(object).into_extra().collect())
+                let thread_id = object.str("thread_id");
+                object.ignore(&["type"]);
+                let json =
+                    ExecJson::SubagentCompleted(std::mem::take(object).into_extra().collect());
+                return Parsed::Line(Self { json, thread_id });
             }
             name => match (phase, object.get("item").and_then(Item::read)) {
                 (Some(phase), Some(item)) => {

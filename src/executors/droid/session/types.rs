@@ -93,7 +93,7 @@ impl SessionEnd {
     /// No sample of these lines was found: the likely word is taken, and everything else is kept.
     fn take(of: &'static str, object: &mut Object<'_>) -> Self {
         let word = ["outcome", "status", "reason"].into_iter().find_map(|key| object.text(key));
-        object.ignore(&["id", "parentId"]);
+        object.ignore(&["type", "id", "parentId"]);
         Self { of, word, fields: std::mem::take(object).into_extra().collect() }
     }
 }
