@@ -55,6 +55,35 @@ pub fn todo_list(operation: &str, todos: Vec<TodoItem>) -> Titled {
     (action, "todo list".into())
 }
 
+/// Takes the field `todos`. The list stays, beside what was read, if not every item could be read.
+pub fn take_todos(parameters: &mut Object<'_>) -> Vec<TodoItem> {
+    let Some(items) = parameters.get("todos").and_then(value::elements) else { return Vec::new() };
+    let todos = todo_items(&items);
+    if todos.len() == items.len() {
+        parameters.ignore(&["todos"]);
+    }
+    todos
+}
+
+/// Asks what the field `questions` says. The list stays, beside the questions, if it says more, such as
+/// the answers to choose from.
+pub fn take_questions(parameters: &mut Object<'_>) -> Titled {
+    let list = parameters.get("questions").and_then(value::elements);
+    let mut is_whole = list.is_some();
+    let questions = list.unwrap_or_default().into_iter().map(|raw| {
+        let mut item: Object<'_> = value::object(raw).unwrap_or_default();
+        let question = item.text("question");
+        is_whole &= item.rest().is_empty();
+        question.unwrap_or_else(|| value::into_text(raw))
+    });
+    let questions: Vec<_> = questions.collect();
+    if is_whole {
+        parameters.ignore(&["questions"]);
+    }
+    let title = questions.first().cloned().unwrap_or_default();
+    (ActionType::Question { questions, result: None }, title)
+}
+
 /// A tool call, read by an action mapper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MappedCall {
@@ -103,13 +132,13 @@ pub fn is_mcp_tool(name: &str) -> bool {
     name.contains("___") || name.starts_with("mcp__")
 }
 
-/// Reads a list of things to do from objects with `content` (or `text`, or `step`), `status`,
-/// `priority`.
+/// Reads a list of things to do from objects with `content` (or `text`, `step`, `description`),
+/// `status`, `priority`.
 pub fn todo_items(items: &[Raw<'_>]) -> Vec<TodoItem> {
     let items = items.iter().filter_map(|raw| {
         let mut item: Object<'_> = value::object(*raw)?;
         Some(TodoItem {
-            content: ["content", "text", "step"]
+            content: ["content", "text", "step", "description"]
                 .into_iter()
                 .find_map(|key| item.text(key))
                 .unwrap_or_default(),
@@ -141,6 +170,29 @@ pub fn numbered_todos(text: Text) -> Vec<TodoItem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_says_more_than_was_read_stays() {
+        let rest = |given: &str| {
+            let mut given = Object::parse(given).unwrap();
+            let todos = take_todos(&mut given).len();
+            let (action, title) = take_questions(&mut given);
+            let ActionType::Question { questions, .. } = action else { panic!() };
+            (todos, questions.len(), title.to_string(), given.rest().len())
+        };
+        let titled =
+            |title: &str, todos, questions, rest| (todos, questions, title.to_owned(), rest);
+        assert_eq!(
+            rest(r#"{"todos":[{"description":"x"}],"questions":[{"question":"q"}]}"#),
+            titled("q", 1, 1, 0)
+        );
+        assert_eq!(
+            rest(r#"{"todos":[{"content":"x"},7],"questions":[{"question":"q","options":[1]}]}"#),
+            titled("q", 1, 1, 2)
+        );
+        assert_eq!(rest(r#"{"todos":"x","questions":"q"}"#), titled("", 0, 0, 2));
+        assert_eq!(rest(r#"{"questions":["q"]}"#), titled("q", 0, 1, 0));
+    }
 
     #[test]
     fn numbered_lists() {

@@ -7,8 +7,8 @@ use crate::{
     conversation::{FileChange, Text, TodoItem},
     executors::{
         action::{
-            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, task_create,
-            todo_items, todo_list, web_fetch,
+            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, take_todos,
+            task_create, todo_list, web_fetch,
         },
         files,
         wire::{Object, value},
@@ -111,16 +111,6 @@ fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
     let change = files::replacement(path, &given.get_str("old_str")?, &given.get_str("new_str")?);
     given.ignore(&["old_str", "new_str"]);
     Some(change)
-}
-
-/// The list stays, beside the todos, if not every item could be read.
-fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
-    let items = given.get("todos").and_then(value::elements).unwrap_or_default();
-    let todos = todo_items(&items);
-    if todos.len() == items.len() {
-        given.ignore(&["todos"]);
-    }
-    todos
 }
 
 fn take_todo(given: &mut Object<'_>) -> Option<TodoItem> {

@@ -9,8 +9,8 @@ use crate::{
     conversation::{ActionType, FileChange, Text, TodoItem},
     executors::{
         action::{
-            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, task_create,
-            todo_items, todo_list, web_fetch,
+            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, take_questions,
+            task_create, todo_items, todo_list, web_fetch,
         },
         files,
         wire::{Object, value},
@@ -94,11 +94,7 @@ pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall 
             let plan = given.text("plan").unwrap_or_default();
             (ActionType::PlanPresentation { plan, result: None }, "plan".into())
         }
-        "AskUserQuestion" => {
-            let questions = take_questions(&mut given);
-            let title = questions.first().cloned().unwrap_or_default();
-            (ActionType::Question { questions, result: None }, title)
-        }
+        "AskUserQuestion" => take_questions(&mut given),
         _ => {
             let mut call = MappedCall::tool(name, input);
             call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
@@ -124,15 +120,6 @@ fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
     let old = given.str("old_string")?;
     let new = given.str("new_string").unwrap_or_default();
     Some(files::replacement(path, &old, &new))
-}
-
-fn take_questions(given: &mut Object<'_>) -> Vec<Text> {
-    let questions = given.array("questions").unwrap_or_default().into_iter().map(|raw| {
-        let object = value::object(raw);
-        let question = object.and_then(|mut object| object.text("question"));
-        question.unwrap_or_else(|| value::into_text(raw))
-    });
-    questions.collect()
 }
 
 #[cfg(test)]

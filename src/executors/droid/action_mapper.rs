@@ -11,8 +11,8 @@ use crate::{
     conversation::{ActionType, FileChange, Text, TodoItem},
     executors::{
         action::{
-            MappedCall, command_run, file_edit, file_read, is_mcp_tool, numbered_todos, search,
-            task_create, todo_items, todo_list, web_fetch,
+            self, MappedCall, command_run, file_edit, file_read, is_mcp_tool, numbered_todos,
+            search, take_questions, task_create, todo_list, web_fetch,
         },
         files,
         wire::{Object, value},
@@ -86,11 +86,12 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
             let title = given.text("title").unwrap_or_else(|| "plan".into());
             (ActionType::PlanPresentation { plan, result: None }, title)
         }
-        "AskUser" => {
-            let questions = take_questions(&mut given);
-            let title = questions.first().cloned().unwrap_or_default();
-            (ActionType::Question { questions, result: None }, title)
-        }
+        "AskUser" => match given.text("question").or_else(|| given.text("questionnaire")) {
+            Some(question) => {
+                (ActionType::Question { questions: vec![question.clone()], result: None }, question)
+            }
+            None => take_questions(&mut given),
+        },
         _ => {
             let mut call = MappedCall::tool(name, parameters);
             call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
@@ -137,26 +138,8 @@ fn take_replacements(given: &mut Object<'_>, path: &Text) -> Vec<FileChange> {
 /// The list is an array of objects (2025) or one numbered text (2026). It stays, beside the todos, if
 /// not every item could be read.
 fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
-    match given.get("todos").and_then(value::elements) {
-        Some(items) => {
-            let todos = todo_items(&items);
-            if todos.len() == items.len() {
-                given.ignore(&["todos"]);
-            }
-            todos
-        }
-        None => given.text("todos").map(numbered_todos).unwrap_or_default(),
+    match given.text("todos") {
+        Some(todos) => numbered_todos(todos),
+        None => action::take_todos(given),
     }
-}
-
-fn take_questions(given: &mut Object<'_>) -> Vec<Text> {
-    if let Some(question) = given.text("question").or_else(|| given.text("questionnaire")) {
-        return vec![question];
-    }
-    let questions = given.array("questions").unwrap_or_default().into_iter().map(|raw| {
-        let object = value::object(raw);
-        let question = object.and_then(|mut object| object.text("question"));
-        question.unwrap_or_else(|| value::into_text(raw))
-    });
-    questions.collect()
 }
