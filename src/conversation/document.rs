@@ -5,10 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    entry::NormalizedEntry,
-    event::{DomainEvent, WarningKind},
-    id::CorrId,
-    summary::Summary,
+    entry::NormalizedEntry, event::DomainEvent, id::CorrId, summary::Summary,
+    warning_kind::WarningKind,
 };
 
 /// The whole conversation. It is what the patches of a `PatchEmitter` add up to when they are applied

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     action::{ActionType, CommandExitStatus, ToolResult},
-    event::WarningKind,
     extra::Extra,
     id::CorrId,
     text::Text,
     time::Timestamp,
+    warning_kind::WarningKind,
 };
 
 /// One entry of a conversation.

@@ -23,6 +23,7 @@ mod text;
 mod time;
 pub mod tool_calls;
 mod usage;
+mod warning_kind;
 
 pub use self::document::entry_of_call;
 pub use self::size::length_of_extra;
@@ -35,7 +36,7 @@ pub use self::{
     digest::{Digest, HexDigits, NotADigest},
     document::{Conversation, EntrySlot},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
-    event::{DomainEvent, Warning, WarningKind},
+    event::{DomainEvent, Warning},
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     json::Json,
@@ -46,4 +47,5 @@ pub use self::{
     time::Timestamp,
     tool_calls::ToolCalls,
     usage::TokenUsage,
+    warning_kind::WarningKind,
 };

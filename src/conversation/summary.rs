@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    event::{DomainEvent, WarningKind},
-    session::Session,
-    usage::TokenUsage,
-};
+use super::{event::DomainEvent, session::Session, usage::TokenUsage, warning_kind::WarningKind};
 
 /// The session's facts, the total usage and the number of warnings of a conversation. Its size is fixed,
 /// however long the conversation is.

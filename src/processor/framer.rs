@@ -1,14 +1,14 @@
 //! [`LineFramer`]: from bytes, cut anywhere, to lines with their positions.
 
 use memchr::memchr_iter;
-use serde::{Deserialize, Serialize};
 
 use super::{
     encoding::{Decoder, Encoding},
     joiner::Joiner,
+    line::{FramerState, Line},
     overlong::Overlong,
 };
-use crate::conversation::{Digest, Position};
+use crate::conversation::Position;
 
 /// Splits bytes into lines. The chunks of bytes may end anywhere.
 ///
@@ -35,65 +35,6 @@ pub struct LineFramer {
     unended: bool,
     /// The bytes since then, as long as they may be the beginning of that line end.
     line_end: Vec<u8>,
-}
-
-/// A line as it stands in the log, without its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'b> {
-    /// Its position: `offset` is that of its first byte.
-    pub position: Position,
-    /// Its bytes; of a line that is too long, only the beginning.
-    pub bytes: &'b [u8],
-    /// How many more bytes the line has, which were not kept.
-    pub skipped: u64,
-    /// The SHA-256 value of the whole line, if some of it was not kept.
-    pub sha256: Option<Digest>,
-    /// The number of lines that it spans: more than one for an object over several lines.
-    pub lines: u64,
-    /// The state from which to continue after it.
-    pub next: FramerState,
-}
-
-impl Line<'_> {
-    /// The SHA-256 value of the line: of its bytes as they stand in the log, without the line end and
-    /// without the byte order mark at the start of the log. The lines of an object that is spread over
-    /// several are joined by `\n`.
-    pub fn digest(&self) -> Digest {
-        self.sha256.unwrap_or_else(|| Digest::of(self.bytes))
-    }
-}
-
-/// The state of a [`LineFramer`] between two lines: a plain value that can be stored with serde.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FramerState {
-    /// Where the next line begins.
-    pub position: Position,
-    /// The encoding of the input.
-    pub encoding: Encoding,
-    /// The last line was given out without its line end. If that follows, it is no line of its own; if
-    /// other text follows, it belongs to the same line of the log.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unended: bool,
-}
-
-impl FramerState {
-    /// The beginning of the line at `position`, in input that begins with `head`.
-    pub fn at(position: Position, head: &[u8]) -> Self {
-        let encoding = match Encoding::of(head) {
-            Some((encoding, _)) if position.offset > 0 => encoding,
-            _ if position.offset > 0 => Encoding::Utf8,
-            _ => Encoding::Unknown,
-        };
-        Self { position, encoding, unended: false }
-    }
-}
-
-impl Default for FramerState {
-    /// The beginning of a log.
-    fn default() -> Self {
-        let position = Position { line: 1, offset: 0 };
-        Self { position, encoding: Encoding::Unknown, unended: false }
-    }
 }
 
 /// The longest line that is kept, unless another limit is given: 16 MiB.

@@ -1,6 +1,6 @@
 //! [`Joiner`]: joins objects that span several lines.
 
-use super::framer::{FramerState, Line};
+use super::line::{FramerState, Line};
 use crate::{conversation::Position, wire::Object};
 
 /// Joins the lines of an object or an array that was pretty-printed.

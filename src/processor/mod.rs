@@ -7,6 +7,7 @@ mod background;
 mod encoding;
 mod framer;
 mod joiner;
+mod line;
 mod overlong;
 mod snapshot;
 mod stretches;
@@ -18,7 +19,8 @@ use tracing::debug;
 pub use self::{
     background::Background,
     encoding::Encoding,
-    framer::{DEFAULT_MAX_LINE, FramerState, Line, LineFramer},
+    framer::{DEFAULT_MAX_LINE, LineFramer},
+    line::{FramerState, Line},
     snapshot::{Counts, Finished, Snapshot, SnapshotError},
     stretches::{LastStretch, StretchLimits, Stretches},
 };

@@ -84,10 +84,11 @@ pub(crate) use self::recent::RecentIds;
 pub use self::text_result::TextResult;
 use super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
-    event::{DomainEvent, Warning, WarningKind},
+    event::{DomainEvent, Warning},
     id::CorrId,
     text::Text,
     time::Timestamp,
+    warning_kind::WarningKind,
 };
 use crate::transduce::Batch;
 

@@ -2,6 +2,7 @@
 
 mod shared;
 mod subscription;
+mod update;
 
 use std::{
     borrow::Borrow,
@@ -9,7 +10,10 @@ use std::{
 };
 
 use self::shared::{Shared, State};
-pub use self::subscription::{DocumentSnapshot, Subscription, TryNextError, Update};
+pub use self::{
+    subscription::{Subscription, TryNextError},
+    update::{DocumentSnapshot, Update},
+};
 use crate::{
     conversation::{Conversation, CorrId, EntryIdx},
     emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit},

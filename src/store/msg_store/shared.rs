@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::subscription::{DocumentSnapshot, Update};
+use super::update::{DocumentSnapshot, Update};
 use crate::{
     conversation::{Conversation, CorrId, EntryIdx, NormalizedEntry},
     emitters::patch::{ConversationPatch, DoesNotFit},
