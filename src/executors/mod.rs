@@ -19,6 +19,7 @@ mod executor;
 mod facts;
 pub mod files;
 mod format;
+pub mod gemini;
 mod planned;
 mod recogniser;
 mod reducing;

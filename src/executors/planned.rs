@@ -5,7 +5,7 @@
 use super::{
     evidence::{
         Evidence::{self, Certain, Possible},
-        Judge, all_strings, is_tree_record, message, nested,
+        Judge, is_tree_record, message, nested,
     },
     format::Format,
     wire::Object,
@@ -16,9 +16,8 @@ const fn format(name: &'static str, title: &'static str, agent: &'static str) ->
 }
 
 /// The formats, each with what it says of a record.
-pub(super) const FORMATS: [(&Format, Judge); 8] = [
+pub(super) const FORMATS: [(&Format, Judge); 7] = [
     (&format("droid-jsonrpc", "Factory Droid, stream-jsonrpc", "droid"), droid_jsonrpc),
-    (&format("gemini", "Gemini CLI, stream-json", "gemini"), gemini),
     (&format("cursor", "Cursor agent, stream-json", "cursor"), cursor),
     (&format("opencode", "opencode, run --format json", "opencode"), opencode),
     (&format("qwen", "Qwen Code, stream-json", "qwen"), qwen),
@@ -53,18 +52,6 @@ fn acp(object: &Object<'_>) -> Evidence {
         method => ["session/", "fs/", "terminal/"].iter().any(|of| method.starts_with(of)),
     };
     if is_own { Certain } else { Possible }
-}
-
-fn gemini(object: &Object<'_>) -> Evidence {
-    Evidence::certain_if(match &*object.get_str("type").unwrap_or_default() {
-        "init" => object.has_all(&["session_id", "model"]),
-        "tool_use" => object.has_all(&["tool_id", "tool_name"]),
-        "tool_result" => object.has_all(&["tool_id", "status"]),
-        "error" => object.has_all(&["severity", "message"]),
-        "result" => object.has_all(&["status", "stats"]),
-        "message" => all_strings(object, &["role", "content", "timestamp"]),
-        _ => false,
-    })
 }
 
 fn cursor(object: &Object<'_>) -> Evidence {

@@ -9,6 +9,7 @@ use super::{
     evidence::{Evidence, Judge},
     executor::Executor,
     format::Format,
+    gemini::Gemini,
     planned,
     wire::Object,
 };
@@ -65,6 +66,7 @@ impl Registry {
             .with(CodexExec)
             .with(CodexRollout)
             .with(Amp)
+            .with(Gemini)
     }
 
     /// The same with one more executor. It takes the place of an entry of the same name.

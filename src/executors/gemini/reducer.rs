@@ -1,0 +1,183 @@
+//! What Gemini's records mean.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    action_mapper,
+    result::GeminiResult,
+    types::{Failure, JsonLine, Message, Notice, RunResult, ToolUse},
+};
+use crate::{
+    conversation::{CorrId, Json, NormalizedEntryType, Outcome, Session, Text},
+    executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
+};
+
+/// `gemini --output-format stream-json`.
+///
+/// - An answer is told in pieces alone, and ends where a record of another type begins: one entry, which
+///   grows.
+/// - A failed command is known by the words that stand for its output: the result says that all is well.
+/// - What files hold that were read is not in the stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gemini;
+
+/// What the executor remembers beside calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeminiMemory {
+    growing: Option<Growing>,
+    /// How many answers there were.
+    answers: u64,
+    /// What went wrong last in this run, which its end may repeat, or only mean.
+    last_error: Option<Text>,
+}
+
+/// An answer that is not complete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Growing {
+    corr_id: CorrId,
+    text: Text,
+}
+
+type Cx<'s> = Context<'s, GeminiResult>;
+
+impl Executor for Gemini {
+    const FORMAT: Format =
+        Format { name: "gemini", title: "Gemini CLI, stream-json", agent: "gemini", homes: &[] };
+    type Line<'a> = JsonLine<'a>;
+    type Result = GeminiResult;
+    type Memory = GeminiMemory;
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        super::recognise::recognise(object)
+    }
+
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        object.get_str("session_id")
+    }
+
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<JsonLine<'a>> {
+        JsonLine::parse(object, header)
+    }
+
+    fn line(&self, line: JsonLine<'_>, extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
+        if !matches!(line, JsonLine::Message(_)) {
+            memory.close(cx);
+        }
+        match line {
+            JsonLine::Init(model) => {
+                memory.last_error = None;
+                let started_at = cx.at;
+                cx.session(Session { model, started_at, ..Session::default() });
+            }
+            JsonLine::Message(line) => message(line, extra, memory, cx),
+            JsonLine::ToolUse(ToolUse { id, name, parameters }) => {
+                cx.call(id, &name, action_mapper::map(&name, parameters), extra);
+            }
+            JsonLine::ToolResult(mut line) => {
+                let id = line.id.take();
+                cx.result(id, GeminiResult::new(line, extra, cx.at));
+            }
+            JsonLine::Error(line) => notice(line, extra, memory, cx),
+            JsonLine::Result(line) => result(line, memory, cx),
+        }
+    }
+
+    fn end(&self, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
+        memory.close(cx);
+    }
+}
+
+impl GeminiMemory {
+    /// A piece of an answer came.
+    fn grow(&mut self, more: Text, extra: Extra, cx: &mut Cx<'_>) {
+        if more.is_empty() {
+            return;
+        }
+        if let Some(Growing { corr_id, text }) = &mut self.growing {
+            text.push(&more);
+            cx.grow(corr_id.clone(), more);
+            return;
+        }
+        let corr_id = CorrId::from(format!("answer-{}", self.answers));
+        self.answers += 1;
+        self.growing = Some(Growing { corr_id: corr_id.clone(), text: more.clone() });
+        cx.open(corr_id, cx.draft(NormalizedEntryType::AssistantMessage, more, extra));
+    }
+
+    /// An answer came as a whole, perhaps after its pieces.
+    fn say(&mut self, whole: &Text, extra: Extra, cx: &mut Cx<'_>) {
+        let entry = cx.draft(NormalizedEntryType::AssistantMessage, whole.clone(), extra);
+        if let Some(Growing { corr_id, text }) = self.growing.take() {
+            if whole.decode().starts_with(&*text.decode()) {
+                return cx.close(corr_id, Some(entry));
+            }
+            cx.close(corr_id, None);
+        }
+        cx.push(entry);
+    }
+
+    /// What has grown so far is the answer.
+    fn close(&mut self, cx: &mut Cx<'_>) {
+        if let Some(Growing { corr_id, .. }) = self.growing.take() {
+            cx.close(corr_id, None);
+        }
+    }
+}
+
+fn message(line: Message<'_>, mut extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
+    let Message { role, content, is_delta } = line;
+    let entry_type = match &*role {
+        "assistant" if is_delta => return memory.grow(content, extra, cx),
+        "assistant" => return memory.say(&content, extra, cx),
+        "user" => NormalizedEntryType::UserMessage,
+        _ => {
+            extra.push(("role".to_owned(), Json::from(Text::from(role))));
+            NormalizedEntryType::SystemMessage
+        }
+    };
+    memory.close(cx);
+    cx.entry(entry_type, content, extra);
+}
+
+fn notice(line: Notice<'_>, mut extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
+    let Notice { severity, message } = line;
+    let entry_type = match &*severity {
+        "warning" => NormalizedEntryType::SystemMessage,
+        _ => {
+            memory.last_error = Some(message.clone());
+            NormalizedEntryType::ErrorMessage
+        }
+    };
+    extra.push(("severity".to_owned(), Json::from(Text::from(severity))));
+    cx.entry(entry_type, message, extra);
+}
+
+fn result(line: RunResult, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
+    let RunResult { is_error, error, duration_ms, usage } = line;
+    let last_error = memory.last_error.take();
+    let Failure { kind, message } = error.unwrap_or_default();
+    if let Some(message) = message.clone().filter(|message| last_error.as_ref() != Some(message)) {
+        let extra = kind.iter().map(|kind| ("type".to_owned(), Json::from(kind.clone())));
+        cx.entry(NormalizedEntryType::ErrorMessage, message, extra.collect::<Extra>());
+    }
+    let outcome = is_error.map(|is_error| match kind.as_ref().map(Text::decode).as_deref() {
+        _ if !is_error => Outcome::Success,
+        Some("FatalTurnLimitedError") => Outcome::LimitReached,
+        Some("FatalCancellationError") => Outcome::Cancelled,
+        _ => Outcome::Failed,
+    });
+    // A reason that an earlier run gave does not hold any more.
+    let outcome_reason = match is_error {
+        Some(true) => message.or(kind).or(last_error).or_else(|| Some("error".into())),
+        Some(false) => Some("success".into()),
+        None => None,
+    };
+    let ended_at = cx.at;
+    cx.session(Session { outcome, outcome_reason, duration_ms, ended_at, ..Session::default() });
+    for (model, usage) in usage {
+        let model = model.or_else(|| cx.known().model.clone());
+        cx.usage_of(model, usage);
+    }
+}

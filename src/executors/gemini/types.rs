@@ -1,0 +1,234 @@
+//! The wire types of `gemini --output-format stream-json`.
+
+use std::borrow::Cow;
+
+use crate::{
+    conversation::{CorrId, Text, TokenUsage},
+    executors::{
+        Header, Parsed,
+        wire::{Object, value},
+    },
+    json::Raw,
+};
+
+/// One record of the stream.
+#[derive(Clone, Debug)]
+pub enum JsonLine<'a> {
+    /// `init`: a run begins, with this model.
+    Init(Option<Text>),
+    Message(Message<'a>),
+    ToolUse(ToolUse<'a>),
+    ToolResult(ToolResult),
+    Error(Notice<'a>),
+    Result(RunResult),
+}
+
+/// `message`: the prompt once, and then the agent's answers in pieces.
+#[derive(Clone, Debug)]
+pub struct Message<'a> {
+    /// `user` or `assistant`.
+    pub role: Cow<'a, str>,
+    pub content: Text,
+    /// The content goes on where the message before it ended.
+    pub is_delta: bool,
+}
+
+/// `tool_use`: a tool is called.
+#[derive(Clone, Debug)]
+pub struct ToolUse<'a> {
+    pub id: Option<CorrId>,
+    pub name: Cow<'a, str>,
+    pub parameters: Option<Raw<'a>>,
+}
+
+/// `tool_result`: a tool answered.
+#[derive(Clone, Debug)]
+pub struct ToolResult {
+    pub id: Option<CorrId>,
+    pub is_error: bool,
+    /// What a person is shown of the result, which may be nothing.
+    pub output: Option<Text>,
+    pub error: Option<Failure>,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Failure {
+    /// `tool_not_registered`, `FatalTurnLimitedError`, ..
+    pub kind: Option<Text>,
+    pub message: Option<Text>,
+}
+
+/// `error`: something that does not end the run.
+#[derive(Clone, Debug)]
+pub struct Notice<'a> {
+    /// `warning` or `error`.
+    pub severity: Cow<'a, str>,
+    pub message: Text,
+}
+
+/// `result`: the run is over.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    pub is_error: Option<bool>,
+    pub error: Option<Failure>,
+    pub duration_ms: Option<u64>,
+    /// What each model used; of releases that do not say, what was used in all.
+    pub usage: Vec<(Option<Text>, TokenUsage)>,
+}
+
+impl<'a> JsonLine<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &Header<'a>) -> Parsed<Self> {
+        Parsed::Line(match &*header.name {
+            "init" => {
+                object.ignore(&["session_id"]);
+                Self::Init(object.text("model"))
+            }
+            "message" => Self::Message(Message {
+                role: object.str("role").unwrap_or_default(),
+                content: object.text("content").unwrap_or_default(),
+                is_delta: object.bool("delta").unwrap_or(false),
+            }),
+            "tool_use" => Self::ToolUse(ToolUse {
+                id: object.corr_id("tool_id"),
+                name: object.str("tool_name").unwrap_or_default(),
+                parameters: object.raw("parameters"),
+            }),
+            "tool_result" => Self::ToolResult(ToolResult {
+                id: object.corr_id("tool_id"),
+                is_error: take_status(object).unwrap_or(false),
+                output: object.raw("output").map(value::into_text),
+                error: Failure::take(object),
+            }),
+            "error" => Self::Error(Notice {
+                severity: object.str("severity").unwrap_or_default(),
+                message: object.text("message").unwrap_or_default(),
+            }),
+            "result" => Self::Result(RunResult::take(object)),
+            _ => return Parsed::Unknown,
+        })
+    }
+}
+
+impl Failure {
+    fn take(object: &mut Object<'_>) -> Option<Self> {
+        let mut error = object.object("error")?;
+        let taken = Self { kind: error.text("type"), message: error.text("message") };
+        object.adopt("error", error);
+        Some(taken)
+    }
+}
+
+impl RunResult {
+    fn take(object: &mut Object<'_>) -> Self {
+        let mut stats = object.object("stats").unwrap_or_default();
+        let taken = Self {
+            is_error: take_status(object),
+            error: Failure::take(object),
+            duration_ms: stats.u64("duration_ms"),
+            usage: {
+                let total = take_usage(&mut stats);
+                take_models(&mut stats).unwrap_or_else(|| vec![(None, total)])
+            },
+        };
+        // The calls are counted as they come.
+        stats.ignore(&["tool_calls"]);
+        object.adopt("stats", stats);
+        taken
+    }
+}
+
+/// Whether it is `error` and not `success`; any other word stays.
+fn take_status(object: &mut Object<'_>) -> Option<bool> {
+    object.take("status", |raw| match &*value::as_str(raw)? {
+        "success" => Some(false),
+        "error" => Some(true),
+        _ => None,
+    })
+}
+
+/// Takes what each model used, if that can be read of all of them.
+fn take_models(stats: &mut Object<'_>) -> Option<Vec<(Option<Text>, TokenUsage)>> {
+    let models = stats.get("models").and_then(value::object)?.rest();
+    let models: Vec<_> = models
+        .into_iter()
+        .map(|(name, raw)| Some((name, value::object(raw)?)))
+        .collect::<Option<_>>()?;
+    if models.is_empty() {
+        return None;
+    }
+    stats.ignore(&["models"]);
+    let usages = models.into_iter().map(|(name, mut model)| {
+        let usage = take_usage(&mut model);
+        stats.adopt(&format!("models.{name}"), model);
+        (Some(Text::from(name)), usage)
+    });
+    Some(usages.collect())
+}
+
+/// `input_tokens` includes what was read from the cache; `output_tokens` leaves out reasoning, which
+/// only the total includes.
+fn take_usage(stats: &mut Object<'_>) -> TokenUsage {
+    let (input, output) = (stats.u64("input_tokens"), stats.u64("output_tokens"));
+    let answered = input.zip(output).map(|(input, output)| input.saturating_add(output));
+    let total = stats.u64("total_tokens");
+    let reasoning = total.zip(answered).and_then(|(total, answered)| total.checked_sub(answered));
+    // Input that was not cached.
+    stats.ignore(&["input"]);
+    TokenUsage {
+        input_tokens: input,
+        output_tokens: output.map(|output| output.saturating_add(reasoning.unwrap_or(0))),
+        cache_read_tokens: stats.u64("cached"),
+        reasoning_tokens: reasoning,
+        ..TokenUsage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Input, output and reasoning of each model.
+    fn usages(stats: &str) -> Vec<(String, [Option<u64>; 3])> {
+        let record = format!(r#"{{"status":"success","stats":{stats}}}"#);
+        let usage = RunResult::take(&mut Object::parse(&record).unwrap()).usage;
+        let usage = usage.into_iter().map(|(model, usage)| {
+            let counts = [usage.input_tokens, usage.output_tokens, usage.reasoning_tokens];
+            (model.unwrap_or_default().to_string(), counts)
+        });
+        usage.collect()
+    }
+
+    #[test]
+    fn what_the_total_exceeds_is_reasoning() {
+        for (stats, counts) in [
+            (
+                r#"{"total_tokens":120,"input_tokens":90,"output_tokens":10}"#,
+                [Some(90), Some(30), Some(20)],
+            ),
+            (
+                r#"{"total_tokens":5,"input_tokens":90,"output_tokens":10}"#,
+                [Some(90), Some(10), None],
+            ),
+            (r#"{"input_tokens":90,"output_tokens":10}"#, [Some(90), Some(10), None]),
+            ("{}", [None, None, None]),
+        ] {
+            assert_eq!(usages(stats), [(String::new(), counts)], "{stats}");
+        }
+    }
+
+    #[test]
+    fn the_models_say_what_the_total_says() {
+        let model = r#"{"total_tokens":3,"input_tokens":2,"output_tokens":1}"#;
+        for (models, name) in [
+            (format!(r#"{{"m":{model}}}"#), "m"),
+            (format!(r#"{{"m":{model},"n":7}}"#), ""),
+            ("{}".to_owned(), ""),
+            ("7".to_owned(), ""),
+        ] {
+            let stats = model.replace('}', &format!(r#","models":{models}}}"#));
+            let counts = [Some(2), Some(1), Some(0)];
+            assert_eq!(usages(&stats), [(name.to_owned(), counts)], "{stats}");
+        }
+    }
+}
