@@ -169,8 +169,7 @@ fn a_correlation_that_is_missing_is_a_warning() {
     let lines = Capture::of(Level::WARN, || {
         PatchEmitter::default().patch(&event);
     });
-    let expected =
-        r#"WARN correlation missing: an update for an entry that nobody knows corr_id="a\u{1b}""#;
+    let expected = r#"WARN correlation missing: an update for an unknown entry corr_id="a\u{1b}""#;
     assert_eq!(lines, [expected]);
 }
 

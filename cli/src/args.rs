@@ -19,16 +19,16 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Reads a log from its beginning and shows the session, or converts it
     Replay(ReplayArgs),
-    /// Reads files and folders of logs into a database, from where it stopped before
+    /// Reads files and folders of logs into a database; a later run adds only what is new
     Ingest(IngestArgs),
     /// Answers questions from a database: tasks, sessions, tools, errors, words
     Query(QueryArgs),
-    /// Says which task a session belongs to
+    /// Sets the task of a session
     Task(TaskArgs),
-    /// Forgets what was said long ago
+    /// Removes the entries of old sessions
     Prune(PruneArgs),
 
-    /// Tells for each log its format, and what of it was not fully understood
+    /// Reports the format of each log, and what was not understood
     Doctor(DoctorArgs),
 
     /// Checks an audit trail, and the logs that it was made from

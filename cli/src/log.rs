@@ -1,4 +1,4 @@
-//! [`Log`]: a log as the verbs read it, once or as it grows; and the executor for it.
+//! [`Log`]: a log that is read once or followed; and its executor.
 
 use std::{
     io::{self, Write},
@@ -15,14 +15,14 @@ use foldline::{
 
 use crate::error::Error;
 
-/// How much is read at the most to recognise the format.
+/// The most bytes that are read to recognise the format.
 const RECOGNISE: usize = 16 << 20;
 
 /// A log that is being read.
 pub(crate) enum Log {
-    /// To its end as it is.
+    /// Read to its current end.
     Once(LogFile),
-    /// As it grows, is rotated and replaced.
+    /// Followed as it grows, is rotated or replaced.
     Followed(Box<Follow>),
 }
 
@@ -48,7 +48,7 @@ impl Log {
         }
     }
 
-    /// What there is to read now.
+    /// The bytes that can be read now.
     pub(crate) fn step(&mut self) -> Result<Step<'_>, SourceError> {
         match self {
             Self::Once(file) => Ok(match file.read()? {
@@ -59,7 +59,7 @@ impl Log {
         }
     }
 
-    /// By what the file is recognised again.
+    /// How the file is recognised again.
     pub(crate) fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
         match self {
             Self::Once(file) => file.identity(read),
@@ -67,7 +67,7 @@ impl Log {
         }
     }
 
-    /// Says on standard error what became of the log.
+    /// Reports on standard error what happened to the log.
     pub(crate) fn report(path: &Path, notice: &Notice) {
         report(path, notice);
     }
@@ -162,7 +162,7 @@ impl<'r> Recognition<'r> {
         Self::new(self.registry, &self.path, self.max_line)
     }
 
-    /// Takes the next bytes; gives the executor as soon as it is known.
+    /// Adds bytes; returns the executor as soon as it is known.
     fn push(&mut self, bytes: &[u8], is_end: bool) -> Result<Option<DynExecutor>, Error> {
         let Self { recogniser, framer, records, .. } = self;
         let mut observe = |line: Line<'_>| {
@@ -181,7 +181,7 @@ impl<'r> Recognition<'r> {
         let is_last = is_end || self.bytes > RECOGNISE;
         match self.recogniser.verdict() {
             Verdict::Certain(format) => self.executor_of(format).map(Some),
-            // Later records may still prove it, or another.
+            // Later records may still decide for this or another format.
             Verdict::Likely(format) if is_last => self.executor_of(format).map(Some),
             verdict if is_last || verdict.is_final() => Err(self.failure()),
             _ => Ok(None),

@@ -31,7 +31,7 @@ pub(super) enum Color {
 }
 
 impl Color {
-    /// Whether standard output is coloured: what the option says, else `NO_COLOR`, else a terminal.
+    /// Whether standard output is coloured: by the option, else `NO_COLOR`, else if it is a terminal.
     pub(super) fn on_stdout(self) -> bool {
         let no_color = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         match self {
@@ -42,7 +42,7 @@ impl Color {
     }
 }
 
-/// The width of what is printed: what the option says, else the terminal's, else 100 columns.
+/// The output width: that of the option, else the terminal's, else 100 columns.
 pub(super) fn width(option: Option<u16>) -> usize {
     let terminal = || Some(terminal_size::terminal_size()?.0.0);
     usize::from(option.or_else(terminal).unwrap_or(100))

@@ -1,4 +1,4 @@
-//! The pipeline that every verb drives: a processor, round a reducer that is chosen at run time, with a
+//! The pipeline of every verb: a processor with an executor that is chosen at run time, and one
 //! state for each session of the log.
 
 use foldline::{
@@ -20,7 +20,7 @@ pub(crate) type LogState<S = AnyState> = SessionsState<LocatingState<S>>;
 /// The emitters of a verb, which know one session at a time, within the spans of `tracing`.
 pub(crate) type LogEmitter<M> = Interleaved<Traced<M>>;
 
-/// What reads a log.
+/// The processor of a log.
 pub(crate) type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>>;
 
 /// Begins a log, whose span is `source`.
@@ -37,7 +37,7 @@ pub(crate) fn begin<M>(
     Processor::with_framer(transducer, LineFramer::new(max_line))
 }
 
-/// Goes on with a log from a stored state.
+/// A processor that continues from a stored state.
 pub(crate) fn resume<M>(
     executor: DynExecutor,
     state: &Json,

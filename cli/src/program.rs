@@ -13,8 +13,8 @@ use crate::sink::SinkKinds;
 
 /// The program `foldline`, with the executors and consumers that it is given.
 ///
-/// Its own are those of [`Program::builtin`]. Any other crate adds its own, and has the whole program
-/// for them: recognised, replayed, followed, ingested, examined.
+/// [`Program::builtin`] has those of this repository. Another crate adds its own, and every verb works
+/// with them: they are recognised, replayed, followed, ingested, and examined by `doctor`.
 ///
 /// ```no_run
 /// use std::convert::Infallible;
@@ -52,10 +52,10 @@ impl Program {
     /// The same program with one more consumer, as `replay --format NAME` and as `--sink NAME` of the
     /// verbs that read logs. One of the same name is replaced.
     ///
-    /// `make` makes the consumer, once for each log. Each output that is `Ok` becomes a line. An `Err`
-    /// and a panic end this consumer, and neither the others nor the run; they are reported at the end,
-    /// with exit code 1. What the consumer remembers ([`Resume`]) is stored with checkpoints; one that
-    /// remembers nothing is wrapped in [`Memoryless`](foldline::transduce::Memoryless).
+    /// `make` makes the consumer, once for each log. Each `Ok` output becomes a line. An `Err`
+    /// or a panic ends this consumer, but neither the others nor the run; it is reported at the end,
+    /// with exit code 1. The consumer's memory ([`Resume`]) is stored with checkpoints; a consumer without
+    /// one is wrapped in [`Memoryless`](foldline::transduce::Memoryless).
     #[must_use]
     pub fn sink<M, Line, E>(
         mut self,

@@ -26,7 +26,7 @@ impl Program {
 
     /// Runs the program with these arguments, of which the first is its own name.
     ///
-    /// Wrong arguments, `--help` and `--version` end the process, as is usual for programs.
+    /// Wrong arguments, `--help` and `--version` end the process.
     pub fn run_with<I>(&self, arguments: I) -> ExitCode
     where
         I: IntoIterator,
@@ -38,12 +38,12 @@ impl Program {
         let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         match self.run_command(&args.command) {
             Ok(code) => ExitCode::from(code),
-            // Whoever read the output closed it: there is nothing left to do.
+            // The reader closed the pipe: nothing is left to do.
             Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 ExitCode::from(exit::FINE)
             }
             Err(error) => {
-                // There is nowhere left to report a failure to report.
+                // An error of standard error itself cannot be reported.
                 let message = error.to_string();
                 let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
                 ExitCode::from(error.exit_code())
@@ -63,7 +63,7 @@ impl Program {
         }
     }
 
-    /// The command line, with the names of the executors and the outputs that there are.
+    /// The command line, with the names of the registered executors and outputs.
     fn command(&self) -> ClapCommand {
         let names = || self.registry.iter().map(DynExecutor::format);
         let executors = || {
@@ -86,12 +86,12 @@ impl Program {
     }
 }
 
-/// `RUST_LOG` chooses what is logged; nothing is without it.
+/// Logs to standard error what `RUST_LOG` selects; without it, nothing.
 fn log_to_stderr() {
     if std::env::var_os("RUST_LOG").is_none() {
         return;
     }
-    // Fails where the embedding program logs already.
+    // Fails if the embedding program has set a subscriber already.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(io::stderr)

@@ -1,4 +1,4 @@
-//! `foldline task`: which task a session belongs to.
+//! `foldline task`: assigns sessions to tasks.
 
 use std::{
     io::{self, Write},
@@ -24,7 +24,7 @@ pub(super) struct TaskArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Makes a session belong to a task
+    /// Assigns a session to a task
     Set {
         /// The session: its number, its id, or the beginning of its id
         session: String,
@@ -45,7 +45,7 @@ enum Action {
 pub(super) fn run(args: &TaskArgs) -> Result<u8, Error> {
     let Action::Set { session, task, db, wait } = &args.action;
     let wait = Duration::from_secs((*wait).into());
-    // A database that is not there is not made.
+    // Opening for writing would create a missing database.
     drop(Database::open_read_only(db, wait)?);
     let mut database = Database::open(db, wait)?;
     let row = find::session(&database, session)?;

@@ -1,4 +1,4 @@
-//! Where in a log something was said.
+//! [`Position`]: a place in a log; [`Located`]: a value with its position.
 
 use std::sync::Arc;
 
@@ -20,20 +20,20 @@ pub struct Position {
 
 /// Something with the position of the record that caused it.
 ///
-/// What completion causes (a call that was never answered) has the position of the last record.
+/// Events of completion (a call that was never answered) have the position of the last record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Located<T> {
     /// The position of the record.
     pub position: Position,
-    /// The digest of the line that the record stands on, if whoever reads the lines was asked for it.
-    /// It is shared by all that one line causes.
+    /// The digest of the record's line, if the processor was asked to compute it. All events of a line
+    /// share it.
     #[serde(skip)]
     pub line_sha256: Option<Arc<Digest>>,
     /// The session that it belongs to, where one stream may carry several: the key for an emitter a
     /// session ([`KeyedEmitter`](crate::transduce::KeyedEmitter)).
     #[serde(skip)]
     pub session: Option<Arc<str>>,
-    /// What was caused.
+    /// The value.
     #[serde(flatten)]
     pub item: T,
 }
@@ -71,7 +71,7 @@ access!(Locating<R>, reducer: R);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LocatingState<S> {
-    /// The state of the reducer within.
+    /// The state of the inner reducer.
     pub state: S,
     /// The position of the last record.
     pub position: Position,
@@ -81,10 +81,10 @@ pub struct LocatingState<S> {
 }
 
 impl<S> LocatingState<S> {
-    /// The same with another state within.
+    /// The same with the inner state converted.
     ///
     /// # Errors
-    /// What `f` fails with.
+    /// The error of `f`.
     pub fn try_map<T, E>(self, f: impl FnOnce(S) -> Result<T, E>) -> Result<LocatingState<T>, E> {
         let Self { state, position, line_sha256 } = self;
         Ok(LocatingState { state: f(state)?, position, line_sha256 })
@@ -98,7 +98,7 @@ impl<S> LocatingState<S> {
 }
 
 /// Gives every event of `reducer` the position of the record that caused it, so that the reducer
-/// itself needs not know of positions.
+/// itself does not handle positions.
 pub fn locating<R>(reducer: R) -> Locating<R> {
     Locating { reducer }
 }

@@ -14,7 +14,7 @@ pub(crate) struct IngestArgs {
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 
-    /// The database; made where there is none
+    /// The database; created if there is none
     #[arg(long, value_name = "FILE", default_value = "foldline.db")]
     pub(super) db: PathBuf,
 
@@ -35,7 +35,7 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) audit: Option<PathBuf>,
 
-    /// A consumer to run beside the database, into a file. May be given again
+    /// A further consumer, which writes to a file. May be given again
     #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
 

@@ -1,13 +1,13 @@
-//! `foldline ingest`: files and folders of logs into a database.
+//! `foldline ingest`: reads files and folders of logs into a database.
 //!
-//! Every file is read from where it was left, and what it says is committed together with how far it
-//! was read. Files are parsed by several threads and written by one, in the order of their paths, so
+//! Every file is read from its checkpoint on, and its output is committed together with the new
+//! checkpoint. Files are parsed by several threads and written by one, in the order of their paths, so
 //! that the database does not depend on how many there are.
 //!
 //! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only
 //! `--final` says that the logs are complete; then such calls end as `unfinished`, and what was held
 //! back is released. Should a file grow after that, it is read again from its beginning. In the same
-//! way a last line without its end is left for the next time, unless it is a whole record.
+//! way a last line without a line end is left for the next run, unless it is a whole record.
 
 mod args;
 mod audit;
@@ -92,7 +92,7 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
 }
 
-/// The consumers of an ingest go on from where they were left.
+/// Checks that a consumer is resumable, as ingest requires.
 fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
     if kind.resumable {
         return Ok(kind);
@@ -101,7 +101,7 @@ fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
     Err(Error::WrongUse(format!("the output {name} cannot be gone on with, as ingest does")))
 }
 
-/// Everything that is planned into the database, and what there is beside it.
+/// Reads everything that is planned into the database and the side outputs.
 fn read_all(
     args: &IngestArgs,
     reading: &Reading<'_>,
@@ -119,10 +119,10 @@ fn read_all(
     Ok((database, summary))
 }
 
-/// Writes a file that is there as a whole or not at all, as a scraper reads it.
+/// Replaces a file atomically, since a scraper may read it at any time.
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        // A device or a pipe is not to be replaced by a file.
+        // A device or a pipe must not be replaced by a file.
         return fs::write(path, contents);
     }
     let mut temporary = path.as_os_str().to_owned();

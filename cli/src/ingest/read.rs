@@ -1,4 +1,4 @@
-//! A file, from where it was left, as commits. Knows no database.
+//! Reads a file from its checkpoint on, as commits. Independent of the database.
 
 use std::convert::Infallible;
 
@@ -25,30 +25,30 @@ use crate::{
     sink::{Gathered, SinkKind, SinkOptions, Sinks},
 };
 
-/// What all readers need.
+/// The shared configuration of the readers.
 pub(super) struct Reading<'a> {
     pub(super) program: &'a Program,
-    /// The consumers that run beside the database.
+    /// The further consumers.
     pub(super) sinks: Vec<&'a SinkKind>,
     pub(super) options: SinkOptions,
-    /// There is an audit trail, which wants every event, with the digest of its line.
+    /// Whether there is an audit trail, which needs every event, with the digest of its line.
     pub(super) audited: bool,
 }
 
-/// What reading a file comes to, piece by piece.
+/// One step of reading a file.
 pub(super) enum Piece {
-    /// What is stored of the source is not to be gone on with.
+    /// The stored state of the source cannot be resumed, and is discarded.
     Forget,
-    /// More of it.
+    /// A commit.
     Stretch(Box<Stretch>),
     /// The end of the file.
     End(End),
-    /// It could not be read, or not to its end.
+    /// It could not be read to its end.
     Failed(Error),
 }
 
 impl Piece {
-    /// How much of a log it is.
+    /// The number of bytes of the log.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Self::Stretch(stretch) => stretch.bytes,
@@ -57,19 +57,19 @@ impl Piece {
     }
 }
 
-/// What is committed at once.
+/// The output of a commit.
 pub(super) struct Stretch {
-    /// Made ready here, by the thread that reads: the one that writes has enough to do.
+    /// Rows, prepared on the reading thread to unburden the writing one.
     pub(super) commit: Commit<Rows>,
     /// For the audit trail, if there is one.
     pub(super) records: Option<Records>,
     /// For the files of the sinks.
     pub(super) gathered: Gathered,
-    /// How much of the file it is.
+    /// The number of bytes of the file.
     pub(super) bytes: u64,
 }
 
-/// What an audit trail says of a stretch.
+/// The records of a stretch for the audit trail.
 pub(super) struct Records {
     pub(super) log: String,
     pub(super) task: Option<TaskId>,
@@ -78,17 +78,17 @@ pub(super) struct Records {
     pub(super) events: Vec<Located<DomainEvent>>,
 }
 
-/// What there is to say at the end of a file.
+/// A report at the end of a file.
 pub(super) struct End {
     /// Something was committed.
     pub(super) has_news: bool,
-    /// It ends in the middle of a line, which was left for the next time.
+    /// It ends in the middle of a line, which is left for the next run.
     pub(super) mid_line: bool,
     /// The sinks that failed with this file, and why.
     pub(super) failures: Vec<String>,
 }
 
-/// Reads a file. Stops early when `each` says `false`.
+/// Reads a file. Stops early when `each` returns `false`.
 pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
     let last = match try_read(reading, plan, each) {
         Ok(Some(end)) => Piece::End(end),
@@ -98,7 +98,7 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
     each(last);
 }
 
-/// What ingest makes of a log's events.
+/// The emitters of ingest.
 type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>, Sinks);
 type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
 
@@ -109,7 +109,7 @@ fn fan(reading: &Reading<'_>) -> Fan {
     (by_item(Metrics::default()), RowEmitter::default(), kept, sinks)
 }
 
-/// Keeps events as they are, for the trail.
+/// Collects events for the audit trail.
 #[derive(Default)]
 struct Kept(Vec<Located<DomainEvent>>);
 
@@ -127,7 +127,7 @@ impl Gather for Kept {
         std::mem::take(&mut self.0)
     }
 
-    /// Entries are shared with the rows, which count them.
+    /// Entries are shared with the rows, whose size includes them.
     fn size(&self) -> usize {
         self.0.len() * size_of::<Located<DomainEvent>>()
     }
@@ -141,7 +141,7 @@ impl Resume for Kept {
     fn resume(&mut self, (): ()) {}
 }
 
-/// The emitters here gather, and give nothing at once.
+/// The emitters here collect, and emit nothing.
 fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}
 
 fn try_read(
@@ -179,18 +179,18 @@ fn try_read(
     Ok(Some(End { mid_line, has_news, failures }))
 }
 
-/// A file that is being read, as the ledger sees it.
+/// A file that is being read into the ledger.
 struct File<'p> {
     plan: &'p Plan,
     stretches: LogStretches,
     /// The session that the stretch begins within.
     session: Option<SessionId>,
-    /// There is something to be stored even if nothing was added.
+    /// A commit is needed even if nothing was added.
     has_moved: bool,
 }
 
 impl<'p> File<'p> {
-    /// Goes on where the file was left, or begins; `None` if `each` says so.
+    /// Resumes the file, or begins it; `None` if `each` returned `false`.
     fn open(
         reading: &Reading<'_>,
         plan: &'p Plan,
@@ -222,7 +222,7 @@ impl<'p> File<'p> {
         let (format, processor) = match processor {
             Some(found) => found,
             None => {
-                // Nothing that is stored goes before there is something to take its place.
+                // The stored output is discarded only once there is a replacement.
                 let executor = log.executor(registry, plan.executor(), DEFAULT_MAX_LINE)?;
                 if !matches!(plan.start, Start::New) && !each(Piece::Forget) {
                     return Ok(None);
@@ -243,8 +243,8 @@ impl<'p> File<'p> {
         Ok(Some(Self { plan, stretches, session, has_moved }))
     }
 
-    /// By what the file is recognised again. One that was truncated meanwhile is not: what was read of it
-    /// stays.
+    /// The identity of the file. A file that was truncated meanwhile keeps its earlier one, and so what was
+    /// read of it stays.
     fn identity(&self, log: &mut Log) -> Result<Identity, Error> {
         let offset = self.stretches.processor().position().offset;
         Ok(log.identity(offset)?.unwrap_or_default())
@@ -258,7 +258,7 @@ impl<'p> File<'p> {
         Ok(piece(commit, session, bytes))
     }
 
-    /// The log is complete: what was held back is released.
+    /// The log is complete: finishes the reducer and the emitters.
     fn complete(
         self,
         log: &mut Log,
@@ -317,12 +317,12 @@ fn piece(
     Piece::Stretch(Box::new(Stretch { commit, records, gathered, bytes }))
 }
 
-/// What was counted of all the logs whose states these are.
+/// The sum of the metrics in the states of all logs.
 pub(super) fn count_all(states: &[Json]) -> Metrics {
     type Memory = (Metrics, IgnoredAny, IgnoredAny, IgnoredAny);
     type Counted = Snapshot<IgnoredAny, InterleavedState<Memory>>;
     let mut all = Metrics::default();
-    // A state of another version has nothing to add: its log is read again when it grows.
+    // A state of another version is skipped: its log is read again when it grows.
     for Snapshot { counts, emitter, .. } in
         states.iter().filter_map(|state| Counted::from_json(state).ok())
     {

@@ -1,4 +1,4 @@
-//! Finding a task or a session by what a person typed.
+//! Finds a task or a session by user input.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -6,13 +6,13 @@ use foldline::emitters::sqlite::Database;
 
 use crate::error::Error;
 
-/// How many near ones are suggested.
+/// The number of suggestions.
 const SUGGESTED: usize = 3;
 
-/// How near they must be, 1 being equal.
+/// The least similarity of a suggestion; 1 is equal.
 const NEAR: f64 = 0.75;
 
-/// That there is such a task.
+/// Checks that the task exists.
 pub(super) fn task(database: &Database, id: &str) -> Result<(), Error> {
     let connection = database.connection();
     let found = connection

@@ -16,10 +16,10 @@ use crate::{
     sink::{SinkKind, SinkName, SinkOptions, Sinks},
 };
 
-/// The outputs that were asked for.
+/// The requested outputs.
 pub(super) struct Chosen<'p> {
     pub(super) main: &'p SinkKind,
-    /// Further ones, each with where it writes to.
+    /// The further ones, each with its file.
     pub(super) further: Vec<(&'p SinkKind, Option<&'p Path>)>,
     pub(super) options: SinkOptions,
 }
@@ -45,7 +45,7 @@ impl<'p> Chosen<'p> {
     }
 }
 
-/// What the program ends with.
+/// The exit code of the program.
 pub(super) fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
     let mut code = exit::FINE;
     if args.strict && malformed > 0 {
@@ -58,7 +58,7 @@ pub(super) fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Res
     Ok(code)
 }
 
-/// A run whose main output failed is over.
+/// A failure of the main output ends the run.
 pub(super) fn main_failure(sinks: &mut Sinks, chosen: &Chosen<'_>) -> Result<(), Error> {
     sinks.take_failure(chosen.main.name).map_or(Ok(()), |error| Err(Error::Output(error)))
 }

@@ -1,4 +1,4 @@
-//! `foldline replay`: a log from its beginning to its end, or on as it grows.
+//! `foldline replay`: reads a log to its end, or follows it.
 
 mod args;
 mod checkpointed;
@@ -31,7 +31,7 @@ use crate::{
     sink::{Sinks, Writer},
 };
 
-/// Files that take longer than a glance to read.
+/// The size in bytes from which a progress bar is shown.
 const LONG_INPUT: u64 = 32 << 20;
 
 pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
@@ -44,7 +44,7 @@ pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
     }
 }
 
-/// Reads a log into outputs that write by themselves.
+/// Reads a log into outputs that write directly.
 fn plain(
     program: &Program,
     args: &ReplayArgs,
@@ -70,7 +70,7 @@ fn plain(
                 progress.inc(bytes.len() as u64);
                 let span = pipeline::span(&processor);
                 span.in_scope(|| processor.push(bytes, nothing));
-                // What was read is shown, however long the rest takes to come.
+                // Show what was read before waiting for more.
                 let sinks = pipeline::emitter_mut(&mut processor).1.sinks_mut();
                 sinks.flush();
                 main_failure(sinks, chosen)?;
@@ -89,7 +89,7 @@ fn plain(
     conclude(emitter.into_inner().into_inner(), counts, args, chosen)
 }
 
-/// The log was read to its end: writes the rest, and gives the exit code.
+/// The end of the log: writes the rest, and returns the exit code.
 fn conclude(
     fan: Fan,
     counts: foldline::processor::Counts,
@@ -122,7 +122,7 @@ fn open(args: &ReplayArgs) -> Result<Log, Error> {
     Ok(Log::Followed(Box::new(follow)))
 }
 
-/// Nothing may be written over the log, nor over another output.
+/// Refuses outputs that are the log or another output.
 fn keep_files_apart(args: &ReplayArgs) -> Result<(), Error> {
     let full = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let sinks = args.sinks.iter().filter_map(|sink| sink.file.as_ref());
@@ -146,7 +146,7 @@ fn main_writer(args: &ReplayArgs) -> Result<Writer, Error> {
     })
 }
 
-/// A file whose contents are replaced. Of a device or a pipe there is nothing to cut.
+/// Opens a file to replace its contents. A device or a pipe is not truncated.
 fn create(path: &Path) -> Result<Named, Error> {
     let fail = |error: io::Error| Error::output(path, &error);
     let mut options = OpenOptions::new();
@@ -157,7 +157,7 @@ fn create(path: &Path) -> Result<Named, Error> {
     Ok(Named { path: path.to_owned(), file })
 }
 
-/// A file whose errors name it.
+/// A file whose errors contain its name.
 struct Named {
     path: PathBuf,
     file: File,
