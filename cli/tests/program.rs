@@ -13,7 +13,7 @@ use std::{
 
 use foldline::{
     conversation::DomainEvent,
-    transduce::{Batch, Emitter, Memoryless, emit_fn},
+    transduce::{Batch, Emitter, Memoryless, Resume, emit_fn},
 };
 use foldline_cli::Program;
 use serde_json::Value;
@@ -149,6 +149,47 @@ fn a_consumer_that_fails_or_panics_ends_neither_the_others_nor_the_run() {
     // A main output that fails ends the run.
     let main = ["replay", "@log.jsonl", "--format", "fails", "--out", "@main"];
     assert_eq!(place.run(&program, &main), code(1));
+}
+
+/// Panics when its memory is asked for.
+struct Forgets;
+
+impl Emitter<DomainEvent, Result<String, Infallible>> for Forgets {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Result<String, Infallible>> {
+        Batch::one(Ok(format!("\u{1b}[31m{}", event.name())))
+    }
+}
+
+impl Resume for Forgets {
+    type State = ();
+
+    fn state(&self) {
+        panic!("no memory");
+    }
+
+    fn resume(&mut self, (): ()) {}
+}
+
+#[test]
+fn a_panic_of_a_consumer_is_its_own_wherever_it_is() {
+    let (place, program) = (Place::new(), own_agent::program().sink("forgets", || Forgets));
+    let cannot = || -> Memoryless<Fails> { panic!("it cannot be made") };
+    let program = program.sink("cannot", cannot);
+    let replay = ["replay", "@log.jsonl", "--format", "events", "--out", "@out"];
+    assert_eq!(place.run(&program, &replay), code(0));
+    let sinks = ["--sink", "forgets=@forgets", "--sink", "cannot=@cannot"];
+    let checkpointed = ["replay", "@log.jsonl", "--format", "events", "--out", "@two"];
+    let checkpointed = [&checkpointed[..], &["--checkpoint", "@journal"], &sinks].concat();
+    assert_eq!(place.run(&program, &checkpointed), code(1), "it is reported");
+    assert!(is_same(&place.path("out"), &place.path("two")));
+    // What a consumer repeats of a log does not steer a terminal.
+    assert!(!place.read("forgets").contains('\u{1b}'));
+
+    // What was written before a failure stays.
+    let failing = with_bad_consumers();
+    let replay = ["replay", "@log.jsonl", "--format", "events", "--out", "@again"];
+    place.run(&failing, &[&replay[..], &["--sink", "fails=@fails"]].concat());
+    assert_eq!(place.read("fails"), "fine\n");
 }
 
 #[test]

@@ -70,8 +70,8 @@ impl fmt::Display for Fault {
 impl error::Error for Fault {}
 
 impl Fault {
-    /// The fault for a caught panic.
-    pub(crate) fn of(panic: &(dyn Any + Send)) -> Self {
+    /// The fault for a caught panic, as [`catch_unwind`](std::panic::catch_unwind) gives it.
+    pub fn of(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Self::Panicked(text.unwrap_or("it does not say why").to_owned())

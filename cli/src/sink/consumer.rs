@@ -4,7 +4,7 @@ use std::{fmt::Display, io, marker::PhantomData};
 
 use foldline::{
     conversation::{DomainEvent, Json, Located},
-    emitters::lines::LineWriter,
+    emitters::{lines::LineWriter, terminal::neutralise_line},
     transduce::{Batch, Emitter, Resume},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -29,7 +29,8 @@ impl<M, Line: Display, E: Display> Consumer<M, Line, E> {
         let mut failures = Batch::EMPTY;
         outputs.drain_with(|output| {
             failures.extend(match output {
-                Ok(line) => self.lines.text(line).err(),
+                // A consumer may repeat what a log says, which must not steer a terminal.
+                Ok(line) => self.lines.text(neutralise_line(&line.to_string())).err(),
                 Err(error) => Some(io::Error::other(error.to_string())),
             });
         });

@@ -32,7 +32,8 @@ pub(crate) struct Sinks {
 
 struct Running {
     name: &'static str,
-    sink: Guarded<Box<dyn Sink>>,
+    /// `None` if it could not be made.
+    sink: Option<Guarded<Box<dyn Sink>>>,
     /// The bytes since the last cut, for a sink that does not write directly.
     gathered: Option<SharedBuffer>,
     failure: Option<io::Error>,
@@ -54,16 +55,14 @@ pub(crate) type Gathered = Vec<(&'static str, Vec<u8>)>;
 impl Sinks {
     /// Adds a sink that writes to `writer`.
     pub(crate) fn add(&mut self, kind: &SinkKind, options: SinkOptions, writer: Writer) {
-        let sink = guard(kind.make(options, writer));
-        self.running.push(Running { name: kind.name, sink, gathered: None, failure: None });
+        self.running.push(Running::new(kind, options, writer, None));
     }
 
     /// Adds a sink whose lines are collected until they are cut.
     pub(crate) fn gather(&mut self, kind: &SinkKind, options: SinkOptions) {
         let buffer = SharedBuffer::default();
-        let sink = guard(kind.make(options, Box::new(buffer.clone())));
-        let gathered = Some(buffer);
-        self.running.push(Running { name: kind.name, sink, gathered, failure: None });
+        let writer = Box::new(buffer.clone());
+        self.running.push(Running::new(kind, options, writer, Some(buffer)));
     }
 
     /// Flushes all sinks.
@@ -102,15 +101,42 @@ impl Sinks {
     }
 }
 
+/// Calls a sink; a panic is a failure.
+fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let called = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call));
+    called.unwrap_or_else(|panic| Err(io::Error::other(Fault::of(&*panic))))
+}
+
 impl Running {
+    fn new(
+        kind: &SinkKind,
+        options: SinkOptions,
+        writer: Writer,
+        gathered: Option<SharedBuffer>,
+    ) -> Self {
+        let (sink, failure) = match caught(|| Ok(kind.make(options, writer))) {
+            Ok(sink) => (Some(guard(sink)), None),
+            Err(error) => (None, Some(error)),
+        };
+        Self { name: kind.name, sink, gathered, failure }
+    }
+
     fn has_stopped(&self) -> bool {
-        self.failure.is_some() || self.sink.is_lost()
+        self.failure.is_some() || self.sink.as_ref().is_none_or(Guarded::is_lost)
     }
 
     fn with(&mut self, act: impl FnOnce(&mut Box<dyn Sink>) -> io::Result<()>) {
-        if !self.has_stopped() {
-            self.failure = act(self.sink.get_mut()).err();
+        if !self.has_stopped()
+            && let Some(sink) = &mut self.sink
+        {
+            self.failure = caught(|| act(sink.get_mut())).err();
         }
+    }
+
+    /// The memory of a sink that works.
+    fn memory(&self) -> Option<Json> {
+        let sink = self.sink.as_ref().filter(|_| !self.has_stopped())?;
+        caught(|| Ok(sink.get_ref().state())).ok().flatten()
     }
 
     fn note(&mut self, failures: Batch<Result<io::Error, Fault>>) {
@@ -122,22 +148,28 @@ impl Running {
             };
             self.failure.get_or_insert(failure);
         });
+        // What was written before the failure stays.
+        if self.failure.is_some()
+            && let Some(sink) = &mut self.sink
+        {
+            let _ = caught(|| sink.get_mut().flush());
+        }
     }
 }
 
 impl Emitter<Located<DomainEvent>, Infallible> for Sinks {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
         for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
-            let failures = running.sink.emit(event);
-            running.note(failures);
+            let failures = running.sink.as_mut().map(|sink| sink.emit(event));
+            running.note(failures.unwrap_or_default());
         }
         Batch::EMPTY
     }
 
     fn finish(&mut self) -> Batch<Infallible> {
         for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
-            let failures = running.sink.finish();
-            running.note(failures);
+            let failures = running.sink.as_mut().map(Emitter::<Located<DomainEvent>, _>::finish);
+            running.note(failures.unwrap_or_default());
         }
         Batch::EMPTY
     }
@@ -150,8 +182,8 @@ impl Resume for Sinks {
 
     fn state(&self) -> Self::State {
         let state = |running: &Running| {
-            let state = running.sink.get_ref().state().filter(|_| !running.has_stopped());
-            (running.name.to_owned(), state.map_or(Memory::Failed, Memory::Working))
+            let memory = running.memory().map_or(Memory::Failed, Memory::Working);
+            (running.name.to_owned(), memory)
         };
         self.running.iter().map(state).collect()
     }

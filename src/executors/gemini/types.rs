@@ -188,7 +188,10 @@ fn take_usage(stats: &mut Object<'_>) -> TokenUsage {
 mod tests {
     use super::*;
 
-    fn usages(stats: &str) -> Vec<(String, Option<u64>, Option<u64>, Option<u64>)> {
+    /// A model, and its tokens in, out and for reasoning.
+    type Used = (String, Option<u64>, Option<u64>, Option<u64>);
+
+    fn usages(stats: &str) -> Vec<Used> {
         let record = format!(r#"{{"status":"success","stats":{stats}}}"#);
         let usage = RunResult::take(&mut Object::parse(&record).unwrap()).usage;
         let usage = usage.into_iter().map(|(model, usage)| {
