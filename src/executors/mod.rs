@@ -20,6 +20,7 @@ mod facts;
 pub mod files;
 mod format;
 pub mod gemini;
+pub mod opencode;
 mod planned;
 mod recogniser;
 mod reducing;

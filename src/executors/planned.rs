@@ -16,10 +16,9 @@ const fn format(name: &'static str, title: &'static str, agent: &'static str) ->
 }
 
 /// The formats, each with what it says of a record.
-pub(super) const FORMATS: [(&Format, Judge); 7] = [
+pub(super) const FORMATS: [(&Format, Judge); 6] = [
     (&format("droid-jsonrpc", "Factory Droid, stream-jsonrpc", "droid"), droid_jsonrpc),
     (&format("cursor", "Cursor agent, stream-json", "cursor"), cursor),
-    (&format("opencode", "opencode, run --format json", "opencode"), opencode),
     (&format("qwen", "Qwen Code, stream-json", "qwen"), qwen),
     (&format("qwen-session", "Qwen Code, session file", "qwen"), qwen_session),
     (&format("copilot", "GitHub Copilot CLI, session events", "copilot"), copilot),
@@ -84,16 +83,6 @@ fn cursor(object: &Object<'_>) -> Evidence {
         }
         _ => Evidence::None,
     }
-}
-
-fn opencode(object: &Object<'_>) -> Evidence {
-    Evidence::certain_if(match &*object.get_str("type").unwrap_or_default() {
-        "step_start" | "step_finish" | "text" | "reasoning" | "tool_use" => {
-            object.has_all(&["sessionID", "part"])
-        }
-        "error" => object.has_all(&["sessionID", "error"]),
-        _ => false,
-    })
 }
 
 fn qwen(object: &Object<'_>) -> Evidence {

@@ -10,6 +10,7 @@ use super::{
     executor::Executor,
     format::Format,
     gemini::Gemini,
+    opencode::Opencode,
     planned,
     wire::Object,
 };
@@ -67,6 +68,7 @@ impl Registry {
             .with(CodexRollout)
             .with(Amp)
             .with(Gemini)
+            .with(Opencode)
     }
 
     /// The same with one more executor. It takes the place of an entry of the same name.

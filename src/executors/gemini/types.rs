@@ -188,50 +188,47 @@ fn take_usage(stats: &mut Object<'_>) -> TokenUsage {
 mod tests {
     use super::*;
 
-    /// A model, and its tokens in, out and for reasoning.
-    type Used = (String, Option<u64>, Option<u64>, Option<u64>);
-
-    fn usages(stats: &str) -> Vec<Used> {
+    /// Input, output and reasoning of each model.
+    fn usages(stats: &str) -> Vec<(String, [Option<u64>; 3])> {
         let record = format!(r#"{{"status":"success","stats":{stats}}}"#);
         let usage = RunResult::take(&mut Object::parse(&record).unwrap()).usage;
         let usage = usage.into_iter().map(|(model, usage)| {
-            let model = model.unwrap_or_default().to_string();
-            (model, usage.input_tokens, usage.output_tokens, usage.reasoning_tokens)
+            let counts = [usage.input_tokens, usage.output_tokens, usage.reasoning_tokens];
+            (model.unwrap_or_default().to_string(), counts)
         });
         usage.collect()
     }
 
     #[test]
     fn what_the_total_exceeds_is_reasoning() {
-        let own = |input, output, reasoning| vec![(String::new(), input, output, reasoning)];
-        assert_eq!(
-            usages(r#"{"total_tokens":120,"input_tokens":90,"output_tokens":10}"#),
-            own(Some(90), Some(30), Some(20))
-        );
-        assert_eq!(
-            usages(r#"{"input_tokens":90,"output_tokens":10}"#),
-            own(Some(90), Some(10), None)
-        );
-        assert_eq!(
-            usages(r#"{"total_tokens":5,"input_tokens":90,"output_tokens":10}"#),
-            own(Some(90), Some(10), None)
-        );
-        assert_eq!(usages("{}"), own(None, None, None));
+        for (stats, counts) in [
+            (
+                r#"{"total_tokens":120,"input_tokens":90,"output_tokens":10}"#,
+                [Some(90), Some(30), Some(20)],
+            ),
+            (
+                r#"{"total_tokens":5,"input_tokens":90,"output_tokens":10}"#,
+                [Some(90), Some(10), None],
+            ),
+            (r#"{"input_tokens":90,"output_tokens":10}"#, [Some(90), Some(10), None]),
+            ("{}", [None, None, None]),
+        ] {
+            assert_eq!(usages(stats), [(String::new(), counts)], "{stats}");
+        }
     }
 
     #[test]
     fn the_models_say_what_the_total_says() {
-        let of = |models: &str| {
-            usages(&format!(
-                r#"{{"total_tokens":3,"input_tokens":2,"output_tokens":1,"models":{models}}}"#
-            ))
-        };
         let model = r#"{"total_tokens":3,"input_tokens":2,"output_tokens":1}"#;
-        let used = (Some(2), Some(1), Some(0));
-        let named = |name: &str| vec![(name.to_owned(), used.0, used.1, used.2)];
-        assert_eq!(of(&format!(r#"{{"m":{model}}}"#)), named("m"));
-        for odd in ["{}", "7", &format!(r#"{{"m":{model},"n":7}}"#)] {
-            assert_eq!(of(odd), named(""), "{odd}");
+        for (models, name) in [
+            (format!(r#"{{"m":{model}}}"#), "m"),
+            (format!(r#"{{"m":{model},"n":7}}"#), ""),
+            ("{}".to_owned(), ""),
+            ("7".to_owned(), ""),
+        ] {
+            let stats = model.replace('}', &format!(r#","models":{models}}}"#));
+            let counts = [Some(2), Some(1), Some(0)];
+            assert_eq!(usages(&stats), [(name.to_owned(), counts)], "{stats}");
         }
     }
 }

@@ -1,0 +1,232 @@
+//! The wire types of `opencode run --format json`.
+
+use std::borrow::Cow;
+
+use crate::{
+    conversation::{CorrId, Text, Timestamp, TokenUsage},
+    executors::{
+        Extra, Header, Parsed,
+        wire::{Object, value},
+    },
+    json::Raw,
+};
+
+/// One record of the stream: a part of a message, as it is when it is complete, or an error.
+#[derive(Clone, Debug)]
+pub struct JsonLine<'a> {
+    pub message_id: Option<Text>,
+    pub kind: Kind<'a>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind<'a> {
+    /// `step_start`: the model is asked.
+    StepStart,
+    /// `text`.
+    Text(Text),
+    /// `reasoning`: printed for those alone who ask for it.
+    Reasoning(Text),
+    ToolUse(Box<ToolUse<'a>>),
+    StepFinish(StepFinish<'a>),
+    Error(Failure<'a>),
+}
+
+/// `tool_use`: a call together with its result.
+#[derive(Clone, Debug)]
+pub struct ToolUse<'a> {
+    pub id: Option<CorrId>,
+    pub name: Cow<'a, str>,
+    pub input: Option<Raw<'a>>,
+    pub is_error: bool,
+    /// What the tool gave back, or what went wrong.
+    pub output: Option<Text>,
+    /// For people: a path, what a command is for.
+    pub title: Option<Text>,
+    /// What else the tool says of its work; each has its own fields.
+    pub metadata: Object<'a>,
+    /// Files, such as images, that belong to the output.
+    pub attachments: Vec<Attachment<'a>>,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// A file that belongs to an output.
+#[derive(Clone, Debug)]
+pub struct Attachment<'a> {
+    pub mime: Cow<'a, str>,
+    /// Often the whole file, as a `data:` address.
+    pub url: Cow<'a, str>,
+    pub filename: Option<Cow<'a, str>>,
+}
+
+/// `step_finish`: the model has answered.
+#[derive(Clone, Debug)]
+pub struct StepFinish<'a> {
+    /// `stop`, `tool-calls`, `length`, ..
+    pub reason: Option<Cow<'a, str>>,
+    /// What the step used.
+    pub usage: TokenUsage,
+}
+
+/// `error`: the run failed.
+#[derive(Clone, Debug)]
+pub struct Failure<'a> {
+    /// `APIError`, `MessageAbortedError`, ..
+    pub name: Cow<'a, str>,
+    pub message: Option<Text>,
+    /// `statusCode`, `responseBody`, ..
+    pub facts: Extra,
+}
+
+impl<'a> JsonLine<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let (field, read): (_, fn(&mut Object<'a>, &mut Header<'a>) -> Kind<'a>) =
+            match &*header.name {
+                "step_start" => ("part", |_, _| Kind::StepStart),
+                "text" => ("part", |part, header| Kind::Text(take_text(part, header))),
+                "reasoning" => ("part", |part, header| Kind::Reasoning(take_text(part, header))),
+                "tool_use" => {
+                    ("part", |part, header| Kind::ToolUse(Box::new(ToolUse::take(part, header))))
+                }
+                "step_finish" => ("part", |part, _| Kind::StepFinish(StepFinish::take(part))),
+                "error" => ("error", |error, _| Kind::Error(Failure::take(error))),
+                _ => return Parsed::Unknown,
+            };
+        let Some(mut part) = object.object(field) else { return Parsed::Unknown };
+        let kind = read(&mut part, header);
+        let message_id = part.text("messageID");
+        // Where the files are kept as they were, and what the model's provider makes of the part.
+        part.ignore(&["id", "sessionID", "type", "snapshot", "metadata"]);
+        object.ignore(&["sessionID"]);
+        object.adopt(field, part);
+        Parsed::Line(Self { message_id, kind })
+    }
+}
+
+/// A part begins when its time says, and is printed when it is complete.
+fn take_time(part: &mut Object<'_>, header: &mut Header<'_>) -> Option<Timestamp> {
+    let mut time = part.object("time")?;
+    header.at = time.timestamp("start").or(header.at);
+    let end = time.timestamp("end");
+    time.ignore(&["compacted"]);
+    part.adopt("time", time);
+    end
+}
+
+fn take_text(part: &mut Object<'_>, header: &mut Header<'_>) -> Text {
+    take_time(part, header);
+    part.text("text").unwrap_or_default()
+}
+
+impl<'a> ToolUse<'a> {
+    fn take(part: &mut Object<'a>, header: &mut Header<'a>) -> Self {
+        let mut state = part.object("state").unwrap_or_default();
+        let printed_at = header.at;
+        let taken = Self {
+            id: part.corr_id("callID").or_else(|| part.corr_id("id")),
+            name: part.str("tool").unwrap_or_default(),
+            input: state.raw("input"),
+            is_error: state.take("status", read_status).unwrap_or(false),
+            output: ["output", "error"].into_iter().find_map(|key| state.text(key)),
+            title: state.text("title").filter(|title| !title.is_empty()),
+            metadata: state.object("metadata").unwrap_or_default(),
+            attachments: state.take("attachments", Attachment::read).unwrap_or_default(),
+            ended_at: take_time(&mut state, header).or(printed_at),
+        };
+        part.adopt("state", state);
+        taken
+    }
+}
+
+/// Whether it is `error` and not `completed`; any other word stays, and no release prints one.
+fn read_status(raw: Raw<'_>) -> Option<bool> {
+    match &*value::as_str(raw)? {
+        "completed" => Some(false),
+        "error" => Some(true),
+        _ => None,
+    }
+}
+
+impl<'a> Attachment<'a> {
+    fn read(raw: Raw<'a>) -> Option<Vec<Self>> {
+        let files = value::elements(raw)?.into_iter().map(|file| {
+            let mut file = value::object(file)?;
+            let (mime, url) = (file.str("mime").unwrap_or_default(), file.str("url")?);
+            Some(Self { mime, url, filename: file.str("filename") })
+        });
+        files.collect()
+    }
+}
+
+impl<'a> StepFinish<'a> {
+    fn take(part: &mut Object<'a>) -> Self {
+        let cost_usd = part.f64("cost");
+        let tokens = part.object("tokens").map(|mut tokens| {
+            let usage = take_usage(&mut tokens);
+            part.adopt("tokens", tokens);
+            usage
+        });
+        let usage = TokenUsage { cost_usd, ..tokens.unwrap_or_default() };
+        Self { reason: part.str("reason"), usage }
+    }
+}
+
+/// Cached input is counted apart from `input`. Reasoning is counted apart from `output` by releases that
+/// state a total; in the logs of older ones `output` is as large as reasoning and answer together.
+fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
+    let mut cache = tokens.object("cache").unwrap_or_default();
+    let (read, write) = (cache.u64("read"), cache.u64("write"));
+    let (input, output) = (tokens.u64("input"), tokens.u64("output"));
+    let (reasoning, total) = (tokens.u64("reasoning"), tokens.u64("total"));
+    tokens.adopt("cache", cache);
+    let sum = |counts: &[Option<u64>]| {
+        counts.iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(*count))
+    };
+    let is_apart = reasoning > output
+        || total.is_some_and(|total| total >= sum(&[input, read, write, output, reasoning]));
+    TokenUsage {
+        input_tokens: input.map(|_| sum(&[input, read, write])),
+        output_tokens: output.map(|own| if is_apart { sum(&[output, reasoning]) } else { own }),
+        cache_read_tokens: read,
+        cache_write_tokens: write,
+        reasoning_tokens: reasoning,
+        ..TokenUsage::default()
+    }
+}
+
+impl<'a> Failure<'a> {
+    fn take(error: &mut Object<'a>) -> Self {
+        let mut data = error.object("data").unwrap_or_default();
+        let message = data.text("message");
+        let facts = ["statusCode", "isRetryable", "providerID", "ref", "responseBody", "metadata"];
+        let facts = facts.into_iter().filter_map(|key| Some((key.to_owned(), data.json(key)?)));
+        let facts = facts.collect();
+        data.ignore(&["responseHeaders"]);
+        error.adopt("data", data);
+        Self { name: error.str("name").unwrap_or_default(), message, facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasoning_is_output_once() {
+        let cache = r#""cache":{"read":100,"write":20}"#;
+        for (tokens, output) in [
+            (r#""input":10,"output":7,"reasoning":3,"total":140,"#, 10),
+            (r#""input":10,"output":7,"reasoning":3,"total":137,"#, 7),
+            (r#""input":10,"output":7,"reasoning":3,"#, 7),
+            (r#""input":10,"output":3,"reasoning":7,"#, 10),
+        ] {
+            let tokens = format!("{{{tokens}{cache}}}");
+            let usage = take_usage(&mut Object::parse(&tokens).unwrap());
+            assert_eq!(
+                (usage.input_tokens, usage.output_tokens),
+                (Some(130), Some(output)),
+                "{tokens}"
+            );
+        }
+        assert_eq!(take_usage(&mut Object::default()), TokenUsage::default());
+    }
+}
