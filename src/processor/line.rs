@@ -31,7 +31,7 @@ impl Line<'_> {
     }
 }
 
-/// The state of a [`LineFramer`] between two lines: a plain value that can be stored with serde.
+/// The state of a [`LineFramer`](super::LineFramer) between two lines: a plain value that can be stored with serde.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FramerState {
     /// Where the next line begins.
