@@ -77,7 +77,7 @@ where
         let Some(session) = &event.session else { return self.emitter.emit(event) };
         let Seen { first, current } = &mut self.sessions;
         let first = first.get_or_insert_with(|| session.clone());
-        let goes_on = current.as_ref().is_none_or(|current| current == session);
+        let goes_on = current.as_ref().is_none_or(|current| is_same(current, session));
         let mut all = Batch::EMPTY;
         if !goes_on && !states_its_id(&event.item) {
             let facts = Session { session_id: Some((**session).into()), ..Session::default() };
@@ -87,16 +87,27 @@ where
         if !goes_on || current.is_none() {
             *current = Some(session.clone());
         }
-        all.append(match qualified(&event.item, session).filter(|_| first != session) {
+        let qualified =
+            if is_same(first, session) { None } else { qualified(&event.item, session) };
+        let outputs = match qualified {
             Some(item) => self.emitter.emit(&located(event, item)),
             None => self.emitter.emit(event),
-        });
+        };
+        if all.is_empty() {
+            return outputs;
+        }
+        all.append(outputs);
         all
     }
 
     fn finish(&mut self) -> Batch<Out> {
         self.emitter.finish()
     }
+}
+
+/// Keys of one session are mostly clones of each other.
+fn is_same(left: &Arc<str>, right: &Arc<str>) -> bool {
+    Arc::ptr_eq(left, right) || left == right
 }
 
 fn states_its_id(event: &DomainEvent) -> bool {
