@@ -14,6 +14,7 @@
 //!
 //! - [`transduce`]: the framework. [`Reducer`](transduce::Reducer), [`Emitter`](transduce::Emitter) and
 //!   the [`Transducer`](transduce::Transducer) that composes them. Knows no JSON and no agent.
+//! - [`files`]: files for their owner only, replaced as a whole.
 //! - [`json`]: JSON values as raw text, and fast serialisation.
 //! - [`conversation`]: the domain. [`DomainEvent`](conversation::DomainEvent) is the one boundary
 //!   between agents and consumers; [`ToolCalls`](conversation::ToolCalls) pairs results with calls.
@@ -29,6 +30,7 @@
     feature = "processor",
     doc = "- [`processor`]: the imperative shell: bytes, lines, positions."
 )]
+#![cfg_attr(feature = "pricing", doc = "- [`pricing`]: what tokens cost.")]
 #![cfg_attr(
     feature = "source",
     doc = "- [`source`]: logs as files that grow, are rotated, replaced or truncated; following."
@@ -44,11 +46,15 @@ pub mod emitters;
 #[cfg(feature = "executors")]
 pub mod executors;
 #[cfg(feature = "conversation")]
+pub mod files;
+#[cfg(feature = "conversation")]
 pub mod json;
 #[cfg(feature = "conversation")]
 pub mod ledger;
 #[cfg(all(doc, feature = "processor"))]
 pub mod performance;
+#[cfg(feature = "pricing")]
+pub mod pricing;
 #[cfg(feature = "processor")]
 pub mod processor;
 #[cfg(feature = "source")]

@@ -3,7 +3,7 @@
 #![cfg(feature = "full")]
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use std::{fs, sync::Arc};
+use std::sync::Arc;
 
 use foldline::{
     conversation::{
@@ -11,7 +11,7 @@ use foldline::{
         NormalizedEntryType, Position, Session, ToolStatus, ToolUse,
     },
     emitters::{
-        audit::{AuditFile, SyncPolicy},
+        audit::{AuditChain, verify},
         patch::{ConversationPatch, CorrIdResolver, PatchEmitter},
         sqlite::{DEFAULT_WAIT, Database, Rows},
     },
@@ -114,44 +114,37 @@ fn every_patch_of_a_call_carries_its_id() {
 }
 
 /// The session of each record in a trail.
-fn sessions(trail: &std::path::Path) -> Vec<Value> {
-    let trail = fs::read_to_string(trail).unwrap();
+fn sessions(trail: &[u8]) -> Vec<Value> {
+    let trail = str::from_utf8(trail).unwrap();
     let records = trail.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     records.map(|record| record["record"]["session"].clone()).collect()
 }
 
 #[test]
 fn an_audit_trail_stays_in_its_session_when_it_is_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("audit.jsonl");
     let at = |line, event| Located::new(Position { line, offset: 10 * line }, event);
     let session = |id: &str| {
         let session = Session { session_id: Some(id.into()), ..Session::default() };
         DomainEvent::Session(Box::new(session))
     };
 
-    let mut file = AuditFile::open(&path, SyncPolicy::Never).unwrap();
-    file.chain_mut().begin_log(Some("log.jsonl"));
+    let mut trail = Vec::new();
+    let mut chain = AuditChain::default();
+    chain.begin_log(Some("log.jsonl"));
     for (line, event) in (1..).zip([said("before"), session("s1"), said("in it")]) {
-        file.append(&at(line, event)).unwrap();
+        chain.append(&at(line, event), &mut trail);
     }
-    let stored = serde_json::to_string(&file.checkpoint().unwrap()).unwrap();
-    // What is written after the checkpoint does not count.
-    file.append(&at(4, session("lost"))).unwrap();
-    file.flush().unwrap();
-    drop(file);
-
-    let checkpoint = serde_json::from_str(&stored).unwrap();
-    let mut file = AuditFile::resume(&path, checkpoint, SyncPolicy::Never).unwrap();
-    file.append(&at(4, said("still in it"))).unwrap();
-    file.chain_mut().go_on_with("other.jsonl", Some("s2".into()));
-    file.append(&at(5, said("in another"))).unwrap();
-    file.chain_mut().begin_log(Some("new.jsonl"));
-    file.append(&at(6, said("in none yet"))).unwrap();
-    file.flush().unwrap();
+    let stored = serde_json::to_string(&chain).unwrap();
+    let mut chain: AuditChain = serde_json::from_str(&stored).unwrap();
+    chain.append(&at(4, said("still in it")), &mut trail);
+    chain.go_on_with("other.jsonl", Some("s2".into()));
+    chain.append(&at(5, said("in another")), &mut trail);
+    chain.begin_log(Some("new.jsonl"));
+    chain.append(&at(6, said("in none yet")), &mut trail);
+    assert!(verify(&*trail, |_| {}).unwrap().is_ok());
     let none = Value::Null;
     assert_eq!(
-        sessions(&path),
+        sessions(&trail),
         [none.clone(), json!("s1"), json!("s1"), json!("s1"), json!("s2"), none]
     );
 }

@@ -5,7 +5,7 @@
 use std::{fs, path::Path};
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, by_item, locating},
+    conversation::{DomainEvent, Json, Located, Position, by_item, locating},
     emitters::{
         metrics::Metrics,
         patch::{PatchRecord, PatchStream, PatchStreamState},
@@ -13,7 +13,10 @@ use foldline::{
     },
     executors::{Reducing, droid::Droid},
     json,
-    ledger::{Checkpoint, Commit, CommitError, FileLedger, Ledger, SourceFacts, SourceName},
+    ledger::{
+        Checkpoint, Commit, CommitError, FileLedger, FileLedgerError, Ledger, SourceFacts,
+        SourceName,
+    },
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::{Batch, Emitter, Gather, Reducer, Resume},
     wire::Record,
@@ -141,6 +144,7 @@ where
             let (state, memory) = (reducer.init(), emitter.state());
             let snapshot = Snapshot {
                 framer: Default::default(),
+                within: None,
                 counts: Default::default(),
                 state,
                 emitter: memory,
@@ -235,4 +239,41 @@ fn the_same_driver_fills_a_database() {
         entries.push(Database::open(&path, DEFAULT_WAIT).unwrap().totals().unwrap());
     }
     assert_eq!(entries[0], entries[1]);
+}
+
+#[test]
+fn a_journal_is_of_one_writer_whatever_its_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let refused = |output: &str| {
+        let error = FileLedger::open(&path(output), &path("journal")).unwrap_err();
+        assert!(matches!(error, FileLedgerError::JournalLocked), "{error}");
+        let error = FileLedger::begin_anew(&path(output), &path("journal")).unwrap_err();
+        assert!(matches!(error, FileLedgerError::JournalLocked), "{error}");
+    };
+    let mut ledger = FileLedger::open(&path("one"), &path("journal")).unwrap();
+    refused("two");
+    for line in 1..4 {
+        let name = SourceName::from("log");
+        let expected = ledger.load(&name).unwrap().map(|stored| stored.position);
+        let position = Position { line, offset: line };
+        let (facts, state) = (SourceFacts::default(), Json::default());
+        let checkpoint = Checkpoint { facts, position, state, complete: false };
+        let commit = Commit { source: name, expected, checkpoint, output: b"line\n".to_vec() };
+        ledger.commit(&[commit], &[]).unwrap();
+        // The journal was replaced, and is locked all the same.
+        refused("two");
+    }
+    drop(ledger);
+    // The journal is of another output.
+    let error = FileLedger::open(&path("two"), &path("journal")).unwrap_err();
+    assert!(matches!(error, FileLedgerError::Output), "{error}");
+    assert_eq!(fs::read(path("one")).unwrap(), b"line\n".repeat(3));
+
+    // Somebody who does not ask for the lock has replaced it.
+    let mut ledger = FileLedger::open(&path("one"), &path("journal")).unwrap();
+    fs::copy(path("journal"), path("other")).unwrap();
+    fs::rename(path("other"), path("journal")).unwrap();
+    let error = ledger.commit(&[], &[]).unwrap_err().to_string();
+    assert!(error.contains("another program has replaced it"), "{error}");
 }

@@ -7,6 +7,7 @@ use std::{fs, io::Write, path::PathBuf};
 use foldline::{
     conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session},
     emitters::sqlite::{DEFAULT_WAIT, Database, Rows},
+    files::temporary_of,
     ledger::{FileLedger, SourceName},
     testkit::ledger::{self, Engine},
 };
@@ -47,9 +48,7 @@ impl Engine for FileEngine {
     fn interrupt(&self) {
         let mut output = fs::OpenOptions::new().append(true).open(&self.output).unwrap();
         output.write_all(b"item 17\nite").unwrap();
-        let mut journal = self.journal.clone().into_os_string();
-        journal.push(".new");
-        fs::write(journal, "{\"foldline_ledger\":").unwrap();
+        fs::write(temporary_of(&self.journal), "{\"foldline_ledger\":").unwrap();
     }
 }
 

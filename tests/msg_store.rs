@@ -287,7 +287,9 @@ fn event() -> impl Strategy<Value = DomainEvent> {
         }),
         (0u64..9).prop_map(|input| DomainEvent::Usage {
             usage: TokenUsage { input_tokens: Some(input), ..TokenUsage::default() },
-            model: None
+            model: None,
+            message_id: None,
+            timestamp: None
         }),
         Just(DomainEvent::warning(WarningKind::Malformed, "x")),
     ]

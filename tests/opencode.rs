@@ -106,6 +106,7 @@ fn the_tokens_of_all_steps_add_up() {
         cache_write_tokens: Some(10),
         reasoning_tokens: Some(5),
         cost_usd: Some(0.5),
+        ..TokenUsage::default()
     };
     assert_eq!(log("session").usage(), used);
     let older = log("untimed").usage();

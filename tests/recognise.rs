@@ -59,6 +59,11 @@ const LOGS: &[(&str, &str)] = &[
 {"type":"todo_state","id":"t","timestamp":"2026-01-01T00:00:00Z","todos":{"todos":""},"messageIndex":1}"#,
     ),
     (
+        "droid-settings",
+        r#"{"assistantActiveTimeMs":9,"model":"m","reasoningEffort":"off","autonomyMode":"auto-low","tokenUsage":{}}
+{"model":"m","reasoningEffort":"off","autonomyMode":"normal"}"#,
+    ),
+    (
         "droid-jsonrpc",
         r#"{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"1","result":{}}
 {"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"notification","method":"droid.session_notification","params":{}}"#,
@@ -236,7 +241,6 @@ fn documents_are_no_logs() {
         pretty,
         &pretty.replace('\n', ""),
         r#"{"v":1,"id":"T-1","created":1,"messages":[],"agentMode":"smart"}"#,
-        r#"{"assistantActiveTimeMs":1,"model":"m","autonomyMode":"a","tokenUsage":{}}"#,
     ] {
         assert_eq!(verdict(document), Verdict::Undecided, "{document}");
     }

@@ -301,6 +301,31 @@ fn a_log_that_is_another_one_is_not_gone_on_with() {
 }
 
 #[test]
+fn a_log_that_was_cut_while_nobody_followed_it_is_read_from_its_beginning() {
+    for text in ["2\n", "two\n", "three\n", ""] {
+        let log = Log::new("one\nmo");
+        let mut left = read_once(&log);
+        left.read = Extent::of(b"one\n");
+        log.write("log", text);
+        let mut reader = log.follow();
+        assert_eq!(reader.follow.resume(&left).unwrap(), None);
+        // Nothing of the new text is taken for what was read.
+        assert_eq!(reader.follow.identity(4).unwrap(), None);
+        reader.expect(&format!("|{text}"));
+        log.add("more\n");
+        reader.expect(&format!("|{text}more\n"));
+        assert_eq!(reader.notices, [Notice::Truncated { read: 4, lost: 2 }]);
+        assert!(reader.follow.identity(4).unwrap().is_some());
+
+        // Another file is not known to be the log.
+        fs::rename(log.path("log"), log.path("other")).unwrap();
+        log.write("log", text);
+        let error = log.follow().follow.resume(&left).unwrap_err();
+        assert!(matches!(error, SourceError::Unrecognised { .. }), "{error}");
+    }
+}
+
+#[test]
 fn all_names_of_a_file_have_one_identity() {
     let log = Log::new("one\ntwo\n");
     fs::hard_link(log.path("log"), log.path("hard")).unwrap();
@@ -327,11 +352,11 @@ fn what_is_known_of_an_open_file_is_not_that_of_its_successor() {
     assert_eq!(file.length().unwrap(), Some(4));
     assert_eq!(file.read().unwrap(), b"one\n");
     let mut another = LogFile::open_regular(log.path("log")).unwrap();
-    assert!(!another.starts_with(before.read).unwrap());
+    assert!(!another.starts_with(&before).unwrap());
     // Truncated to less than was read, it has no identity.
     File::create(log.path("log.1")).unwrap();
     assert_eq!(file.identity(4).unwrap(), None);
-    assert!(!file.starts_with(before.read).unwrap());
+    assert!(!file.starts_with(&before).unwrap());
 }
 
 #[test]

@@ -250,6 +250,8 @@ fn odds_and_ends(script: &mut Script) {
             ..TokenUsage::default()
         },
         model: None,
+        message_id: None,
+        timestamp: None,
     });
     script.session(Session {
         outcome: Some(Outcome::Failed),

@@ -1,4 +1,4 @@
-//! Every `foldline query` over a thousand sessions, beside the same SQL in the `sqlite3` shell.
+//! Every question to a database of a thousand sessions, beside the same SQL in the `sqlite3` shell.
 #![allow(missing_docs, clippy::expect_used)]
 
 #[path = "../../benches/common/mod.rs"]
@@ -21,21 +21,21 @@ const SESSIONS: u64 = 1_000;
 const BYTES: usize = 40 << 10;
 
 const QUESTIONS: [&[&str]; 10] = [
-    &["tasks"],
-    &["task", "500"],
+    &["task", "list"],
+    &["task", "show", "500"],
     &["sessions"],
-    &["session", "500"],
-    &["session", "500", "--last", "20"],
+    &["show", "500", "--format", "json"],
+    &["show", "500", "--format", "json", "--last", "20"],
     &["tools"],
     &["errors"],
     &["search", "return"],
     &["search", "\"a string\" return", "--limit", "0"],
-    &["sql", "SELECT kind, count(*), max(duration_ms) FROM tool_calls GROUP BY kind"],
+    &["query", "sql", "SELECT kind, count(*), max(duration_ms) FROM tool_calls GROUP BY kind"],
 ];
 
 fn ask(db: &Path, question: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.arg("query").args(question).arg("--db").arg(db);
+    command.args(question).arg("--db").arg(db);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

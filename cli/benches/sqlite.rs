@@ -97,7 +97,7 @@ fn insert(db: &Path, tables: &[Rows], foreign_keys: bool) {
             .unwrap();
         for row in rows {
             insert.execute(rusqlite::params_from_iter(row)).unwrap();
-            if let ("entries", [id, .., content, output]) = (*table, row.as_slice()) {
+            if let ("entries", [id, .., content, output, _]) = (*table, row.as_slice()) {
                 search.execute([id, content, output]).unwrap();
             }
         }

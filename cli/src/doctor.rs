@@ -2,14 +2,16 @@
 
 use std::{
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use clap::Args;
 
 use super::{
     error::Error,
-    exit, files,
+    exit,
+    files::{self, Found},
+    homes::or_homes,
     log::Log,
     options::{EXIT_CODES, parse_size},
     pipeline,
@@ -20,15 +22,14 @@ use foldline::{
     emitters::{drift::Drift, terminal::neutralise},
     executors::{DynExecutor, Format},
     processor::{Counts, Finished},
-    source::Step,
+    source::{SourceError, Step},
 };
 
 /// The options of `foldline doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct DoctorArgs {
-    /// Logs, or folders that are searched for them
-    #[arg(required = true)]
+    /// Logs, or folders that are searched for them [default: where the agents keep theirs]
     paths: Vec<PathBuf>,
 
     /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
@@ -44,9 +45,14 @@ pub(super) struct DoctorArgs {
 pub(super) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     let mut understood = true;
-    for path in files::find(&args.paths)? {
+    let paths = or_homes(&args.paths, &program.registry)?;
+    let logs = files::logs(program, &paths)?;
+    if logs.is_empty() {
+        return Err(Error::NoLogs { paths });
+    }
+    for found in logs {
         let mut text = String::new();
-        understood &= examine(program, &path, args.max_line, &mut text)?;
+        understood &= examine(program, &found, args.max_line, &mut text)?;
         // Names of fields and files may contain control characters.
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
@@ -57,12 +63,22 @@ pub(super) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
 /// Describes one log. Returns whether all of it was understood.
 fn examine(
     program: &Program,
-    path: &Path,
+    found: &Found,
     max_line: usize,
     text: &mut String,
 ) -> Result<bool, Error> {
-    let name = path.display();
-    let mut log = Log::open(path)?;
+    let name = found.path.display();
+    let opened = match found.is_named {
+        true => Log::open(&found.path),
+        false => Log::open_regular(&found.path),
+    };
+    let mut log = match opened {
+        Err(Error::Source(SourceError::NotRegular { .. })) => {
+            *text += &format!("{name}\n  not a file\n\n");
+            return Ok(false);
+        }
+        opened => opened?,
+    };
     let executor = match log.executor(&program.registry, "auto", max_line) {
         Ok(executor) => executor,
         Err(

@@ -7,10 +7,7 @@ use std::{
 
 use super::exit;
 use foldline::{
-    emitters::{audit::AuditError, sqlite::SqliteError},
-    executors::Format,
-    ledger::CommitError,
-    source::SourceError,
+    emitters::sqlite::SqliteError, executors::Format, ledger::CommitError, source::SourceError,
 };
 
 /// Why the program failed.
@@ -55,14 +52,23 @@ pub(super) enum Error {
     #[error(transparent)]
     Database(#[from] SqliteError),
 
-    #[error(transparent)]
-    Audit(AuditError),
-
     #[error("{path} was read by another program meanwhile")]
     Overtaken { path: String },
 
     #[error("there is no {what} {id:?}{}", suggestion(.near))]
     NotFound { what: &'static str, id: String, near: Vec<String> },
+
+    #[error("no agent keeps logs here (searched: {searched}); name a log or a folder of logs")]
+    NoHomes { searched: String },
+
+    #[error(
+        "there are no logs in {} (searched for files named .jsonl and .json, and not in hidden folders)",
+        list(.paths)
+    )]
+    NoLogs { paths: Vec<PathBuf> },
+
+    #[error("cannot start {command}: {error}")]
+    Start { command: String, error: io::Error },
 
     #[error("{0}")]
     WrongUse(String),
@@ -73,6 +79,10 @@ fn suggestion(near: &[String]) -> String {
         [] => String::new(),
         near => format!("; did you mean {}?", near.join(" or ")),
     }
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// An error of the system, with the file that it is about.
@@ -123,11 +133,11 @@ impl Error {
             Self::Input { .. }
             | Self::Source(_)
             | Self::Output(_)
-            | Self::Audit(_)
             | Self::Checkpoint { .. }
             | Self::Database(_)
             | Self::Overtaken { .. } => exit::FAILED,
-            Self::NotFound { .. } => exit::NOT_FOUND,
+            Self::Start { .. } => exit::FAILED,
+            Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }
     }

@@ -5,24 +5,51 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::error::Error;
+use super::{distinct::DistinctFiles, error::Error, program::Program};
+
+/// A file to be read.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// It was named itself, and may be a pipe or `-`. One that was found in a folder may not: opening a pipe
+    /// waits for its writer.
+    pub(super) is_named: bool,
+}
+
+/// The logs at or below `paths`, without the files that standard output and standard error are written to.
+pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+    let mut outputs = DistinctFiles::default();
+    outputs.stdout()?;
+    outputs.stderr()?;
+    for path in paths.iter().filter(|path| !path.is_dir()) {
+        outputs.input("the log", path)?;
+    }
+    let mut logs = Vec::new();
+    for found in find(paths)? {
+        if !outputs.is_output(&found.path, &program.registry)? {
+            logs.push(found);
+        }
+    }
+    Ok(logs)
+}
 
 /// The files that `paths` name, and those in the folders that they name, however deep: sorted within
 /// each folder, hidden ones left out. A file that is named itself is always included.
-pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     let mut files = Vec::new();
     for path in paths {
-        find_in(path, &mut files).map_err(|error| Error::Input { path: path.clone(), error })?;
+        if path.is_dir() {
+            let found = find_in(path, &mut files);
+            found.map_err(|error| Error::Input { path: path.clone(), error })?;
+        } else {
+            files.push(Found { path: path.clone(), is_named: true });
+        }
     }
     Ok(files)
 }
 
-fn find_in(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    if path == Path::new("-") || !fs::metadata(path)?.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    let mut entries: Vec<_> = fs::read_dir(path)?.collect::<Result<_, _>>()?;
+fn find_in(folder: &Path, files: &mut Vec<Found>) -> io::Result<()> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -38,7 +65,7 @@ fn find_in(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             .extension()
             .is_some_and(|extension| extension == "jsonl" || extension == "json")
         {
-            files.push(path);
+            files.push(Found { path, is_named: false });
         }
     }
     Ok(())

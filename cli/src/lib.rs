@@ -5,21 +5,35 @@
 //! value, to which other crates add their executors and consumers.
 #![forbid(unsafe_code)]
 
+mod agent;
+mod allocator;
+mod answer;
 mod args;
+mod check;
+mod config;
+mod distinct;
 mod doctor;
 mod error;
+mod export;
 mod files;
+mod homes;
 mod ingest;
+mod keys;
 mod log;
+mod logging;
+mod malformed;
 mod options;
+mod overview;
 mod pace;
+mod pager;
 mod pipeline;
 mod program;
 mod prune;
-mod query;
 mod replay;
 mod run;
-mod side_file;
+#[cfg(feature = "serve")]
+mod serve;
+mod shell;
 mod signal;
 mod sink;
 mod table;

@@ -18,10 +18,13 @@ use crate::error::Error;
 /// The most bytes that are read to recognise the format.
 const RECOGNISE: usize = 16 << 20;
 
+/// How the files of SQLite begin.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
 /// A log that is being read.
 pub(crate) enum Log {
     /// Read to its current end.
-    Once(LogFile),
+    Once(Box<LogFile>),
     /// Followed as it grows, is rotated or replaced.
     Followed(Box<Follow>),
 }
@@ -30,7 +33,12 @@ impl Log {
     /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = if path == Path::new("-") { LogFile::stdin() } else { LogFile::open(path)? };
-        Ok(Self::Once(file))
+        Ok(Self::Once(Box::new(file)))
+    }
+
+    /// Opens a regular file. Never waits, as opening a pipe would.
+    pub(crate) fn open_regular(path: &Path) -> Result<Self, Error> {
+        Ok(Self::Once(Box::new(LogFile::open_regular(path)?)))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -72,9 +80,20 @@ impl Log {
         report(path, notice);
     }
 
-    /// The executor of this name, or for `auto` the one whose format the first records are of. Nothing of
-    /// the log is consumed.
+    /// The executor of this name, or for `auto` the one whose format the first records are of, for a file of
+    /// the log's name. Nothing of the log is consumed.
     pub(crate) fn executor(
+        &mut self,
+        registry: &Registry,
+        name: &str,
+        max_line: usize,
+    ) -> Result<DynExecutor, Error> {
+        let executor = self.recognise(registry, name, max_line)?;
+        let file = self.path().file_name().unwrap_or_default().to_string_lossy();
+        Ok(executor.of_file(&file))
+    }
+
+    fn recognise(
         &mut self,
         registry: &Registry,
         name: &str,
@@ -135,7 +154,7 @@ fn report(path: &Path, what: &dyn std::fmt::Display) {
 }
 
 /// Looks at the beginning of a log until its format is known.
-struct Recognition<'r> {
+pub(crate) struct Recognition<'r> {
     registry: &'r Registry,
     path: PathBuf,
     recogniser: Recogniser,
@@ -146,7 +165,8 @@ struct Recognition<'r> {
 }
 
 impl<'r> Recognition<'r> {
-    fn new(registry: &'r Registry, path: &Path, max_line: usize) -> Self {
+    /// Begins with the first bytes of the log at this path.
+    pub(crate) fn new(registry: &'r Registry, path: &Path, max_line: usize) -> Self {
         Self {
             registry,
             path: path.to_owned(),
@@ -163,7 +183,17 @@ impl<'r> Recognition<'r> {
     }
 
     /// Adds bytes; returns the executor as soon as it is known.
-    fn push(&mut self, bytes: &[u8], is_end: bool) -> Result<Option<DynExecutor>, Error> {
+    pub(crate) fn push(
+        &mut self,
+        bytes: &[u8],
+        is_end: bool,
+    ) -> Result<Option<DynExecutor>, Error> {
+        if self.bytes == 0 && bytes.starts_with(SQLITE) {
+            let path = self.path.display();
+            return Err(Error::WrongUse(format!(
+                "{path} is a database, and no log; foldline sessions --db {path} lists what is in it"
+            )));
+        }
         let Self { recogniser, framer, records, .. } = self;
         let mut observe = |line: Line<'_>| {
             read_records(line, |record| {

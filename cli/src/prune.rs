@@ -2,17 +2,15 @@
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
     time::Duration,
 };
 
 use clap::Args;
+use jiff::tz::TimeZone;
 
 use super::{
-    error::Error,
-    exit,
+    answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption,
     options::EXIT_CODES,
-    query::when::{self, When},
 };
 use foldline::{
     conversation::Timestamp,
@@ -23,14 +21,13 @@ use foldline::{
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct PruneArgs {
-    /// The database
-    #[arg(long, value_name = "FILE")]
-    db: PathBuf,
+    #[command(flatten)]
+    database: DatabaseOption,
 
     /// Remove the entries of sessions in which nothing happened since then: an age such as 30d, a day
-    /// such as 2026-01-31 (UTC), or an RFC 3339 time
-    #[arg(long, value_name = "WHEN", value_parser = when::parse)]
-    older_than: When,
+    /// such as 2026-01-31, or an RFC 3339 time
+    #[arg(long, value_name = "WHEN", value_parser = when::check)]
+    older_than: String,
 
     /// Only report what would be removed
     #[arg(long)]
@@ -46,19 +43,25 @@ pub(super) struct PruneArgs {
 }
 
 pub(super) fn run(args: &PruneArgs) -> Result<u8, Error> {
+    let db = args.database.path()?;
+    DistinctFiles::of_database(&db)?;
     // Opening for writing would create a missing database.
-    if !args.db.exists() {
-        return Err(SqliteError::Missing(args.db.clone()).into());
+    if !db.exists() {
+        return Err(SqliteError::Missing(db).into());
     }
     let wait = Duration::from_secs(args.wait.into());
     let mut database = match args.dry_run {
-        true => Database::open_read_only(&args.db, wait)?,
-        false => Database::open(&args.db, wait)?,
+        true => Database::open_read_only(&db, wait)?,
+        false => Database::open_sound(&db, wait)?,
     };
-    let before = Timestamp::from_millis(args.older_than.start);
+    let before = Timestamp::from_millis(when::parse(&args.older_than, &TimeZone::system())?.start);
     let Pruned { sessions, entries, calls, bytes, .. } = database.prune(before, args.dry_run)?;
+    database.confirm()?;
     if args.compact {
         database.compact()?;
+    }
+    if !args.dry_run {
+        database.close()?;
     }
     let verb = if args.dry_run { "would remove" } else { "removed" };
     writeln!(

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     process::ExitCode,
 };
 
@@ -10,17 +10,26 @@ use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::Poss
 use foldline::{emitters::terminal::neutralise, executors::DynExecutor};
 
 use crate::{
+    agent, allocator,
+    answer::{blocks, errors, files, query, search, sessions, show, statusline, tools, usage},
     args::{Args, Command},
-    doctor,
+    check, config, doctor,
     error::Error,
-    exit, ingest,
+    exit, export, ingest, keys,
+    logging::log_to_stderr,
+    overview,
     program::Program,
-    prune, query, replay, task, verify,
+    prune, replay, shell,
+    sink::SinkKind,
+    task, verify,
 };
 
 impl Program {
     /// Runs the program with the arguments of the process.
+    ///
+    /// On Linux it starts itself again, once, with another setting of the allocator: call it first.
     pub fn run(&self) -> ExitCode {
+        allocator::settle();
         self.run_with(std::env::args_os())
     }
 
@@ -33,10 +42,14 @@ impl Program {
         I::Item: Into<OsString> + Clone,
     {
         log_to_stderr();
-        let matches = self.command().get_matches_from(arguments);
-        // clap itself exits with 2 on wrong use, and with 0 after --help.
-        let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        match self.run_command(&args.command) {
+        let run = || {
+            let command = config::with_defaults(self.command())?;
+            // clap itself exits with 2 on wrong use, and with 0 after --help.
+            let matches = command.get_matches_from(arguments);
+            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+            self.run_command(args.command.as_ref())
+        };
+        match run() {
             Ok(code) => ExitCode::from(code),
             // The reader closed the pipe: nothing is left to do.
             Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -51,15 +64,33 @@ impl Program {
         }
     }
 
-    fn run_command(&self, command: &Command) -> Result<u8, Error> {
+    fn run_command(&self, command: Option<&Command>) -> Result<u8, Error> {
+        let Some(command) = command else { return overview::run(self) };
         match command {
+            Command::Sessions(args) => sessions::run(self, args),
+            Command::Usage(args) => usage::run(self, args),
+            Command::Blocks(args) => blocks::run(self, args),
+            Command::Statusline(args) => statusline::run(self, args),
+            Command::Show(args) => show::run(self, args),
+            Command::Search(args) => search::run(self, args),
+            Command::Files(args) => files::run(self, args),
+            Command::Tools(args) => tools::run(self, args),
+            Command::Errors(args) => errors::run(self, args),
+            Command::Query(args) => query::run(self, args),
+            Command::Task(args) => task::run(self, args),
+            Command::Run(args) => agent::run(self, args),
             Command::Replay(args) => replay::run(self, args),
+            Command::Export(args) => export::run(self, args),
             Command::Ingest(args) => ingest::run(self, args),
-            Command::Query(args) => query::run(args),
-            Command::Task(args) => task::run(args),
             Command::Prune(args) => prune::run(args),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => crate::serve::run(self, args),
             Command::Doctor(args) => doctor::run(self, args),
             Command::Verify(args) => verify::run(args),
+            Command::Check(args) => check::run(args),
+            Command::AuditKey(args) => keys::run(args),
+            Command::Completions(args) => shell::completions(self.command(), args),
+            Command::Man(args) => shell::man(self.command(), args),
         }
     }
 
@@ -71,8 +102,10 @@ impl Program {
             let auto = PossibleValue::new("auto").help("Looks at the first lines");
             std::iter::once(auto).chain(named).collect::<Vec<_>>()
         };
-        let outputs: Vec<_> =
-            self.sinks.iter().map(|kind| PossibleValue::new(kind.name).help(kind.about)).collect();
+        let outputs = || {
+            let named = |kind: &SinkKind| PossibleValue::new(kind.name).help(kind.about);
+            self.sinks.iter().map(named).collect::<Vec<_>>()
+        };
         let executor = |verb: ClapCommand| {
             verb.mut_arg("executor", |arg| {
                 arg.value_parser(executors()).hide_possible_values(false)
@@ -80,21 +113,12 @@ impl Program {
         };
         Args::command()
             .mut_subcommand("replay", |verb| {
-                executor(verb).mut_arg("format", |arg| arg.value_parser(outputs))
+                executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
             })
+            .mut_subcommand("run", |verb| {
+                executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
+            })
+            .mut_subcommand("export", executor)
             .mut_subcommand("ingest", executor)
     }
-}
-
-/// Logs to standard error what `RUST_LOG` selects; without it, nothing.
-fn log_to_stderr() {
-    if std::env::var_os("RUST_LOG").is_none() {
-        return;
-    }
-    // Fails if the embedding program has set a subscriber already.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .try_init();
 }

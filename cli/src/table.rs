@@ -23,6 +23,8 @@ pub(super) struct Layout {
 pub(super) enum Clip {
     /// Down to a few characters.
     Early,
+    /// The same, at its beginning: the end of a path says more.
+    Start,
     /// Last, if clipping the others is not enough.
     Late,
     /// Never.
@@ -35,6 +37,10 @@ const GAP: usize = 2;
 /// The least width of a clipped column.
 const LEAST: usize = 8;
 const LEAST_LATE: usize = 12;
+
+/// What a clipped column should have at the least, if others can be left out for it.
+const WORTH: usize = 32;
+const WORTH_LATE: usize = 20;
 
 /// Writes a table with a line of headings, no line wider than `width` columns.
 pub(super) fn write_table(
@@ -57,7 +63,10 @@ pub(super) fn write_table(
     for row in std::iter::once(&headings).chain(&rows) {
         let mut line = String::new();
         for ((cell, layout), width) in row.iter().zip(layouts).zip(&widths) {
-            let cell = clip(cell, *width);
+            let cell = match layout.clip {
+                Clip::Start => clip_start(cell, *width),
+                _ => clip(cell, *width),
+            };
             let space = " ".repeat(width.saturating_sub(cell.width()));
             let gap = " ".repeat(if line.is_empty() { 0 } else { GAP });
             let (before, after) = if layout.right { (&*space, "") } else { ("", &*space) };
@@ -68,13 +77,35 @@ pub(super) fn write_table(
     Ok(())
 }
 
+/// The width that a table needs to be worth reading: columns that are clipped early keep [`WORTH`] columns, the
+/// others everything.
+pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<String>]) -> usize {
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| neutralise_line(cell).width()).max().unwrap_or(0)
+    };
+    let columns = headings.iter().zip(layouts).enumerate().map(|(column, (heading, layout))| {
+        let width = widest(column).max(heading.width());
+        match layout.clip {
+            Clip::Early | Clip::Start => width.min(WORTH),
+            Clip::Late => width.min(WORTH_LATE),
+            Clip::Never => width,
+        }
+    });
+    columns.sum::<usize>() + GAP * headings.len().saturating_sub(1)
+}
+
 /// Narrows the widest of the columns that may be clipped until the table fits, or no column can be
 /// narrowed.
 fn fit(widths: &mut [usize], layouts: &[Layout], width: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
     for (clip, least) in [(Clip::Early, LEAST), (Clip::Late, LEAST_LATE)] {
         while widths.iter().sum::<usize>() + gaps > width {
-            let columns = widths.iter_mut().zip(layouts).filter(|(_, layout)| layout.clip == clip);
+            let is_clipped = |layout: &Layout| match layout.clip {
+                Clip::Start => clip == Clip::Early,
+                other => other == clip,
+            };
+            let columns = widths.iter_mut().zip(layouts).filter(|(_, layout)| is_clipped(layout));
             let Some((widest, _)) = columns.max_by_key(|(width, _)| **width) else { break };
             if *widest <= least {
                 break;
@@ -105,6 +136,22 @@ pub(super) fn clip(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(clipped)
 }
 
+/// The end of a text in at most `width` columns; with an ellipsis if it is clipped.
+fn clip_start(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return Cow::Borrowed(text);
+    }
+    let mut room = width.saturating_sub(1);
+    let kept = text.char_indices().rev().take_while(|(_, c)| {
+        let needs = c.width().unwrap_or(0);
+        let fits = needs <= room;
+        room = room.saturating_sub(needs);
+        fits
+    });
+    let start = kept.last().map_or(text.len(), |(at, _)| at);
+    Cow::Owned(format!("…{}", text.get(start..).unwrap_or_default()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +179,13 @@ mod tests {
         for line in table(&[ID, NUMBER, TEXT], rows, 12) {
             assert!(line.width() <= 12, "{line}");
         }
+    }
+
+    #[test]
+    fn of_a_path_the_end_is_kept() {
+        assert_eq!(clip_start("/a/long/path.rs", 9), "…/path.rs");
+        assert_eq!(clip_start("/a/中文字.rs", 8), "…文字.rs");
+        assert_eq!(clip_start("short", 9), "short");
     }
 
     #[test]

@@ -1,8 +1,7 @@
-//! `foldline task`: assigns sessions to tasks.
+//! `foldline task`: sessions that belong together.
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
     time::Duration,
 };
 
@@ -12,7 +11,14 @@ use foldline::{
     emitters::{sqlite::Database, terminal::neutralise_line},
 };
 
-use crate::{error::Error, exit, options::EXIT_CODES, query::find};
+use crate::{
+    answer::{AskArgs, answer, find, sessions, task},
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    options::EXIT_CODES,
+    program::Program,
+};
 
 /// The options of `foldline task`.
 #[derive(Debug, Args)]
@@ -20,10 +26,20 @@ use crate::{error::Error, exit, options::EXIT_CODES, query::find};
 pub(super) struct TaskArgs {
     #[command(subcommand)]
     action: Action,
+
+    #[command(flatten)]
+    ask: AskArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    /// The tasks, with their totals
+    List,
+    /// Everything about one task
+    Show {
+        /// The task
+        id: String,
+    },
     /// Assigns a session to a task
     Set {
         /// The session: its number, its id, or the beginning of its id
@@ -32,27 +48,31 @@ enum Action {
         /// The task; without one, the session's task is its own id
         task: Option<String>,
 
-        /// The database
-        #[arg(long, value_name = "FILE", default_value = "foldline.db")]
-        db: PathBuf,
-
         /// How many seconds to wait while another program writes to the database
         #[arg(long, value_name = "SECONDS", default_value_t = 10)]
         wait: u32,
     },
 }
 
-pub(super) fn run(args: &TaskArgs) -> Result<u8, Error> {
-    let Action::Set { session, task, db, wait } = &args.action;
-    let wait = Duration::from_secs((*wait).into());
-    // Opening for writing would create a missing database.
-    drop(Database::open_read_only(db, wait)?);
-    let mut database = Database::open(db, wait)?;
-    let row = find::session(&database, session)?;
-    let task = task.as_deref().map(TaskId::from);
-    database.set_task(row, task.as_ref())?;
-    let task = task.as_ref().map_or("the task of its own id", TaskId::as_str);
-    writeln!(io::stdout(), "session {row} belongs to {}", neutralise_line(task))
-        .map_err(Error::Output)?;
-    Ok(exit::FINE)
+pub(super) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
+    match &args.action {
+        Action::List => answer(program, &args.ask, |asked| sessions::tasks(asked, None)),
+        Action::Show { id } => answer(program, &args.ask, |asked| task::answer(asked, id)),
+        Action::Set { session, task, wait } => {
+            let wait = Duration::from_secs((*wait).into());
+            let path = args.ask.database.path()?;
+            DistinctFiles::of_database(&path)?;
+            // Opening for writing would create a missing database.
+            drop(Database::open_read_only(&path, wait)?);
+            let mut database = Database::open_sound(&path, wait)?;
+            let row = find::session(&database, session)?;
+            let task = task.as_deref().map(TaskId::from);
+            database.set_task(row, task.as_ref())?;
+            database.close()?;
+            let task = task.as_ref().map_or("the task of its own id", TaskId::as_str);
+            writeln!(io::stdout(), "session {row} belongs to {}", neutralise_line(task))
+                .map_err(Error::Output)?;
+            Ok(exit::FINE)
+        }
+    }
 }

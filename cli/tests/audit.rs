@@ -3,14 +3,13 @@
 
 use std::{
     fs,
-    num::NonZeroU64,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use foldline::{
     conversation::locating,
-    emitters::audit::{AuditError, AuditFile, Head, SyncPolicy, verify},
+    emitters::audit::{AuditChain, AuditError, AuditFile, Head, SyncPolicy, verify},
     executors::Registry,
     processor::Processor,
     transduce::Transducer,
@@ -321,6 +320,43 @@ fn a_trail_goes_on_only_after_a_record() {
     assert!(!error.to_string().is_empty());
 }
 
+/// The beginning of a trail that belongs to a ledger.
+fn begun(trail: &str) -> (AuditChain, String) {
+    let mut line = Vec::new();
+    let chain = AuditChain::of_ledger("l1", trail, 2, &mut line);
+    (chain, String::from_utf8(line).expect("text"))
+}
+
+#[test]
+fn a_trail_says_which_ledger_it_belongs_to_and_what_is_missing() {
+    let case = Case::new();
+    let (mut chain, mut trail) = begun("t1");
+    let mut gap = Vec::new();
+    chain.append_gap(2, 5, &mut gap);
+    trail += str::from_utf8(&gap).expect("text");
+    fs::write(case.trail(), &trail).expect("the trail is written");
+    let said = case.check(&[]);
+    assert!(said.starts_with("good: 2 records\nledger: l1\n"), "{said}");
+    assert!(said.contains("missing: 2 commits were made before the trail was begun\n"), "{said}");
+    assert!(said.contains("missing: 3 commits were made without it before record 2\n"), "{said}");
+
+    // Only the ledger adds to it.
+    let error = AuditFile::open(case.trail(), SyncPolicy::Never).expect_err("a ledger's trail");
+    assert!(matches!(error, AuditError::Owned { .. }), "{error}");
+}
+
+#[test]
+fn a_trail_within_a_trail_is_found() {
+    let case = Case::new();
+    let (chain, first) = begun("t1");
+    let (_, second) = begun("t2");
+    let zeros = Head::default().hash.to_string();
+    let second = forge(&second, &zeros, &chain.head().hash.to_string());
+    let second = forge(&second, "\"seq\":1", "\"seq\":2");
+    let said = case.verdict(&[first, second]);
+    assert!(said.contains("line 2: record 2 begins a trail: two trails were joined"), "{said}");
+}
+
 #[test]
 fn only_one_writes() {
     let case = Case::new();
@@ -329,28 +365,6 @@ fn only_one_writes() {
     assert!(matches!(second, Err(AuditError::Locked { .. })));
     drop(first);
     AuditFile::open(case.trail(), SyncPolicy::Never).expect("the next");
-}
-
-#[test]
-fn a_trail_resumes_exactly_at_its_checkpoint() {
-    let case = Case::new();
-    let every = SyncPolicy::Every(NonZeroU64::MIN);
-    let mut file = AuditFile::open(case.trail(), every).expect("the trail");
-    let checkpoint = file.checkpoint().expect("a checkpoint");
-    record(LOG, &mut file);
-    drop(file);
-    let whole = fs::read(case.trail()).expect("the trail");
-
-    let stored = serde_json::to_string(&checkpoint).expect("JSON");
-    let restored = serde_json::from_str(&stored).expect("a checkpoint");
-    let mut file = AuditFile::resume(case.trail(), restored, every).expect("the trail again");
-    record(LOG, &mut file);
-    drop(file);
-    assert_eq!(fs::read(case.trail()).expect("the trail"), whole, "what was cut was made again");
-
-    fs::write(case.trail(), &whole[..100]).expect("another file");
-    let other = AuditFile::resume(case.trail(), checkpoint, every);
-    assert!(matches!(other, Err(AuditError::OtherFile { .. } | AuditError::Tail { .. })));
 }
 
 fn good(trail: &[u8]) -> Option<Head> {

@@ -12,7 +12,7 @@ use std::{
     process::{Command, Output},
 };
 
-use logs::{assert_same, droid, dump, run, stdout, write_logs};
+use logs::{assert_same, droid, dump, run, said, stdout, write_logs};
 use tempfile::TempDir;
 
 struct Place(TempDir);
@@ -78,15 +78,15 @@ fn an_ingest_that_runs_out_of_room_goes_on_with_more() {
         let room = sizes.iter().max().unwrap() * tenths / 10 / 512;
         assert_told(&with_room(room as u32, &cut), &name);
         // The trail ends with a whole record.
-        let trail = fs::read_to_string(place.path(&format!("{name}.audit"))).unwrap_or_default();
-        assert!(trail.is_empty() || trail.ends_with("}\n"), "{tenths}");
-        let whole_trail = fs::read_to_string(place.path("whole.audit")).unwrap();
-        assert!(whole_trail.starts_with(&trail), "{tenths}");
+        let trail = |name: &str| said(place.path(&format!("{name}.audit")).as_ref());
+        let whole_trail = trail("whole");
+        let is_begun = fs::exists(place.path(&format!("{name}.audit"))).unwrap();
+        assert!(!is_begun || whole_trail.starts_with(&trail(&name)), "{tenths}");
 
         done(&cut);
         let db = |name: &str| dump(place.path(&format!("{name}.db")).as_ref());
         assert_same(&db(&name), &db("whole"), &name);
-        assert!(fs::read_to_string(place.path(&format!("{name}.audit"))).unwrap() == whole_trail);
+        assert!(trail(&name) == whole_trail);
     }
 }
 
@@ -106,19 +106,42 @@ fn count_entries(db: &str) -> i64 {
 }
 
 #[test]
-fn metrics_without_room_leave_the_earlier_ones_whole() {
+fn metrics_that_cannot_be_written_leave_the_earlier_ones_whole() {
     let place = Place::new();
     let (db, metrics) = (place.path("db"), place.path("m.prom"));
     let command = ["ingest", &place.path("logs"), "--db", &db, "--metrics", &metrics];
     stdout(&command);
     let whole = fs::read_to_string(&metrics).unwrap();
     fs::write(&metrics, "earlier\n").unwrap();
-    symlink("/dev/full", place.path("m.prom.new")).unwrap();
-    assert_told(&run(&command), &metrics);
+    let in_the_way = place.path("m.prom.foldline-new");
+    fs::create_dir(&in_the_way).unwrap();
+    let output = run(&command);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&in_the_way));
     assert_eq!(fs::read_to_string(&metrics).unwrap(), "earlier\n");
-    // What was in the way is gone with what could not be written.
+    fs::remove_dir(&in_the_way).unwrap();
     stdout(&command);
     assert_eq!(fs::read_to_string(&metrics).unwrap(), whole);
+}
+
+/// Somebody who may write to the folder cannot have another file overwritten.
+#[test]
+fn a_planted_link_is_not_followed() {
+    let place = Place::new();
+    let (db, metrics, victim) = (place.path("db"), place.path("m.prom"), place.path("victim"));
+    fs::write(&victim, "precious\n").unwrap();
+    for name in ["m.prom.new", "m.prom.foldline-new", "checkpoint.new", "checkpoint.foldline-new"] {
+        symlink(&victim, place.path(name)).unwrap();
+    }
+    stdout(&["ingest", &place.path("logs"), "--db", &db, "--metrics", &metrics]);
+    let (log, out) = (place.path("logs/large.jsonl"), place.path("out"));
+    let checkpoint = place.path("checkpoint");
+    let replay = ["replay", &log, "--out", &out, "--format", "events", "--checkpoint", &checkpoint];
+    stdout(&replay);
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious\n");
+    for written in [metrics, checkpoint] {
+        assert!(fs::symlink_metadata(written).unwrap().is_file());
+    }
 }
 
 #[test]

@@ -236,6 +236,34 @@ fn the_size_of_what_was_cut_off_unread_is_told() {
 }
 
 #[test]
+fn a_log_that_was_cut_while_nobody_followed_it_is_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let follow = || {
+        let output = Command::new(env!("CARGO_BIN_EXE_foldline"))
+            .args(["replay", "--follow", "--idle-exit", "0", "--executor", "droid", "log"])
+            .args(["--format", "events", "--out", "out", "--checkpoint", "checkpoint"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{errors}");
+        (said_in(&fs::read_to_string(folder.path().join("out")).unwrap()), errors)
+    };
+    fs::write(&log, line("one") + &line("two")).unwrap();
+    assert_eq!(follow(), (vec!["one".into(), "two".into()], String::new()));
+    fs::write(&log, line("three")).unwrap();
+    let (said, errors) = follow();
+    assert_eq!(said, ["one", "two", "three"]);
+    assert!(errors.contains("log was truncated or rewritten"), "{errors}");
+    // It is told once.
+    let appended = [fs::read_to_string(&log).unwrap(), line("four")].concat();
+    fs::write(&log, appended).unwrap();
+    let said = ["one", "two", "three", "four"].map(str::to_owned).into();
+    assert_eq!(follow(), (said, String::new()));
+}
+
+#[test]
 fn a_log_may_be_removed_and_put_back() {
     let followed = Followed::start(&line("one"));
     followed.wait_for("\"one\"");

@@ -83,7 +83,7 @@ fn every_verb_counts_the_same_sessions_however_they_alternate() {
         let replayed = stdout(&["replay", &log, "--format", "metrics"]);
         assert_eq!(sessions_total(&replayed), 2, "{name}: {replayed}");
         assert_eq!(sessions_total(&fs::read_to_string(prom).unwrap()), 2, "{name}");
-        let rows = stdout(&["query", "--db", db, "sessions", "--format", "json"]);
+        let rows = stdout(&["sessions", "--db", db, "--format", "json"]);
         let rows: Vec<Value> = serde_json::from_str(&rows).unwrap();
         assert_eq!(rows.len(), 2, "{name}: {rows:?}");
         for row in &rows {

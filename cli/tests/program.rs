@@ -12,7 +12,8 @@ use std::{
 };
 
 use foldline::{
-    conversation::DomainEvent,
+    conversation::{DomainEvent, NormalizedEntryType, tool_calls::TextResult},
+    executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
     transduce::{Batch, Emitter, Memoryless, Resume, emit_fn},
 };
 use foldline_cli::Program;
@@ -81,7 +82,7 @@ fn an_agent_of_another_crate_has_the_whole_program() {
     assert_eq!(place.run(&program, &ingest), code(0));
     assert_eq!(place.run(&program, &ingest), code(0));
     assert_eq!(place.read("ingested"), place.read("slow"));
-    let query = ["query", "--db", "@db", "sessions", "--format", "json"];
+    let query = ["sessions", "--db", "@db", "--format", "json"];
     assert_eq!(place.run(&program, &query), code(0));
     let doctor = ["doctor", "@log.jsonl", "--strict"];
     assert_eq!(
@@ -200,4 +201,48 @@ fn an_output_is_written_once_and_not_over_another() {
         assert_eq!(place.run(&program, &[&replay[..], &["--sink", wrong]].concat()), code(2));
     }
     assert_eq!(place.read("log.jsonl"), LOG);
+}
+
+/// Panics at a certain line.
+struct Trips;
+
+impl Executor for Trips {
+    const FORMAT: Format = Format { name: "trips", title: "Trips", agent: "trips", homes: &[] };
+    type Line<'a> = String;
+    type Result = TextResult;
+    type Memory = ();
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        Evidence::certain_if(object.has("trips"))
+    }
+
+    fn parse<'a>(&self, object: &mut Object<'a>, _: &mut Header<'a>) -> Parsed<String> {
+        Parsed::Line(object.str("trips").unwrap_or_default().into_owned())
+    }
+
+    fn line(&self, line: String, extra: Extra, (): &mut (), cx: &mut Context<'_, TextResult>) {
+        assert!(line != "stone", "it fell over a stone");
+        cx.entry(NormalizedEntryType::AssistantMessage, line.as_str(), extra);
+    }
+}
+
+#[test]
+fn a_panic_of_an_executor_ends_its_file_only() {
+    let (place, program) = (Place::new(), own_agent::program().executor(Trips));
+    fs::create_dir(place.path("logs")).unwrap();
+    let line = |text: &str| format!("{{\"trips\":\"{text}\"}}\n");
+    fs::write(place.path("logs/a.jsonl"), line("one") + &line("stone") + &line("two")).unwrap();
+    fs::write(place.path("logs/b.jsonl"), LOG).unwrap();
+    for (jobs, db) in [("1", "@one"), ("4", "@four")] {
+        let ingest = ["ingest", "@logs", "--db", db, "--jobs", jobs];
+        for _ in 0..2 {
+            assert_eq!(place.run(&program, &ingest), code(1), "it is reported");
+            let path = place.path(&db[1..]);
+            let database = foldline::emitters::sqlite::Database::open_read_only(
+                &path,
+                std::time::Duration::ZERO,
+            );
+            assert_eq!(database.unwrap().totals().unwrap().entries, 4, "all of the other log");
+        }
+    }
 }

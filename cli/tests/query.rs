@@ -48,7 +48,7 @@ impl Place {
     }
 
     fn arguments<'a>(&'a self, db: &'a str, question: &[&'a str]) -> Vec<&'a str> {
-        [&["query", "--db", db][..], question].concat()
+        [question, &["--db", db]].concat()
     }
 
     fn ask(&self, question: &[&str]) -> String {
@@ -97,7 +97,7 @@ fn sum(rows: &Value, column: &str) -> i64 {
 fn tasks_and_sessions_add_up_to_the_logs() {
     let place = Place::shared();
     let lines = lines(place);
-    let tasks = place.json(&["tasks"]);
+    let tasks = place.json(&["task", "list"]);
     let names: BTreeSet<_> =
         tasks.as_array().unwrap().iter().map(|task| task["task"].as_str().unwrap()).collect();
     assert_eq!(names, BTreeSet::from(["a", "b"]));
@@ -182,7 +182,7 @@ fn errors_are_the_calls_that_failed() {
 #[test]
 fn a_task_is_told_completely() {
     let place = Place::shared();
-    let answer = place.json(&["task", "a"]);
+    let answer = place.json(&["task", "show", "a"]);
     let lines = lines(place);
     let of_task = || lines.iter().filter(|line| line.0 == "a").map(|line| &line.2);
     let calls = of_task().filter(|line| is(line, "tool_call")).count();
@@ -205,7 +205,7 @@ fn a_task_is_told_completely() {
         sum(&answer["usage"], "cache_read_tokens"),
         11 * answer["sessions"].as_array().unwrap().len() as i64
     );
-    let table = place.ask(&["task", "a", "--width", "80"]);
+    let table = place.ask(&["task", "show", "a", "--width", "80"]);
     for part in ["SESSIONS", "TOKENS", "TOOLS", "FAILURES", "FILES", "TIMELINE"] {
         assert!(table.contains(part), "{part}");
     }
@@ -215,11 +215,11 @@ fn a_task_is_told_completely() {
 #[test]
 fn a_session_is_read_from_either_end() {
     let place = Place::shared();
-    let whole = place.json(&["session", "session-3"]);
+    let whole = place.json(&["show", "session-3"]);
     let entries = whole["entries"].as_array().unwrap();
-    let last = place.json(&["session", "session-3", "--last", "4"]);
+    let last = place.json(&["show", "session-3", "--last", "4"]);
     assert_eq!(last["entries"].as_array().unwrap()[..], entries[entries.len() - 4..]);
-    let many = place.json(&["session", "session-3", "--last", "1000000"]);
+    let many = place.json(&["show", "session-3", "--last", "1000000"]);
     assert_eq!(many["entries"], whole["entries"]);
 
     // The same conversation as the log itself gives.
@@ -236,9 +236,9 @@ fn a_session_is_read_from_either_end() {
     assert_eq!(stored, said);
 
     let number = whole["session"][0]["number"].to_string();
-    assert_eq!(place.json(&["session", &number]), whole);
-    let several = place.fails(&["session", "session-"], 2);
-    assert!(several.contains("8 sessions have an id that begins"), "{several}");
+    assert_eq!(place.json(&["show", &number]), whole);
+    let several = place.fails(&["show", "session-"], 2);
+    assert!(several.contains("8 sessions are meant by"), "{several}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn words_are_found_and_never_syntax() {
     for text in
         ["AND", "a OR", "NEAR(", "\"", "col:x", "x*", "^a", "-b", "(", "{a}", "a\"b", "'", "+"]
     {
-        let output = run(&place.arguments(place.db().to_str().unwrap(), &["search", "--", text]));
+        let output = run(&["search", "--db", place.db().to_str().unwrap(), "--", text]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         let has_word = text.contains(char::is_alphanumeric);
         assert_eq!(output.status.code(), Some(if has_word { 0 } else { 2 }), "{text}: {error}");
@@ -275,8 +275,11 @@ fn words_are_found_and_never_syntax() {
 #[test]
 fn sql_reads_and_nothing_else() {
     let place = Place::shared();
-    let rows =
-        place.json(&["sql", "SELECT count(*) AS n, NULL AS unknown, 1.5 AS half FROM sessions"]);
+    let rows = place.json(&[
+        "query",
+        "sql",
+        "SELECT count(*) AS n, NULL AS unknown, 1.5 AS half FROM sessions",
+    ]);
     assert_eq!(rows, json!([{"n": 8, "unknown": null, "half": 1.5}]));
     let before = dump(&place.db());
     let elsewhere = place.folder.path().join("elsewhere");
@@ -288,7 +291,7 @@ fn sql_reads_and_nothing_else() {
         format!("ATTACH '{}' AS other", elsewhere.display()),
         "no sql".to_owned(),
     ] {
-        place.fails(&["sql", &statement], 2);
+        place.fails(&["query", "sql", &statement], 2);
     }
     assert!(!elsewhere.exists());
     assert_eq!(dump(&place.db()), before);
@@ -307,20 +310,20 @@ fn time_can_be_chosen() {
     // The logs are of 2025-10-09, between 08:53 and 09:10.
     assert_eq!(count(&["errors", "--since", "2025-10-09", "--until", "2025-10-09"]), stamps.len());
     assert_eq!(count(&["errors", "--until", "2025-10-08"]), 0);
-    assert_eq!(count(&["tasks", "--since", "2025-10-10"]), 0);
+    assert_eq!(count(&["task", "list", "--since", "2025-10-10"]), 0);
     assert_eq!(count(&["tools", "--since", "7d"]), 0);
     let middle = "2025-10-09T08:57:00Z";
     let early = count(&["errors", "--until", middle]);
     assert!(early > 0 && early < stamps.len());
-    assert!(run(&["query", "--since", "yesterday", "tasks"]).status.code() == Some(2));
+    assert!(run(&["errors", "--since", "someday"]).status.code() == Some(2));
 }
 
 #[test]
 fn an_unknown_name_is_its_own_exit_code_with_suggestions() {
     let place = Place::shared();
-    let error = place.fails(&["session", "sesion-3"], 4);
+    let error = place.fails(&["show", "sesion-3"], 4);
     assert!(error.contains("did you mean") && error.contains("session-3"), "{error}");
-    let error = place.fails(&["task", "nothing like it"], 4);
+    let error = place.fails(&["task", "show", "nothing like it"], 4);
     assert!(error.contains("there is no task") && !error.contains("did you mean"), "{error}");
 }
 
@@ -334,7 +337,7 @@ fn what_a_log_says_acts_on_neither_terminal_nor_spreadsheet() {
     fs::write(folder.path().join("logs/evil.jsonl"), log).unwrap();
     let place = Place { folder };
     place.ingest();
-    for question in [&["session", "evil"][..], &["task", "logs"], &["search", "look"]] {
+    for question in [&["show", "evil"][..], &["task", "show", "logs"], &["search", "look"]] {
         let table = place.ask(&[question, &["--width", "300"]].concat());
         assert!(table.contains("Please") || table.contains("«look»"), "{table}");
         assert!(
@@ -342,13 +345,13 @@ fn what_a_log_says_acts_on_neither_terminal_nor_spreadsheet() {
             "{table}"
         );
     }
-    let csv = place.ask(&["session", "evil", "--format", "csv"]);
+    let csv = place.ask(&["show", "evil", "--format", "csv"]);
     assert!(csv.contains("'=cmd|'") && !csv.contains(",=cmd"), "{csv}");
 }
 
 #[test]
 fn a_missing_or_unreadable_database_is_a_clear_sentence() {
-    let output = run(&["query", "--db", "/no/such/file", "tasks"]);
+    let output = run(&["sessions", "--db", "/no/such/file"]);
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("there is no database at /no/such/file"), "{error}");
@@ -360,7 +363,7 @@ fn a_missing_or_unreadable_database_is_a_clear_sentence() {
 fn readers_do_not_wait_for_a_writer() {
     let place = Place::new(2, 2);
     let writer = rusqlite::Connection::open(place.db()).unwrap();
-    writer.execute_batch("BEGIN IMMEDIATE; DELETE FROM usage").unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE; DELETE FROM message_usage").unwrap();
     assert_eq!(place.json(&["sessions"])[0]["output_tokens"], 7);
     writer.execute_batch("ROLLBACK").unwrap();
 }
@@ -372,7 +375,7 @@ fn pruning_forgets_what_was_said_and_keeps_what_it_cost() {
     let prune = |more: &[&str]| {
         stdout(&[&["prune", "--db", db.to_str().unwrap(), "--older-than"][..], more].concat())
     };
-    let (tasks, before) = (place.json(&["tasks"]), dump(&db));
+    let (tasks, before) = (place.json(&["task", "list"]), dump(&db));
     let old = place.json(&["sessions", "--until", "2025-10-09T08:56:00Z"]);
     let old: Vec<_> = old
         .as_array()
@@ -394,10 +397,10 @@ fn pruning_forgets_what_was_said_and_keeps_what_it_cost() {
     let after = dump(&db);
     assert!(after.len() < before.len());
     let number = |row: &Value| row["number"].to_string();
-    let emptied = place.json(&["session", &number(old[0])]);
+    let emptied = place.json(&["show", &number(old[0])]);
     assert_eq!(emptied["entries"], json!([]));
     for column in ["input_tokens", "output_tokens", "sessions", "entries"] {
-        assert_eq!(sum(&place.json(&["tasks"]), column), sum(&tasks, column), "{column}");
+        assert_eq!(sum(&place.json(&["task", "list"]), column), sum(&tasks, column), "{column}");
     }
     // Nothing comes back.
     place.ingest();

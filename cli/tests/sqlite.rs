@@ -13,9 +13,9 @@ use foldline::{
     },
     emitters::{
         patch::CorrIdResolver,
-        sqlite::{DEFAULT_WAIT, Database, Rows},
+        sqlite::{DEFAULT_WAIT, Database, Output, Rows, SqliteError},
     },
-    ledger::{Checkpoint, Commit, CommitError, Ledger, SourceFacts},
+    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
 };
 use logs::{assert_same, dump};
 use serde_json::json;
@@ -68,6 +68,8 @@ fn events() -> Vec<DomainEvent> {
     let usage = |cost| DomainEvent::Usage {
         usage: TokenUsage { input_tokens: Some(3), cost_usd: Some(cost), ..Default::default() },
         model: Some("m".into()),
+        message_id: None,
+        timestamp: None,
     };
     let grow =
         |id: &str, text: &str| DomainEvent::GrowEntry { corr_id: id.into(), text: text.into() };
@@ -305,4 +307,65 @@ fn a_database_of_a_later_version_is_refused() {
         let error = result.unwrap_err().to_string();
         assert!(error.contains("was made by a later version of foldline"), "{error}");
     }
+}
+
+/// What a commit appends to a file, of which `written` bytes are on the disk.
+fn output(written: u64, offset: u64, bytes: &str) -> Output {
+    let mark = Mark { name: "file".to_owned(), state: Json::from(&json!({"written": written})) };
+    Output { mark, written, offset, bytes: bytes.into() }
+}
+
+#[test]
+fn the_outbox_keeps_what_is_not_yet_in_the_file() {
+    let place = Place::new();
+    let mut database = open(&place.path("db"));
+    let events = located(events());
+    let outbox = |database: &Database, offset| {
+        let bytes = database.outbox("file", offset).unwrap();
+        bytes.map(|bytes| String::from_utf8(bytes).unwrap())
+    };
+    let first = [commit(None, &events[..2], 2)];
+    let (_, commits) = database.commit_with(&first, &[output(0, 0, "one")], 0).unwrap();
+    assert_eq!((commits, database.commits().unwrap()), (1, 1));
+    drop(database);
+
+    let mut database = open(&place.path("db"));
+    assert_eq!(outbox(&database, 0).as_deref(), Some("one"));
+    assert_eq!(outbox(&database, 3), None);
+    let known = database.outputs().unwrap();
+    assert_eq!((known[0].name.as_str(), known[0].commits), ("file", 1));
+    // Nothing was written by now, then all of it.
+    database.commit_with(&[], &[output(0, 3, "two")], 1).unwrap();
+    assert_eq!(
+        (outbox(&database, 0), outbox(&database, 3)),
+        (Some("one".into()), Some("two".into()))
+    );
+    let (_, commits) = database.commit_with(&[], &[output(6, 6, "")], 1).unwrap();
+    assert_eq!((outbox(&database, 0), outbox(&database, 3)), (None, None));
+    assert_eq!(commits, 1, "nothing of a source was added");
+
+    // What is undone was never in the outbox.
+    let replacement = database.begin_replacing(&"log".into()).unwrap();
+    let again = [commit(None, &events[..3], 3)];
+    database.commit_with(&again, &[output(6, 6, "undone")], 1).unwrap();
+    database.undo_replacing(replacement).unwrap();
+    assert_eq!((outbox(&database, 6), database.commits().unwrap()), (None, 1));
+}
+
+#[test]
+fn a_commit_that_others_made_without_the_outputs_is_noticed() {
+    let place = Place::new();
+    let (mut one, mut two) = (open(&place.path("db")), open(&place.path("db")));
+    assert_eq!(one.id().unwrap(), two.id().unwrap());
+    assert_ne!(one.id().unwrap(), open(&place.path("other")).id().unwrap());
+    let events = located(events());
+    one.commit_with(&[commit(None, &events[..2], 2)], &[output(0, 0, "one")], 0).unwrap();
+    let other = Commit { source: "other".into(), ..commit(None, &events[..2], 2) };
+    two.commit(&[other], &[]).unwrap();
+    let before = dump(&place.path("db"));
+    let refused = one.commit_with(&[commit(Some(2), &events[2..4], 4)], &[output(3, 3, "two")], 1);
+    let Err(CommitError::Failed(SqliteError::Overtaken(path))) = refused else { panic!() };
+    assert_eq!(path, place.path("db"));
+    assert_same(&dump(&place.path("db")), &before, "");
+    assert_eq!(one.outbox("file", 3).unwrap(), None);
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     entry::{NormalizedEntry, NormalizedEntryType},
     id::CorrId,
-    json::Json,
+    json::{Json, stated},
     session::Session,
     text::Text,
     time::Timestamp,
@@ -73,6 +73,15 @@ pub enum DomainEvent {
         usage: TokenUsage,
         /// The model, if the log states it.
         model: Option<Text>,
+        /// The message that they were used for, if other logs may tell of it under the same id: a session that
+        /// was resumed in a file of its own, or a sub-agent's file. What several logs say of one message counts
+        /// once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<Text>,
+        /// When they were used, if the log states it. Tokens that a log states as a total, at the end of a run
+        /// for instance, were used by then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timestamp: Option<Timestamp>,
     },
     /// Something in the log is wrong or unknown.
     Warning(Box<Warning>),
@@ -118,10 +127,10 @@ impl DomainEvent {
                 Some(Timestamp::from_millis(begun.saturating_add(duration)))
             }
             Self::Session(session) => session.ended_at.or(session.started_at),
-            Self::GrowEntry { .. }
-            | Self::CloseEntry { entry: None, .. }
-            | Self::Usage { .. }
-            | Self::Warning(_) => None,
+            Self::Usage { timestamp, .. } => *timestamp,
+            Self::GrowEntry { .. } | Self::CloseEntry { entry: None, .. } | Self::Warning(_) => {
+                None
+            }
         }
     }
 }
@@ -142,7 +151,7 @@ pub struct Warning {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corr_id: Option<CorrId>,
     /// The value in question, raw, unless it is large; an entry has it too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     pub sample: Option<Json>,
 }
 

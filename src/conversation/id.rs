@@ -1,6 +1,10 @@
 //! Newtypes for the identifiers that must not be mixed up.
 
-use std::{borrow::Borrow, fmt, sync::Arc};
+use std::{
+    borrow::{Borrow, Cow},
+    fmt,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -21,18 +25,18 @@ macro_rules! string_id {
 
         impl From<&str> for $name {
             fn from(id: &str) -> Self {
-                Self(id.into())
+                Cow::Borrowed(id).into()
             }
         }
 
         impl From<String> for $name {
             fn from(id: String) -> Self {
-                Self(id.into())
+                Cow::<str>::Owned(id).into()
             }
         }
 
-        impl From<std::borrow::Cow<'_, str>> for $name {
-            fn from(id: std::borrow::Cow<'_, str>) -> Self {
+        impl From<Cow<'_, str>> for $name {
+            fn from(id: Cow<'_, str>) -> Self {
                 Self(id.into())
             }
         }

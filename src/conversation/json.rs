@@ -53,6 +53,11 @@ impl Json {
     }
 }
 
+/// Reads a value that is there: `null` is one, and not the absence of one.
+pub(super) fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
 impl Default for Json {
     fn default() -> Self {
         Self("null".into())

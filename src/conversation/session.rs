@@ -21,12 +21,18 @@ pub struct Session {
     /// The model; where it changes within the session, the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Text>,
+    /// Who serves the model: `openai`, .. OpenTelemetry's `gen_ai.provider.name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Text>,
     /// The reasoning effort that is set for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<Text>,
     /// The directory that the agent works in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Text>,
+    /// The branch of the version control there; where it changes within the session, the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Text>,
     /// The session's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
@@ -68,8 +74,10 @@ impl Session {
         take(&mut self.agent, &update.agent);
         take(&mut self.version, &update.version);
         take(&mut self.model, &update.model);
+        take(&mut self.provider, &update.provider);
         take(&mut self.reasoning_effort, &update.reasoning_effort);
         take(&mut self.cwd, &update.cwd);
+        take(&mut self.branch, &update.branch);
         take(&mut self.title, &update.title);
         take(&mut self.tools, &update.tools);
         take(&mut self.parent_session_id, &update.parent_session_id);

@@ -2,8 +2,8 @@
 
 use super::{
     action::{ActionType, FileChange, TodoItem, ToolResult},
-    entry::{NormalizedEntry, NormalizedEntryType},
-    event::DomainEvent,
+    entry::{Metadata, NormalizedEntry, NormalizedEntryType},
+    event::{DomainEvent, Warning},
     json::Json,
     session::Session,
     text::{Repr, Text},
@@ -69,6 +69,18 @@ impl NormalizedEntry {
         size
     }
 
+    /// Its approximate size in memory in bytes, where it is shared.
+    fn shared_size(&self) -> usize {
+        let metadata = self.metadata.as_ref().map_or(0, |metadata| {
+            let extra = metadata.extra.iter();
+            let extra: usize =
+                extra.map(|(name, _)| size_of::<(Box<str>, Json)>() + name.len()).sum();
+            size_of::<Metadata>() + extra
+        });
+        let parts = self.tool().map_or(0, |tool| tool.action_type.parts() * size_of::<TodoItem>());
+        2 * size_of::<usize>() + size_of::<Self>() + metadata + parts + self.size()
+    }
+
     fn each_part(&self, each: &mut dyn FnMut(Part<'_>)) {
         each(Part::Text(&self.content));
         if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
@@ -88,22 +100,30 @@ impl DomainEvent {
             | Self::OpenEntry { entry, .. }
             | Self::NewToolCall { entry, .. }
             | Self::UpdateToolCall { entry, .. }
-            | Self::CloseEntry { entry: Some(entry), .. } => {
-                size_of::<NormalizedEntry>() + entry.size()
-            }
+            | Self::CloseEntry { entry: Some(entry), .. } => entry.shared_size(),
             Self::GrowEntry { text, .. } => text.size(),
             Self::Warning(warning) => {
                 let sample = warning.sample.as_ref().map_or(0, |sample| sample.get().len());
-                warning.message.len() + sample
+                let subject = warning.subject.as_ref().map_or(0, String::len);
+                size_of::<Warning>() + warning.message.len() + subject + sample
             }
-            Self::Session(session) => {
-                let tools = session.tools.iter().flatten();
-                size_of::<Session>()
-                    + tools.map(|tool| size_of::<Text>() + tool.size()).sum::<usize>()
-            }
+            Self::Session(session) => session.size(),
             Self::CloseEntry { entry: None, .. } | Self::Usage { .. } => 0,
         };
         size_of::<Self>() + texts
+    }
+}
+
+impl Session {
+    /// Its approximate size in memory in bytes.
+    pub fn size(&self) -> usize {
+        let Self { agent, version, model, provider, reasoning_effort, cwd, title, .. } = self;
+        let texts = [agent, version, model, provider, reasoning_effort, cwd, title];
+        let texts = texts.into_iter().chain([&self.outcome_reason]).flatten();
+        let tools = self.tools.iter().flatten();
+        size_of::<Self>()
+            + texts.map(Text::size).sum::<usize>()
+            + tools.map(|tool| size_of::<Text>() + tool.size()).sum::<usize>()
     }
 }
 

@@ -18,6 +18,14 @@ impl Timestamp {
         self.0
     }
 
+    /// The beginning of the quarter of an hour that this moment is in. Every time zone is whole quarters from UTC,
+    /// so that days and hours of any can be made of these.
+    #[must_use]
+    pub const fn quarter_hour(self) -> Self {
+        const MILLIS: i64 = 15 * 60 * 1000;
+        Self(self.0.saturating_sub(self.0.rem_euclid(MILLIS)))
+    }
+
     /// Milliseconds from `earlier` to this moment; `None` if it lies before `earlier`.
     pub fn millis_since(self, earlier: Self) -> Option<u64> {
         self.0.checked_sub(earlier.0)?.try_into().ok()

@@ -22,6 +22,10 @@ pub struct TokenUsage {
     /// The part of the input that was written to a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
+    /// The part of [`cache_write_tokens`](Self::cache_write_tokens) that the cache keeps for an hour instead of
+    /// five minutes, which has another price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_1h_tokens: Option<u64>,
     /// The part of the output that was reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
@@ -43,6 +47,7 @@ impl TokenUsage {
             self.output_tokens,
             self.cache_read_tokens,
             self.cache_write_tokens,
+            self.cache_write_1h_tokens,
             self.reasoning_tokens,
         ];
         counters.into_iter().flatten().all(|count| count == 0)
@@ -55,6 +60,7 @@ impl TokenUsage {
         add(&mut self.output_tokens, more.output_tokens, u64::saturating_add);
         add(&mut self.cache_read_tokens, more.cache_read_tokens, u64::saturating_add);
         add(&mut self.cache_write_tokens, more.cache_write_tokens, u64::saturating_add);
+        add(&mut self.cache_write_1h_tokens, more.cache_write_1h_tokens, u64::saturating_add);
         add(&mut self.reasoning_tokens, more.reasoning_tokens, u64::saturating_add);
         add(&mut self.cost_usd, more.cost_usd, |a, b| a + b);
     }
@@ -69,6 +75,7 @@ impl TokenUsage {
             output_tokens: since(self.output_tokens, earlier.output_tokens),
             cache_read_tokens: since(self.cache_read_tokens, earlier.cache_read_tokens),
             cache_write_tokens: since(self.cache_write_tokens, earlier.cache_write_tokens),
+            cache_write_1h_tokens: since(self.cache_write_1h_tokens, earlier.cache_write_1h_tokens),
             reasoning_tokens: since(self.reasoning_tokens, earlier.reasoning_tokens),
             cost_usd: self.cost_usd.map(|now| (now - earlier.cost_usd.unwrap_or(0.0)).max(0.0)),
         }
@@ -82,6 +89,7 @@ impl TokenUsage {
             output_tokens: self.output_tokens.max(other.output_tokens),
             cache_read_tokens: self.cache_read_tokens.max(other.cache_read_tokens),
             cache_write_tokens: self.cache_write_tokens.max(other.cache_write_tokens),
+            cache_write_1h_tokens: self.cache_write_1h_tokens.max(other.cache_write_1h_tokens),
             reasoning_tokens: self.reasoning_tokens.max(other.reasoning_tokens),
             cost_usd: match (self.cost_usd, other.cost_usd) {
                 (Some(a), Some(b)) => Some(a.max(b)),

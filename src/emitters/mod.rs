@@ -2,17 +2,34 @@
 
 #[cfg(feature = "audit")]
 pub mod audit;
+#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
+mod call_text;
+#[cfg(any(feature = "transcript", feature = "html"))]
+mod changes;
 pub mod drift;
+#[cfg(feature = "html")]
+pub mod html;
+#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
+pub mod human;
+#[cfg(any(feature = "patch", feature = "html"))]
+mod index;
 pub mod interleaved;
 pub mod lines;
+#[cfg(feature = "markdown")]
+pub mod markdown;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(feature = "patch")]
 pub mod patch;
+#[cfg(feature = "redact")]
+pub mod redact;
+#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
+mod sgr;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(feature = "transcript")]
+#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
 pub mod terminal;
 pub mod traced;
 #[cfg(feature = "transcript")]
 pub mod transcript;
+pub mod usage;

@@ -2,13 +2,29 @@
 
 use crate::json::Raw;
 
-use super::wire::{Object, value};
+use super::{
+    files,
+    wire::{Object, value},
+};
 use crate::conversation::{
-    ActionType, FileChange, Json, NormalizedEntry, NormalizedEntryType, Text, TodoItem, ToolUse,
+    ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, NormalizedEntryType, Text,
+    TodoItem, ToolUse,
 };
 
 /// What a call does, with its title.
 pub type Titled = (ActionType, Text);
+
+/// Reads a call: the tool's name, what it is given, and the directory that the agent works in.
+pub type ActionMapper = fn(&str, Option<Raw<'_>>, Option<&str>) -> MappedCall;
+
+/// What a tool is given, to be taken field by field; nothing where something else than an object stands
+/// there, which then belongs to the call as it is: [`MappedCall::tool`].
+pub fn parameters(given: Option<Raw<'_>>) -> Option<Object<'_>> {
+    match given {
+        Some(given) if !given.is_null() => value::object(given),
+        _ => Some(Object::default()),
+    }
+}
 
 /// Reads a file, or lists a directory.
 pub fn file_read(path: Text) -> Titled {
@@ -20,10 +36,78 @@ pub fn file_edit(path: Text, changes: Vec<FileChange>) -> Titled {
     (ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
 }
 
+/// Writes a file as a whole; a call without a content empties it.
+pub fn file_write(path: Text, content: Option<Text>) -> Titled {
+    let content = content.unwrap_or_default();
+    file_edit(path.clone(), vec![FileChange::Write { path, content }])
+}
+
+/// Replaces a part of a file, as the two fields of these names say; see [`take_replacement`].
+pub fn file_replacement(path: Text, given: &mut Object<'_>, names: [&str; 2]) -> Titled {
+    let change = take_replacement(given, names, &path);
+    file_edit(path, change.into_iter().collect())
+}
+
+/// Takes the text that is replaced and the text in its place, from the fields of these names.
+pub fn take_replacement(
+    given: &mut Object<'_>,
+    names: [&str; 2],
+    path: &Text,
+) -> Option<FileChange> {
+    let [old, new] = names;
+    let change = files::replacement(path, &given.get_str(old)?, &given.get_str(new)?);
+    given.ignore(&names);
+    Some(change)
+}
+
+/// Takes a list of changes. It stays, beside them, if it says more than they do.
+pub fn take_changes(
+    given: &mut Object<'_>,
+    list: &str,
+    read: impl Fn(&mut Object<'_>) -> Option<FileChange>,
+) -> Option<Vec<FileChange>> {
+    let items = given.get(list).and_then(value::elements)?;
+    let mut is_whole = true;
+    let changes = items.into_iter().filter_map(|item| {
+        let mut item = value::object(item).unwrap_or_default();
+        let change = read(&mut item);
+        is_whole &= change.is_some() && item.rest().is_empty();
+        change
+    });
+    let changes = changes.collect();
+    if is_whole {
+        given.ignore(&[list]);
+    }
+    Some(changes)
+}
+
+/// Changes the files that a patch text names; nothing if it names none.
+pub fn file_patch(patch: &str, cwd: Option<&str>) -> Option<Titled> {
+    let changes = files::read_patch(patch, cwd);
+    let path = changes.first()?.path().clone();
+    Some(file_edit(path, changes))
+}
+
+/// Takes a patch text from the first of these fields that has one.
+pub fn take_patch(given: &mut Object<'_>, names: &[&str], cwd: Option<&str>) -> Option<Titled> {
+    let read = |raw| file_patch(&value::as_str(raw)?, cwd);
+    names.iter().find_map(|name| given.take(name, read))
+}
+
 /// Runs a command; a call without one has an empty command.
 pub fn command_run(command: Option<Text>) -> Titled {
     let command = command.unwrap_or_default();
     (ActionType::CommandRun { command: command.clone(), result: None }, command)
+}
+
+/// Takes the exit code that a tool's output states, by the ways agents spell it. A command that a `signal`
+/// ended, which stays, has not succeeded.
+pub fn take_exit_status(output: &mut Object<'_>) -> Option<CommandExitStatus> {
+    let mut names = ["exitCode", "exit_code"].into_iter();
+    let code = names.find_map(|name| output.take(name, value::parse));
+    let is_killed = output.get_str("signal").is_some_and(|signal| !signal.is_empty());
+    let killed = is_killed.then_some(CommandExitStatus::Success { success: false });
+    code.map(|code| CommandExitStatus::ExitCode { code }).or(killed)
 }
 
 /// Searches files, their names, or the web.
@@ -49,20 +133,35 @@ pub fn task_create(
     (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
 }
 
+/// Presents a plan for approval.
+pub fn plan_presentation(plan: Option<Text>) -> Titled {
+    let plan = plan.unwrap_or_default();
+    (ActionType::PlanPresentation { plan, result: None }, "plan".into())
+}
+
 /// Reads or writes the list of things to do.
 pub fn todo_list(operation: &str, todos: Vec<TodoItem>) -> Titled {
     let action = ActionType::TodoManagement { todos, operation: operation.into(), result: None };
     (action, "todo list".into())
 }
 
-/// Takes the field `todos`. The list stays, beside what was read, if not every item could be read.
+/// Takes the field `todos`, an array or [lines](numbered_todos). An array stays, beside what was read, if not
+/// every item could be read.
 pub fn take_todos(parameters: &mut Object<'_>) -> Vec<TodoItem> {
+    if let Some(lines) = parameters.text("todos") {
+        return numbered_todos(lines);
+    }
     let Some(items) = parameters.get("todos").and_then(value::elements) else { return Vec::new() };
     let todos = todo_items(&items);
     if todos.len() == items.len() {
         parameters.ignore(&["todos"]);
     }
     todos
+}
+
+/// Asks one question.
+pub fn question(question: Text) -> Titled {
+    (ActionType::Question { questions: vec![question.clone()], result: None }, question)
 }
 
 /// Asks what the field `questions` says. The list stays, beside the questions, if it says more, such as
@@ -115,6 +214,11 @@ impl MappedCall {
         Self::new(action, name)
     }
 
+    /// The same, of a tool that has no action of its own, and that may be unknown.
+    pub fn other(name: &str, arguments: Option<Raw<'_>>, is_known: bool) -> Self {
+        Self { unknown: !is_known, ..Self::tool(name, arguments) }
+    }
+
     /// The entry of the call, as it stands before its result.
     pub fn into_entry(self, tool_name: &str) -> NormalizedEntry {
         let tool = ToolUse::new(tool_name, self.action);
@@ -124,6 +228,11 @@ impl MappedCall {
         }
         entry
     }
+}
+
+/// Whether a name is one of these, which are separated by spaces.
+pub fn is_among(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
 }
 
 /// Whether a tool comes from an MCP server, by the ways agents spell such names: `server___tool`
@@ -142,15 +251,27 @@ pub fn todo_items(items: &[Raw<'_>]) -> Vec<TodoItem> {
                 .into_iter()
                 .find_map(|key| item.text(key))
                 .unwrap_or_default(),
-            status: item.text("status").unwrap_or_else(|| "pending".into()),
+            status: item.text("status").map_or_else(|| "pending".into(), plain_status),
             priority: item.text("priority"),
         })
     });
     items.collect()
 }
 
-/// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`. A text of
-/// thousands of lines, or of a MiB, is one thing to do.
+/// `TODO_STATUS_IN_PROGRESS` is `in_progress`.
+fn plain_status(status: Text) -> Text {
+    let word = match status.decode().strip_prefix("TODO_STATUS_") {
+        Some("PENDING") => "pending",
+        Some("IN_PROGRESS") => "in_progress",
+        Some("COMPLETED") => "completed",
+        Some("CANCELLED") => "cancelled",
+        _ => return status,
+    };
+    Text::from(word)
+}
+
+/// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`, or `- [x] Write the
+/// tests`. A text of thousands of lines, or of a MiB, is one thing to do.
 pub fn numbered_todos(text: Text) -> Vec<TodoItem> {
     const MAX_ITEMS: usize = 1 << 12;
     const MAX_SIZE: usize = 1 << 20;
@@ -159,9 +280,13 @@ pub fn numbered_todos(text: Text) -> Vec<TodoItem> {
     }
     let text = text.decode();
     let items = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || "-*. ".contains(c));
         let marked = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        let (status, content) = marked.unwrap_or(("pending", line));
+        let (status, content) = match marked {
+            Some(("x" | "X", content)) => ("completed", content),
+            Some((" ", content)) => ("pending", content),
+            marked => marked.unwrap_or(("pending", line)),
+        };
         TodoItem { content: content.trim().into(), status: status.into(), priority: None }
     });
     items.collect()
@@ -190,8 +315,23 @@ mod tests {
             rest(r#"{"todos":[{"content":"x"},7],"questions":[{"question":"q","options":[1]}]}"#),
             titled("q", 1, 1, 2)
         );
-        assert_eq!(rest(r#"{"todos":"x","questions":"q"}"#), titled("", 0, 0, 2));
+        assert_eq!(rest(r#"{"todos":7,"questions":"q"}"#), titled("", 0, 0, 2));
+        assert_eq!(rest(r#"{"todos":"1. x\n2. y"}"#), titled("", 2, 0, 0));
         assert_eq!(rest(r#"{"questions":["q"]}"#), titled("q", 0, 1, 0));
+    }
+
+    #[test]
+    fn a_command_exits_with_a_code_or_by_a_signal() {
+        let read = |output: &str| {
+            let mut output = Object::parse(output).unwrap();
+            (take_exit_status(&mut output), output.rest().len())
+        };
+        let code = |code| Some(CommandExitStatus::ExitCode { code });
+        assert_eq!(read(r#"{"exitCode":0,"signal":""}"#), (code(0), 1));
+        assert_eq!(read(r#"{"exit_code":2,"output":"x"}"#), (code(2), 1));
+        let killed = Some(CommandExitStatus::Success { success: false });
+        assert_eq!(read(r#"{"exitCode":null,"signal":"SIGKILL"}"#), (killed, 1));
+        assert_eq!(read(r#"{"exitCode":"two","signal":null}"#), (None, 1));
     }
 
     #[test]

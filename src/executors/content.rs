@@ -28,15 +28,21 @@ pub enum Part {
 impl Blocks {
     /// Reads an array of blocks, a single block, or a plain string.
     pub fn read(raw: Raw<'_>) -> Self {
-        let mut blocks = Self::default();
-        match value::elements(raw) {
-            Some(items) => items.into_iter().for_each(|item| blocks.push(item)),
-            None => blocks.push(raw),
-        }
-        blocks
+        Self::read_with_fields(raw).0
     }
 
-    fn push(&mut self, raw: Raw<'_>) {
+    /// The same, with the fields that nobody took of blocks whose type is known, named after it:
+    /// `text.mood`.
+    pub fn read_with_fields(raw: Raw<'_>) -> (Self, Vec<(String, Json)>) {
+        let (mut blocks, mut fields) = (Self::default(), Vec::new());
+        match value::elements(raw) {
+            Some(items) => items.into_iter().for_each(|item| blocks.push(item, &mut fields)),
+            None => blocks.push(raw, &mut fields),
+        }
+        (blocks, fields)
+    }
+
+    fn push(&mut self, raw: Raw<'_>, unknown_fields: &mut Vec<(String, Json)>) {
         if let Some(text) = Text::from_raw(raw) {
             self.parts.push(Part::Text(text));
             return;
@@ -45,15 +51,21 @@ impl Blocks {
             self.unknown.push(("not an object".to_owned(), raw.into()));
             return;
         };
-        let kind = block.str("type").unwrap_or_default();
+        let mut kind = block.str("type").unwrap_or_default();
+        // The type as the name of the only field.
+        if kind.is_empty()
+            && let Some((name, inner)) = only_field(&block)
+        {
+            (kind, block) = (name, inner);
+        }
         match &*kind {
             "text" | "Text" | "input_text" | "output_text" | "inputText" | "outputText"
-            | "summary_text" | "reasoning_text" => {
+            | "summary_text" | "reasoning_text" | "assistantMessage" => {
                 self.parts.extend(block.text("text").map(Part::Text));
             }
             "image" | "input_image" | "inputImage" | "output_image" | "localImage"
             | "local_image" => {
-                self.parts.push(Part::Placeholder(image_block(block)));
+                self.parts.push(Part::Placeholder(image_block(&mut block)));
             }
             "audio" | "input_audio" => {
                 let media_type = block.str("mimeType").unwrap_or(Cow::Borrowed("audio"));
@@ -61,17 +73,30 @@ impl Blocks {
                 self.parts.push(Part::Placeholder(placeholder("audio", &media_type, bytes)));
             }
             "resource_link" => {
+                // What the client shows of something that is not here.
+                block.ignore(&["description", "mimeType", "name", "size", "title"]);
                 let uri = block.str("uri").unwrap_or_default();
                 self.parts.push(Part::Placeholder(format!("[resource: {uri}]")));
             }
-            "resource" => match block.object("resource").map(resource) {
-                Some(part) => self.parts.push(part),
-                None => self.unknown.push((kind.into_owned(), raw.into())),
-            },
+            "resource" if block.has("resource") => {
+                let mut inner = block.object("resource").unwrap_or_default();
+                let uri = inner.str("uri").unwrap_or_default();
+                let bytes = inner.str("blob").map(|blob| base64_bytes(&blob));
+                inner.ignore(&["mimeType"]);
+                let size = bytes.map(|bytes| format!(", {bytes} bytes")).unwrap_or_default();
+                self.parts.push(Part::Placeholder(format!("[resource: {uri}{size}]")));
+                self.parts.extend(inner.text("text").map(Part::Text));
+                block.adopt("resource", inner);
+            }
             // Only the model's provider can read it.
-            "encrypted_content" => {}
-            _ => self.unknown.push((kind.into_owned(), raw.into())),
+            "encrypted_content" => return,
+            "" => return self.unknown.push(("no type".to_owned(), raw.into())),
+            _ => return self.unknown.push((kind.into_owned(), raw.into())),
         }
+        // What is meant for the program that shows the block, or for the model's provider.
+        block.ignore(&["_meta", "annotations", "cache_control", "citations", "detail"]);
+        let fields = block.into_extra().map(|(name, json)| (format!("{kind}.{name}"), json));
+        unknown_fields.extend(fields);
     }
 
     /// Everything that can be shown, as one text. Parts stand on lines of their own.
@@ -113,17 +138,37 @@ fn join<'p>(parts: impl Iterator<Item = &'p Part>) -> Text {
     joined.into()
 }
 
+/// Several texts as one, each on lines of its own; nothing of none.
+pub fn lines(texts: &[Text]) -> Option<Text> {
+    match texts {
+        [] => None,
+        [whole] => Some(whole.clone()),
+        texts => Some(texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n").into()),
+    }
+}
+
+/// `{"text": {"text": ".."}}`, `{"image": {..}}`.
+fn only_field<'a>(block: &Object<'a>) -> Option<(Cow<'a, str>, Object<'a>)> {
+    let mut fields = block.clone().rest().into_iter();
+    let (name, inner) = fields.next().filter(|_| fields.next().is_none())?;
+    Some((name, value::object(inner)?))
+}
+
 /// `{data, mimeType}` (MCP), `{source: {media_type, data}}` (Anthropic), `{image_url}` (OpenAI).
-fn image_block(mut block: Object<'_>) -> String {
+fn image_block(block: &mut Object<'_>) -> String {
     if let Some(mut source) = block.object("source") {
         let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
         let bytes = source.str("data").map(|data| base64_bytes(&data));
-        return match (bytes, source.str("url")) {
+        source.ignore(&["type"]);
+        let url = source.str("url");
+        block.adopt("source", source);
+        return match (bytes, url) {
             (None, Some(url)) => image_of_url(&url),
             (bytes, _) => placeholder("image", &media_type.unwrap_or_default(), bytes),
         };
     }
     if let Some(data) = block.str("data") {
+        block.ignore(&["uri"]);
         let media_type = block.str("mimeType").or_else(|| block.str("media_type"));
         return placeholder("image", &media_type.unwrap_or_default(), Some(base64_bytes(&data)));
     }
@@ -131,16 +176,6 @@ fn image_block(mut block: Object<'_>) -> String {
     match url {
         Some(url) => image_of_url(&url),
         None => placeholder("image", "", None),
-    }
-}
-
-fn resource(mut resource: Object<'_>) -> Part {
-    match resource.text("text") {
-        Some(text) => Part::Text(text),
-        None => {
-            let uri = resource.str("uri").unwrap_or_default();
-            Part::Placeholder(format!("[resource: {uri}]"))
-        }
     }
 }
 
@@ -158,6 +193,13 @@ pub fn image_of_url(url: &str) -> String {
 /// Stands for an image that is given as base64.
 pub fn image_of_base64(media_type: &str, data: &str) -> String {
     placeholder("image", media_type, Some(base64_bytes(data)))
+}
+
+/// Stands for a file of any type that is given as base64.
+pub fn media_of_base64(media_type: &str, data: &str) -> String {
+    let what =
+        media_type.split('/').next().filter(|kind| ["image", "audio", "video"].contains(kind));
+    placeholder(what.unwrap_or("file"), media_type, Some(base64_bytes(data)))
 }
 
 fn placeholder(what: &str, media_type: &str, bytes: Option<usize>) -> String {
@@ -202,10 +244,20 @@ mod tests {
                 "[image: https://example.com/a.png]",
             ),
             (r#"[{"type":"input_image","image_url":null}]"#, "[image: unknown type]"),
+            (
+                r#"[{"image":{"data":"aGVsbG8=","mimeType":"image/png"}}]"#,
+                "[image: image/png, 5 bytes]",
+            ),
         ] {
             assert_eq!(read(json).text(), shown, "{json}");
             assert!(read(json).words().is_empty(), "{json}");
         }
+    }
+
+    #[test]
+    fn a_placeholder_says_what_it_stands_for() {
+        assert_eq!(media_of_base64("video/mp4", "aGVsbG8="), "[video: video/mp4, 5 bytes]");
+        assert_eq!(media_of_base64("application/pdf", ""), "[file: application/pdf, 0 bytes]");
     }
 
     #[test]
@@ -216,6 +268,29 @@ mod tests {
         assert_eq!(blocks.text(), "a\nb");
         assert_eq!(blocks.unknown.len(), 1);
         assert_eq!(blocks.unknown[0].0, "hologram");
+        let named = read(r#"[{"text":{"text":"a"}},{"hologram":{"x":1}},{"a":{},"b":{}}]"#);
+        assert_eq!(named.text(), "a");
+        assert_eq!(named.unknown[0].0, "hologram");
+        assert_eq!(named.unknown[1].0, "no type");
+    }
+
+    #[test]
+    fn resources_are_named_and_their_text_is_there() {
+        let read = |inner: &str| {
+            let json = format!(r#"{{"type":"resource","resource":{{"uri":"file:///a"{inner}}}}}"#);
+            read(&json).text().into_string()
+        };
+        assert_eq!(read(r#","text":"b","mimeType":"text/plain""#), "[resource: file:///a]\nb");
+        assert_eq!(read(r#","blob":"aGVsbG8=""#), "[resource: file:///a, 5 bytes]");
+    }
+
+    #[test]
+    fn what_nobody_takes_of_a_block_stays() {
+        let json = r#"[{"type":"text","text":"a","mood":"calm","annotations":{}},{"type":"audio","data":"aGVsbG8=","loud":1}]"#;
+        let (blocks, fields) = Blocks::read_with_fields(serde_json::from_str(json).unwrap());
+        assert_eq!(blocks.text(), "a\n[audio: audio, 5 bytes]");
+        let names: Vec<_> = fields.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["text.mood", "audio.loud"]);
     }
 
     #[test]

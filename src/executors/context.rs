@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{action::MappedCall, facts::Facts, report, wire::Fields};
+use super::{action::MappedCall, content::Blocks, facts::Facts, report, wire::Fields};
 use crate::{
     conversation::{
         ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session, Text,
-        Timestamp, TokenUsage, ToolCalls, Warning,
+        Timestamp, TokenUsage, ToolCalls, ToolStatus, Warning,
         tool_calls::{CallResult, Limits, ResultKey},
     },
     json::Raw,
@@ -193,20 +193,89 @@ impl<R: CallResult> Context<'_, R> {
         self.calls.update(id, change, self.limits, self.events)
     }
 
+    /// A tool was called; a call that is open already is told anew, if it is told otherwise. What that has come
+    /// to so far stays.
+    pub fn call_again(
+        &mut self,
+        id: Option<CorrId>,
+        name: &str,
+        call: MappedCall,
+        meta: impl Into<Meta>,
+    ) {
+        let open = id.as_ref().and_then(|id| Some((id, self.calls.get(id)?)));
+        let Some((id, before)) = open else { return self.call(id, name, call, meta) };
+        let (mut told, meta) = (before.clone(), meta.into());
+        told.content = call.title;
+        let extra: Extra = call.extra.into_iter().chain(meta.extra).collect();
+        if !extra.is_empty() {
+            told.metadata_mut().extra.extend(extra);
+        }
+        if let Some(tool) = told.tool_mut() {
+            let result = tool.action_type.take_result();
+            let known = std::mem::replace(&mut tool.action_type, call.action);
+            if let ActionType::FileEdit { changes, .. } = &mut tool.action_type
+                && let ActionType::FileEdit { changes: known, .. } = known
+                && changes.is_empty()
+            {
+                *changes = known;
+            }
+            result.into_iter().for_each(|result| tool.action_type.set_result(result));
+            tool.tool_name = name.into();
+        }
+        if told != *before {
+            self.update(id, |entry| *entry = told);
+        }
+    }
+
+    /// The log shows that an open call is running.
+    pub fn running(&mut self, id: &CorrId) {
+        let status = self.calls.get(id).and_then(NormalizedEntry::tool).map(|tool| &tool.status);
+        if matches!(status, Some(ToolStatus::Created | ToolStatus::PendingApproval)) {
+            self.update(id, |entry| {
+                if let Some(tool) = entry.tool_mut() {
+                    tool.status = ToolStatus::InProgress;
+                }
+            });
+        }
+    }
+
     /// The calls that are open, and those that ended not long ago.
     pub fn calls(&self) -> &ToolCalls<R> {
         self.calls
     }
 
-    /// Tokens were used, by the session's model.
+    /// Tokens were used, by the session's model. A stated zero is passed on: it is not the same as unknown.
     pub fn usage(&mut self, usage: TokenUsage) {
         self.usage_of(self.known().model.clone(), usage);
     }
 
     /// Tokens were used by a model.
     pub fn usage_of(&mut self, model: Option<Text>, usage: TokenUsage) {
-        if !usage.is_zero() {
-            self.say(DomainEvent::Usage { usage, model });
+        self.usage_at(self.at, model, usage);
+    }
+
+    /// Tokens were used by a model at another time than the record's.
+    pub fn usage_at(
+        &mut self,
+        timestamp: Option<Timestamp>,
+        model: Option<Text>,
+        usage: TokenUsage,
+    ) {
+        if !usage.is_empty() {
+            self.say(DomainEvent::Usage { usage, model, message_id: None, timestamp });
+        }
+    }
+
+    /// Tokens were used by a model for a message that other logs may tell of, too.
+    pub fn usage_of_message(
+        &mut self,
+        message_id: Option<Text>,
+        model: Option<Text>,
+        usage: TokenUsage,
+    ) {
+        if !usage.is_empty() {
+            let timestamp = self.at;
+            self.say(DomainEvent::Usage { usage, model, message_id, timestamp });
         }
     }
 
@@ -223,6 +292,18 @@ impl<R: CallResult> Context<'_, R> {
     /// Keeps a content block whose type nobody knows.
     pub fn unknown_block(&mut self, name: &str, block: impl Into<Json>) {
         report::unknown_block(name, block.into(), self.at, self.events);
+    }
+
+    /// Reads content blocks: what can be shown of them, as one text, and fields that nobody knows. `of` names
+    /// in warnings what they are the content of. Blocks of a type that nobody knows are kept.
+    pub fn content(&mut self, of: &str, raw: Raw<'_>) -> (Text, Extra) {
+        let (blocks, fields) = Blocks::read_with_fields(raw);
+        for (name, block) in &blocks.unknown {
+            self.unknown_block(name, block.clone());
+        }
+        let fields = fields.iter().map(|(name, json)| (name.into(), Raw::known(json.get())));
+        let extra = self.unknown_fields(of, &fields.collect());
+        (blocks.text(), extra)
     }
 
     /// Reports a part of a tool's result whose type nobody knows; the result keeps it.

@@ -14,10 +14,11 @@ use super::{
     executor::{Executor, Header, Parsed},
     format::Format,
     reducing::{Reducing, SessionState, State},
+    sessions::StateSize,
     wire::{Object, Record},
 };
 use crate::{
-    conversation::{DomainEvent, WarningKind},
+    conversation::{DomainEvent, WarningKind, tool_calls::CallResult},
     transduce::{Batch, Reducer},
 };
 
@@ -26,11 +27,12 @@ trait StoredState: Any + Send + Debug {
     fn to_json(&self) -> serde_json::Result<Box<serde_json::value::RawValue>>;
     fn clone_box(&self) -> Box<dyn StoredState>;
     fn is_same(&self, other: &dyn StoredState) -> bool;
+    fn size(&self) -> usize;
 }
 
 impl<R, M> StoredState for SessionState<R, M>
 where
-    R: Clone + Debug + PartialEq + Serialize + Send + 'static,
+    R: CallResult + Clone + Debug + PartialEq + Serialize + Send + 'static,
     M: Clone + Debug + PartialEq + Serialize + Send + 'static,
 {
     fn to_json(&self) -> serde_json::Result<Box<serde_json::value::RawValue>> {
@@ -44,6 +46,10 @@ where
     fn is_same(&self, other: &dyn StoredState) -> bool {
         let other: &dyn Any = other;
         other.downcast_ref::<Self>().is_some_and(|other| other == self)
+    }
+
+    fn size(&self) -> usize {
+        StateSize::size(self)
     }
 }
 
@@ -70,9 +76,16 @@ impl Serialize for AnyState {
     }
 }
 
+impl StateSize for AnyState {
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+}
+
 /// An executor's object-safe face.
 trait AnyExecutor: Send + Sync {
     fn format(&self) -> &'static Format;
+    fn of_file(&self, name: &str) -> Option<DynExecutor>;
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()>;
@@ -100,12 +113,16 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
         const { &E::FORMAT }
     }
 
+    fn of_file(&self, name: &str) -> Option<DynExecutor> {
+        self.executor.of_file(name).map(DynExecutor::new)
+    }
+
     fn recognise(&self, object: &Object<'_>) -> Evidence {
         self.executor.recognise(object)
     }
 
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
-        self.executor.session(object)
+        self.session_of(object)
     }
 
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
@@ -191,6 +208,12 @@ impl DynExecutor {
     /// This executor, without its type.
     pub fn new<E: Executor>(executor: E) -> Self {
         Self(Arc::new(Reducing::new(executor)))
+    }
+
+    /// The same for a file of this name (without its folder), which may say which session it is of.
+    #[must_use]
+    pub fn of_file(&self, name: &str) -> Self {
+        self.0.of_file(name).unwrap_or_else(|| self.clone())
     }
 
     /// What its format is called.

@@ -76,6 +76,12 @@ pub trait Executor: Sized + Send + Sync + 'static {
     /// What is remembered from one record to the next, beside calls and the session's facts.
     type Memory: Default + Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static;
 
+    /// The executor for a file of this name (without its folder), if that says something of the session that
+    /// the file does not.
+    fn of_file(&self, _name: &str) -> Option<Self> {
+        None
+    }
+
     /// How surely a record belongs to this format.
     fn recognise(&self, object: &Object<'_>) -> Evidence;
 

@@ -29,7 +29,7 @@ impl Facts {
     }
 
     /// Merges facts into what is known; an event says what changed. The first time, `agent` is one of
-    /// the facts.
+    /// the facts, unless the log names another one.
     pub(super) fn merge(&mut self, agent: &str, facts: Session, events: &mut Batch<DomainEvent>) {
         if self.introduced && facts == Session::default() {
             return;
@@ -37,7 +37,8 @@ impl Facts {
         let mut known = self.session.clone();
         known.merge(&facts);
         if known != self.session || !self.introduced {
-            let agent = (!self.introduced).then(|| Text::from(agent));
+            let agent = || (!self.introduced).then(|| Text::from(agent));
+            let agent = facts.agent.clone().or_else(agent);
             self.introduced = true;
             self.session = Session { tools: None, ..known };
             events.push(DomainEvent::Session(Box::new(Session { agent, ..facts })));

@@ -49,8 +49,39 @@ fn whole_diff(old: &str, new: &str) -> Text {
 
 /// A replacement of one part of a file by another, as edit tools are given it.
 pub fn replacement(path: &Text, old: &str, new: &str) -> FileChange {
-    let unified_diff = unified_diff(old, new);
-    FileChange::Edit { path: path.clone(), unified_diff, has_line_numbers: false }
+    change(path, Some(old), new, false)
+}
+
+/// The change of a file from one text to another; without a text before, it is new. The texts are whole
+/// files if the line numbers are to be those of the file.
+pub fn change(
+    path: &Text,
+    before: Option<&str>,
+    after: &str,
+    has_line_numbers: bool,
+) -> FileChange {
+    let path = path.clone();
+    match before.map(|before| unified_diff(before, after)) {
+        Some(unified_diff) => FileChange::Edit { path, unified_diff, has_line_numbers },
+        None => FileChange::Write { path, content: Text::from(after) },
+    }
+}
+
+/// Puts the diff of a result, which has the line numbers of the file, in the place of what the call said
+/// of the same change. Gives it back where it says more: of several files, or of one that was not there.
+pub fn replace_diff(changes: &mut [FileChange], diff: Text) -> Option<Text> {
+    match changes {
+        // Its content says it all.
+        [FileChange::Write { .. }] => None,
+        [FileChange::Edit { unified_diff, has_line_numbers, .. }] => {
+            let text = diff.decode();
+            let Some(at) = text.find("@@ -") else { return Some(diff) };
+            *unified_diff = Text::from(&text[at..]);
+            *has_line_numbers = true;
+            None
+        }
+        _ => Some(diff),
+    }
 }
 
 /// Reads the patch text of `apply_patch` tools (`*** Begin Patch`, `*** Update File: ..`, ..).

@@ -11,8 +11,9 @@ pub struct Format {
     pub title: &'static str,
     /// How the session's facts name the agent: `claude`.
     pub agent: &'static str,
-    /// The folders that such logs are in, `~` for the home directory. Empty for a stream that nobody
-    /// stores by default.
+    /// The folders that such logs are in; empty for a stream that nobody stores by default. As in a shell,
+    /// `~` at the beginning is the home directory, and `${NAME:-FOLDER}` is the variable of the environment, or
+    /// the folder if it is not set. A variable may name several folders, separated by commas.
     pub homes: &'static [&'static str],
 }
 

@@ -5,12 +5,17 @@
 //! [`Registry`] is a list of them that is open: an executor of another crate is recognised and read
 //! like one of these. The [`tutorial`] writes one.
 
+pub mod acp;
 pub mod action;
 pub mod amp;
+pub mod aside;
 pub mod claude;
 pub mod codex;
+pub mod command_line;
 pub mod content;
 mod context;
+pub mod copilot;
+pub mod cursor;
 mod dialect;
 pub mod droid;
 mod erased;
@@ -21,7 +26,7 @@ pub mod files;
 mod format;
 pub mod gemini;
 pub mod opencode;
-mod planned;
+pub mod qwen;
 mod recogniser;
 mod reducing;
 mod registry;
@@ -41,5 +46,8 @@ pub use self::{
     recogniser::{Recogniser, Verdict},
     reducing::{Reducing, SessionState, State},
     registry::Registry,
-    sessions::{MAX_SESSIONS, NamesSession, SessionKey, Sessions, SessionsState},
+    sessions::{
+        MAX_SESSIONS, MAX_SESSIONS_SIZE, NamesSession, SessionKey, Sessions, SessionsState,
+        StateSize,
+    },
 };

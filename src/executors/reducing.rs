@@ -1,16 +1,18 @@
 //! [`Reducing`]: the one reducer that all executors share.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 use tracing::debug;
 
 use super::{
+    aside,
     context::Context,
     executor::{Executor, Header, Parsed},
     facts::Facts,
     report,
-    wire::Record,
+    sessions::StateSize,
+    wire::{Object, Record},
 };
 use crate::{
     conversation::{
@@ -44,6 +46,12 @@ impl<R, M> SessionState<R, M> {
     }
 }
 
+impl<R: CallResult, M> StateSize for SessionState<R, M> {
+    fn size(&self) -> usize {
+        self.calls.bytes() + self.facts.known().size()
+    }
+}
+
 /// Reduces the records of one format, as its executor reads them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reducing<E> {
@@ -55,6 +63,14 @@ impl<E> Reducing<E> {
     /// The reducer of this executor.
     pub const fn new(executor: E) -> Self {
         Self { executor, limits: Limits::DEFAULT }
+    }
+
+    /// The session that a record names.
+    pub(super) fn session_of<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>
+    where
+        E: Executor,
+    {
+        self.executor.session(object)
     }
 
     /// A reducer that holds at most as much as `limits` say.
@@ -85,15 +101,22 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
                 return (state, events);
             }
         };
-        let session = self.executor.session(&object);
         let mut header = Header {
             name: object.get_str("type").unwrap_or_default(),
             at: object.timestamp("timestamp"),
             ..Header::default()
         };
-        let parsed = self.executor.parse(&mut object, &mut header);
+        let is_aside = header.name == aside::STDERR;
+        let (parsed, session) = match is_aside {
+            true => (Parsed::Ignored, None),
+            false => {
+                let session = self.session_of(&object);
+                let parsed = self.executor.parse(&mut object, &mut header);
+                let session = session.filter(|_| !matches!(parsed, Parsed::Foreign));
+                (parsed, session)
+            }
+        };
         let Header { name, at, parent } = header;
-        let session = session.filter(|_| !matches!(parsed, Parsed::Foreign));
         let SessionState { calls, facts, memory } = &mut *state;
         let left = session.as_deref().is_some_and(|session| {
             facts.known().session_id.as_ref().map(SessionId::as_str).is_some_and(|id| id != session)
@@ -120,6 +143,7 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
                 self.executor.line(line, extra, memory, &mut cx);
                 cx.introduce();
             }
+            _ if is_aside => aside::say(object, &mut cx),
             Parsed::Ignored => {
                 object.ignore(&["type"]);
                 cx.unknown_fields(&name, &object.rest());

@@ -1,17 +1,20 @@
 //! [`Registry`]: an open list of executors.
 
 use super::{
+    acp::Acp,
     amp::Amp,
     claude::{ClaudeSession, ClaudeStream},
     codex::{CodexExec, CodexRollout},
-    droid::{Droid, DroidSession},
+    copilot::Copilot,
+    cursor::Cursor,
+    droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
     erased::DynExecutor,
     evidence::{Evidence, Judge},
     executor::Executor,
     format::Format,
     gemini::Gemini,
     opencode::Opencode,
-    planned,
+    qwen::{Qwen, QwenSession},
     wire::Object,
 };
 
@@ -55,13 +58,13 @@ impl Entry {
 }
 
 impl Registry {
-    /// The executors of this crate, and the formats that it recognises.
+    /// The executors of this crate.
     pub fn builtin() -> Self {
-        planned::FORMATS
-            .iter()
-            .fold(Self::default(), |registry, (format, judge)| registry.with_format(format, *judge))
+        Self::default()
             .with(Droid)
+            .with(DroidJsonrpc)
             .with(DroidSession)
+            .with(DroidSettings::default())
             .with(ClaudeStream)
             .with(ClaudeSession)
             .with(CodexExec)
@@ -69,6 +72,11 @@ impl Registry {
             .with(Amp)
             .with(Gemini)
             .with(Opencode)
+            .with(Qwen)
+            .with(QwenSession)
+            .with(Copilot)
+            .with(Cursor)
+            .with(Acp)
     }
 
     /// The same with one more executor. It takes the place of an entry of the same name.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::wire::{Fields, Irregular};
+use super::wire::{Fields, Irregular, distinct};
 use crate::{
     conversation::{
         DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, Warning,
@@ -116,14 +116,13 @@ pub fn unknown_fields(
     fields: &Fields<'_>,
     events: &mut Batch<DomainEvent>,
 ) -> Vec<(String, Json)> {
-    let kept = fields.iter().map(|(name, raw)| {
+    for (name, raw) in fields {
         let subject = format!("{of}.{name}");
         let message = format!("unknown field, or a field of an unexpected type: {subject}");
         let warning = Warning::new(WarningKind::UnknownField, message).about(subject).sample(*raw);
         events.push(warning.into());
-        (name.clone().into_owned(), Json::from(*raw))
-    });
-    kept.collect()
+    }
+    distinct(fields).map(|(name, raw)| (name, Json::from(raw))).collect()
 }
 
 /// Reports a tool that the executor does not know; the call itself keeps its name and arguments.
@@ -136,7 +135,7 @@ pub fn unknown_tool(name: &str, arguments: Option<&Json>, events: &mut Batch<Dom
 
 /// The fields as one object again, sorted by name.
 pub fn object_of(fields: &Fields<'_>) -> Json {
-    let object: BTreeMap<_, _> = fields.iter().map(|(name, raw)| (name, raw)).collect();
+    let object: BTreeMap<_, _> = distinct(fields).collect();
     // Names and raw values always have a JSON form, so the fallback is never taken.
     serde_json::value::to_raw_value(&object).map(Json::from).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DynExecutor, Executor, Reducing, wire::Record};
 use crate::{
-    conversation::{Located, Locating},
+    conversation::{Located, Locating, LocatingState},
     transduce::{Batch, Reducer},
 };
 
@@ -16,6 +16,10 @@ pub type SessionKey = Option<Arc<str>>;
 /// How many sessions are open at once. The one that was silent for longest is finished for a further one.
 pub const MAX_SESSIONS: usize = 64;
 
+/// How many bytes the open sessions hold back together, as [`StateSize`] counts them: as many as one session may
+/// alone. Beyond that, those that were silent for longest are finished.
+pub const MAX_SESSIONS_SIZE: usize = 16 << 20;
+
 /// A reducer for each session that a stream carries; its events say which session they belong to
 /// ([`Located::session`]).
 ///
@@ -23,8 +27,8 @@ pub const MAX_SESSIONS: usize = 64;
 /// belongs to the first session that is named. Only streams carry several sessions: in a file, where a
 /// fork carries foreign ids, [`Executor::session`] names none.
 ///
-/// At most [`MAX_SESSIONS`] are open, so that memory does not grow with the length of a stream; a session
-/// that was finished and comes again begins anew.
+/// At most [`MAX_SESSIONS`] are open, and what they hold back is bounded ([`MAX_SESSIONS_SIZE`]), so that memory
+/// does not grow with the length of a stream; a session that was finished and comes again begins anew.
 ///
 /// ```
 /// use foldline::{
@@ -90,7 +94,7 @@ impl<N: NamesSession> NamesSession for Locating<N> {
 impl<E: Executor> NamesSession for Reducing<E> {
     fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>> {
         match record {
-            Record::Object(object) => self.executor.session(object),
+            Record::Object(object) => Reducing::session_of(self, object),
             Record::Irregular(_) => None,
         }
     }
@@ -102,6 +106,24 @@ impl NamesSession for DynExecutor {
             Record::Object(object) => self.session(object),
             Record::Irregular(_) => None,
         }
+    }
+}
+
+/// A state that knows its size.
+pub trait StateSize {
+    /// About how many bytes of the log it holds back.
+    fn size(&self) -> usize;
+}
+
+impl<S: StateSize> StateSize for Box<S> {
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+}
+
+impl<S: StateSize> StateSize for LocatingState<S> {
+    fn size(&self) -> usize {
+        self.state.size()
     }
 }
 
@@ -136,6 +158,7 @@ impl<S> SessionsState<S> {
 impl<'a, R, S, E> Reducer<Located<Record<'a>>, SessionsState<S>, Located<E>> for Sessions<R>
 where
     R: Reducer<Located<Record<'a>>, S, Located<E>> + NamesSession,
+    S: StateSize,
 {
     fn init(&self) -> SessionsState<S> {
         SessionsState { current: None, open: Vec::new() }
@@ -155,21 +178,26 @@ where
             }
             state.current = key;
         }
-        let mut all = Batch::EMPTY;
-        let (key, session) = match state.open.iter().rposition(|(key, _)| *key == state.current) {
-            Some(at) => state.open.remove(at),
-            None => {
-                if state.open.len() >= MAX_SESSIONS {
-                    let (key, silent) = state.open.remove(0);
-                    let (_, events) = self.reducer.finish(silent);
-                    all.append(events.map(|event| event.in_session(key.clone())));
-                }
-                (state.current.clone(), self.reducer.init())
-            }
+        let open = &mut state.open;
+        let (key, session) = match open.iter().rposition(|(key, _)| *key == state.current) {
+            Some(at) => open.remove(at),
+            None => (state.current.clone(), self.reducer.init()),
         };
         let (session, events) = self.reducer.reduce(session, record);
+        let mut size = session.size() + open.iter().map(|(_, state)| state.size()).sum::<usize>();
+        let silent = open.iter().enumerate().take_while(|(at, (_, state))| {
+            let is_needless = open.len() - at >= MAX_SESSIONS || size > MAX_SESSIONS_SIZE;
+            size -= state.size();
+            is_needless
+        });
+        let silent = silent.count();
+        let mut all = Batch::EMPTY;
+        for (key, session) in open.drain(..silent) {
+            let (_, events) = self.reducer.finish(session);
+            all.append(events.map(|event| event.in_session(key.clone())));
+        }
         all.append(events.map(|event| event.in_session(key.clone())));
-        state.open.push((key, session));
+        open.push((key, session));
         (state, all)
     }
 
@@ -292,5 +320,33 @@ mod tests {
         }
         assert_eq!(state.open().count(), MAX_SESSIONS);
         assert_eq!(state.open().last().unwrap().0, Some("s999"));
+    }
+
+    /// Open calls and early results of all sessions have one limit together, and what is beyond it comes out.
+    #[test]
+    fn what_all_sessions_hold_back_is_bounded() {
+        let executor = DynExecutor::new(Droid);
+        let sessions = Sessions::new(locating(&executor));
+        let (mut state, mut ended) = (sessions.init(), 0);
+        let text = "x".repeat(1 << 20);
+        for n in 0..MAX_SESSIONS {
+            let line = format!(
+                r#"{{"type":"tool_result","id":"c","isError":false,"value":"{text}","session_id":"s{n}"}}"#
+            );
+            Record::read(&line, |_, record| {
+                let record = Located::new(Position::default(), record);
+                let before = std::mem::replace(&mut state, sessions.init());
+                let (next, events) = sessions.reduce(before, record);
+                state = next;
+                let entries = events.as_slice().iter();
+                ended += entries
+                    .filter(|event| matches!(event.item, DomainEvent::NewEntry { .. }))
+                    .count();
+            });
+            let held: usize = state.open().map(|(_, state)| state.size()).sum();
+            assert!(held <= MAX_SESSIONS_SIZE, "{held}");
+        }
+        assert_eq!(ended + state.open().count(), MAX_SESSIONS);
+        assert_eq!(state.open().last().unwrap().0, Some("s63"));
     }
 }

@@ -2,74 +2,35 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     io::{self, Seek, SeekFrom, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-
-use super::{Checkpoint, Commit, CommitError, Extent, Ledger, Mark, SourceName};
-use crate::conversation::{Digest, Json, Position};
-
-const VERSION: u32 = 1;
+use super::{
+    Checkpoint, Commit, CommitError, Extent, Ledger, Mark, SourceName,
+    error::FileLedgerError,
+    journal::{Journal, Stored},
+};
+use crate::{
+    conversation::{Json, Position},
+    files::{owner_only, sync_name},
+};
 
 /// Appends the output of its sources to one file, and records in a second one, the journal, how much of it
 /// was committed. Bytes after that were never committed, and are truncated before anything else is written.
 ///
-/// The output is locked before it is read, and as long as the ledger is open, so that two writers cannot
+/// Both files are locked before they are read, and as long as the ledger is open, so that two writers cannot
 /// truncate each other's output.
 #[derive(Debug)]
 pub struct FileLedger {
     output: File,
-    journal: PathBuf,
+    journal: Journal,
     stored: Stored,
     /// How many bytes were written ahead of their commit.
     ahead: u64,
     /// The output was already truncated to this ledger's own length.
     is_cut: bool,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Stored {
-    /// What was committed of the output.
-    output: Extent,
-    sources: BTreeMap<SourceName, Checkpoint>,
-    marks: BTreeMap<String, Json>,
-}
-
-#[derive(Deserialize)]
-struct Versioned {
-    foldline_ledger: u32,
-}
-
-#[derive(Deserialize)]
-struct Envelope<'j> {
-    sha256: Digest,
-    #[serde(borrow)]
-    body: &'j RawValue,
-}
-
-/// Why a file ledger cannot be opened or written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FileLedgerError {
-    /// The file system failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// Another program is writing to the output.
-    #[error("another program is writing to the output")]
-    Locked,
-    /// The output is a pipe or a device, which cannot be truncated.
-    #[error("the output is no file")]
-    NotAFile,
-    /// The journal is damaged, or of another version.
-    #[error("{0}")]
-    Journal(String),
-    /// The output is not the one that the journal belongs to.
-    #[error("the output is another one than the journal's, or was cut")]
-    Output,
 }
 
 impl FileLedger {
@@ -79,11 +40,8 @@ impl FileLedger {
     /// The files cannot be opened, do not belong together, or another program writes to them.
     pub fn open(output: &Path, journal: &Path) -> Result<Self, FileLedgerError> {
         let output = locked(output)?;
-        let stored = match fs::read(journal) {
-            Ok(bytes) => parse(&bytes)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Stored::default(),
-            Err(error) => return Err(error.into()),
-        };
+        let mut journal = Journal::open(journal)?;
+        let stored = journal.read()?;
         Self::with(output, journal, stored)
     }
 
@@ -93,17 +51,18 @@ impl FileLedger {
     /// The files cannot be opened, or another program writes to them.
     pub fn begin_anew(output: &Path, journal: &Path) -> Result<Self, FileLedgerError> {
         let output = locked(output)?;
+        let mut journal = Journal::open(journal)?;
         let stored = Stored::default();
-        replace(journal, &stored)?;
+        journal.replace(&stored)?;
         Self::with(output, journal, stored)
     }
 
-    fn with(mut output: File, journal: &Path, stored: Stored) -> Result<Self, FileLedgerError> {
+    fn with(mut output: File, journal: Journal, stored: Stored) -> Result<Self, FileLedgerError> {
         let Extent { length, .. } = stored.output;
         if length > 0 && Extent::read(&mut output, length)? != Some(stored.output) {
             return Err(FileLedgerError::Output);
         }
-        Ok(Self { output, journal: journal.to_owned(), stored, ahead: 0, is_cut: false })
+        Ok(Self { output, journal, stored, ahead: 0, is_cut: false })
     }
 
     /// Truncates uncommitted bytes, before the first write.
@@ -175,7 +134,7 @@ impl FileLedger {
         let settled = Extent::read(&mut self.output, length)?;
         next.output = settled.ok_or(FileLedgerError::Output)?;
         self.output.seek(SeekFrom::Start(length))?;
-        replace(&self.journal, &next)?;
+        self.journal.replace(&next)?;
         let written = length - self.stored.output.length;
         (self.stored, self.ahead, self.is_cut) = (next, 0, true);
         Ok(written)
@@ -184,14 +143,18 @@ impl FileLedger {
 
 /// Opens the output and locks it.
 fn locked(path: &Path) -> Result<File, FileLedgerError> {
-    let mut options = OpenOptions::new();
+    let mut options = owner_only();
     options.read(true).write(true).create(true).truncate(false);
     let file = options.open(path)?;
     if !file.metadata()?.is_file() {
         return Err(FileLedgerError::NotAFile);
     }
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            // Before a journal says that the output exists.
+            sync_name(path)?;
+            Ok(file)
+        }
         Err(TryLockError::WouldBlock) => Err(FileLedgerError::Locked),
         Err(TryLockError::Error(error)) => Err(error.into()),
     }
@@ -238,37 +201,9 @@ impl Ledger for FileLedger {
         }
         let had = !self.stored.sources.is_empty();
         let next = Stored { marks: self.stored.marks.clone(), ..Stored::default() };
-        replace(&self.journal, &next)?;
+        self.journal.replace(&next)?;
         (self.stored, self.ahead, self.is_cut) = (next, 0, false);
         self.cut()?;
         Ok(had)
     }
-}
-
-fn parse(bytes: &[u8]) -> Result<Stored, FileLedgerError> {
-    let damaged =
-        |error: serde_json::Error| FileLedgerError::Journal(format!("it is damaged: {error}"));
-    let Versioned { foldline_ledger: version } = serde_json::from_slice(bytes).map_err(damaged)?;
-    if version != VERSION {
-        let what = format!("it has version {version}, and this program reads version {VERSION}");
-        return Err(FileLedgerError::Journal(what));
-    }
-    let Envelope { sha256, body } = serde_json::from_slice(bytes).map_err(damaged)?;
-    if Digest::of(body.get().as_bytes()) != sha256 {
-        return Err(FileLedgerError::Journal("it is damaged: its digest is another".to_owned()));
-    }
-    serde_json::from_str(body.get()).map_err(damaged)
-}
-
-fn replace(path: &Path, stored: &Stored) -> io::Result<()> {
-    let body = serde_json::to_string(stored)?;
-    let sha256 = Digest::of(body.as_bytes());
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".new");
-    let mut file = File::create(&temporary)?;
-    writeln!(file, "{{\"foldline_ledger\":{VERSION},\"sha256\":\"{sha256}\",\"body\":{body}}}")?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new("."))).map_or(Ok(()), |folder| folder.sync_all())
 }

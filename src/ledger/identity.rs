@@ -9,8 +9,8 @@ use crate::conversation::{Digest, Timestamp};
 /// Describes a file at the time it was read, so that it is recognised after it has grown or was moved, and
 /// not confused with a file that replaced it.
 ///
-/// Device and inode number identify the file; [`read`](Self::read) identifies the content that was read. A
-/// copy shares only the second, a file that was rewritten in place only the first.
+/// Device and inode number identify the file; [`read`](Self::read) and [`content`](Self::content) identify
+/// what was read. A copy shares only the second, a file that was rewritten in place only the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Identity {
@@ -22,8 +22,17 @@ pub struct Identity {
     pub size: u64,
     /// When it was last written; `None` where the system does not say.
     pub modified: Option<Timestamp>,
+    /// When the system last recorded a change of it (`st_ctime`), in nanoseconds since 1970. `None` where the
+    /// system does not say, and where it was so recent that a further change could bear the same time.
+    pub changed: Option<i64>,
     /// The part of it that was read.
     pub read: Extent,
+    /// The SHA-256 value of all bytes of that part; `None` where it was not computed.
+    pub content: Option<Digest>,
+    /// The SHA-256 value of the first line without its line end, or of the first
+    /// [`EDGE`](Extent::EDGE) bytes of a longer one. It stays the same while a log grows, and so finds the
+    /// logs that may share a beginning. `None` where it was not computed.
+    pub first_line: Option<Digest>,
 }
 
 impl Identity {
@@ -31,9 +40,25 @@ impl Identity {
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.inode.is_some() && (self.device, self.inode) == (other.device, other.inode)
     }
+
+    /// Whether this file is the other one, and the system recorded no change of it since. Then it need not be
+    /// read again. What this does not notice: a change while the clock stood still or was set back.
+    pub fn is_untouched_since(&self, other: &Self) -> bool {
+        self.is_same_file(other)
+            && self.size == other.size
+            && self.changed.is_some()
+            && self.changed == other.changed
+    }
+
+    /// Whether the same was read of both, as far as both know.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let differs = |(one, other)| one != other;
+        self.read == other.read && !self.content.zip(other.content).is_some_and(differs)
+    }
 }
 
-/// The beginning of a file up to some length, as a digest that needs two short reads however long it is.
+/// The beginning of a file up to some length, as a digest that needs two short reads however long it is. It
+/// does not tell files apart that differ in the middle: that takes [`Identity::content`].
 ///
 /// The default matches no file.
 #[derive(
@@ -103,5 +128,29 @@ mod tests {
         assert!(!Identity::default().is_same_file(&Identity::default()));
         let numbered = Identity { device: Some(1), inode: Some(2), ..Identity::default() };
         assert!(numbered.is_same_file(&Identity { size: 7, ..numbered }));
+    }
+
+    #[test]
+    fn a_file_is_untouched_only_if_the_system_says_so() {
+        let known =
+            Identity { device: Some(1), inode: Some(2), changed: Some(3), ..Identity::default() };
+        assert!(known.is_untouched_since(&known));
+        for other in [
+            Identity { changed: None, ..known },
+            Identity { changed: Some(4), ..known },
+            Identity { inode: Some(3), ..known },
+            Identity { size: 1, ..known },
+        ] {
+            assert!(!other.is_untouched_since(&known), "{other:?}");
+        }
+        let unsure = Identity { changed: None, ..known };
+        assert!(!unsure.is_untouched_since(&unsure));
+    }
+
+    #[test]
+    fn contents_differ_only_where_both_are_known() {
+        let of = |text: &[u8]| Identity { content: Some(Digest::of(text)), ..Identity::default() };
+        assert!(of(b"a").is_alike(&of(b"a")) && !of(b"a").is_alike(&of(b"b")));
+        assert!(of(b"a").is_alike(&Identity::default()));
     }
 }

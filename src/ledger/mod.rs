@@ -2,15 +2,18 @@
 //!
 //! Plain values and one trait, so that any engine can implement it; and [`FileLedger`], the smallest one.
 
+mod error;
 mod file;
 mod identity;
+mod journal;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    file::{FileLedger, FileLedgerError},
+    error::FileLedgerError,
+    file::FileLedger,
     identity::{Extent, Identity},
 };
 use crate::conversation::{Json, Position, TaskId};
@@ -127,6 +130,17 @@ pub struct Commit<Out> {
 }
 
 impl<Out> Commit<Out> {
+    /// Whether `next` is the next stretch of the same source.
+    pub fn goes_on_with(&self, next: &Self) -> bool {
+        self.source == next.source && Some(self.checkpoint.position) == next.expected
+    }
+
+    /// Makes one commit of this one and the [next](Self::goes_on_with): only the last state is stored.
+    pub fn append(&mut self, next: Self, append: impl FnOnce(&mut Out, Out)) {
+        self.checkpoint = next.checkpoint;
+        append(&mut self.output, next.output);
+    }
+
     /// The same stretch with its output converted.
     pub fn map<B>(self, make: impl FnOnce(Out) -> B) -> Commit<B> {
         let Self { source, expected, checkpoint, output } = self;

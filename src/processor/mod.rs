@@ -8,26 +8,32 @@ mod encoding;
 mod framer;
 mod joiner;
 mod line;
+mod offsets;
 mod overlong;
+mod records;
 mod snapshot;
+mod steps;
 mod stretches;
 
-use std::sync::Arc;
+use std::{collections::VecDeque, mem};
 
 use tracing::debug;
+
+use self::steps::{Limit, OpenLine, Steps};
 
 pub use self::{
     background::Background,
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, LineFramer},
     line::{FramerState, Line},
-    snapshot::{Counts, Finished, Snapshot, SnapshotError},
+    records::read_records,
+    snapshot::{Counts, Finished, Snapshot, SnapshotError, Within},
     stretches::{LastStretch, StretchLimits, Stretches},
 };
 use crate::{
-    conversation::{Digest, DomainEvent, Located, Position},
+    conversation::{DomainEvent, Located, Position},
     transduce::{Emitter, Gather, Reducer, Resume, Transducer},
-    wire::{Irregular, Record, TooLong},
+    wire::Record,
 };
 
 /// Drives a [`Transducer`] with bytes.
@@ -61,7 +67,24 @@ pub struct Processor<R, S, M> {
     hashes_lines: bool,
     /// The position at which the reducer was done; nothing after it is read.
     done: Option<FramerState>,
+    limit: Option<Limit<M>>,
+    held: Held,
+    /// The next line that is read was reduced up to there an earlier time.
+    within: Option<Within>,
 }
+
+/// What was pushed and is not reduced, because the limit was reached.
+#[derive(Debug, Default)]
+struct Held {
+    /// Lines, the first of which may be reduced in part.
+    lines: VecDeque<OpenLine<'static>>,
+    /// The bytes behind them.
+    bytes: Vec<u8>,
+}
+
+/// How many bytes are split into lines at once while there is a limit: few, as what remains of them when it is
+/// reached is copied.
+const SLICE: usize = 8 << 10;
 
 /// What [`Processor::flush_last_line`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,11 +109,11 @@ impl<R, S, M> Processor<R, S, M> {
     where
         M: Resume,
     {
-        let Snapshot { framer, counts, state, emitter: memory } = snapshot;
+        let Snapshot { framer, within, counts, state, emitter: memory } = snapshot;
         emitter.resume(memory);
         let framer = LineFramer::restore(framer, max_line);
         let transducer = Transducer::restore(reducer, state, emitter);
-        Self { framer, transducer, counts, hashes_lines: false, done: None }
+        Self { within, counts, ..Self::with_framer(transducer, framer) }
     }
 
     /// The state to store, with the memory of the emitter: everything before its position was reduced, and
@@ -102,9 +125,9 @@ impl<R, S, M> Processor<R, S, M> {
     where
         M: Resume,
     {
-        let (framer, counts) = (self.framer_state(), self.counts);
+        let (framer, within, counts) = (self.framer_state(), self.within(), self.counts);
         let (state, emitter) = (self.transducer.state(), self.transducer.emitter().state());
-        Snapshot { framer, counts, state, emitter }
+        Snapshot { framer, within, counts, state, emitter }
     }
 
     /// Takes the emitter's collected output since the last cut.
@@ -122,7 +145,16 @@ impl<R, S, M> Processor<R, S, M> {
 
     /// Drives `transducer` with the lines that `framer` gives out.
     pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
-        Self { framer, transducer, counts: Counts::default(), hashes_lines: false, done: None }
+        Self {
+            framer,
+            transducer,
+            counts: Counts::default(),
+            hashes_lines: false,
+            done: None,
+            limit: None,
+            held: Held::default(),
+            within: None,
+        }
     }
 
     /// The same processor, which gives every event the SHA-256 value of the line that caused it
@@ -134,14 +166,39 @@ impl<R, S, M> Processor<R, S, M> {
         self
     }
 
+    /// The same processor, which pauses as soon as its emitter has [collected](Gather::size) `size` or more,
+    /// also in the middle of a line: what is left of the bytes that were pushed is kept, until
+    /// [`go_on`](Self::go_on).
+    #[must_use]
+    pub fn pausing_at(mut self, size: usize) -> Self
+    where
+        M: Gather,
+    {
+        self.limit = Some((M::size, size));
+        self
+    }
+
+    /// Whether there are bytes that were pushed and not reduced, because of
+    /// [`pausing_at`](Self::pausing_at).
+    pub fn is_paused(&self) -> bool {
+        !(self.held.lines.is_empty() && self.held.bytes.is_empty())
+    }
+
     /// Counts of what was read so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Where the next line begins: everything before it has been reduced.
+    /// Where the next line begins: everything before it has been reduced. A line of which some records were
+    /// reduced is still the next one.
     pub fn position(&self) -> Position {
         self.framer_state().position
+    }
+
+    /// Where the next record begins: everything before it has been reduced, and nothing else. That is
+    /// [`position`](Self::position), except within a line that has several records.
+    pub fn next_record(&self) -> Position {
+        self.within().map_or_else(|| self.position(), |within| within.next)
     }
 
     /// Whether the reducer is done ([`Reducer::is_done`]): further bytes are ignored, and the position stays
@@ -151,7 +208,18 @@ impl<R, S, M> Processor<R, S, M> {
     }
 
     fn framer_state(&self) -> FramerState {
-        self.done.unwrap_or_else(|| self.framer.state())
+        match (self.done, self.held.lines.front()) {
+            (Some(done), _) if done.position != self.framer.position() => done,
+            (None, Some(line)) => line.begin,
+            _ => self.framer.state(),
+        }
+    }
+
+    fn within(&self) -> Option<Within> {
+        match self.held.lines.front() {
+            Some(line) => line.within(),
+            None => self.within,
+        }
     }
 
     /// The transducer.
@@ -170,67 +238,118 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        let Self { framer, transducer, counts, hashes_lines, done } = self;
-        if done.is_none() && transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>() {
-            *done = Some(framer.state());
+        if self.done.is_none()
+            && self.transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>()
+        {
+            self.done = Some(self.framer.state());
         }
-        if done.is_some() {
-            return;
+        if self.is_paused() {
+            self.held.bytes.extend_from_slice(bytes);
+            return self.go_on(each);
         }
-        let mut steps = Steps { transducer, counts, hashes_lines: *hashes_lines, done };
-        framer.push(bytes, |line| steps.line(line, &mut each));
-        debug!(
-            bytes = bytes.len(),
-            lines = counts.lines,
-            records = counts.records,
-            "bytes processed"
-        );
+        self.reduce(bytes, &mut each);
+        let Counts { lines, records, .. } = self.counts;
+        debug!(bytes = bytes.len(), lines, records, "bytes processed");
     }
 
-    /// The log continues in another file: reduces the last line, if it has no line end,
-    /// and counts lines and bytes from the beginning again. The state stays.
-    pub fn next_file<Out>(&mut self, each: impl FnMut(Out))
+    /// Reduces what was kept when the processor [paused](Self::pausing_at), until it pauses again: one record
+    /// at least.
+    pub fn go_on<Out>(&mut self, mut each: impl FnMut(Out))
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.finish_lines(each);
+        let bytes = mem::take(&mut self.held.bytes);
+        self.reduce(&bytes, &mut each);
+    }
+
+    /// The line that was begun is over, although it has no line end, and is reduced.
+    pub fn end_line<Out>(&mut self, mut each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.drain(&mut each);
+        let (framer, mut steps) = self.steps();
+        framer.finish(|line| steps.take(line, &mut each));
+    }
+
+    /// The log continues in another file: [ends the line](Self::end_line), and counts lines and bytes from the
+    /// beginning again. The state stays.
+    pub fn next_file<Out>(&mut self, mut each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.end_line(&mut each);
+        self.drain(&mut each);
         if self.done.is_none() {
             self.framer.begin_again();
         }
     }
 
-    fn finish_lines<Out>(&mut self, mut each: impl FnMut(Out))
+    /// Reduces what was kept, without pausing.
+    fn drain<Out>(&mut self, each: &mut impl FnMut(Out))
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        if self.done.is_some() {
-            return;
+        let limit = self.limit.take();
+        self.go_on(each);
+        self.limit = limit;
+    }
+
+    /// Reduces the lines that are held, and then those that `bytes` complete.
+    fn reduce<Out>(&mut self, bytes: &[u8], each: &mut impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        let slice = if self.limit.is_some() { SLICE } else { usize::MAX };
+        let (framer, mut steps) = self.steps();
+        steps.held(each);
+        let mut rest = bytes;
+        while !rest.is_empty() && steps.may_go_on() {
+            let (next, after) = rest.split_at(rest.len().min(slice));
+            steps.begin = framer.state();
+            framer.push(next, |line| steps.take(line, each));
+            rest = after;
         }
-        let Self { framer, transducer, counts, hashes_lines, done } = self;
-        let mut steps = Steps { transducer, counts, hashes_lines: *hashes_lines, done };
-        framer.finish(|line| steps.line(line, &mut each));
-        if let Some(done) = done
-            && done.position == framer.position()
-        {
-            *done = framer.state();
+        if self.done.is_none() {
+            self.held.bytes.extend_from_slice(rest);
         }
+    }
+
+    fn steps(&mut self) -> (&mut LineFramer, Steps<'_, R, S, M>) {
+        let Self { framer, transducer, counts, hashes_lines, done, limit, held, within } = self;
+        let steps = Steps {
+            transducer,
+            counts,
+            hashes_lines: *hashes_lines,
+            done,
+            limit: *limit,
+            held: &mut held.lines,
+            within,
+            begin: framer.state(),
+            has_moved: false,
+        };
+        (framer, steps)
     }
 
     /// The input pauses, and may have been cut within a line: reduces the last line, which has no line
     /// end, if it consists of whole records only.
-    pub fn flush_last_line<Out>(&mut self, each: impl FnMut(Out)) -> LastLine
+    pub fn flush_last_line<Out>(&mut self, mut each: impl FnMut(Out)) -> LastLine
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        let (mut records, mut is_whole) = (0, true);
+        self.drain(&mut each);
         if self.done.is_some() {
             return LastLine::None;
         }
-        self.framer.clone().finish(|frame| {
-            read_records(frame, |record| {
+        let (mut records, mut is_whole) = (0, true);
+        self.framer.clone().finish(|line| {
+            read_records(line, |record| {
                 records += 1;
                 is_whole &= matches!(record.item, Record::Object(_));
             });
@@ -239,7 +358,7 @@ impl<R, S, M> Processor<R, S, M> {
             (0, _) => LastLine::None,
             (_, false) => LastLine::Left,
             (_, true) => {
-                self.finish_lines(each);
+                self.end_line(each);
                 LastLine::Taken
             }
         }
@@ -251,7 +370,8 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.finish_lines(&mut each);
+        self.end_line(&mut each);
+        self.drain(&mut each);
         let framer = self.framer_state();
         let (state, emitter, rest) = self.transducer.finish();
         rest.drain_with(&mut each);
@@ -259,89 +379,6 @@ impl<R, S, M> Processor<R, S, M> {
         debug!(lines, blank, records, "log processed");
         Finished { framer, counts: self.counts, state, emitter }
     }
-}
-
-/// The parts that a line is reduced with.
-struct Steps<'p, R, S, M> {
-    transducer: &'p mut Transducer<R, S, M>,
-    counts: &'p mut Counts,
-    hashes_lines: bool,
-    done: &'p mut Option<FramerState>,
-}
-
-impl<R, S, M> Steps<'_, R, S, M> {
-    fn line<Out>(&mut self, line: Line<'_>, each: &mut impl FnMut(Out))
-    where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
-    {
-        if self.done.is_some() {
-            return;
-        }
-        let digest = (self.hashes_lines && !line.bytes.is_empty()).then(|| Arc::new(line.digest()));
-        let before = self.counts.records;
-        read_records(line, |record| {
-            if let Record::Irregular(irregular) = &record.item {
-                let Position { line, offset } = record.position;
-                debug!(line, offset, %irregular, "not a record");
-            }
-            self.counts.records += 1;
-            self.transducer.step_with(record.with_line_sha256(digest.clone()), &mut *each);
-        });
-        self.counts.lines += line.lines;
-        self.counts.blank += u64::from(self.counts.records == before);
-        if self.transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>() {
-            *self.done = Some(line.next);
-        }
-    }
-}
-
-/// Reads the records of a line.
-///
-/// The line breaks of a record that spans several lines become spaces, so that a copied part of the
-/// record is always one line.
-pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
-    let Line { position, bytes, skipped, sha256, lines, next: _ } = line;
-    let mut irregular = |record| each(Located::new(position, Record::Irregular(record)));
-    let one_line: Vec<u8>;
-    let bytes = if lines > 1 {
-        // Between the lines of a record there is white space only: no string contains a line break.
-        one_line = bytes.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }).collect();
-        &one_line
-    } else {
-        bytes
-    };
-    let lossy;
-    let text = match simdutf8::compat::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => {
-            irregular(Irregular::InvalidUtf8 { at: error.valid_up_to() });
-            if is_binary(bytes) {
-                let head = String::from_utf8_lossy(&bytes[..bytes.len().min(framer::HEAD)]);
-                let (bytes, sha256) = (bytes.len() as u64, Some(Digest::of(bytes)));
-                irregular(Irregular::TooLong(TooLong { head: &head, bytes, sha256 }));
-                return;
-            }
-            lossy = String::from_utf8_lossy(bytes);
-            &lossy
-        }
-    };
-    if skipped > 0 {
-        let bytes = bytes.len() as u64 + skipped;
-        irregular(Irregular::TooLong(TooLong { head: text, bytes, sha256 }));
-        return;
-    }
-    Record::read(text, |at, record| {
-        let offset = position.offset + at as u64;
-        each(Located::new(Position { offset, ..position }, record));
-    });
-}
-
-/// Whether a long line is binary: too much of it is not UTF-8 for replacement to be useful.
-fn is_binary(bytes: &[u8]) -> bool {
-    const REPAIRED: usize = 1000;
-    bytes.len() > 64 << 10
-        && bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).nth(REPAIRED).is_some()
 }
 
 #[cfg(test)]

@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::FramerState;
-use crate::{conversation::Json, transduce::Resume};
+use super::line::FramerState;
+use crate::{
+    conversation::{Json, Position},
+    transduce::Resume,
+};
 
 /// Counts of what a [`Processor`](super::Processor) has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,12 +31,24 @@ impl From<Counts> for crate::emitters::metrics::LinesRead {
 pub struct Snapshot<S, E = ()> {
     /// Where the next line begins.
     pub framer: FramerState,
-    /// Counts of what was read before it.
+    /// How far that line was reduced, if some of its records were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Within>,
+    /// Counts of what was read before.
     pub counts: Counts,
     /// The state of the reducer there.
     pub state: S,
     /// The memory of the emitter there.
     pub emitter: E,
+}
+
+/// A place within a line that has several records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Within {
+    /// How many of its records were reduced.
+    pub records: u64,
+    /// Where the next one begins.
+    pub next: Position,
 }
 
 /// Everything that remains of a processor at the end of a log: see
@@ -55,12 +70,12 @@ impl<S, M: Resume> Finished<S, M> {
     /// The snapshot of a complete log.
     pub fn snapshot(&self) -> Snapshot<&S, M::State> {
         let Self { framer, counts, state, emitter } = self;
-        Snapshot { framer: *framer, counts: *counts, state, emitter: emitter.state() }
+        Snapshot { framer: *framer, within: None, counts: *counts, state, emitter: emitter.state() }
     }
 }
 
 /// Incremented when the meaning of a stored snapshot changes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// A snapshot as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -116,7 +131,7 @@ impl<S, E> Snapshot<S, E> {
         self,
         make: impl FnOnce(S) -> Result<T, F>,
     ) -> Result<Snapshot<T, E>, F> {
-        let Self { framer, counts, state, emitter } = self;
-        Ok(Snapshot { framer, counts, state: make(state)?, emitter })
+        let Self { framer, within, counts, state, emitter } = self;
+        Ok(Snapshot { framer, within, counts, state: make(state)?, emitter })
     }
 }

@@ -47,26 +47,30 @@ pub struct Stretches<R, S, M> {
     limits: StretchLimits,
 }
 
-impl<R, S, M> Stretches<R, S, M> {
-    /// A source that the ledger knows up to `expected`, which is the processor's position; `None` if it
-    /// does not know it.
+impl<R, S, M: Gather> Stretches<R, S, M> {
+    /// A source that the ledger knows up to `expected`, which is the processor's
+    /// [next record](Processor::next_record); `None` if it does not know it.
     pub fn new(
         name: SourceName,
         facts: SourceFacts,
         expected: Option<Position>,
         processor: Processor<R, S, M>,
     ) -> Self {
-        let begun = processor.position().offset;
-        Self { processor, name, facts, expected, begun, limits: StretchLimits::default() }
+        let (begun, limits) = (processor.next_record().offset, StretchLimits::default());
+        let processor = processor.pausing_at(limits.size);
+        Self { processor, name, facts, expected, begun, limits }
     }
 
     /// The same source, with other limits.
     #[must_use]
     pub fn with_limits(mut self, limits: StretchLimits) -> Self {
         self.limits = limits;
+        self.processor = self.processor.pausing_at(limits.size);
         self
     }
+}
 
+impl<R, S, M> Stretches<R, S, M> {
     /// The processor within.
     pub fn processor(&self) -> &Processor<R, S, M> {
         &self.processor
@@ -94,21 +98,39 @@ impl<R, S, M> Stretches<R, S, M> {
 
     /// The number of bytes of the source since the last commit.
     pub fn pending_bytes(&self) -> u64 {
-        self.processor.position().offset.saturating_sub(self.begun)
+        self.processor.next_record().offset.saturating_sub(self.begun)
     }
 
     /// Whether anything was read since the last commit.
     pub fn has_news(&self) -> bool {
-        self.expected != Some(self.processor.position())
+        self.expected != Some(self.processor.next_record())
     }
 
-    /// Adds bytes of the source.
+    /// Adds bytes of the source, of which some may be [kept](Self::go_on) until after the next commit.
     pub fn push<Out>(&mut self, bytes: &[u8], each: impl FnMut(Out))
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
         self.processor.push(bytes, each);
+    }
+
+    /// Goes on with what was pushed, after a commit: see [`Processor::go_on`].
+    pub fn go_on<Out>(&mut self, each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.processor.go_on(each);
+    }
+
+    /// The last line is over: see [`Processor::end_line`].
+    pub fn end_line<Out>(&mut self, each: impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.processor.end_line(each);
     }
 
     /// The source pauses: see [`Processor::flush_last_line`].
@@ -137,14 +159,15 @@ where
     M: Resume + Gather,
     M::State: Serialize,
 {
-    /// Whether the stretch is long enough to be committed.
+    /// Whether the stretch is long enough to be committed. What was pushed is reduced only up to there, also
+    /// where that is within a line: commit, and [go on](Self::go_on), until it is no longer due.
     pub fn is_due(&self) -> bool {
         self.pending_bytes() >= self.limits.bytes
             || self.processor.transducer().emitter().size() >= self.limits.size
     }
 
-    /// The commit of everything since the last one. `identity` identifies the source up to the position that
-    /// was read.
+    /// The commit of everything since the last one. `identity` identifies the source up to the processor's
+    /// [next record](Processor::next_record).
     ///
     /// # Errors
     /// The state's `Serialize` fails; that of this crate's types never does.
@@ -154,7 +177,7 @@ where
     pub fn commit(&mut self, identity: Identity) -> Result<Commit<M::Stretch>, json::Error> {
         let state = self.processor.snapshot().to_json()?;
         let output = self.processor.cut();
-        let position = self.processor.position();
+        let position = self.processor.next_record();
         let facts = SourceFacts { identity, ..self.facts.clone() };
         let checkpoint = Checkpoint { facts, position, state, complete: false };
         self.begun = position.offset;
@@ -162,8 +185,9 @@ where
         Ok(Commit { source: self.name.clone(), expected, checkpoint, output })
     }
 
-    /// The source is complete: finishes the reducer and the emitters, and commits the rest. `identity` is
-    /// called once the end of the source is known.
+    /// The source is complete: finishes the reducer and the emitters, and commits the rest, however long it
+    /// is; [end the line](Self::end_line) first, and commit while it is due. `identity` is called once the end
+    /// of the source is known.
     ///
     /// # Errors
     /// As for [`commit`](Self::commit).

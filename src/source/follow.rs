@@ -82,6 +82,8 @@ pub struct Follow {
     quiet_since: Option<Instant>,
     /// `None` where nobody waits for changes.
     watch: Option<Watch>,
+    /// That the file was truncated before it was resumed, which the next step says.
+    truncated: Option<Notice>,
 }
 
 /// What one look at the log finds.
@@ -116,6 +118,7 @@ impl Follow {
             last_change: Instant::now(),
             quiet_since: None,
             watch: (until != Until::EndOfFile).then(Watch::new),
+            truncated: None,
         };
         follow.watch();
         Ok(follow)
@@ -148,7 +151,7 @@ impl Follow {
     /// # Errors
     /// It cannot be read.
     pub fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
-        self.file.identity(read)
+        if self.truncated.is_some() { Ok(None) } else { self.file.identity(read) }
     }
 
     /// Goes on reading at `offset` of the file that is read now.
@@ -164,15 +167,15 @@ impl Follow {
     }
 
     /// Goes on where the log was left an earlier time: in this file, or in the one beside it that it was
-    /// renamed or copied to meanwhile.
+    /// renamed or copied to meanwhile. If the same file was truncated or rewritten meanwhile, and grows on, it
+    /// is read from its beginning, as the next step says.
     ///
     /// # Errors
-    /// [`SourceError::Unrecognised`] if neither is what was read; or nothing can be read.
+    /// [`SourceError::Unrecognised`] if none of this is so; or nothing can be read.
     pub fn resume(&mut self, left: &Identity) -> Result<Option<Notice>, SourceError> {
         let here = self.identity(left.read.length)?;
-        let is_alike = here.is_some_and(|here| here.read == left.read);
-        let is_same =
-            here.is_some_and(|here| (here.device, here.inode) == (left.device, left.inode));
+        let is_alike = here.is_some_and(|here| here.is_alike(left));
+        let is_same = self.number()? == (left.device, left.inode);
         let mut notice = None;
         if !(is_alike && is_same) {
             let elsewhere =
@@ -184,6 +187,13 @@ impl Follow {
                     self.read_rotated(file);
                 }
                 None if is_alike => {}
+                None if is_same && left.inode.is_some() && self.until != Until::EndOfFile => {
+                    let read = left.read.length;
+                    let lost = left.size.saturating_sub(read);
+                    self.truncated = Some(Notice::Truncated { read, lost });
+                    self.seek(0)?;
+                    return Ok(None);
+                }
                 None => {
                     let (path, is_shorter) = (self.path.clone(), here.is_none());
                     return Err(SourceError::Unrecognised { path, is_shorter });
@@ -203,7 +213,10 @@ impl Follow {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Step::End);
         }
-        let look = self.look()?;
+        let look = match self.truncated.take() {
+            Some(notice) => Look::NextFile(notice),
+            None => self.look()?,
+        };
         if !matches!(look, Look::Nothing | Look::Leaving) {
             self.last_change = Instant::now();
         }

@@ -5,19 +5,23 @@ use std::{
     fs::{File, Metadata, OpenOptions},
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use sha2::{Digest as _, Sha256};
 use tracing::{Span, debug, field::Empty, info_span};
 
 use super::SourceError;
 use crate::{
-    conversation::Timestamp,
+    conversation::{Digest, Timestamp},
     ledger::{Extent, Identity},
 };
 
 /// How many bytes are read at once.
 const CHUNK: usize = 256 << 10;
+
+/// How long ago a change must be so that no later one can bear the same time, on any usual file system.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// A log that is opened once: a file, a pipe, or standard input.
 ///
@@ -39,7 +43,7 @@ const CHUNK: usize = 256 << 10;
 ///
 /// let identity = log.identity(4)?.expect("it has four bytes");
 /// assert_eq!((identity.size, identity.read.length), (8, 4));
-/// assert!(log.starts_with(identity.read)?);
+/// assert!(log.starts_with(&identity)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -63,6 +67,10 @@ struct Regular {
     file: File,
     /// The position of the file itself, if it is known.
     position: Option<u64>,
+    /// The hash of what stands before `hashed`, which the next identity goes on with.
+    hasher: Sha256,
+    hashed: u64,
+    first_line: Option<Digest>,
 }
 
 impl LogFile {
@@ -107,7 +115,7 @@ impl LogFile {
     }
 
     fn regular(path: PathBuf, file: File) -> Self {
-        Self::new(path, Handle::Regular(Regular { file, position: Some(0) }))
+        Self::new(path, Handle::Regular(Regular::new(file)))
     }
 
     fn new(path: PathBuf, handle: Handle) -> Self {
@@ -206,7 +214,7 @@ impl LogFile {
         let mut bytes = Vec::new();
         let read = match &mut self.handle {
             Handle::Stream(..) => Err(io::ErrorKind::NotSeekable.into()),
-            Handle::Regular(Regular { file, position }) => {
+            Handle::Regular(Regular { file, position, .. }) => {
                 *position = None;
                 file.seek(SeekFrom::Start(offset))
                     .and_then(|_| file.take(length as u64).read_to_end(&mut bytes))
@@ -219,14 +227,26 @@ impl LogFile {
     /// By what the open file is recognised again when `read` bytes of it were read; `None` if it is
     /// shorter than that, or a stream. Does not change where reading goes on.
     ///
+    /// The bytes are read once more, to digest them: all of them the first time, and then those that come
+    /// after the ones of the call before.
+    ///
     /// # Errors
     /// It cannot be read.
     pub fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
         let Some(metadata) = self.metadata()? else { return Ok(None) };
-        let Some(read) = self.extent(read)? else { return Ok(None) };
-        let (device, inode) = number(&metadata);
-        let (size, modified) = (metadata.len(), modified(&metadata));
-        Ok(Some(Identity { device, inode, size, modified, read }))
+        let Some(extent) = self.extent(read)? else { return Ok(None) };
+        let Some(content) = self.content(read)? else { return Ok(None) };
+        let (content, first_line) = (Some(content), Some(self.first_line()?));
+        Ok(Some(Identity { read: extent, content, first_line, ..status(&metadata) }))
+    }
+
+    /// What the system says of the open file, without reading it: an identity of which nothing was read;
+    /// `None` for a stream.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn status(&self) -> Result<Option<Identity>, SourceError> {
+        Ok(self.metadata()?.as_ref().map(status))
     }
 
     /// Whether the open file begins with what was read an earlier time. A stream never does, as it cannot
@@ -234,12 +254,49 @@ impl LogFile {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn starts_with(&mut self, read: Extent) -> Result<bool, SourceError> {
-        Ok(self.extent(read.length)? == Some(read))
+    pub fn starts_with(&mut self, before: &Identity) -> Result<bool, SourceError> {
+        let Extent { length, .. } = before.read;
+        Ok(self.extent(length)? == Some(before.read)
+            && (before.content.is_none() || self.content(length)? == before.content))
+    }
+
+    /// The SHA-256 value of the first `length` bytes; `None` if the file is shorter, or a stream. Lengths that
+    /// are asked for in ascending order take one pass together.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn content(&mut self, length: u64) -> Result<Option<Digest>, SourceError> {
+        let Handle::Regular(regular) = &mut self.handle else { return Ok(None) };
+        regular.content(length, &mut self.chunk).map_err(|error| self.failed(error))
+    }
+
+    /// The SHA-256 value of the first line: see [`Identity::first_line`]. That of nothing for a stream.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn first_line(&mut self) -> Result<Digest, SourceError> {
+        let known = match &self.handle {
+            Handle::Regular(regular) => regular.first_line,
+            Handle::Stream(..) => Some(Digest::of(b"")),
+        };
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let bytes = self.read_at(0, Extent::EDGE)?;
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let digest = Digest::of(line.strip_suffix(b"\r").unwrap_or(line));
+        if let Handle::Regular(regular) = &mut self.handle
+            && line.len() < bytes.len()
+        {
+            regular.first_line = Some(digest);
+        }
+        Ok(digest)
     }
 
     fn extent(&mut self, length: u64) -> Result<Option<Extent>, SourceError> {
-        let Handle::Regular(Regular { file, position }) = &mut self.handle else { return Ok(None) };
+        let Handle::Regular(Regular { file, position, .. }) = &mut self.handle else {
+            return Ok(None);
+        };
         *position = None;
         Extent::read(file, length).map_err(|error| self.failed(error))
     }
@@ -270,6 +327,29 @@ impl LogFile {
 }
 
 impl Regular {
+    fn new(file: File) -> Self {
+        Self { file, position: Some(0), hasher: Sha256::new(), hashed: 0, first_line: None }
+    }
+
+    fn content(&mut self, length: u64, chunk: &mut Vec<u8>) -> io::Result<Option<Digest>> {
+        if length < self.hashed {
+            (self.hasher, self.hashed) = (Sha256::new(), 0);
+        }
+        chunk.resize(CHUNK, 0);
+        while self.hashed < length {
+            let left = usize::try_from(length - self.hashed).unwrap_or(CHUNK).min(CHUNK);
+            match self.read(self.hashed, &mut chunk[..left])? {
+                0 => return Ok(None),
+                read => {
+                    self.hasher.update(&chunk[..read]);
+                    self.hashed += read as u64;
+                }
+            }
+        }
+        let digest: [u8; 32] = self.hasher.clone().finalize().into();
+        Ok(Some(digest.into()))
+    }
+
     fn read(&mut self, offset: u64, chunk: &mut [u8]) -> io::Result<usize> {
         if self.position.take() != Some(offset) {
             self.file.seek(SeekFrom::Start(offset))?;
@@ -314,6 +394,31 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 /// The span of a source, of level `INFO`.
 pub(super) fn span(path: &Path) -> Span {
     info_span!("source", ?path, format = Empty)
+}
+
+fn status(metadata: &Metadata) -> Identity {
+    let (device, inode) = number(metadata);
+    let (size, modified) = (metadata.len(), modified(metadata));
+    let changed = changed(metadata).filter(is_settled);
+    Identity { device, inode, size, modified, changed, ..Identity::default() }
+}
+
+/// Whether a time, in nanoseconds since 1970, is long enough ago.
+fn is_settled(changed: &i64) -> bool {
+    let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
+    u64::try_from(*changed)
+        .is_ok_and(|changed| Duration::from_nanos(changed).saturating_add(SETTLED) < now)
+}
+
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> Option<i64> {
+    use std::os::unix::fs::MetadataExt;
+    metadata.ctime().checked_mul(1_000_000_000)?.checked_add(metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn changed(_: &Metadata) -> Option<i64> {
+    None
 }
 
 fn modified(metadata: &Metadata) -> Option<Timestamp> {

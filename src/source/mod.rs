@@ -14,7 +14,7 @@
 //! | it is renamed several times between two looks | every file that is still beside it, in the order of their numbers or dates, then the new one | what stood in files that were removed, compressed or named in another way |
 //! | it is removed and created anew | the removed file to its end, then the new one | other files that stood there between two looks |
 //! | it is copied to a file beside it and truncated (`copytruncate`) | the rest of the copy, then the log from its beginning | what is written between the copy and the truncation, always; all that was not read, if the copy is compressed at once, is somewhere else, or less than 1 KiB had been read |
-//! | it is truncated, or rewritten in place | the log from its beginning | what was not read |
+//! | it is truncated, or rewritten in place, also while nobody follows it | the log from its beginning | what was not read |
 //! | it is rewritten in place with another text of the same length | the log from its beginning | nothing, unless file times are too coarse to show it: then it is noticed when the file grows |
 //! | it is the target of a link, or has several names | the file; all names have one identity | nothing |
 //!
@@ -37,5 +37,6 @@ pub use self::{
     follow::Follow,
     log_file::LogFile,
     notice::Notice,
+    rotated::rotated_files,
     step::{Step, Until},
 };

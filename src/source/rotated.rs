@@ -72,6 +72,16 @@ fn beside(log: &Path) -> io::Result<Vec<Rotated>> {
     Ok(found)
 }
 
+/// The files beside a log that are called as earlier parts of it are: `log.1`, `log-20260101`. One of them may
+/// be read when the log is followed or resumed.
+///
+/// # Errors
+/// The folder that the log is in cannot be listed.
+pub fn rotated_files(log: &Path) -> io::Result<Vec<PathBuf>> {
+    let rotated = beside(log)?.into_iter().filter(|rotated| rotated.age().is_some());
+    Ok(rotated.map(|rotated| rotated.path).collect())
+}
+
 /// The files that the log was rotated to after the one with this number, the oldest first; `None` if
 /// that one is not beside the log any more.
 pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<Rotated>>> {
@@ -94,7 +104,7 @@ pub(super) fn left_in(log: &Path, left: &Identity) -> io::Result<Option<(LogFile
         // One that cannot be read is not gone on with.
         let Ok(mut file) = LogFile::open_regular(rotated.path) else { continue };
         match file.identity(left.read.length) {
-            Ok(Some(found)) if found.read == left.read => alike.push((file, found)),
+            Ok(Some(found)) if found.is_alike(left) => alike.push((file, found)),
             _ => {}
         }
     }

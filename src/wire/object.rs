@@ -1,6 +1,6 @@
 //! [`Object`]: a JSON object whose values are parsed on demand.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Deserializer, de};
 
@@ -140,6 +140,12 @@ impl<'a> Object<'a> {
         self.take(key, |raw| Some(raw.into()))
     }
 
+    /// Takes fields that are kept as they are, as extra fields of an entry.
+    pub fn extra(&mut self, keys: &[&str]) -> Vec<(String, Json)> {
+        let taken = keys.iter().filter_map(|key| Some(((*key).to_owned(), self.json(key)?)));
+        taken.collect()
+    }
+
     /// Takes a string that the executor looks at.
     pub fn str(&mut self, key: &str) -> Option<Cow<'a, str>> {
         self.take(key, value::as_str)
@@ -216,10 +222,49 @@ impl<'a> Object<'a> {
         }));
     }
 
+    /// Takes an object. What `read` leaves of it stays, as [adopted](Self::adopt).
+    pub fn within<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let mut nested = self.object(key)?;
+        let taken = read(&mut nested);
+        self.adopt(key, nested);
+        Some(taken)
+    }
+
+    /// Takes an array of objects, in the same way; an array with any other element is not taken.
+    pub fn within_each<T>(
+        &mut self,
+        key: &str,
+        mut read: impl FnMut(&mut Self) -> T,
+    ) -> Option<Vec<T>> {
+        let objects = |raw| value::elements(raw)?.into_iter().map(value::object).collect();
+        let objects: Vec<Self> = self.take(key, objects)?;
+        let taken = objects.into_iter().map(|mut nested| {
+            let taken = read(&mut nested);
+            self.adopt(key, nested);
+            taken
+        });
+        Some(taken.collect())
+    }
+
     /// The fields that were not taken, as extra fields of an entry.
     pub fn into_extra(self) -> impl Iterator<Item = (String, Json)> {
-        self.rest().into_iter().map(|(name, raw)| (name.into_owned(), raw.into()))
+        let fields = self.rest();
+        distinct(&fields).map(|(name, raw)| (name, raw.into())).collect::<Vec<_>>().into_iter()
     }
+}
+
+/// The fields, each under a name of its own: what an object says again under the same name is `name#2`, and so
+/// on.
+pub(crate) fn distinct<'f, 'a>(
+    fields: &'f Fields<'a>,
+) -> impl Iterator<Item = (String, Raw<'a>)> + 'f {
+    let mut counts = BTreeMap::<&str, usize>::new();
+    fields.iter().map(move |(name, raw)| {
+        let count = counts.entry(name).or_default();
+        *count += 1;
+        let name = if *count == 1 { name.to_string() } else { format!("{name}#{count}") };
+        (name, *raw)
+    })
 }
 
 impl fmt::Debug for Object<'_> {
@@ -294,6 +339,29 @@ mod tests {
         object.ignore(&["b"]);
         let rest: Vec<_> = object.rest().into_iter().map(|(name, raw)| (name, raw.get())).collect();
         assert_eq!(rest, [("odd".into(), "{}"), ("a".into(), "\"second\"")]);
+    }
+
+    #[test]
+    fn what_is_said_twice_is_kept_twice() {
+        let object = Object::parse(r#"{"a":1,"b":2,"a":3,"a":4}"#).unwrap();
+        let extra: Vec<_> =
+            object.into_extra().map(|(name, json)| format!("{name} {}", json.get())).collect();
+        assert_eq!(extra, ["a 1", "b 2", "a#2 3", "a#3 4"]);
+    }
+
+    #[test]
+    fn what_is_left_of_nested_objects_stays_under_their_name() {
+        let json = r#"{"a":{"n":1,"x":2},"list":[{"n":3},{"n":4,"y":5}],"odd":[{"n":6},7]}"#;
+        let mut object = Object::parse(json).unwrap();
+        assert_eq!(object.within("a", |a| a.u64("n")), Some(Some(1)));
+        assert_eq!(object.within_each("list", |item| item.u64("n")), Some(vec![Some(3), Some(4)]));
+        assert_eq!(object.within_each("odd", |item| item.u64("n")), None);
+        assert_eq!(object.within("gone", |gone| gone.u64("n")), None);
+        let rest: Vec<_> = object.rest().into_iter().map(|(name, raw)| (name, raw.get())).collect();
+        assert_eq!(
+            rest,
+            [("odd".into(), r#"[{"n":6},7]"#), ("a.x".into(), "2"), ("list.y".into(), "5")]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::json::Raw;
 
-use super::{Object, split};
+use super::{Object, cursor::RecordCursor};
 use crate::conversation::Digest;
 
 /// One value of a log, or text in place of one.
@@ -72,14 +72,9 @@ impl<'a> Record<'a> {
     /// A line that is one object costs one scan. Otherwise, objects without a separator and arrays of objects
     /// are split, and after a damaged part the search continues at the next record.
     pub fn read(line: &'a str, mut each: impl FnMut(usize, Record<'a>)) {
-        let trimmed = line.trim();
-        let start = line.len() - line.trim_start().len();
-        match Object::parse(line) {
-            Ok(object) => each(start, Record::Object(object)),
-            Err(_) if trimmed.is_empty() => {}
-            Err(error) => split::read_irregular(trimmed, &error, &mut |at, record| {
-                each(start + at, record);
-            }),
+        let mut cursor = RecordCursor::default();
+        while let Some((at, record)) = cursor.next(line) {
+            each(at, record);
         }
     }
 

@@ -7,37 +7,68 @@ use super::{Irregular, Object, Record};
 /// The number of positions of a damaged line that are tried as the beginning of the next record.
 const MAX_RESTARTS: usize = 64;
 
-/// Reads the records of a trimmed line that is not one object.
-pub(super) fn read_irregular<'a>(
-    line: &'a str,
-    error: &serde_json::Error,
-    each: &mut impl FnMut(usize, Record<'a>),
-) {
-    if let Some(value) = whole_value(line) {
-        each(0, Record::Irregular(Irregular::Value(value)));
-        return;
-    }
-    let is_array = line.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'));
-    let mut restarts = MAX_RESTARTS;
-    let mut rest = if is_array { &line[1..] } else { line };
-    while let Some(trimmed) = Some(skip_separator(rest, is_array)).filter(|rest| !rest.is_empty()) {
-        let at = offset_of(line, trimmed);
-        if let Some((value, end)) = first_value(trimmed, is_array) {
-            each(at, Record::from_value(value));
-            rest = &trimmed[end..];
-            continue;
+/// A line that is not one object, and how much of it was read. It borrows nothing, so that reading can be
+/// interrupted.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    /// Where the rest begins.
+    at: usize,
+    /// Where the line ends, without white space.
+    end: usize,
+    is_array: bool,
+    restarts: usize,
+    /// Why the line is not one object.
+    error: String,
+}
+
+impl Split {
+    /// The beginning of `line`, which is not one object because of `error`.
+    pub(super) fn new(line: &str, error: &serde_json::Error) -> Self {
+        let trimmed = line.trim();
+        let start = offset_of(line, trimmed);
+        let is_array = is_array_of_objects(trimmed);
+        Self {
+            at: start + usize::from(is_array),
+            end: start + trimmed.len(),
+            is_array,
+            restarts: MAX_RESTARTS,
+            error: error.to_string(),
         }
-        let (damaged, next) = trimmed.split_at(find_restart(trimmed, &mut restarts));
-        each(at, Record::Irregular(damage(damaged, next, error)));
-        rest = next;
+    }
+
+    /// Where the next record of the same line begins.
+    pub(super) fn peek(&self, line: &str) -> Option<usize> {
+        let rest = self.rest(line);
+        (!rest.is_empty()).then(|| offset_of(line, rest))
+    }
+
+    /// The next record of the same line, and where it begins.
+    pub(super) fn next<'a>(&mut self, line: &'a str) -> Option<(usize, Record<'a>)> {
+        let rest = Some(self.rest(line)).filter(|rest| !rest.is_empty())?;
+        let at = offset_of(line, rest);
+        let (record, length) = match first_value(rest, self.is_array) {
+            Some((value, length)) => (Record::from_value(value), length),
+            None => {
+                let (damaged, next) = rest.split_at(find_restart(rest, &mut self.restarts));
+                (Record::Irregular(damage(damaged, next, &self.error)), damaged.len())
+            }
+        };
+        self.at = at + length;
+        Some((at, record))
+    }
+
+    fn rest<'a>(&self, line: &'a str) -> &'a str {
+        skip_separator(line.get(self.at..self.end).unwrap_or_default(), self.is_array)
     }
 }
 
 /// The line as one value, if it is one and not an array of objects. A number followed by more is text.
-fn whole_value(line: &str) -> Option<Raw<'_>> {
-    let array_of_objects =
-        |line: &str| line.starts_with('[') && line[1..].trim_start().starts_with('{');
-    (!array_of_objects(line)).then(|| serde_json::from_str(line).ok())?
+pub(super) fn whole_value(line: &str) -> Option<Raw<'_>> {
+    (!is_array_of_objects(line)).then(|| serde_json::from_str(line).ok())?
+}
+
+fn is_array_of_objects(line: &str) -> bool {
+    line.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
 }
 
 /// The text after a value. In an array, commas and the closing bracket are skipped.
@@ -60,12 +91,12 @@ fn first_value(text: &str, is_array: bool) -> Option<(Raw<'_>, usize)> {
     Some((value, values.byte_offset()))
 }
 
-fn damage<'a>(damaged: &'a str, next: &str, error: &serde_json::Error) -> Irregular<'a> {
+fn damage<'a>(damaged: &'a str, next: &str, error: &str) -> Irregular<'a> {
     if !damaged.starts_with(['{', '[']) {
         return Irregular::Text(damaged);
     }
     let error = match next {
-        "" => error.to_string(),
+        "" => error.to_owned(),
         _ => "the next record begins within it".to_owned(),
     };
     Irregular::Malformed { text: damaged, error }

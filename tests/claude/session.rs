@@ -109,15 +109,44 @@ fn a_running_command_shows_its_output_when_it_has_doubled() {
 }
 
 #[test]
-fn a_sub_agents_messages_are_told_and_not_counted() {
+fn a_sub_agents_messages_are_told_and_counted_once() {
     let file = replay("progress");
     assert_eq!(file.children("toolu_3"), ["Review.", "a", "Fine."]);
     assert_eq!(file.result("toolu_c"), "A");
     assert_eq!(file.tool("toolu_3").duration_ms, Some(4321));
-    // Five messages of the main conversation, one input and five output tokens each.
-    assert_eq!(file.tokens(), (5, 25));
+    // Five messages of the main conversation, one input and five output tokens each, and two of the sub-agent,
+    // of which one stands there twice.
+    assert_eq!(file.tokens(), (5 + 500 + 600, 25 + 1 + 1));
     // A message that is repeated is no second call.
     assert_eq!(file.warnings(), [(WarningKind::UnfinishedCall, "")]);
+}
+
+#[test]
+fn a_command_that_was_typed_and_run_is_shown_once() {
+    let said = |id: u64, at: &str, words: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u{id}","parentUuid":null,"sessionId":"s","isSidechain":false,"userType":"external","timestamp":"2026-01-01T00:00:{at}Z","message":{{"role":"user","content":"{words}"}}}}"#
+        )
+    };
+    let run = "<command-name>/compact</command-name> <command-message>compact</command-message>";
+    let log = [
+        said(1, "01.000", "/compact"),
+        said(2, "01.009", run),
+        said(3, "09.000", run),
+        said(4, "10.000", "/compact"),
+        said(5, "10.009", &format!("{run} and more")),
+    ];
+    let told = Replay::of_lines("claude-session", &log).told();
+    let command = "user_message: /compact";
+    assert_eq!(told, [command, command, command, "user_message: /compact\nand more"]);
+}
+
+#[test]
+fn a_stated_zero_is_not_unknown() {
+    let line = r#"{"type":"assistant","uuid":"u","parentUuid":null,"sessionId":"s","isSidechain":false,"userType":"external","message":{"id":"m","model":"large","role":"assistant","content":[],"usage":{"input_tokens":0,"output_tokens":0}}}"#;
+    let log = Replay::of_lines("claude-session", &[line.to_owned(), line.to_owned()]);
+    assert_eq!(log.tokens(), (0, 0));
+    assert_eq!(log.count("usage"), 1);
 }
 
 #[test]

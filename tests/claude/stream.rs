@@ -70,13 +70,29 @@ fn an_edit_gets_the_line_numbers_of_its_file_when_it_is_done() {
 #[test]
 fn a_run_costs_what_its_result_says_and_ends_as_it_says() {
     let run = replay("run");
-    assert_eq!(run.tokens(), (8 + 4900 + 390, 420));
+    // Helper models included.
+    assert_eq!(run.tokens(), (8 + 4900 + 390 + 700, 420 + 30));
     let usage = run.conversation.summary.usage.unwrap();
     assert_eq!(usage.cache_read_tokens, Some(4900));
     assert_eq!(usage.cache_write_tokens, Some(390));
     assert_eq!(usage.reasoning_tokens, Some(60));
-    // Helper models are in the cost alone.
     assert_eq!(usage.cost_usd, Some(0.25));
+    let by_model = run.events.iter().filter_map(|event| match event {
+        DomainEvent::Usage { usage, model, .. } => {
+            Some((model.as_ref()?.to_string(), usage.output_tokens, usage.cost_usd))
+        }
+        _ => None,
+    });
+    let main = |output, cost| ("claude-opus-4-6".to_owned(), output, cost);
+    assert_eq!(
+        by_model.collect::<Vec<_>>(),
+        [
+            main(Some(420), Some(0.2)),
+            ("claude-haiku-4-5".to_owned(), Some(30), Some(0.05)),
+            // What is stated of the whole run only: its reasoning.
+            main(None, None),
+        ]
+    );
     let session = run.session();
     assert_eq!(session.agent.as_ref().unwrap(), &"claude-code");
     assert_eq!(session.version.as_ref().unwrap(), &"2.1.252");
@@ -144,8 +160,8 @@ fn a_sub_agents_work_belongs_to_its_call() {
     assert_eq!(run.tool("toolu_1").duration_ms, Some(3981));
     // The session's model is that of the main conversation.
     assert_eq!(run.session().model.as_ref().unwrap(), &"claude-opus-4-6");
-    // The main conversation alone is counted, each of its two messages once.
-    assert_eq!(run.tokens(), (53 + 84, 2));
+    // Two messages of the main conversation and two of the sub-agent, each once.
+    assert_eq!(run.tokens(), (53 + 84 + 900 + 950, 4));
 }
 
 #[test]

@@ -88,6 +88,13 @@ impl Replay {
         Self { events, conversation }
     }
 
+    /// Lines of a log, replayed.
+    pub(crate) fn of_lines(format: &str, lines: &[String]) -> Self {
+        let events = replay_lines(format, lines);
+        let conversation = events.iter().collect();
+        Self { events, conversation }
+    }
+
     /// Everything that was said, as `type: content`; calls as `tool status: title`.
     pub(crate) fn told(&self) -> Vec<String> {
         let tell = |entry: &Arc<NormalizedEntry>| match entry.tool() {

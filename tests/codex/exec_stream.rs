@@ -141,6 +141,34 @@ fn threads_do_not_collide() {
     assert_eq!(log.session().turns, Some(2));
 }
 
+/// Ids are those of the log, unless two threads use the same.
+#[test]
+fn items_keep_their_ids_whosever_they_are() {
+    let item = |thread: &str, id: &str, phase: &str| {
+        format!(
+            r#"{{"type":"item.{phase}","thread_id":"{thread}","item":{{"id":"{id}","type":"command_execution","command":"{thread} {id}"}}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"thread.started","thread_id":"main"}"#.to_owned(),
+        item("main", "a", "started"),
+        item("sub", "b", "started"),
+        item("sub", "a", "started"),
+        item("main", "b", "started"),
+        item("sub", "a", "completed"),
+        item("main", "a", "completed"),
+        item("main", "b", "completed"),
+        item("sub", "b", "completed"),
+    ];
+    let log = Replay::of("codex-exec", lines.join("\n").as_bytes());
+    let commands = [("a", "main a"), ("b", "sub b"), ("sub/a", "sub a"), ("run-1/b", "main b")];
+    for (id, command) in commands {
+        assert_eq!(log.entry(id).content, command);
+        assert_eq!(log.tool(id).status, ToolStatus::Success, "{id}");
+    }
+    assert_eq!(log.tools().len(), 4);
+}
+
 #[test]
 fn a_resumed_thread_counts_its_past_once() {
     // 100, then 250 in all, the same again, and a counter that began anew at 40.
@@ -161,9 +189,9 @@ fn the_app_servers_dialect_is_understood() {
             "system_message: sub-agent completed",
         ]
     );
-    let nested = log.entry("sub/e1").metadata.as_ref().unwrap();
+    let nested = log.entry("e1").metadata.as_ref().unwrap();
     assert_eq!(nested.parent_corr_id, Some(CorrId::from("c1")));
-    assert_eq!(log.tool("sub/e1").duration_ms, Some(900));
+    assert_eq!(log.tool("e1").duration_ms, Some(900));
     assert_eq!(log.tool("c1").duration_ms, Some(1022));
     assert_eq!(log.usage(), usage(150, 15, 20, None));
     assert!(log.conversation.summary.warnings.is_empty());

@@ -1,6 +1,8 @@
 //! What single fixtures of rollout files say.
 
-use foldline::conversation::{ActionType, FileChange, Outcome, ToolStatus, WarningKind};
+use foldline::conversation::{
+    ActionType, DomainEvent, FileChange, Outcome, ToolStatus, WarningKind,
+};
 
 use super::{
     exit_code,
@@ -46,6 +48,7 @@ fn the_sessions_facts() {
     assert_eq!(session.agent, Some("codex".into()));
     assert_eq!(session.version, Some("0.140.0".into()));
     assert_eq!(session.model, Some("gpt-b".into()));
+    assert_eq!(session.provider, Some("openai".into()));
     assert_eq!(session.cwd, Some("/srv/ada/app".into()));
     assert_eq!(session.outcome, Some(Outcome::Success));
     assert_eq!((session.turns, session.duration_ms), (Some(2), Some(2200)));
@@ -222,6 +225,53 @@ fn a_copied_history_is_the_parents_bill() {
     assert_eq!(rollout("fork_without_history").usage(), usage(600, 40, 500, Some(2)));
 }
 
+/// The copied lines keep the times of the parent, which are older than the fork.
+#[test]
+fn a_forks_copied_lines_may_keep_their_times() {
+    let log = rollout("fork_with_old_times");
+    let session = log.session();
+    assert_eq!(session.session_id.unwrap().as_str(), "child");
+    assert_eq!((session.turns, session.duration_ms), (Some(1), Some(4000)));
+    assert_eq!(log.usage(), usage(500, 30, 400, Some(2)));
+    assert_eq!(log.tools().len(), 1, "the history is part of the conversation");
+}
+
+#[test]
+fn unknown_fields_of_nested_objects_are_reported() {
+    let event = |payload: &str| {
+        format!(r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{payload}}}"#)
+    };
+    let lines = [
+        event(
+            r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":1,"novel_a":1},"novel_b":1},"rate_limits":{"primary":{"used_percent":1.0,"novel_c":1},"novel_d":1}}"#,
+        ),
+        event(
+            r#"{"type":"web_search_end","call_id":"w","query":"q","action":{"type":"search","query":"q","novel_e":1}}"#,
+        ),
+        event(
+            r#"{"type":"mcp_tool_call_end","call_id":"m","invocation":{"server":"s","tool":"t","arguments":{},"novel_f":1},"result":{"Ok":{"content":[]}}}"#,
+        ),
+    ];
+    let log = Replay::of("codex-rollout", lines.join("\n").as_bytes());
+    let subjects = log.events.iter().filter_map(|event| match event {
+        DomainEvent::Warning(warning) => warning.subject.clone(),
+        _ => None,
+    });
+    let mut subjects: Vec<_> = subjects.collect();
+    subjects.sort();
+    assert_eq!(
+        subjects,
+        [
+            "event_msg/mcp_tool_call_end.invocation.novel_f",
+            "event_msg/token_count.info.novel_b",
+            "event_msg/token_count.info.total_token_usage.novel_a",
+            "event_msg/token_count.rate_limits.novel_d",
+            "event_msg/token_count.rate_limits.primary.novel_c",
+            "event_msg/web_search_end.action.novel_e",
+        ]
+    );
+}
+
 #[test]
 fn running_totals_count_once() {
     assert_eq!(rollout("session").usage(), usage(250, 45, 160, Some(9)));
@@ -283,4 +333,11 @@ fn strange_lines_are_kept_and_counted() {
     let lines = log.lines();
     assert!(lines.contains(&"assistant_message: Before.\nAfter.".to_owned()));
     assert!(lines.iter().any(|line| line.contains("aurora")), "{lines:#?}");
+}
+
+#[test]
+fn the_branch_is_a_fact_of_the_session() {
+    let meta = r#"{"timestamp":"2026-06-01T10:00:00Z","type":"session_meta","payload":{"id":"t","cwd":"/srv","git":{"commit_hash":"c0ffee","branch":"topic"}}}"#;
+    let session = Replay::of("codex-rollout", meta.as_bytes()).conversation.summary.session;
+    assert_eq!(session.unwrap().branch.unwrap(), "topic");
 }

@@ -5,6 +5,7 @@
 Shares no code with the crate: it reads the whole file, builds tables, and counts from them.
 """
 import collections
+import datetime
 import json
 import re
 import sys
@@ -67,9 +68,31 @@ def largest(into, usage):
     for key, name in KEYS.items():
         if key in usage:
             into[key] = max(into.get(key, 0), usage[key])
+    kept = (usage.get("cache_creation") or {}).get("ephemeral_1h_input_tokens")
+    if kept is not None:
+        into["kept"] = max(into.get("kept", 0), kept)
     thought = (usage.get("output_tokens_details") or {}).get("thinking_tokens")
     if thought is not None:
         into["thinking"] = max(into.get("thinking", 0), thought)
+
+
+COMMAND = re.compile(r"<command-name>(/\w+)</command-name>\s*<command-message>\w+</command-message>"
+                     r"\s*(?:<command-args></command-args>)?$")
+
+
+def at(record):
+    try:
+        return datetime.datetime.fromisoformat(record["timestamp"].replace("Z", "+00:00")).timestamp()
+    except (KeyError, ValueError):
+        return None
+
+
+def by_models(record):
+    fields = {"inputTokens": "input_tokens", "outputTokens": "output_tokens",
+              "cacheReadInputTokens": "cache_read_input_tokens",
+              "cacheCreationInputTokens": "cache_creation_input_tokens", "thinkingTokens": "thinking"}
+    return {(model, name): used[field] for model, used in (record.get("modelUsage") or {}).items()
+            for field, name in fields.items() if field in used}
 
 
 def plus(total, usage):
@@ -83,6 +106,7 @@ def main(form, path):
     texts = collections.Counter()
     seen, started, completed = set(), collections.Counter(), collections.Counter()
     run, total, cost, last_words, last_cost, sid = {}, {}, 0.0, None, {}, None
+    agents, last_models, typed = {}, {}, (None, 0)
     writing = {}
     lines = []
     for record in objects(path):
@@ -99,9 +123,9 @@ def main(form, path):
         message = record.get("message")
         message = message if isinstance(message, dict) else {}
         if stream and record.get("session_id") and record["session_id"] != sid:
-            for usage in run.values():
+            for usage in [*run.values(), *agents.values()]:
                 plus(total, usage)
-            run, sid = {}, record["session_id"]
+            run, agents, sid = {}, {}, record["session_id"]
         if kind == "stream_event":
             event = record["event"]
             if event["type"] == "message_start":
@@ -134,6 +158,19 @@ def main(form, path):
                     results.setdefault(denial["tool_use_id"], "denied")
                 usage, spent = {}, record.get("total_cost_usd") or 0.0
                 largest(usage, record.get("usage") or {})
+                models = by_models(record)
+                if models:
+                    usage = {} if any(name == "thinking" for _, name in models) else \
+                        {key: count for key, count in usage.items() if key == "thinking"}
+                    before = last_models.get(sid, {})
+                    goes_on = all(models.get(key, 0) >= count for key, count in before.items())
+                    for key, count in models.items():
+                        plus(usage, {key[1]: count - (before.get(key, 0) if goes_on else 0)})
+                    last_models[sid] = models
+                else:
+                    for used in agents.values():
+                        plus(total, used)
+                agents = {}
                 plus(total, usage)
                 before = last_cost.get(sid, 0.0)
                 cost += spent - before if spent >= before else spent
@@ -143,8 +180,9 @@ def main(form, path):
                 texts["user" if queued.get("commandMode") == "prompt" else "system"] += 1
             continue
         usage = message.get("usage")
-        if usage and not record.get("child") and not (stream and parent):
-            largest(run.setdefault(message.get("id", number), {}), usage)
+        if usage:
+            into = agents if stream and parent else run
+            largest(into.setdefault(message.get("id", number), {}), usage)
         if session and record.get("uuid"):
             if record["uuid"] in seen:
                 continue
@@ -153,7 +191,14 @@ def main(form, path):
         program = any(record.get(flag) for flag in ("isMeta", "isCompactSummary", "isSynthetic")) \
             or record.get("promptSource") == "system" \
             or (record.get("origin") or {}).get("kind", "human") != "human"
-        for block in blocks(record):
+        said = blocks(record)
+        if session and kind == "user" and not program and len(said) == 1 and at(record) is not None:
+            command = COMMAND.match(said[0].get("text") or "")
+            if command and typed == (command[1], typed[1]) and at(record) - typed[1] < 1:
+                continue
+            if (said[0].get("text") or "").startswith("/"):
+                typed = said[0]["text"], at(record)
+        for block in said:
             name = block["type"]
             if name.endswith("tool_use"):
                 calls[block["id"]] = True
@@ -172,13 +217,14 @@ def main(form, path):
     for (name, text), count in (started - completed).items():
         texts["assistant" if name == "text" else "thinking"] += count
     calls.update(unseen)
-    for usage in run.values():
+    for usage in [*run.values(), *agents.values()]:
         plus(total, usage)
     ended = collections.Counter(results.get(call, "unfinished") for call in calls)
     inputs = [total[key] for key in KEYS if key in total and key != "output_tokens"]
     usage = {name: total[key] for key, name in KEYS.items() if key in total and name != "i"}
     usage.update({"input_tokens": sum(inputs)} if inputs else {})
     usage.update({"reasoning_tokens": total["thinking"]} if "thinking" in total else {})
+    usage.update({"cache_write_1h_tokens": total["kept"]} if "kept" in total else {})
     usage.update({"cost_usd": round(cost, 9)} if cost else {})
     print(json.dumps({"calls": len(calls), "by_status": ended,
                       "assistant_texts": texts["assistant"], "user_texts": texts["user"],

@@ -122,21 +122,25 @@ ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end", "dynamic_too
         "command_execution", "mcp_tool_call", "file_change", "plan", "image_generation")
 INJECTED = re.compile(r"# AGENTS\.md instructions|<([a-z]+_\w+|skill|INSTRUCTIONS)[ >\n].*</\1>$", re.S)
 
+def moment(of):
+    try:
+        return datetime.datetime.fromisoformat(str(of.get("timestamp")).replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return None
+
 def rollout(path, c):
-    own, forked, replay, unnamed = None, False, None, 0
+    own, began, forked, replay, unnamed = None, None, False, None, 0
     for r in records(path):
         p, kind, item = r.get("payload"), r.get("type"), r.get("type") == "response_item"
         if not isinstance(p, dict):
             continue
-        try:
-            at = datetime.datetime.fromisoformat(str(r.get("timestamp")).replace("Z", "+00:00")).timestamp()
-        except ValueError:
-            at = None
+        at = moment(r)
         if kind == "session_meta":
             if own is None:
                 own, forked = p.get("id"), bool(p.get("forked_from_id"))
+                began = moment(p) or at
             elif p.get("id") != own:
-                replay = at
+                replay, forked = at, True
             continue
         replay = at if replay is not None and at is not None and at - replay < 1 else None
         t, channel = p.get("type"), kind
@@ -187,7 +191,8 @@ def rollout(path, c):
             total, last = p["info"]["total_token_usage"], p["info"].get("last_token_usage") or {}
             if forked and not c.usage.totals[own]:
                 c.usage.add(own, {f: n - last.get(f, 0) for f, n in total.items()}, count=False)
-            c.usage.add(own, total, count=replay is None)
+            older = forked and at is not None and began is not None and at < began
+            c.usage.add(own, total, count=replay is None and not older)
 
 def droid_session(path, c):
     n = 0

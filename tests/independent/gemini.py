@@ -56,7 +56,7 @@ for r in records(sys.argv[1]):
     elif kind == "result":
         stats = r.get("stats") or {}
         for s in (stats.get("models") or {"": stats}).values():
-            if any(s.get(f) for f in ("total_tokens", "cached")):
+            if "total_tokens" in s:
                 thought = max(0, s["total_tokens"] - s["input_tokens"] - s["output_tokens"])
                 usage.update({"input_tokens": s["input_tokens"], "cache_read_tokens": s["cached"],
                               "output_tokens": s["output_tokens"] + thought, "reasoning_tokens": thought})

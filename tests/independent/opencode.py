@@ -37,9 +37,8 @@ for kind, part in records(sys.argv[1]):
         step = {"input_tokens": prompt, "output_tokens": t["output"] + (t["reasoning"] if apart else 0),
                 "cache_read_tokens": t["cache"]["read"], "cache_write_tokens": t["cache"]["write"],
                 "reasoning_tokens": t["reasoning"], "cost_usd": float(part["cost"])}
-        if any(step.values()):
-            for field, count in step.items():
-                usage[field] += count
+        for field, count in step.items():
+            usage[field] += count
 print(json.dumps({"calls": len(calls), "by_status": collections.Counter(calls.values()),
                   "assistant_texts": said["text"], "user_texts": 0, "thinking": said["reasoning"],
                   "usage": usage}))

@@ -6,10 +6,14 @@ use foldline::{
     emitters::{
         audit::AuditChain,
         drift::Drift,
+        html::{HtmlEmitter, Page},
+        markdown::Markdown,
         metrics::Metrics,
         patch::{PatchEmitter, PatchStream},
+        redact::Redact,
         sqlite::{DEFAULT_WAIT, Database, RowEmitter, Rows},
         transcript::{Transcript, TranscriptStyle},
+        usage::UsageEmitter,
     },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
     testkit::{generate, law},
@@ -107,6 +111,23 @@ proptest! {
     }
 
     #[test]
+    fn fragments_of_html(events in generate::events()) {
+        law::emitter(HtmlEmitter::default, &events)?;
+        law::resume(HtmlEmitter::default, &events)?;
+    }
+
+    #[test]
+    fn a_document_in_markdown(events in generate::events()) {
+        law::emitter(Markdown::default, &events)?;
+    }
+
+    #[test]
+    fn usage(events in generate::events()) {
+        law::emitter(UsageEmitter::default, &events)?;
+        law::resume(UsageEmitter::default, &events)?;
+    }
+
+    #[test]
     fn findings(events in generate::located_events()) {
         law::emitter(Drift::default, &events)?;
     }
@@ -119,6 +140,16 @@ proptest! {
 
 proptest! {
     #![proptest_config(fewer_cases(8))]
+
+    #[test]
+    fn a_page_of_html(events in generate::events()) {
+        law::emitter(Page::default, &events)?;
+    }
+
+    #[test]
+    fn patches_of_what_was_redacted(events in generate::events()) {
+        law::emitter(|| Redact::new(PatchEmitter::default()), &events)?;
+    }
 
     #[test]
     fn an_audit_trail(events in generate::located_events()) {

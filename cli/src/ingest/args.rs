@@ -4,19 +4,18 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::{options::EXIT_CODES, sink::SinkName};
+use crate::{homes::DatabaseOption, options::EXIT_CODES, sink::SinkName};
 
 /// The options of `foldline ingest`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct IngestArgs {
-    /// Logs, and folders that are searched for logs
-    #[arg(required = true, value_name = "PATH")]
+    /// Logs, and folders that are searched for logs [default: where the agents keep theirs]
+    #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 
-    /// The database; created if there is none
-    #[arg(long, value_name = "FILE", default_value = "foldline.db")]
-    pub(super) db: PathBuf,
+    #[command(flatten)]
+    pub(super) database: DatabaseOption,
 
     /// The task that new sessions belong to. Those that are stored keep theirs: `foldline task set`
     /// changes it
@@ -35,11 +34,16 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) audit: Option<PathBuf>,
 
+    /// Sign the audit trail at each commit with this private key (Ed25519, PEM): see `audit-key`
+    #[arg(long, value_name = "KEY", requires = "audit")]
+    pub(super) sign: Option<PathBuf>,
+
     /// A further consumer, which writes to a file. May be given again
     #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
 
-    /// Where to write the metrics of everything in the database, in the Prometheus text format
+    /// Where to write the metrics of everything in the database, in the Prometheus text format. A new file may
+    /// be read by its owner only; one that exists keeps its permissions, for a scraper of another user
     #[arg(long, value_name = "FILE")]
     pub(super) metrics: Option<PathBuf>,
 

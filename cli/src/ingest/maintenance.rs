@@ -2,7 +2,7 @@
 
 use std::{
     path::Path,
-    sync::mpsc::{Sender, channel},
+    sync::mpsc::{SyncSender, sync_channel},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -17,14 +17,15 @@ use foldline::{
 /// A thread with its own connection. It frees written commits, which other threads allocated, and moves
 /// pages from the write-ahead log into the database file, which waits for the disk.
 pub(super) struct MaintenanceThread {
-    written: Option<Sender<Vec<Commit<Rows>>>>,
+    written: Option<SyncSender<Vec<Commit<Rows>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl MaintenanceThread {
     pub(super) fn start(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
         let database = Database::open(path, wait)?;
-        let (written, received) = channel();
+        // Few are kept while it waits for the disk.
+        let (written, received) = sync_channel(1);
         let thread = thread::spawn(move || {
             while let Ok(commits) = received.recv() {
                 drop::<Vec<Commit<Rows>>>(commits);
@@ -40,8 +41,8 @@ impl MaintenanceThread {
 
     /// Frees commits that were written, and checkpoints.
     pub(super) fn clear_up(&self, commits: Vec<Commit<Rows>>) {
-        // If the thread is gone, they are freed here.
-        let _ = self.written.as_ref().map(|written| written.send(commits));
+        // If the thread is busy or gone, they are freed here.
+        let _ = self.written.as_ref().map(|written| written.try_send(commits));
     }
 }
 

@@ -6,12 +6,16 @@
 //!
 //! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only
 //! `--final` says that the logs are complete; then such calls end as `unfinished`, and what was held
-//! back is released. Should a file grow after that, it is read again from its beginning. In the same
-//! way a last line without a line end is left for the next run, unless it is a whole record.
+//! back is released. Should a file grow after that, it is read again from its beginning, and the new rows
+//! take the place of the old ones in one transaction. In the same way a last line without a line end is left
+//! for the next run, unless it is a whole record.
+//!
+//! The audit trail and the files of `--sink` belong to the database: see [`outputs`].
 
 mod args;
-mod audit;
+mod files;
 mod maintenance;
+mod outputs;
 mod parallel;
 mod plan;
 mod read;
@@ -20,20 +24,25 @@ mod walk;
 mod write;
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write},
     num::NonZeroUsize,
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::Duration,
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-pub(super) use self::args::IngestArgs;
+pub(super) use self::{
+    args::IngestArgs,
+    outputs::{MAX_FIRST, StoredTrail},
+    plan::copies,
+};
 use self::{
     maintenance::MaintenanceThread,
-    plan::{Plan, Planner},
+    outputs::Outputs,
+    plan::{Plan, Planned, Planner},
     read::Reading,
     summary::Summary,
     write::Writer,
@@ -41,55 +50,127 @@ use self::{
 use super::{
     error::Error,
     exit,
+    homes::{or_homes, tilde},
     options::width,
     program::Program,
-    side_file::SideFile,
-    sink::{SinkKind, SinkName, SinkOptions},
+    sink::{SinkKind, SinkOptions},
 };
 use foldline::{
-    emitters::{sqlite::Database, transcript::TranscriptStyle},
-    ledger::Ledger,
+    emitters::{
+        metrics::Metrics,
+        sqlite::{Database, SqliteError, Totals},
+        terminal::neutralise,
+        transcript::TranscriptStyle,
+    },
+    files::replace_file,
 };
 
 pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
+    let paths = or_homes(&args.paths, &program.registry)?;
+    let db = args.database.path()?;
+    let (summary, totals) = ingest(program, args, &paths, &db)?;
+    summary.print(&mut io::stdout().lock(), totals).map_err(Error::Output)?;
+    if summary.found_nothing() {
+        let hidden = if args.hidden { "" } else { "; hidden folders are searched with --hidden" };
+        let message = format!("there are no files in what was named{hidden}");
+        // Whether this is read has no effect.
+        let _ = writeln!(io::stderr(), "foldline: {message}");
+    }
+    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+}
+
+/// Reads the log of a run that has ended into a database. Returns the exit code.
+pub(super) fn ingest_run(
+    program: &Program,
+    log: &Path,
+    db: &Path,
+    task: Option<String>,
+    audit: Option<PathBuf>,
+) -> Result<u8, Error> {
+    let args = IngestArgs { task, audit, complete: true, wait: 10, ..IngestArgs::default() };
+    let (summary, totals) = ingest(program, &args, &[log.to_owned()], db)?;
+    if !summary.has_failures() {
+        return Ok(exit::FINE);
+    }
+    summary.print(&mut io::stderr().lock(), totals).map_err(Error::Output)?;
+    Ok(exit::FAILED)
+}
+
+/// Brings a database up to date with these logs and folders of logs. Returns whether all of them could be read.
+#[cfg(feature = "serve")]
+pub(super) fn update(program: &Program, paths: &[PathBuf], db: &Path) -> Result<bool, Error> {
+    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
+    let (summary, _) = ingest(program, &args, paths, db)?;
+    Ok(!summary.has_failures())
+}
+
+/// Brings a database up to date with the logs that agents keep, and says on standard error what went wrong. A
+/// database in use by another program stays as it is.
+pub(super) fn refresh(program: &Program, db: &Path) -> Result<(), Error> {
+    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
+    let paths = or_homes(&[], &program.registry)?;
+    let say = |message: String| {
+        // Whether this is read has no effect.
+        let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
+    };
+    if !db.exists() {
+        say(format!("reading the logs into {}, for the first time", tilde(db)));
+    }
+    match ingest(program, &args, &paths, db) {
+        Ok((summary, _)) if summary.has_failures() => {
+            say("some logs could not be read; foldline ingest says which".to_owned());
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+        Err(Error::Database(SqliteError::Locked(_))) if db.exists() => {
+            say("the database is in use by another program, and what is new is not read".to_owned());
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// How long an answer waits for a writer of the database, in seconds.
+const REFRESH_WAIT: u32 = 2;
+
+fn ingest(
+    program: &Program,
+    args: &IngestArgs,
+    paths: &[PathBuf],
+    db: &Path,
+) -> Result<(Summary, Totals), Error> {
     let sinks: Vec<_> = args
         .sinks
         .iter()
         .map(|sink| resumable(program.sinks.require(&sink.name)?))
         .collect::<Result<_, Error>>()?;
-    let wait = Duration::from_secs(args.wait.into());
-    let mut database = Database::open(&args.db, wait)?;
     let mut summary = Summary::default();
-    let files = walk::walk(&args.paths, args.hidden, &mut summary);
-    let audit = match &args.audit {
-        Some(path) => Some(audit::open(path, &mut database)?),
-        None => None,
-    };
-    let mut side_files = Vec::new();
-    for (SinkName { file, .. }, kind) in args.sinks.iter().zip(&sinks) {
-        let Some(path) = file else {
-            return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
-        };
-        let name = SideFile::name(kind.name, path)?;
-        let mark = database.mark(&name)?;
-        side_files.push((kind.name, SideFile::open(path, name, mark.as_ref(), false)?));
-    }
+    let files = files::find(program, args, paths, db, &mut summary)?;
+    let wait = Duration::from_secs(args.wait.into());
+    let mut database = Database::open_sound(db, wait)?;
+    let whole = outputs::whole_trails(&database)?;
+    let outputs = Outputs::open(args, &sinks, &mut database, &mut summary)?;
     let style = TranscriptStyle::new(width(None));
     let options = SinkOptions { style };
-    let reading = Reading { program, sinks, options, audited: args.audit.is_some() };
-    let mut planner = Planner::new(&database, args);
-    let mut plans = Vec::new();
-    for file in &files {
-        plans.extend(planner.plan(file, &mut summary)?);
-    }
+    let (jobs, audited) = (jobs(args), args.audit.is_some());
+    let stretch_size = parallel::stretch_size(jobs);
+    let reading = Reading { program, sinks, options, audited, stretch_size };
+    let Planned { plans, copies } = Planner::new(&database, args, &mut summary).plan(&files)?;
     let progress = progress(plans.iter().map(Plan::bytes).sum());
-    let jobs = jobs(args);
-    let maintenance = MaintenanceThread::start(&args.db, wait)?;
-    let writer = Writer::new(database, maintenance, audit, side_files, progress, summary);
-    let (database, summary) =
+    let maintenance = MaintenanceThread::start(db, wait)?;
+    let writer = Writer::new(database, maintenance, outputs, progress, summary);
+    let (mut database, mut summary) =
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
-    summary.print(&mut io::stdout().lock(), database.totals()?).map_err(Error::Output)?;
-    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+    database.remember_copies(&copies)?;
+    let still_whole = outputs::whole_trails(&database)?;
+    for path in whole.iter().filter(|path| !still_whole.contains(path)) {
+        summary.note(format!(
+            "the audit trail has no record of what was added, without --audit {path}"
+        ));
+    }
+    let totals = database.totals()?;
+    database.close()?;
+    Ok((summary, totals))
 }
 
 /// Checks that a consumer is resumable, as ingest requires.
@@ -112,28 +193,28 @@ fn read_all(
     parallel::read_all(reading, plans, jobs, &mut writer)?;
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
-        let rendered = read::count_all(&database.states()?).render();
-        let written = write_whole(path, rendered.as_bytes());
+        let written = write_whole(path, metrics(&database)?.as_bytes());
         written.map_err(|error| Error::output(path, &error))?;
     }
     Ok((database, summary))
 }
 
-/// Replaces a file atomically, since a scraper may read it at any time.
+/// The metrics of everything in the database, in the text format of Prometheus.
+pub(super) fn metrics(database: &Database) -> Result<String, Error> {
+    let mut metrics = Metrics::default();
+    database.each_state(|state| read::add_metrics(&mut metrics, &state))?;
+    metrics.clear_usage();
+    database.usage(|agent, model, usage| metrics.add_usage(agent, model, usage))?;
+    Ok(metrics.render())
+}
+
+/// Replaces a file as a whole, since a scraper may read it at any time.
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         // A device or a pipe must not be replaced by a file.
         return fs::write(path, contents);
     }
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".new");
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(contents).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    replace_file(path, contents).map(drop)
 }
 
 fn jobs(args: &IngestArgs) -> usize {

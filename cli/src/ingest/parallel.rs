@@ -11,13 +11,24 @@ use std::{
 use super::{
     plan::Plan,
     read::{Piece, Reading, read},
-    write::{TRANSACTION, Writer},
+    write::Writer,
 };
 use crate::error::Error;
 
-/// The bytes of logs that all readers together may read ahead: enough that they do not wait while a
-/// transaction is written.
-const AHEAD: u64 = 2 * TRANSACTION;
+/// About how much memory the pieces take that the readers are ahead of the writer, in bytes: enough that they
+/// do not wait while a transaction is written.
+const AHEAD: usize = 8 << 20;
+
+/// About how much memory the stretches take that the readers are making, in bytes.
+const STRETCHES: usize = 12 << 20;
+
+/// The most memory that a stretch takes. A longer one saves nothing.
+const STRETCH: usize = 4 << 20;
+
+/// How much memory a stretch may take with so many jobs, in bytes.
+pub(super) fn stretch_size(jobs: usize) -> usize {
+    (STRETCHES / jobs.saturating_sub(1).max(1)).min(STRETCH)
+}
 
 /// Runs every plan with `jobs` threads, of which this one writes. With one job, it reads and writes in turn.
 pub(super) fn read_all(
@@ -67,7 +78,11 @@ fn read_some<'p>(
     let begin = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     while let Some((file, (plan, pieces))) = begin() {
         read(reading, plan, &mut |piece| {
-            read_ahead.take(file, piece.bytes()) && pieces.send(piece).is_ok()
+            let may_go_on = match piece {
+                Piece::LongLine => read_ahead.wait_for_turn(file),
+                _ => read_ahead.take(file, piece.size()),
+            };
+            may_go_on && pieces.send(piece).is_ok()
         });
     }
 }
@@ -81,25 +96,36 @@ struct ReadAhead {
 
 #[derive(Default)]
 struct ReadAheadState {
-    bytes: u64,
+    /// About how much memory they take.
+    size: usize,
     /// The file that the writer waits for: its reader never waits.
     wanted: Option<usize>,
     stopped: bool,
 }
 
 impl ReadAhead {
-    /// Reserves bytes for a reader, and waits at the limit; `false` if the reader must stop.
-    fn take(&self, file: usize, bytes: u64) -> bool {
-        let is_too_far = |state: &mut ReadAheadState| {
-            state.bytes >= AHEAD && state.wanted != Some(file) && !state.stopped
-        };
-        let state = self.changed.wait_while(self.state(), is_too_far);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        state.bytes += bytes;
+    /// Reserves memory for a piece, and waits at the limit; `false` if the reader must stop.
+    fn take(&self, file: usize, size: usize) -> bool {
+        let mut state = self.wait_while(|state| state.size >= AHEAD && state.wanted != Some(file));
+        state.size += size;
         !state.stopped
     }
 
-    /// The next piece of a file for the writer. Releases its bytes.
+    /// Waits until the writer waits for this file; `false` if the reader must stop.
+    fn wait_for_turn(&self, file: usize) -> bool {
+        !self.wait_while(|state| state.wanted != Some(file)).stopped
+    }
+
+    fn wait_while(
+        &self,
+        mut must_wait: impl FnMut(&ReadAheadState) -> bool,
+    ) -> MutexGuard<'_, ReadAheadState> {
+        let state =
+            self.changed.wait_while(self.state(), |state| !state.stopped && must_wait(state));
+        state.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next piece of a file for the writer. Releases its memory.
     fn next(&self, file: usize, pieces: &Receiver<Piece>) -> Option<Piece> {
         let piece = pieces.try_recv().ok().or_else(|| {
             self.state().wanted = Some(file);
@@ -107,7 +133,7 @@ impl ReadAhead {
             pieces.recv().ok()
         })?;
         let mut state = self.state();
-        state.bytes = state.bytes.saturating_sub(piece.bytes());
+        state.size = state.size.saturating_sub(piece.size());
         state.wanted = None;
         self.changed.notify_all();
         Some(piece)

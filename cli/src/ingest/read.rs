@@ -1,18 +1,23 @@
 //! Reads a file from its checkpoint on, as commits. Independent of the database.
 
-use std::convert::Infallible;
+use std::{
+    convert::Infallible,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+};
 
 use foldline::{
     conversation::{ByItem, DomainEvent, Json, Located, SessionId, TaskId, by_item},
     emitters::{
+        audit::EventRecord,
         interleaved::InterleavedState,
         metrics::Metrics,
         sqlite::{RowEmitter, Rows},
     },
-    ledger::{Commit, Identity, SourceFacts},
-    processor::{DEFAULT_MAX_LINE, LastLine, Snapshot, Stretches},
+    ledger::{Checkpoint, Commit, Identity, SourceFacts},
+    processor::{DEFAULT_MAX_LINE, LastLine, Snapshot, StretchLimits, Stretches},
     source::{LogFile, Step},
-    transduce::{Batch, Emitter, Gather, Resume},
+    transduce::{Batch, Emitter, Fault, Gather, Resume},
 };
 use serde::de::IgnoredAny;
 
@@ -33,14 +38,19 @@ pub(super) struct Reading<'a> {
     pub(super) options: SinkOptions,
     /// Whether there is an audit trail, which needs every event, with the digest of its line.
     pub(super) audited: bool,
+    /// How much memory the output of a stretch may take, in bytes.
+    pub(super) stretch_size: usize,
 }
 
 /// One step of reading a file.
 pub(super) enum Piece {
-    /// The stored state of the source cannot be resumed, and is discarded.
-    Forget,
+    /// The stored state of the source cannot be resumed: what comes until the end of the file replaces what
+    /// is stored.
+    Replace,
     /// A commit.
     Stretch(Box<Stretch>),
+    /// A line is longer than a stretch. Of all files only one such line is read at a time.
+    LongLine,
     /// The end of the file.
     End(End),
     /// It could not be read to its end.
@@ -48,11 +58,11 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// The number of bytes of the log.
-    pub(super) fn bytes(&self) -> u64 {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn size(&self) -> usize {
         match self {
-            Self::Stretch(stretch) => stretch.bytes,
-            Self::Forget | Self::End(_) | Self::Failed(_) => 0,
+            Self::Stretch(stretch) => stretch.size(),
+            Self::Replace | Self::LongLine | Self::End(_) | Self::Failed(_) => 0,
         }
     }
 }
@@ -69,13 +79,25 @@ pub(super) struct Stretch {
     pub(super) bytes: u64,
 }
 
+impl Stretch {
+    /// About how much memory it takes, in bytes.
+    fn size(&self) -> usize {
+        let Self { commit, records, gathered, bytes: _ } = self;
+        let rows = commit.output.size();
+        let events = records.iter().flat_map(|records| &records.events);
+        let events: usize = events.map(EventRecord::size).sum();
+        let gathered: usize = gathered.iter().map(|(_, bytes)| bytes.len()).sum();
+        rows + events + gathered + commit.checkpoint.state.get().len()
+    }
+}
+
 /// The records of a stretch for the audit trail.
 pub(super) struct Records {
     pub(super) log: String,
     pub(super) task: Option<TaskId>,
     /// The session that the stretch begins within.
     pub(super) session: Option<SessionId>,
-    pub(super) events: Vec<Located<DomainEvent>>,
+    pub(super) events: Vec<EventRecord>,
 }
 
 /// A report at the end of a file.
@@ -89,11 +111,27 @@ pub(super) struct End {
 }
 
 /// Reads a file. Stops early when `each` returns `false`.
+///
+/// A panic ends this file only, after what was committed of it before. Executors of other crates may have one.
 pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
-    let last = match try_read(reading, plan, each) {
-        Ok(Some(end)) => Piece::End(end),
-        Ok(None) => return,
-        Err(error) => Piece::Failed(error),
+    let mut is_theirs = false;
+    let mut handed_over = |piece| {
+        is_theirs = true;
+        let may_go_on = each(piece);
+        is_theirs = false;
+        may_go_on
+    };
+    // Nothing of a file outlives its panic: pieces are complete when they are handed over.
+    let read = catch_unwind(AssertUnwindSafe(|| try_read(reading, plan, &mut handed_over)));
+    let last = match read {
+        Ok(Ok(Some(end))) => Piece::End(end),
+        Ok(Ok(None)) => return,
+        Ok(Err(error)) => Piece::Failed(error),
+        Err(panic) if is_theirs => resume_unwind(panic),
+        Err(panic) => {
+            let error = io::Error::other(Fault::of(&*panic));
+            Piece::Failed(Error::Input { path: plan.path.clone(), error })
+        }
     };
     each(last);
 }
@@ -109,27 +147,31 @@ fn fan(reading: &Reading<'_>) -> Fan {
     (by_item(Metrics::default()), RowEmitter::default(), kept, sinks)
 }
 
-/// Collects events for the audit trail.
+/// Collects what the audit trail says of events.
 #[derive(Default)]
-struct Kept(Vec<Located<DomainEvent>>);
+struct Kept {
+    events: Vec<EventRecord>,
+    size: usize,
+}
 
 impl Emitter<Located<DomainEvent>, Infallible> for Kept {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        self.0.push(event.clone());
+        let record = EventRecord::of(event);
+        self.size += record.size();
+        self.events.push(record);
         Batch::EMPTY
     }
 }
 
 impl Gather for Kept {
-    type Stretch = Vec<Located<DomainEvent>>;
+    type Stretch = Vec<EventRecord>;
 
     fn cut(&mut self) -> Self::Stretch {
-        std::mem::take(&mut self.0)
+        std::mem::take(self).events
     }
 
-    /// Entries are shared with the rows, whose size includes them.
     fn size(&self) -> usize {
-        self.0.len() * size_of::<Located<DomainEvent>>()
+        self.size
     }
 }
 
@@ -149,25 +191,43 @@ fn try_read(
     plan: &Plan,
     each: &mut dyn FnMut(Piece) -> bool,
 ) -> Result<Option<End>, Error> {
-    let mut log = Log::Once(LogFile::open_regular(&plan.path)?);
+    let mut log = LogFile::open_regular(&plan.path)?;
+    let is_another = log.status()?.is_some_and(|status| !status.is_same_file(&plan.found));
+    if is_another && plan.found.inode.is_some() {
+        return Err(replaced(plan));
+    }
+    if let Start::Update(checkpoint) = &plan.start {
+        return update(plan, checkpoint, &mut log, each);
+    }
+    let mut log = Log::Once(Box::new(log));
     let Some(mut file) = File::open(reading, plan, &mut log, each)? else { return Ok(None) };
     let first = file.stretches.committed();
     while let Step::Bytes(bytes) = log.step()? {
         let span = pipeline::span(file.stretches.processor());
         span.in_scope(|| file.stretches.push(bytes, nothing));
-        if file.stretches.is_due() {
-            let identity = file.identity(&mut log)?;
-            if !each(file.stretch(identity)?) {
-                return Ok(None);
-            }
+        if !file.commit_due(&mut log, each)? {
+            return Ok(None);
         }
+        if file.is_in_long_line(&log, reading) && !each(Piece::LongLine) {
+            return Ok(None);
+        }
+    }
+    let mid_line = match plan.complete {
+        true => {
+            file.stretches.end_line(nothing);
+            false
+        }
+        false => file.stretches.flush_last_line(nothing) == LastLine::Left,
+    };
+    if !file.commit_due(&mut log, each)? {
+        return Ok(None);
     }
     if plan.complete {
         return file.complete(&mut log, each);
     }
-    let mid_line = file.stretches.flush_last_line(nothing) == LastLine::Left;
-    let has_news = file.has_moved || file.stretches.has_news();
-    if has_news {
+    let has_begun = file.stretches.processor().next_record().offset > 0;
+    let has_news = file.has_moved || (file.stretches.has_news() && has_begun);
+    if has_news || (file.is_touched && has_begun) {
         let identity = file.identity(&mut log)?;
         if !each(file.stretch(identity)?) {
             return Ok(None);
@@ -179,14 +239,52 @@ fn try_read(
     Ok(Some(End { mid_line, has_news, failures }))
 }
 
+fn replaced(plan: &Plan) -> Error {
+    let what = "replaced by another file meanwhile; the next run reads it";
+    Error::Input { path: plan.path.clone(), error: io::Error::other(what) }
+}
+
+/// Updates where and how the file is found.
+fn update(
+    plan: &Plan,
+    checkpoint: &Checkpoint,
+    log: &mut LogFile,
+    each: &mut dyn FnMut(Piece) -> bool,
+) -> Result<Option<End>, Error> {
+    let before = &checkpoint.facts;
+    let Some(identity) = log.identity(before.identity.read.length)? else {
+        return Err(replaced(plan));
+    };
+    if !identity.is_alike(&before.identity) {
+        return Err(replaced(plan));
+    }
+    let path = plan.stored_path();
+    let has_news = path != before.path;
+    let facts = SourceFacts { path, identity, ..before.clone() };
+    let commit = Commit {
+        source: plan.name.clone(),
+        expected: Some(checkpoint.position),
+        checkpoint: Checkpoint { facts, ..checkpoint.clone() },
+        output: Rows::default(),
+    };
+    let (records, gathered) = (None, Gathered::new());
+    let stretch = Stretch { commit, records, gathered, bytes: 0 };
+    if !each(Piece::Stretch(Box::new(stretch))) {
+        return Ok(None);
+    }
+    Ok(Some(End { has_news, mid_line: false, failures: Vec::new() }))
+}
+
 /// A file that is being read into the ledger.
 struct File<'p> {
     plan: &'p Plan,
     stretches: LogStretches,
     /// The session that the stretch begins within.
     session: Option<SessionId>,
-    /// A commit is needed even if nothing was added.
+    /// It is found elsewhere, or in another way, than it was stored.
     has_moved: bool,
+    /// The system recorded a change, of which no more is to be stored than that.
+    is_touched: bool,
 }
 
 impl<'p> File<'p> {
@@ -198,7 +296,8 @@ impl<'p> File<'p> {
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<Option<Self>, Error> {
         let registry = &reading.program.registry;
-        let (mut processor, mut expected, mut has_moved) = (None, None, false);
+        let (mut processor, mut expected) = (None, None);
+        let (mut has_moved, mut is_touched) = (plan.complete, false);
         if let (Start::Resume(checkpoint), Log::Once(file)) = (&plan.start, &mut *log)
             && let Some(executor) = registry.named(&checkpoint.facts.format)
             && let Ok(resumed) = pipeline::resume(
@@ -209,22 +308,21 @@ impl<'p> File<'p> {
                 file.span().clone(),
             )
         {
-            if !file.starts_with(checkpoint.facts.identity.read)? {
-                let error = std::io::Error::other("replaced by another file meanwhile");
-                return Err(Error::Input { path: plan.path.clone(), error });
+            if !file.starts_with(&checkpoint.facts.identity)? {
+                return Err(replaced(plan));
             }
-            file.seek(checkpoint.position.offset)?;
+            file.seek(resumed.position().offset)?;
             expected = Some(checkpoint.position);
-            has_moved =
-                checkpoint.facts.path != plan.stored_path() || checkpoint.complete != plan.complete;
+            let before = &checkpoint.facts;
+            has_moved = before.path != plan.stored_path() || checkpoint.complete != plan.complete;
+            is_touched = !plan.found.is_untouched_since(&before.identity);
             processor = Some((executor.format().name, resumed));
         }
         let (format, processor) = match processor {
             Some(found) => found,
             None => {
-                // The stored output is discarded only once there is a replacement.
                 let executor = log.executor(registry, plan.executor(), DEFAULT_MAX_LINE)?;
-                if !matches!(plan.start, Start::New) && !each(Piece::Forget) {
+                if !matches!(plan.start, Start::New) && !each(Piece::Replace) {
                     return Ok(None);
                 }
                 let format = executor.format().name;
@@ -239,15 +337,43 @@ impl<'p> File<'p> {
             identity: Identity::default(),
         };
         let session = session_id(&processor);
-        let stretches = Stretches::new(plan.name.clone(), facts, expected, processor);
-        Ok(Some(Self { plan, stretches, session, has_moved }))
+        let limits = StretchLimits { size: reading.stretch_size, ..StretchLimits::default() };
+        let stretches =
+            Stretches::new(plan.name.clone(), facts, expected, processor).with_limits(limits);
+        Ok(Some(Self { plan, stretches, session, has_moved, is_touched }))
     }
 
     /// The identity of the file. A file that was truncated meanwhile keeps its earlier one, and so what was
     /// read of it stays.
     fn identity(&self, log: &mut Log) -> Result<Identity, Error> {
-        let offset = self.stretches.processor().position().offset;
+        let offset = self.stretches.processor().next_record().offset;
         Ok(log.identity(offset)?.unwrap_or_default())
+    }
+
+    /// Whether a line was begun that is long already.
+    fn is_in_long_line(&self, log: &Log, reading: &Reading<'_>) -> bool {
+        let Log::Once(log) = log else { return false };
+        let begun = log.offset().saturating_sub(self.stretches.processor().position().offset);
+        begun > reading.stretch_size as u64
+    }
+
+    /// Commits as long as that is due; `false` if `each` returned `false`.
+    fn commit_due(
+        &mut self,
+        log: &mut Log,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> Result<bool, Error> {
+        while self.stretches.is_due() {
+            let mut identity = self.identity(log)?;
+            // More of the file is to be read, whether or not it changes meanwhile.
+            identity.changed = None;
+            if !each(self.stretch(identity)?) {
+                return Ok(false);
+            }
+            let span = pipeline::span(self.stretches.processor());
+            span.in_scope(|| self.stretches.go_on(nothing));
+        }
+        Ok(true)
     }
 
     fn stretch(&mut self, identity: Identity) -> Result<Piece, Error> {
@@ -264,7 +390,7 @@ impl<'p> File<'p> {
         log: &mut Log,
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<Option<End>, Error> {
-        let Self { plan, stretches, session, has_moved } = self;
+        let Self { plan, stretches, session, has_moved, .. } = self;
         let (first, pending) = (stretches.committed(), stretches.pending_bytes());
         let mut identity = Ok(None);
         let finished = stretches.finish(
@@ -317,19 +443,14 @@ fn piece(
     Piece::Stretch(Box::new(Stretch { commit, records, gathered, bytes }))
 }
 
-/// The sum of the metrics in the states of all logs.
-pub(super) fn count_all(states: &[Json]) -> Metrics {
+/// Adds the metrics in the state of a log.
+pub(super) fn add_metrics(all: &mut Metrics, state: &Json) {
     type Memory = (Metrics, IgnoredAny, IgnoredAny, IgnoredAny);
     type Counted = Snapshot<IgnoredAny, InterleavedState<Memory>>;
-    let mut all = Metrics::default();
     // A state of another version is skipped: its log is read again when it grows.
-    for Snapshot { counts, emitter, .. } in
-        states.iter().filter_map(|state| Counted::from_json(state).ok())
-    {
-        let (mut metrics, ..) = emitter.into_emitter();
-        metrics.add_read(counts.into());
-        metrics.end_log();
-        all.add(&metrics);
-    }
-    all
+    let Ok(Snapshot { counts, emitter, .. }) = Counted::from_json(state) else { return };
+    let (mut metrics, ..) = emitter.into_emitter();
+    metrics.add_read(counts.into());
+    metrics.end_log();
+    all.add(&metrics);
 }

@@ -21,6 +21,8 @@ pub(super) struct Summary {
     pub(super) grown: u64,
     /// Files that were read again from their beginning.
     pub(super) again: u64,
+    /// Files that are found in another place.
+    pub(super) moved: u64,
     /// Files without new content.
     pub(super) unchanged: u64,
     /// Files whose sessions keep another task than the one that was given.
@@ -29,6 +31,8 @@ pub(super) struct Summary {
     pub(super) mid_line: u64,
     /// What was added.
     pub(super) receipt: Receipt,
+    /// What else is to be said.
+    notes: Vec<String>,
     skipped: Vec<(PathBuf, Skipped)>,
     failed: Vec<(PathBuf, String)>,
 }
@@ -44,7 +48,14 @@ pub(super) enum Skipped {
     Empty,
     /// It is a pipe or a device.
     NoFile,
-    /// A copy of another file.
+    /// Another name of a file that was found before.
+    OtherName {
+        /// The name by which it was found.
+        of: PathBuf,
+    },
+    /// This command writes it.
+    Output,
+    /// A copy of another file, or of its beginning.
     Copy {
         /// The other file.
         original: PathBuf,
@@ -60,6 +71,8 @@ impl fmt::Display for Skipped {
             }
             Self::Empty => f.write_str("empty"),
             Self::NoFile => f.write_str("not a file"),
+            Self::OtherName { of } => write!(f, "another name of {}", of.display()),
+            Self::Output => f.write_str("written by this command"),
             Self::Copy { original } => write!(f, "a copy of {}", original.display()),
         }
     }
@@ -77,19 +90,35 @@ impl Summary {
         self.failed.push((path.to_owned(), message));
     }
 
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Whether there was no file at all.
+    pub(super) fn found_nothing(&self) -> bool {
+        let Self { new, grown, again, moved, unchanged, .. } = self;
+        new + grown + again + moved + unchanged == 0
+            && self.skipped.is_empty()
+            && self.failed.is_empty()
+    }
+
     pub(super) fn has_failures(&self) -> bool {
         !self.failed.is_empty()
     }
 
     pub(super) fn print(&self, out: &mut dyn Write, totals: Totals) -> io::Result<()> {
-        let Self { new, grown, again, unchanged, .. } = self;
+        let Self { new, grown, again, moved, unchanged, .. } = self;
         let read = new + grown + again;
         write!(out, "files: {read} read ({new} new, {grown} grown")?;
         if *again > 0 {
             write!(out, ", {again} read again from the beginning")?;
         }
+        write!(out, ")")?;
+        if *moved > 0 {
+            write!(out, ", {moved} moved")?;
+        }
         let (skipped, failed) = (self.skipped.len(), self.failed.len());
-        writeln!(out, "), {unchanged} unchanged, {skipped} skipped, {failed} failed")?;
+        writeln!(out, ", {unchanged} unchanged, {skipped} skipped, {failed} failed")?;
         let Receipt { sessions, entries, calls, warnings } = self.receipt;
         writeln!(
             out,
@@ -107,6 +136,9 @@ impl Summary {
         if self.mid_line > 0 {
             let mid_line = self.mid_line;
             writeln!(out, "ending in the middle of a line, which is left for later: {mid_line}")?;
+        }
+        for note in &self.notes {
+            writeln!(out, "{}", neutralise_line(note))?;
         }
         self.print_skipped(out)?;
         for (path, message) in &self.failed {

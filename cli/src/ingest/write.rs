@@ -3,26 +3,29 @@
 use indicatif::ProgressBar;
 
 use super::{
-    audit,
     maintenance::MaintenanceThread,
+    outputs::{Outputs, OutputsState},
     plan::{Plan, Start},
     read::{End, Piece, Stretch},
     summary::{Skipped, Summary},
 };
-use crate::{error::Error, side_file::SideFile};
+use crate::error::Error;
 use foldline::{
-    emitters::{
-        audit::AuditFile,
-        sqlite::{Database, Rows},
-    },
-    ledger::{Commit, Ledger},
+    emitters::sqlite::{Database, Replacement, Rows},
+    ledger::{Commit, Receipt},
 };
 
 /// The bytes of logs per transaction, unless one commit has more.
-pub(super) const TRANSACTION: u64 = 4 << 20;
+const TRANSACTION: u64 = 4 << 20;
+
+/// About how much memory the rows of a transaction take, in bytes, unless one commit takes more.
+const SIZE: usize = 8 << 20;
 
 /// The most commits per transaction.
 const COMMITS: usize = 256;
+
+/// The bytes of side outputs per transaction, unless one commit has more.
+const STAGED: usize = 4 << 20;
 
 /// Writes the commits of the readers, in the order of the files.
 pub(super) struct Writer {
@@ -30,91 +33,142 @@ pub(super) struct Writer {
     maintenance: MaintenanceThread,
     progress: ProgressBar,
     summary: Summary,
-    audit: Option<AuditFile>,
-    /// The files of the sinks.
-    side_files: Vec<(&'static str, SideFile)>,
+    outputs: Outputs,
     pending: Vec<Commit<Rows>>,
     pending_bytes: u64,
+    pending_size: usize,
+    /// The file that is being written replaces what is stored of it.
+    replacing: Option<Replacing>,
+}
+
+/// A replacement, and where everything beside the database stood before it.
+struct Replacing {
+    replacement: Replacement,
+    outputs: OutputsState,
+    receipt: Receipt,
 }
 
 impl Writer {
     pub(super) fn new(
         database: Database,
         maintenance: MaintenanceThread,
-        audit: Option<AuditFile>,
-        side_files: Vec<(&'static str, SideFile)>,
+        outputs: Outputs,
         progress: ProgressBar,
         summary: Summary,
     ) -> Self {
-        let (pending, pending_bytes) = (Vec::new(), 0);
-        Self { database, maintenance, progress, summary, audit, side_files, pending, pending_bytes }
+        Self {
+            database,
+            maintenance,
+            progress,
+            summary,
+            outputs,
+            pending: Vec::new(),
+            pending_bytes: 0,
+            pending_size: 0,
+            replacing: None,
+        }
     }
 
     /// Writes the next piece. All events of all files pass here once and in order, whatever the number of
     /// threads, so the side outputs are written here.
     pub(super) fn take(&mut self, plan: &Plan, piece: Piece) -> Result<(), Error> {
         match piece {
-            Piece::Forget => {
-                self.flush()?;
-                self.database.forget(&plan.name)?;
-            }
+            Piece::Replace => self.begin_replacing(plan)?,
             Piece::Stretch(stretch) => {
                 let Stretch { commit, records, gathered, bytes } = *stretch;
-                if let (Some(audit), Some(records)) = (&mut self.audit, records) {
-                    audit::append(audit, records)?;
-                }
-                for (name, bytes) in gathered {
-                    if let Some((_, file)) =
-                        self.side_files.iter_mut().find(|(known, _)| *known == name)
-                    {
-                        file.append(&bytes)?;
-                    }
-                }
-                self.pending.push(commit);
+                self.outputs.add(records, gathered);
                 self.pending_bytes += bytes;
-                if self.pending_bytes >= TRANSACTION || self.pending.len() >= COMMITS {
+                self.pending_size += commit.output.size();
+                match self.pending.last_mut() {
+                    Some(last) if last.goes_on_with(&commit) => last.append(commit, Rows::append),
+                    _ => self.pending.push(commit),
+                }
+                if self.pending_bytes >= TRANSACTION
+                    || self.pending_size >= SIZE
+                    || self.pending.len() >= COMMITS
+                    || self.outputs.staged_length() >= STAGED
+                {
                     self.flush()?;
                 }
             }
+            Piece::LongLine => self.flush()?,
             Piece::End(End { mid_line, has_news, failures }) => {
+                self.end_replacing()?;
                 self.summary.mid_line += u64::from(mid_line);
                 match plan.start {
                     _ if !has_news => self.summary.unchanged += 1,
                     Start::New => self.summary.new += 1,
                     Start::Resume(_) => self.summary.grown += 1,
+                    Start::Update(_) => self.summary.moved += 1,
                     Start::Again(_) => self.summary.again += 1,
                 }
                 for failure in failures {
                     self.summary.fail(&plan.path, failure);
                 }
             }
-            Piece::Failed(error) => match error {
-                Error::Unrecognised { .. } => self.summary.skip(&plan.path, Skipped::Unrecognised),
-                Error::Unsupported { format, .. } => {
-                    self.summary.skip(&plan.path, Skipped::Unsupported(format));
+            Piece::Failed(error) => {
+                self.undo_replacing()?;
+                match error {
+                    Error::Unrecognised { .. } => {
+                        self.summary.skip(&plan.path, Skipped::Unrecognised);
+                    }
+                    Error::Unsupported { format, .. } => {
+                        self.summary.skip(&plan.path, Skipped::Unsupported(format));
+                    }
+                    error => self.summary.fail(&plan.path, error.reason()),
                 }
-                error => self.summary.fail(&plan.path, error.reason()),
-            },
+            }
         }
+        Ok(())
+    }
+
+    /// What comes until the end of the file replaces what is stored of it, in one transaction.
+    fn begin_replacing(&mut self, plan: &Plan) -> Result<(), Error> {
+        self.flush()?;
+        let replacement = self.database.begin_replacing(&plan.name)?;
+        let (outputs, receipt) = (self.outputs.state(), self.summary.receipt);
+        self.replacing = Some(Replacing { replacement, outputs, receipt });
+        Ok(())
+    }
+
+    fn end_replacing(&mut self) -> Result<(), Error> {
+        if self.replacing.is_some() {
+            self.flush()?;
+        }
+        if let Some(Replacing { replacement, .. }) = self.replacing.take() {
+            self.database.end_replacing(replacement)?;
+            self.outputs.deliver(&self.database)?;
+        }
+        Ok(())
+    }
+
+    /// The file could not be read to its end: what was stored of it stays.
+    fn undo_replacing(&mut self) -> Result<(), Error> {
+        let Some(Replacing { replacement, outputs, receipt }) = self.replacing.take() else {
+            return Ok(());
+        };
+        self.pending.clear();
+        self.pending_size = 0;
+        self.progress.inc(std::mem::take(&mut self.pending_bytes));
+        self.database.undo_replacing(replacement)?;
+        self.summary.receipt = receipt;
+        self.outputs.restore(outputs);
         Ok(())
     }
 
     /// Writes the rest.
     pub(super) fn finish(mut self) -> Result<(Database, Summary), Error> {
         self.flush()?;
+        self.outputs.finish(&mut self.database)?;
         self.progress.finish_and_clear();
         Ok((self.database, self.summary))
     }
 
     fn flush(&mut self) -> Result<(), Error> {
         let commits = std::mem::take(&mut self.pending);
+        self.pending_size = 0;
         if !commits.is_empty() {
-            // The trail is synced to disk before the database records it.
-            let mut marks = Vec::from_iter(self.audit.as_mut().map(audit::state).transpose()?);
-            for (_, file) in &mut self.side_files {
-                marks.push(file.mark()?);
-            }
-            let receipt = self.database.commit(&commits, &marks)?;
+            let receipt = self.outputs.commit(&mut self.database, &commits)?;
             self.summary.receipt.add(receipt);
             self.maintenance.clear_up(commits);
         }

@@ -47,7 +47,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
     pub(super) max_line: usize,
 
-    /// Write to this file instead of standard output; its contents are replaced
+    /// Write to this file instead of standard output; its contents are replaced. A new file may be read by
+    /// its owner only; one that exists keeps its permissions
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 

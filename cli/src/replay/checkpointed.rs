@@ -6,6 +6,7 @@ use std::{
 };
 
 use foldline::{
+    conversation::Position,
     ledger::{
         Checkpoint, CommitError, FileLedger, FileLedgerError, Identity, Ledger, SourceFacts,
         SourceName,
@@ -17,14 +18,15 @@ use foldline::{
 use super::{
     args::ReplayArgs,
     chosen::{Chosen, exit_code, main_failure},
-    fan::{Fan, Malformed, Paced, nothing},
+    fan::{Fan, Paced, nothing},
+    side_file::SideFile,
 };
 use crate::{
     error::Error,
     log::Log,
+    malformed::Malformed,
     pipeline::{self, LogEmitter, LogReducer, LogState},
     program::Program,
-    side_file::SideFile,
     sink::{Gathered, Sinks},
 };
 
@@ -57,15 +59,14 @@ pub(super) fn run(
     let name = ledger.only_source().cloned();
     let name = name.unwrap_or_else(|| args.file.to_string_lossy().into_owned().into());
     let stored = ledger.load(&name).map_err(fail)?;
-    let mut outputs =
-        Outputs::open(chosen, &mut ledger, args.restart).map_err(|error| match error {
-            OpenError::Ledger(error) => fail(error),
-            OpenError::File(error) => error,
-        })?;
+    let position = stored.as_ref().map(|stored| stored.position);
     let stretches = match stored {
         Some(stored) => resume(program, args, chosen, name, stored, journal, &mut log)?,
         None => begin(program, args, chosen, name, &mut log)?,
     };
+    // The files are truncated to their committed lengths only now that the run can be continued.
+    let outputs = Outputs::open(chosen, &mut ledger, position, args.restart);
+    let mut outputs = outputs.map_err(|error| error.or_ledger(fail))?;
     let replay = Replay { args, chosen, journal, out, ledger, stretches, last: None };
     replay.run(&mut log, &mut outputs).map_err(Error::resumable)
 }
@@ -115,7 +116,7 @@ fn resume(
         let what = if *missing == chosen.main.name { "--format" } else { "--sink" };
         return Err(refused(format!("it was made with another {what} than {missing}")));
     }
-    if facts.identity.read.length != processor.position().offset {
+    if facts.identity.read.length != processor.next_record().offset {
         return Err(refused("it contradicts itself".to_owned()));
     }
     if let Log::Followed(follow) = log {
@@ -123,6 +124,10 @@ fn resume(
             Ok(None) => {}
             Ok(Some(notice)) => Log::report(&args.file, &notice),
             Err(error) => return Err(refused(error.to_string())),
+        }
+        // A line of which some records were reduced is read again from its beginning.
+        if processor.next_record() != processor.position() {
+            follow.seek(processor.position().offset)?;
         }
     }
     Ok(Stretches::new(name, facts, Some(position), processor))
@@ -150,12 +155,13 @@ impl Replay<'_> {
                 Step::Bytes(bytes) => {
                     let span = pipeline::span(self.stretches.processor());
                     span.in_scope(|| self.stretches.push(bytes, nothing));
-                    self.write(outputs)?;
+                    self.write_all(outputs)?;
                 }
                 Step::Notice(notice) => Log::report(&self.args.file, &notice),
                 Step::NextFile(notice) => {
+                    self.stretches.end_line(nothing);
+                    self.write_all(outputs)?;
                     self.stretches.next_file(nothing);
-                    self.write(outputs)?;
                     Log::report(&self.args.file, &notice);
                 }
                 Step::Idle => {}
@@ -165,6 +171,8 @@ impl Replay<'_> {
         // The output of completion is written after the last checkpoint, and so truncated again when the log has
         // grown.
         self.commit(log, outputs)?;
+        self.stretches.end_line(nothing);
+        self.write_all(outputs)?;
         let Self { args, chosen, journal, out, mut ledger, stretches, .. } = self;
         let mut finished = stretches.into_processor().finish(nothing);
         let (Malformed(malformed), paced) = finished.emitter.get_mut().get_mut();
@@ -173,6 +181,7 @@ impl Replay<'_> {
         let fail = |error| ledger_error(error, out, journal);
         outputs.write(gathered, &mut ledger).map_err(|error| error.or_ledger(fail))?;
         ledger.sync().map_err(fail)?;
+        outputs.sync()?;
         main_failure(sinks, chosen)?;
         exit_code(*malformed, sinks, args)
     }
@@ -184,6 +193,16 @@ impl Replay<'_> {
             lines > last_lines
                 && (lines - last_lines >= self.args.checkpoint_every || last.elapsed() >= INTERVAL)
         })
+    }
+
+    /// Writes the output early, and reduces what was kept until there was room for more.
+    fn write_all(&mut self, outputs: &mut Outputs<'_>) -> Result<(), Error> {
+        self.write(outputs)?;
+        while self.stretches.processor().is_paused() {
+            self.stretches.go_on(nothing);
+            self.write(outputs)?;
+        }
+        Ok(())
     }
 
     /// Writes the output early, before the checkpoint that commits it.
@@ -200,13 +219,13 @@ impl Replay<'_> {
 
     /// Stores a checkpoint, once all output before it is on the disk.
     fn commit(&mut self, log: &mut Log, outputs: &mut Outputs<'_>) -> Result<(), Error> {
-        let offset = self.stretches.processor().position().offset;
-        let Some(identity): Option<Identity> = log.identity(offset)? else {
+        let position = self.stretches.processor().next_record();
+        let Some(identity): Option<Identity> = log.identity(position.offset)? else {
             // The file was truncated meanwhile, which the next poll notices.
             return Ok(());
         };
         self.write(outputs)?;
-        let marks = outputs.marks()?;
+        let marks = outputs.marks(position)?;
         let commit =
             self.stretches.commit(identity).map_err(|error| Error::Output(error.into()))?;
         let commit = commit.map(|_| Vec::new());
@@ -246,6 +265,7 @@ impl<'a> Outputs<'a> {
     fn open(
         chosen: &Chosen<'a>,
         ledger: &mut FileLedger,
+        position: Option<Position>,
         restart: bool,
     ) -> Result<Self, OpenError> {
         let mut side_files = Vec::new();
@@ -256,7 +276,7 @@ impl<'a> Outputs<'a> {
             };
             let name = SideFile::name(kind.name, path).map_err(OpenError::File)?;
             let mark = ledger.mark(&name).map_err(OpenError::Ledger)?;
-            let file = SideFile::open(path, name, mark.as_ref(), restart);
+            let file = SideFile::open(path, name, mark.as_ref(), position, restart);
             side_files.push((kind.name, file.map_err(OpenError::File)?));
         }
         Ok(Self { main: chosen.main.name, side_files })
@@ -275,8 +295,12 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    fn marks(&mut self) -> Result<Vec<foldline::ledger::Mark>, Error> {
-        self.side_files.iter_mut().map(|(_, file)| file.mark()).collect()
+    fn sync(&self) -> Result<(), Error> {
+        self.side_files.iter().try_for_each(|(_, file)| file.sync())
+    }
+
+    fn marks(&mut self, position: Position) -> Result<Vec<foldline::ledger::Mark>, Error> {
+        self.side_files.iter_mut().map(|(_, file)| file.mark(position)).collect()
     }
 }
 
@@ -285,6 +309,7 @@ fn ledger_error(error: FileLedgerError, out: &Path, journal: &Path) -> Error {
         FileLedgerError::Journal(_) | FileLedgerError::Output => {
             Error::Checkpoint { path: journal.to_owned(), reason: error.to_string() }
         }
+        FileLedgerError::JournalLocked => Error::output(journal, &std::io::Error::other(error)),
         error => Error::output(out, &std::io::Error::other(error)),
     }
 }

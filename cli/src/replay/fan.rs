@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 
 use foldline::{
-    conversation::{DomainEvent, Located, WarningKind},
+    conversation::{DomainEvent, Located},
     transduce::{Batch, Emitter, Gather, Resume},
 };
 
 use crate::{
+    malformed::Malformed,
     pace::{Pace, Speed},
     sink::{Gathered, Sinks},
 };
@@ -17,48 +18,6 @@ pub(super) type Fan = (Malformed, Paced);
 
 /// These emitters emit nothing: their output is written or collected.
 pub(super) fn nothing(_: (Batch<Infallible>, Batch<Infallible>)) {}
-
-/// Counts the records that are malformed.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Malformed(pub(super) u64);
-
-impl Emitter<Located<DomainEvent>, Infallible> for Malformed {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        if let DomainEvent::Warning(warning) = &event.item {
-            self.0 += u64::from(matches!(
-                warning.kind,
-                WarningKind::Malformed
-                    | WarningKind::PlainText
-                    | WarningKind::InvalidUtf8
-                    | WarningKind::TooLong
-                    | WarningKind::UnexpectedValue
-            ));
-        }
-        Batch::EMPTY
-    }
-}
-
-impl Resume for Malformed {
-    type State = u64;
-
-    fn state(&self) -> u64 {
-        self.0
-    }
-
-    fn resume(&mut self, state: u64) {
-        self.0 = state;
-    }
-}
-
-impl Gather for Malformed {
-    type Stretch = ();
-
-    fn cut(&mut self) {}
-
-    fn size(&self) -> usize {
-        0
-    }
-}
 
 /// Sinks that receive the events with the log's own pauses.
 #[derive(Debug)]

@@ -4,31 +4,35 @@ mod args;
 mod checkpointed;
 mod chosen;
 mod fan;
+mod side_file;
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
 use foldline::{
+    files::owner_only,
     processor::Finished,
-    source::{Follow, Step, Until},
+    source::{Follow, Step, Until, rotated_files},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub(super) use self::args::ReplayArgs;
 use self::{
     chosen::{Chosen, exit_code, main_failure},
-    fan::{Fan, Malformed, Paced, nothing},
+    fan::{Fan, Paced, nothing},
 };
 use crate::{
+    distinct::DistinctFiles,
     error::Error,
     log::Log,
+    malformed::Malformed,
     pipeline,
     program::Program,
     signal::stop_flag,
-    sink::{Sinks, Writer},
+    sink::{SinkName, Sinks, Writer},
 };
 
 /// The size in bytes from which a progress bar is shown.
@@ -36,7 +40,7 @@ const LONG_INPUT: u64 = 32 << 20;
 
 pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
     let chosen = Chosen::new(program, args)?;
-    keep_files_apart(args)?;
+    check_files(args)?;
     let log = open(args)?;
     match &args.checkpoint {
         Some(journal) => checkpointed::run(program, args, &chosen, journal, log),
@@ -122,21 +126,25 @@ fn open(args: &ReplayArgs) -> Result<Log, Error> {
     Ok(Log::Followed(Box::new(follow)))
 }
 
-/// Refuses outputs that are the log or another output.
-fn keep_files_apart(args: &ReplayArgs) -> Result<(), Error> {
-    let full = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    let sinks = args.sinks.iter().filter_map(|sink| sink.file.as_ref());
-    let outputs = args.out.iter().chain(&args.checkpoint).chain(sinks);
-    let mut seen = vec![full(&args.file)];
-    for path in outputs.map(full) {
-        if seen.contains(&path) {
-            let message =
-                "the log, --out, --checkpoint and the files of --sink must be different files";
-            return Err(Error::WrongUse(message.to_owned()));
+/// Checks that no output is the log, a part of it that was rotated away, or another output.
+fn check_files(args: &ReplayArgs) -> Result<(), Error> {
+    let mut files = DistinctFiles::default();
+    files.input("the log", &args.file)?;
+    if args.follow || args.checkpoint.is_some() {
+        // A folder that cannot be listed has no rotated files to go on with either.
+        for rotated in rotated_files(&args.file).unwrap_or_default() {
+            files.input("the rotated log", &rotated)?;
         }
-        seen.push(path);
     }
-    Ok(())
+    match &args.out {
+        Some(out) => files.output("--out", out)?,
+        None => files.stdout()?,
+    }
+    files.stderr()?;
+    if let Some(checkpoint) = &args.checkpoint {
+        files.replaced("--checkpoint", checkpoint)?;
+    }
+    SinkName::name_files(&args.sinks, &mut files)
 }
 
 fn main_writer(args: &ReplayArgs) -> Result<Writer, Error> {
@@ -149,7 +157,7 @@ fn main_writer(args: &ReplayArgs) -> Result<Writer, Error> {
 /// Opens a file to replace its contents. A device or a pipe is not truncated.
 fn create(path: &Path) -> Result<Named, Error> {
     let fail = |error: io::Error| Error::output(path, &error);
-    let mut options = OpenOptions::new();
+    let mut options = owner_only();
     let file = options.write(true).create(true).truncate(false).open(path).map_err(fail)?;
     if file.metadata().map_err(fail)?.is_file() {
         file.set_len(0).map_err(fail)?;

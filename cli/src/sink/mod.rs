@@ -21,7 +21,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use self::consumer::Consumer;
 pub(crate) use self::running::{Gathered, Sinks};
-use crate::error::Error;
+use crate::{distinct::DistinctFiles, error::Error};
 
 /// Where a sink writes.
 pub(crate) type Writer = Box<dyn Write + Send>;
@@ -135,5 +135,15 @@ impl SinkName {
             None => (text, None),
         };
         Ok(Self { name: name.to_owned(), file })
+    }
+
+    /// Names the files of these consumers as outputs.
+    pub(crate) fn name_files(sinks: &[Self], files: &mut DistinctFiles) -> Result<(), Error> {
+        for Self { name, file } in sinks {
+            if let Some(file) = file {
+                files.output(&format!("--sink {name}"), file)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -89,7 +89,10 @@ pub(crate) fn write_logs(folder: &Path, count: u64, turns: u64) {
 /// The program, about to be run.
 pub(crate) fn foldline() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
-    command.env_remove("RUST_LOG");
+    command.env_remove("RUST_LOG").env_remove("FOLDLINE_DB").env("TZ", "UTC");
+    // The logs and the database of whoever runs the tests are neither read nor written.
+    command.env("HOME", "/nonexistent").env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
+    command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR");
     command
 }
 
@@ -102,30 +105,25 @@ pub(crate) fn run(arguments: &[&str]) -> Output {
 pub(crate) fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {error}");
-    String::from_utf8(output.stdout).unwrap()
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{arguments:?}: {printed}{error}");
+    printed
 }
 
-/// Everything that a database says, without the numbers that depend on the order of ingestion.
+/// Everything that a sound database says, without the numbers that depend on the order of ingestion.
 pub(crate) fn dump(db: &Path) -> String {
+    stdout(&["check", "--db", db.to_str().unwrap()]);
     let connection = rusqlite::Connection::open(db).unwrap();
-    let check: String =
-        connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(check, "ok");
-    // With rank 1 the index is compared with the table it belongs to.
-    connection
-        .execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)", [])
-        .unwrap();
     let from = "FROM sources s JOIN sessions n ON n.source = s.id";
     let entries = format!("{from} JOIN entries e ON e.session = n.id");
     let queries = [
-        "SELECT name, path, format, size, read_length, hex(read_edges), line, offset, state, complete
+        "SELECT name, path, format, size, read_length, hex(read_sha256), line, offset, state, complete
          FROM sources ORDER BY name"
             .to_owned(),
         format!(
             "SELECT name, session_id, task, agent, version, model, cwd, title, tools, outcome,
                     outcome_reason, turns, duration_ms, started_at, ended_at, first_at, last_at,
-                    entries, pruned {from} ORDER BY name, n.id"
+                    entries, pruned_to {from} ORDER BY name, n.id"
         ),
         format!(
             "SELECT name, idx, type, code, e.timestamp, e.line, e.offset, parent_corr_id, metadata,
@@ -161,6 +159,20 @@ pub(crate) fn dump(db: &Path) -> String {
         }
     }
     dump
+}
+
+/// What an audit trail says, without its identity, which is random, and the hashes that depend on it.
+pub(crate) fn said(trail: &Path) -> String {
+    let mut said = String::new();
+    for line in fs::read_to_string(trail).unwrap().split_inclusive('\n') {
+        let line: serde_json::Value = serde_json::from_str(line).expect("a whole record");
+        let mut record = line["record"].clone();
+        for random in ["ledger", "trail", "prev"] {
+            record.as_object_mut().unwrap().remove(random);
+        }
+        writeln!(said, "{record}").unwrap();
+    }
+    said
 }
 
 /// Compares two dumps, and shows the first line that differs.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use self::read::{FlatAction, TypedValue};
 use super::{json::Json, text::Text};
+use crate::json::Raw;
 
 /// What a tool call does. Serialised with the tag `action`.
 ///
@@ -335,6 +336,13 @@ impl ToolResult {
     }
 }
 
+/// A string is text, any other value is data.
+impl From<Raw<'_>> for ToolResult {
+    fn from(raw: Raw<'_>) -> Self {
+        Text::from_raw(raw).map_or_else(|| Self::Json(raw.into()), Self::Text)
+    }
+}
+
 impl From<Text> for ToolResult {
     fn from(text: Text) -> Self {
         Self::Text(text)
@@ -371,6 +379,13 @@ impl TodoItem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stated_null_stays_stated() {
+        let json = r#"{"action":"tool","tool_name":"t","arguments":null,"result":{"type":"json","value":null}}"#;
+        let action: ActionType = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&action).unwrap(), json);
+    }
 
     #[test]
     fn actions_survive_serde_with_every_digit() {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolResult};
-use crate::conversation::{Json, Text};
+use crate::conversation::{Json, Text, json::stated};
 
 /// Reads a [`ToolResult`] straight from the text, so that [`Json`] keeps every digit (serde reads tagged
 /// enums through a buffer that does not).
@@ -59,6 +59,7 @@ pub(super) struct FlatAction {
     questions: Vec<Text>,
     #[serde(default)]
     tool_name: Text,
+    #[serde(default, deserialize_with = "stated")]
     arguments: Option<Json>,
     result: Option<FlatResult>,
 }
@@ -67,6 +68,7 @@ pub(super) struct FlatAction {
 #[derive(Deserialize)]
 struct FlatResult {
     r#type: Option<ToolResultType>,
+    #[serde(default, deserialize_with = "stated")]
     value: Option<Json>,
     exit_status: Option<CommandExitStatus>,
     output: Option<Text>,

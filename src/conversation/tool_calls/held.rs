@@ -33,6 +33,10 @@ impl<R: CallResult> HeldResults<R> {
         self.results.len()
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub(super) fn contains(&self, id: &CorrId) -> bool {
         self.results.contains_key(id)
     }

@@ -15,8 +15,8 @@
 //! and the oldest held results become entries with a warning. The state is proportional to what is open,
 //! not to the conversation.
 //!
-//! An executor provides the type of results: [`TextResult`], or its own [`CallResult`]. It can be tested
-//! without a log:
+//! An executor provides the type of results: [`TextResult`], [`DetailedResult`], or its own [`CallResult`].
+//! It can be tested without a log:
 //!
 //! ```
 //! use foldline::{
@@ -70,6 +70,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod detailed_result;
 mod held;
 mod recent;
 mod text_result;
@@ -81,7 +82,7 @@ use tracing::debug;
 
 use self::held::HeldResults;
 pub(crate) use self::recent::RecentIds;
-pub use self::text_result::TextResult;
+pub use self::{detailed_result::DetailedResult, text_result::TextResult};
 use super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
     event::{DomainEvent, Warning},
@@ -286,9 +287,19 @@ impl<R: CallResult> ToolCalls<R> {
         self.held.len()
     }
 
+    /// How many bytes the open calls and the results that wait have, as [`Limits`] count them.
+    pub fn bytes(&self) -> usize {
+        self.open_bytes + self.held.bytes()
+    }
+
     /// The open call with this id.
     pub fn get(&self, id: &CorrId) -> Option<&NormalizedEntry> {
         Some(&self.open.get(id)?.entry)
+    }
+
+    /// The open calls, the oldest first.
+    pub fn ids(&self) -> impl Iterator<Item = &CorrId> {
+        self.by_age.values()
     }
 
     /// Whether a call with this id is open, or ended recently.
@@ -509,7 +520,7 @@ fn complete_duration(tool: &mut ToolUse, begun: Option<Timestamp>, ended: Option
 
 fn reject_duplicate_call(id: CorrId, entry: &NormalizedEntry, events: &mut Batch<DomainEvent>) {
     let message = format!("a second call came with the id {id}; the first one counts");
-    let content = serde_json::to_string(&entry.entry_type).unwrap_or_default();
+    let content = serde_json::to_string(entry).unwrap_or_default();
     let warning = Warning::new(WarningKind::DuplicateCall, message).call(id);
     events.extend(warning.keeping(content, entry.timestamp));
 }

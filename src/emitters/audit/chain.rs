@@ -2,7 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::record::Record;
+#[cfg(feature = "sign")]
+use super::{
+    SigningKey,
+    about::{SIGNATURE, Signed},
+};
+use super::{
+    about::{Begun, GAP, Gap},
+    event_record::EventRecord,
+    record::{Exact, Record, VERSION},
+};
 use crate::{
     conversation::{Digest, DomainEvent, Located, SessionId, TaskId},
     json,
@@ -46,12 +55,25 @@ pub struct AuditChain {
     pub(super) session: Option<SessionId>,
     #[serde(default)]
     pub(super) event_digests: bool,
+    /// The last record is a signature.
+    #[serde(default)]
+    signed: bool,
 }
 
 impl AuditChain {
     /// A chain that goes on after `head`.
     pub fn after(head: Head) -> Self {
         Self { head, ..Self::default() }
+    }
+
+    /// A new chain that belongs to a ledger, and its first record, which says so.
+    ///
+    /// `ledger` is the ledger's identity and `trail` that of the trail, random each; `commits` is how many
+    /// commits the ledger had before, none of which are in the trail.
+    pub fn of_ledger(ledger: &str, trail: &str, commits: u64, out: &mut Vec<u8>) -> Self {
+        let mut chain = Self::default();
+        chain.head = append(&Begun::new(ledger, trail, commits), chain.head, out);
+        chain
     }
 
     /// The same chain, which gives every event a digest of its own, and not only those whose line
@@ -86,28 +108,74 @@ impl AuditChain {
 
     /// Adds the line of the next record to `out`, with its line end.
     pub fn append(&mut self, event: &Located<DomainEvent>, out: &mut Vec<u8>) {
-        if let DomainEvent::Session(session) = &event.item
-            && session.session_id.is_some()
-        {
-            self.session.clone_from(&session.session_id);
-        }
-        const BEFORE: &[u8] = b"{\"hash\":\"";
-        const BETWEEN: &[u8] = b"\",\"record\":";
-        let start = out.len();
-        let hash = start + BEFORE.len();
-        let record = hash + 64 + BETWEEN.len();
-        out.extend_from_slice(BEFORE);
-        out.extend_from_slice(&[b'0'; 64]);
-        out.extend_from_slice(BETWEEN);
-        // Strings and integers always have a JSON form, and a vector takes all of it.
-        let _ = json::append(out, &Record::next(self, event));
-        let digest = Digest::of(out.get(record..).unwrap_or_default());
-        if let Some(place) = out.get_mut(hash..hash + 64) {
-            place.copy_from_slice(digest.to_hex().as_str().as_bytes());
-        }
-        out.extend_from_slice(b"}\n");
-        self.head = Head { count: self.head.count.saturating_add(1), hash: digest };
+        self.append_record(&EventRecord::with_event_digest(event, self.event_digests), out);
     }
+
+    /// The same for an event of which only this is known.
+    pub fn append_record(&mut self, event: &EventRecord, out: &mut Vec<u8>) {
+        if event.session.is_some() {
+            self.session.clone_from(&event.session);
+        }
+        self.head = append(&Record::next(self, event), self.head, out);
+        self.signed = false;
+    }
+
+    /// Adds the record of a gap: of the ledger's `commits` commits, those behind the first `after` are not in
+    /// the trail.
+    pub fn append_gap(&mut self, after: u64, commits: u64, out: &mut Vec<u8>) {
+        let Head { count, hash } = self.head;
+        let (after, commits, seq) = (Exact(after), Exact(commits), Exact(count.saturating_add(1)));
+        let gap = Gap { after, commits, event: GAP, prev: hash, seq, v: VERSION };
+        self.head = append(&gap, self.head, out);
+        self.signed = false;
+    }
+
+    /// Adds a signature of all records before it, when the ledger has this many commits.
+    #[cfg(feature = "sign")]
+    pub fn append_signature(&mut self, key: &SigningKey, commits: u64, out: &mut Vec<u8>) {
+        let Head { count, hash } = self.head;
+        let mut record = Signed {
+            commits: Exact(commits),
+            event: SIGNATURE,
+            key: key.public_key().to_string(),
+            prev: hash,
+            seq: Exact(count.saturating_add(1)),
+            signature: None,
+            v: VERSION,
+        };
+        let mut message = Vec::new();
+        // Strings and integers always have a JSON form.
+        let _ = json::append(&mut message, &record);
+        let signature = key.sign(&message);
+        record.signature = Some(signature.iter().map(|byte| format!("{byte:02x}")).collect());
+        self.head = append(&record, self.head, out);
+        self.signed = true;
+    }
+
+    /// Whether the last record is a signature, so that everything is signed.
+    pub fn is_signed(&self) -> bool {
+        self.signed
+    }
+}
+
+/// Adds the line of a record that follows `head`, and returns the head that it makes.
+fn append(record: &impl Serialize, head: Head, out: &mut Vec<u8>) -> Head {
+    const BEFORE: &[u8] = b"{\"hash\":\"";
+    const BETWEEN: &[u8] = b"\",\"record\":";
+    let start = out.len();
+    let hash = start + BEFORE.len();
+    let contents = hash + 64 + BETWEEN.len();
+    out.extend_from_slice(BEFORE);
+    out.extend_from_slice(&[b'0'; 64]);
+    out.extend_from_slice(BETWEEN);
+    // Strings and integers always have a JSON form, and a vector takes all of it.
+    let _ = json::append(out, record);
+    let digest = Digest::of(out.get(contents..).unwrap_or_default());
+    if let Some(place) = out.get_mut(hash..hash + 64) {
+        place.copy_from_slice(digest.to_hex().as_str().as_bytes());
+    }
+    out.extend_from_slice(b"}\n");
+    Head { count: head.count.saturating_add(1), hash: digest }
 }
 
 /// Emits lines, each with its line end. The end of a log is not the end of the chain.
@@ -173,9 +241,26 @@ mod tests {
             "action": "command_run", "at": "9007199254740992", "corr_id": "c1", "entry": "tool_use",
             "event": "new_tool_call", "line": 2, "line_sha256": Digest::of(b"the line"),
             "log": "logs/a.jsonl", "offset": 90, "prev": first.hash, "seq": 2, "session": "s-1",
-            "status": "created", "summary": "echo é", "task": "t-1", "tool": "Execute", "v": 1,
+            "status": "created", "summary": "echo é", "task": "t-1", "tool": "Execute", "v": 2,
         });
         assert_eq!(check(&out), expected);
+    }
+
+    #[test]
+    fn records_about_the_trail_are_canonical_and_linked() {
+        let mut out = Vec::new();
+        let mut chain = AuditChain::of_ledger("l", "t", 1 << 53, &mut out);
+        let begun = serde_json::json!({
+            "commits": "9007199254740992", "event": "trail", "ledger": "l",
+            "prev": Digest::default(), "seq": 1, "trail": "t", "v": 2,
+        });
+        assert_eq!(check(&out), begun);
+        let (first, mut out) = (chain.head(), Vec::new());
+        chain.append_gap(7, 9, &mut out);
+        let gap = serde_json::json!({
+            "after": 7, "commits": 9, "event": "gap", "prev": first.hash, "seq": 2, "v": 2,
+        });
+        assert_eq!(check(&out), gap);
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! [`AuditFile`]: the shell round the chain, which appends to a file.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
-    io::{self, Read, Seek, SeekFrom, Write},
+    fs::{File, TryLockError},
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
     num::NonZeroU64,
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Serialize};
-
-use super::{AuditChain, Head, Verifier};
+use super::{About, AuditChain, Head, Verified, Verifier, record::MAX_LINE};
 use crate::{
     conversation::{DomainEvent, Located},
+    files::{owner_only, sync_name},
     transduce::{Batch, Emitter},
 };
 
@@ -28,16 +27,6 @@ pub enum SyncPolicy {
     End,
     /// Whenever this many records were written since the last time, and at the end.
     Every(NonZeroU64),
-}
-
-/// What to store so that a file can be continued exactly from here: see [`AuditFile::resume`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct AuditCheckpoint {
-    /// The file's length in bytes.
-    pub length: u64,
-    /// The chain.
-    pub chain: AuditChain,
 }
 
 /// Why a trail cannot be continued.
@@ -68,9 +57,9 @@ pub enum AuditError {
         /// Where its last line begins.
         at: u64,
     },
-    /// The file is not the one that the checkpoint is of.
-    #[error("{}: it does not go as far as its checkpoint says, or is another file", .path.display())]
-    OtherFile {
+    /// It belongs to a ledger, which would not know what is added here.
+    #[error("{}: it belongs to a ledger, and only what is committed there is added to it", .path.display())]
+    Owned {
         /// The file.
         path: PathBuf,
     },
@@ -99,41 +88,25 @@ pub struct AuditFile {
 /// How many bytes are gathered before they are written.
 const BLOCK: usize = 64 << 10;
 
+/// The longest first line that can belong to a ledger: more than any has.
+const MAX_FIRST: u64 = 4096;
+
 impl AuditFile {
     /// Opens a trail, or begins one if there is no such file. An existing one is continued after its
     /// last record, whose form and hash are checked; the records before it are not.
     ///
     /// # Errors
     ///
-    /// If the file cannot be opened, is being written by another program, or does not end with a
-    /// record.
+    /// If the file cannot be opened, is being written by another program, belongs to a ledger, or does not
+    /// end with a record.
     pub fn open(path: impl Into<PathBuf>, sync: SyncPolicy) -> Result<Self, AuditError> {
         let (path, mut file) = open(path.into())?;
         let length = io(&path, file.seek(SeekFrom::End(0)))?;
         let head = head_at(&path, &mut file, length)?;
-        Ok(Self::new(path, file, AuditChain::after(head), length, sync))
-    }
-
-    /// Opens a trail and continues it exactly where the checkpoint was taken: what was written since
-    /// is cut off, as it will be written again.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be opened, is being written by another program, or does not have the
-    /// checkpoint's last record in its place.
-    pub fn resume(
-        path: impl Into<PathBuf>,
-        checkpoint: AuditCheckpoint,
-        sync: SyncPolicy,
-    ) -> Result<Self, AuditError> {
-        let AuditCheckpoint { length, chain } = checkpoint;
-        let (path, mut file) = open(path.into())?;
-        let present = io(&path, file.seek(SeekFrom::End(0)))?;
-        if present < length || head_at(&path, &mut file, length)? != chain.head() {
-            return Err(AuditError::OtherFile { path });
+        if io(&path, is_owned(&mut file))? {
+            return Err(AuditError::Owned { path });
         }
-        io(&path, file.set_len(length))?;
-        Ok(Self::new(path, file, chain, length, sync))
+        Ok(Self::new(path, file, AuditChain::after(head), length, sync))
     }
 
     fn new(path: PathBuf, file: File, chain: AuditChain, length: u64, sync: SyncPolicy) -> Self {
@@ -154,17 +127,6 @@ impl AuditFile {
     /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Writes everything and says where that is, to be stored. Whether it is also forced onto the disk
-    /// is for the [`SyncPolicy`], or for [`sync`](Self::sync).
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
-    pub fn checkpoint(&mut self) -> io::Result<AuditCheckpoint> {
-        self.flush()?;
-        Ok(AuditCheckpoint { length: self.length, chain: self.chain.clone() })
     }
 
     /// Adds the record of an event.
@@ -248,10 +210,14 @@ impl Emitter<Located<DomainEvent>, io::Error> for AuditFile {
 }
 
 fn open(path: PathBuf) -> Result<(PathBuf, File), AuditError> {
-    let file = OpenOptions::new().read(true).append(true).create(true).open(&path);
+    let file = owner_only().read(true).append(true).create(true).open(&path);
     let file = io(&path, file)?;
     match file.try_lock() {
-        Ok(()) => Ok((path, file)),
+        Ok(()) => {
+            // Before anybody stores that the trail exists.
+            io(&path, sync_name(&path))?;
+            Ok((path, file))
+        }
         Err(TryLockError::WouldBlock) => Err(AuditError::Locked { path }),
         Err(TryLockError::Error(error)) => Err(AuditError::Io { path, error }),
     }
@@ -264,7 +230,19 @@ fn head_at(path: &Path, file: &mut File, end: u64) -> Result<Head, AuditError> {
     }
     let line = io(path, last_line(file, end))?;
     let at = end - line.len() as u64;
-    Verifier::head_of(&line).map_err(|_| AuditError::Tail { path: path.to_owned(), at })
+    match Verifier::alone(&line) {
+        Ok(Verified { seq: count, hash, .. }) => Ok(Head { count, hash }),
+        Err(_) => Err(AuditError::Tail { path: path.to_owned(), at }),
+    }
+}
+
+/// Whether a trail belongs to a ledger: its first line says so.
+fn is_owned(file: &mut File) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut first = Vec::new();
+    BufReader::new(Read::take(file, MAX_FIRST)).read_until(b'\n', &mut first)?;
+    let verified = Verifier::alone(&first);
+    Ok(verified.is_ok_and(|verified| matches!(verified.about, About::Trail { .. })))
 }
 
 /// The last line before `end`, with its line end if it has one.
@@ -280,6 +258,8 @@ fn last_line(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
         match line_end {
             Some(at) => return Ok(tail.split_off(at + 1)),
             None if start == 0 => return Ok(tail),
+            // It is longer than any record.
+            None if length > MAX_LINE as u64 => return Ok(tail),
             None => length = length.saturating_mul(4),
         }
     }

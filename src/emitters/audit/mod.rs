@@ -1,7 +1,7 @@
 //! An audit trail: one record for every event, each bound to the one before it.
 //!
-//! [`AuditChain`] is the pure core: an event in, a line out. [`AuditFile`] appends the lines to a file,
-//! and [`verify`] finds the first record that was changed, removed, inserted or moved.
+//! [`AuditChain`] is the pure core: an event in, a line out. [`AuditFile`] appends the lines to a file of its
+//! own, and [`verify`] finds the first record that was changed, removed, inserted or moved.
 //!
 //! # The file
 //!
@@ -11,12 +11,12 @@
 //! {"hash":"<SHA-256 of the canonical form of record>","record":{ ... }}
 //! ```
 //!
-//! so that no byte of it can be another one: not a space, not an escape. The members of `record`,
-//! absent where there is nothing to say:
+//! so that no byte of it can be another one: not a space, not an escape. The members of the `record` of an
+//! event, absent where there is nothing to say:
 //!
 //! | Member | What |
 //! | --- | --- |
-//! | `v` | The version of this format: 1 |
+//! | `v` | The version of this format: 2. Version 1 has only records of events |
 //! | `seq` | 1, 2, 3, ... without gaps |
 //! | `prev` | The `hash` of the record before it; 64 zeros in the first |
 //! | `log`, `line`, `offset` | Which log, and where the record stands in it that caused the event: line from 1, byte from 0 |
@@ -28,6 +28,17 @@
 //! | `entry`, `corr_id`, `tool`, `action`, `status` | The type of the entry; of a tool call its id, the tool, what it does and where it stands |
 //! | `warning` | The kind of a warning |
 //! | `summary` | The first [`MAX_SUMMARY`] bytes of what was said, of the command, of the path, ... |
+//!
+//! Some records are about the trail itself. They have `v`, `seq` and `prev`, and these members:
+//!
+//! | `event` | Members |
+//! | --- | --- |
+//! | `trail` | The first record of a trail that belongs to a ledger. `ledger` and `trail` are their identities, random each; `commits` is how many commits the ledger had before |
+//! | `gap` | Of the `commits` commits that the ledger has by now, those behind the first `after` are not in the trail |
+//! | `signature` | Of all records up to here: `signature` and the public `key` are those of Ed25519 (RFC 8032), in hexadecimal digits; `commits` is how many commits the ledger has with them |
+//!
+//! Of a text of the log other than `summary`, such as an id, at most the first [`MAX_TEXT`] bytes are kept, so that
+//! no line is longer than [`MAX_LINE`]: a longer one is no record, and is not read into memory.
 //!
 //! An integer beyond ±(2^53 - 1) is written as a string of its digits: numbers of RFC 8785 are IEEE
 //! doubles, which do not hold it.
@@ -46,25 +57,69 @@
 //! [`AuditChain::with_event_digests`] asks for it always, to pin what this version of the program made
 //! of the log; that costs several times what everything else here does.
 //!
-//! # What it shows, and what not
+//! # A trail and its ledger
 //!
-//! A record cannot be changed, removed, inserted or moved without the records after it showing it. Two
-//! things a chain alone cannot show: that its end was cut off, and that somebody made it all anew from
-//! some record on. Both show when the head, the `hash` of the last record, was kept elsewhere:
-//! `foldline verify --head`.
+//! What is recorded beside a [ledger](crate::ledger), such as the database of `foldline ingest`, has to be what
+//! the ledger holds: no record of an event that was not committed, none twice, and none missing. Such a trail
+//! belongs to one ledger, which its first record names ([`AuditChain::of_ledger`]). The ledger commits the
+//! records together with the rows of the same events; then they are appended to the file. So nothing ever has
+//! to be removed from it, and a run that was killed in between is completed by the next one.
+//!
+//! `foldline ingest` refuses a trail of another ledger, and one that holds anything else than the ledger has
+//! committed: more, when a copy of the database has gone on with it, or when an older database was restored;
+//! less, when it was cut. If commits were made to the database without the trail, its next record is a `gap`.
+//!
+//! # Signatures
+//!
+//! With a private key (`foldline ingest --sign`), each commit ends with a signature of the head: of all
+//! records up to there. `foldline verify --key` checks them with the public key. Anybody can, with a library for
+//! Ed25519: what is signed is the canonical form of that record without its member `signature`.
+//!
+//! # What is found, and what is not
+//!
+//! | Somebody who can write to the trail | Found by |
+//! | --- | --- |
+//! | changes, removes, inserts or moves a record, or a byte | `verify` |
+//! | does so, and makes all records after it anew | `verify --head`, `verify --key` |
+//! | appends records | `verify --key`; the next `ingest` |
+//! | cuts off the end, not at a signature | `verify --head`, `verify --key`; the next `ingest` |
+//! | cuts off the end at a signature, or restores an older copy of the trail | `verify --head`; the next `ingest` |
+//! | removes the trail, or replaces it by another one | `verify --head`, `verify --key`; the next `ingest` |
+//! | sets back the trail and its database together | `verify --head` |
+//! | changes the log that it was made from | `verify --source` |
+//!
+//! `--head` takes a head, the `hash` of a record, that was printed by an earlier `verify` and kept where they
+//! cannot write. It shows that the trail still contains everything up to that record.
+//!
+//! Not found, by any of them:
+//!
+//! - what the owner of the private key makes anew, unless a head of before was kept elsewhere. Keep the key where
+//!   those cannot read it who are audited, and where the trail is not. A key shows who signed, not when;
+//! - a log that was changed before it was read, and what never was in a log. The trail says what the log said;
+//! - which lines of the log cause no event, and what a version of the program did not understand of a line
+//!   beyond the `unknown_event` and `unknown_field` warnings that it records;
+//! - that records were lost which were never written: after a run without the trail there is a `gap`, but
+//!   whoever can write to the database can take back its count of commits.
 //!
 //! A line of the log that causes no event (one that repeats another, a blank one) is in no record.
 
+mod about;
 mod canonical;
 mod chain;
+mod event_record;
 mod file;
 mod record;
+#[cfg(feature = "sign")]
+mod sign;
 mod verify;
 
+#[cfg(feature = "sign")]
+pub use self::sign::{KeyError, PublicKey, SigningKey};
 pub use self::{
     canonical::{canonical_json, event_digest},
     chain::{AuditChain, Head},
-    file::{AuditCheckpoint, AuditError, AuditFile, SyncPolicy},
-    record::MAX_SUMMARY,
-    verify::{BrokenRecord, Problem, Verified, Verifier, verify},
+    event_record::EventRecord,
+    file::{AuditError, AuditFile, SyncPolicy},
+    record::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
+    verify::{About, BrokenRecord, Problem, Signature, Verified, Verifier, verify},
 };

@@ -4,10 +4,14 @@ use std::io::{self, BufRead};
 
 use serde_json::Value;
 
-use super::{Head, record::VERSION};
+use super::{
+    Head,
+    about::{GAP, SIGNATURE, TRAIL},
+    record::{MAX_LINE, VERSION},
+};
 use crate::conversation::Digest;
 
-/// What a good record says of where it comes from.
+/// A good record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
@@ -15,12 +19,53 @@ pub struct Verified {
     pub seq: u64,
     /// Its hash.
     pub hash: Digest,
-    /// The log that its event comes from, if the trail names it.
-    pub log: Option<String>,
-    /// The line of the log.
-    pub line: u64,
-    /// The digest of that line, if it was taken.
-    pub line_sha256: Option<Digest>,
+    /// What it is about.
+    pub about: About,
+}
+
+/// What a record is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum About {
+    /// An event.
+    Event {
+        /// The log that it comes from, if the trail names it.
+        log: Option<String>,
+        /// The line of the log.
+        line: u64,
+        /// The digest of that line, if it was taken.
+        line_sha256: Option<Digest>,
+    },
+    /// The trail, which begins here.
+    Trail {
+        /// The ledger that it belongs to.
+        ledger: String,
+        /// Its own identity.
+        trail: String,
+        /// How many commits the ledger had before it.
+        commits: u64,
+    },
+    /// Something that is not in the trail.
+    Gap {
+        /// How many commits the ledger had with the record before.
+        after: u64,
+        /// How many it had with this one.
+        commits: u64,
+    },
+    /// All records before it, which are signed. Whether by the right key is not checked here.
+    Signature(Signature),
+}
+
+/// A signature with Ed25519. With the feature `sign`, `PublicKey` checks it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Signature {
+    /// The public key that it is said to be of.
+    pub key: [u8; 32],
+    /// The signature.
+    pub signature: [u8; 64],
+    /// What is signed.
+    pub signed: Vec<u8>,
 }
 
 /// Where a trail breaks first.
@@ -93,9 +138,15 @@ pub enum Problem {
         /// The record that should stand here.
         expected: u64,
     },
+    /// A trail begins within a trail.
+    #[error("record {expected} begins a trail: two trails were joined")]
+    Joined {
+        /// The record that should stand here.
+        expected: u64,
+    },
     /// A record of a version that this program does not know.
     #[error(
-        "record {expected} has version {version}, and this program knows only version {VERSION}"
+        "record {expected} has version {version}, and this program knows only versions up to {VERSION}"
     )]
     Version {
         /// The record that should stand here.
@@ -123,14 +174,33 @@ pub fn verify(
 ) -> io::Result<Result<Head, BrokenRecord>> {
     let mut verifier = Verifier::default();
     let mut line = Vec::new();
-    while trail.read_until(b'\n', &mut line)? > 0 {
+    while read_line(&mut trail, &mut line)? {
         match verifier.next(&line) {
             Ok(verified) => each(verified),
             Err(fault) => return verifier.look_further(fault, trail).map(Err),
         }
-        line.clear();
     }
     Ok(Ok(verifier.head))
+}
+
+/// Reads the next line, with its line end; `false` at the end. Of a line that is too long for a record, only so much
+/// is kept that this shows.
+fn read_line(trail: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    loop {
+        let bytes = match trail.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let end = bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+        let length = end.unwrap_or(bytes.len());
+        let kept = length.min((MAX_LINE + 1).saturating_sub(line.len()));
+        line.extend_from_slice(bytes.get(..kept).unwrap_or_default());
+        trail.consume(length);
+        if end.is_some() || length == 0 {
+            return Ok(!line.is_empty());
+        }
+    }
 }
 
 /// Follows a trail line by line.
@@ -145,14 +215,14 @@ impl Verifier {
         Self { head }
     }
 
-    /// How far a trail goes whose last line this is, by what the line says itself.
+    /// What a line says that stands alone, with its line end: whether it follows the line before it is not
+    /// checked.
     ///
     /// # Errors
     ///
     /// If it is no good record.
-    pub fn head_of(line: &[u8]) -> Result<Head, Problem> {
-        let Verified { seq: count, hash, .. } = Parsed::of(0, line)?.verified;
-        Ok(Head { count, hash })
+    pub fn alone(line: &[u8]) -> Result<Verified, Problem> {
+        Ok(Parsed::of(0, line)?.verified)
     }
 
     /// How far the trail is good.
@@ -185,6 +255,9 @@ impl Verifier {
         if prev != self.head.hash {
             return Err(Problem::Unlinked { expected });
         }
+        if matches!(verified.about, About::Trail { .. }) && expected > 1 {
+            return Err(Problem::Joined { expected });
+        }
         Ok(verified)
     }
 
@@ -197,13 +270,12 @@ impl Verifier {
         let Problem::Removed { expected, found } = fault.problem else { return Ok(fault) };
         let mut at = fault.line;
         let mut line = Vec::new();
-        while trail.read_until(b'\n', &mut line)? > 0 {
+        while read_line(&mut trail, &mut line)? {
             at += 1;
             if self.check(expected, &line).is_ok() {
                 let problem = Problem::Reordered { expected, found, at };
                 return Ok(BrokenRecord { problem, ..fault });
             }
-            line.clear();
         }
         Ok(fault)
     }
@@ -219,6 +291,9 @@ struct Parsed {
 impl Parsed {
     fn of(expected: u64, line: &[u8]) -> Result<Self, Problem> {
         let damaged = |why| Problem::Damaged { expected, why };
+        if line.len() > MAX_LINE {
+            return Err(damaged("it is longer than any record"));
+        }
         let line = line.strip_suffix(b"\n").ok_or(damaged("a record ends with a line end"))?;
         let json = damaged("a record is a JSON object");
         let value: Value = serde_json::from_slice(line).map_err(|_| json.clone())?;
@@ -238,19 +313,42 @@ impl Parsed {
             return Err(Problem::Changed { expected });
         }
         let number = |name: &str| number(record.get(name));
-        let (Some(seq), Some(prev), Some(line), Some(version)) =
-            (number("seq"), digest(record.get("prev")), number("line"), number("v"))
+        let (Some(seq), Some(prev), Some(version)) =
+            (number("seq"), digest(record.get("prev")), number("v"))
         else {
-            return Err(damaged("a record has the members seq, prev, line and v"));
+            return Err(damaged("a record has the members seq, prev and v"));
         };
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(Problem::Version { expected, version });
         }
-        let log = record.get("log").and_then(Value::as_str).map(str::to_owned);
-        let line_sha256 = digest(record.get("line_sha256"));
-        let verified = Verified { seq, hash, log, line, line_sha256 };
-        Ok(Self { seq, prev, verified })
+        let about = about(record).ok_or(damaged("a record says which event it is of"))?;
+        Ok(Self { seq, prev, verified: Verified { seq, hash, about } })
     }
+}
+
+fn about(record: &Value) -> Option<About> {
+    let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+    let number = |name: &str| number(record.get(name));
+    Some(match text("event")?.as_str() {
+        TRAIL => About::Trail {
+            ledger: text("ledger")?,
+            trail: text("trail")?,
+            commits: number("commits")?,
+        },
+        GAP => About::Gap { after: number("after")?, commits: number("commits")? },
+        SIGNATURE => {
+            let (key, signature) = (bytes(record.get("key"))?, bytes(record.get("signature"))?);
+            let mut record = record.clone();
+            record.as_object_mut()?.remove("signature");
+            let signed = serde_json_canonicalizer::to_vec(&record).ok()?;
+            About::Signature(Signature { key, signature, signed })
+        }
+        _ => About::Event {
+            log: text("log"),
+            line: number("line")?,
+            line_sha256: digest(record.get("line_sha256")),
+        },
+    })
 }
 
 fn digest(value: Option<&Value>) -> Option<Digest> {
@@ -262,4 +360,15 @@ fn number(value: Option<&Value>) -> Option<u64> {
         Value::String(digits) => digits.parse().ok(),
         value => value.as_u64(),
     }
+}
+
+/// As many bytes, from their lowercase hexadecimal digits.
+fn bytes<const N: usize>(value: Option<&Value>) -> Option<[u8; N]> {
+    let digits = value?.as_str()?.as_bytes();
+    let digit = |digit: u8| char::from(digit).to_digit(16).filter(|_| !digit.is_ascii_uppercase());
+    let bytes = digits.chunks(2).map(|pair| match pair {
+        [high, low] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
+        _ => None,
+    });
+    bytes.collect::<Option<Vec<u8>>>()?.try_into().ok()
 }

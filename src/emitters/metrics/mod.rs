@@ -36,7 +36,7 @@
 //!   histogram's sum.
 //! - Parts of the input and output are metrics of their own, named after the attributes
 //!   `gen_ai.usage.*`, and not further values of `gen_ai_token_type`: a sum over all types stays right.
-//! - `gen_ai.provider.name` is left out, as no log states it.
+//! - `gen_ai.provider.name` is left out, as most logs do not state it.
 //!
 //! # Bounded labels
 //!
@@ -89,7 +89,8 @@ pub const MAX_TOOLS: usize = 64;
 ///
 /// let mut metrics = Metrics::default();
 /// let usage = TokenUsage { output_tokens: Some(7), ..TokenUsage::default() };
-/// metrics.count(&DomainEvent::Usage { usage, model: Some("m-1".into()) });
+/// let model = Some("m-1".into());
+/// metrics.count(&DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
 /// let line = r#"gen_ai_client_token_usage_total{gen_ai_operation_name="chat",gen_ai_request_model="m-1",gen_ai_token_type="output"} 7"#;
 /// assert!(metrics.render().lines().any(|rendered| rendered == line));
 /// ```
@@ -180,6 +181,20 @@ impl Metrics {
         add_all(&mut self.warnings, &other.warnings);
     }
 
+    /// Forgets the tokens that were used, for whoever knows better: where several logs tell of one message, only
+    /// what holds all of them, such as a database, counts it once. [`add_usage`](Self::add_usage) states them.
+    pub fn clear_usage(&mut self) {
+        let agents: Vec<_> = self.agents.iter().map(|(agent, _)| agent.to_owned()).collect();
+        for agent in agents {
+            self.agents.get_mut(&agent).models = Named::default();
+        }
+    }
+
+    /// Adds tokens that an agent used with a model. What has no name has an empty one.
+    pub fn add_usage(&mut self, agent: &str, model: &str, usage: &TokenUsage) {
+        self.agents.get_mut(agent).models.get_mut(model).add(&countable(usage));
+    }
+
     /// The session that is being read, where the log has stated it.
     pub fn session_id(&self) -> Option<&SessionId> {
         self.current.id.as_ref()
@@ -203,7 +218,7 @@ impl Metrics {
                 self.call(entry);
             }
             DomainEvent::UpdateToolCall { entry, .. } => self.call(entry),
-            DomainEvent::Usage { usage, model } => self.usage(usage, model.as_ref()),
+            DomainEvent::Usage { usage, model, .. } => self.usage(usage, model.as_ref()),
             DomainEvent::Warning(warning) => {
                 *self.warnings.entry(warning.kind).or_default() += 1;
             }
@@ -250,10 +265,10 @@ impl Metrics {
         current.id = new_id.or(current.id.as_ref()).cloned();
         current.outcome = news.outcome.or(current.outcome);
         if let Some(agent) = &news.agent {
-            current.agent = agent.decode().into_owned();
+            current.agent = named::name(agent);
         }
         if let Some(model) = &news.model {
-            current.model = model.decode().into_owned();
+            current.model = named::name(model);
         }
     }
 
@@ -283,9 +298,7 @@ impl Metrics {
     }
 
     fn usage(&mut self, usage: &TokenUsage, model: Option<&Text>) {
-        // A counter only grows.
-        let cost_usd = usage.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
-        let usage = TokenUsage { cost_usd, ..*usage };
+        let usage = countable(usage);
         let Self { agents, current, .. } = self;
         let models = &mut agents.get_mut(&current.agent).models;
         match model {
@@ -313,6 +326,12 @@ impl AgentMetrics {
         }
         add_all(&mut self.sessions, &other.sessions);
     }
+}
+
+/// A counter only grows.
+fn countable(usage: &TokenUsage) -> TokenUsage {
+    let cost_usd = usage.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+    TokenUsage { cost_usd, ..*usage }
 }
 
 fn add_all<K: Clone + Ord>(counters: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {

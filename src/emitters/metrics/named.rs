@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::conversation::Text;
+
 /// The name that stands for all that are not told apart.
 pub const OTHER: &str = "other";
 
@@ -41,6 +43,13 @@ impl<V, const MAX: usize> Named<V, MAX> {
         let name = if room || self.0.contains_key(name) { name } else { OTHER };
         self.0.entry(name.to_owned()).or_default()
     }
+}
+
+/// The name that a text is told apart by.
+pub(super) fn name(text: &Text) -> String {
+    let text = text.decode();
+    let name = if text.len() <= MAX_NAME { &*text } else { OTHER };
+    name.to_owned()
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 
 mod conversation_patch;
 mod growing;
-mod index;
 mod stream;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -17,9 +16,9 @@ use tracing::{debug, warn};
 use self::growing::Growing;
 pub use self::{
     conversation_patch::{ConversationPatch, DoesNotFit},
-    index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver},
     stream::{PatchRecord, PatchStream, PatchStreamState},
 };
+pub use super::index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver};
 use crate::{
     conversation::{
         CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart, WarningKind,

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use super::schema::{self, Unfit};
+use super::{
+    access::why_not_opened,
+    schema::{self, Unfit},
+};
 
 /// Why a database could not be opened, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -46,12 +49,29 @@ pub enum SqliteError {
     /// Somebody else is writing, and did not end in time.
     #[error("{} is locked: another program is writing to it; try again, or wait longer with --wait", .0.display())]
     Locked(PathBuf),
+    /// Somebody else committed to it, without the outputs that were to be committed with everything.
+    #[error("another program wrote to {} meanwhile, without the same outputs", .0.display())]
+    Overtaken(PathBuf),
     /// It cannot be written to.
     #[error("cannot write to {}: the database, or its folder, is read-only", .0.display())]
     ReadOnly(PathBuf),
     /// It cannot be opened.
-    #[error("cannot open the database {}: the file or its folder is not accessible", .0.display())]
-    CannotOpen(PathBuf),
+    #[error("cannot open the database {}: {reason}", .path.display())]
+    CannotOpen {
+        /// Which database.
+        path: PathBuf,
+        /// What the system says, as far as it can be found out.
+        reason: String,
+    },
+    /// Nothing can be written beside it, and a part of it is in its write-ahead log.
+    #[error(
+        "cannot read {}: its latest changes are beside it, in the -wal file, and nothing can be written there; copy both files to another folder",
+        .0.display()
+    )]
+    Unmerged(PathBuf),
+    /// Nothing can be written beside it, and somebody else wrote to it while it was read.
+    #[error("{} was written to while it was read; try again", .0.display())]
+    Changed(PathBuf),
     /// It is damaged.
     #[error("the database {} is damaged: {message}", .path.display())]
     Damaged {
@@ -83,7 +103,10 @@ impl SqliteError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked(path),
             Some(ErrorCode::ReadOnly) => Self::ReadOnly(path),
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Self::CannotOpen(path),
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                let reason = why_not_opened(&path);
+                Self::CannotOpen { path, reason }
+            }
             Some(ErrorCode::NotADatabase) => Self::NotADatabase(path),
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, message },
             Some(ErrorCode::DiskFull) => Self::Full(path),

@@ -22,11 +22,19 @@ pub(super) struct Fold {
     /// What it changes in entries that were there before.
     pub(super) changes: BTreeMap<CorrId, Change>,
     /// Tokens, in the order of the log, since sums of fractions depend on it.
-    pub(super) usage: Vec<(Option<Text>, TokenUsage)>,
+    pub(super) usage: Vec<Used>,
     /// Its warnings.
     pub(super) warnings: Warnings,
     /// Where in `entries` those are that may still change.
     places: BTreeMap<CorrId, usize>,
+}
+
+/// Tokens that were used.
+pub(super) struct Used {
+    pub(super) usage: TokenUsage,
+    pub(super) model: Option<Text>,
+    pub(super) message_id: Option<Text>,
+    pub(super) timestamp: Option<Timestamp>,
 }
 
 /// An entry that is added.
@@ -107,7 +115,9 @@ impl Fold {
                 Some(new) => new.entry = entry,
                 None => self.change(corr_id, position).whole = Some(entry),
             },
-            DomainEvent::Usage { usage, model } => self.usage.push((model, usage)),
+            DomainEvent::Usage { usage, model, message_id, timestamp } => {
+                self.usage.push(Used { usage, model, message_id, timestamp });
+            }
             DomainEvent::Warning(warning) => self.warnings.add(position, *warning),
         }
     }

@@ -1,11 +1,13 @@
 //! [`Database`] as a [`Ledger`].
 
-use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use tracing::debug;
 
-use super::{Database, Rows, SqliteError, writer::SourceWriter};
+use super::{Database, Rows, SqliteError, outbox::write_mark, writer::SourceWriter};
 use crate::{
-    conversation::{Json, Position, TaskId, Timestamp},
+    conversation::{Digest, Json, Position, TaskId, Timestamp},
     ledger::{
         Checkpoint, Commit, CommitError, Extent, Identity, Ledger, Mark, Receipt, SourceFacts,
         SourceName,
@@ -19,11 +21,41 @@ impl Database {
             .prepare_cached(
                 "SELECT path, format, device, inode, size, modified_at, read_length, read_edges,
                         line, offset, state, complete,
-                        (SELECT task FROM sessions WHERE sessions.id = sources.session)
+                        (SELECT task FROM sessions WHERE sessions.id = sources.session),
+                        changed_ns, read_sha256, first_line
                  FROM sources WHERE name = ?1",
             )
             .and_then(|mut query| query.query_row([source.as_str()], checkpoint).optional());
         checkpoint.map_err(|error| self.error(&error))
+    }
+}
+
+impl Database {
+    /// Commits stretches, and in the same transaction what `beside` writes. It is told how many commits there
+    /// were before, and how many there are with this one.
+    pub(super) fn commit_and(
+        &mut self,
+        commits: &[Commit<Rows>],
+        beside: impl FnOnce(&Connection, u64, u64) -> Result<(), SqliteError>,
+    ) -> Result<Receipt, CommitError<SqliteError>> {
+        let Self { connection, path, .. } = self;
+        let fail = |error| SqliteError::new(path, &error);
+        let receipt = if connection.is_autocommit() {
+            let transaction = connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(fail)?;
+            let receipt = write_all(&transaction, path, commits, beside)?;
+            transaction.commit().map_err(fail)?;
+            receipt
+        } else {
+            // A part of a replacement, which is one transaction as a whole.
+            let part = connection.savepoint().map_err(fail)?;
+            let receipt = write_all(&part, path, commits, beside)?;
+            part.commit().map_err(fail)?;
+            receipt
+        };
+        debug!(?receipt, "committed");
+        Ok(receipt)
     }
 }
 
@@ -41,25 +73,13 @@ impl Ledger for Database {
         commits: &[Commit<Rows>],
         beside: &[Mark],
     ) -> Result<Receipt, CommitError<SqliteError>> {
-        let Self { connection, path } = self;
-        let fail = |error| SqliteError::new(path, &error);
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        let mut receipt = Receipt::default();
-        for commit in commits {
-            let (id, stored) = stored(&transaction, &commit.source).map_err(fail)?.unzip();
-            if stored != commit.expected {
-                let (source_name, expected) = (commit.source.clone(), commit.expected);
-                return Err(CommitError::Moved { source_name, expected, stored });
-            }
-            receipt.add(write(&transaction, id, commit).map_err(fail)?);
-        }
-        for mark in beside {
-            write_mark(&transaction, mark).map_err(fail)?;
-        }
-        transaction.commit().map_err(fail)?;
-        debug!(?receipt, "committed");
-        Ok(receipt)
+        let path = self.path.clone();
+        self.commit_and(commits, |transaction, _, now| {
+            beside
+                .iter()
+                .try_for_each(|mark| write_mark(transaction, mark, now))
+                .map_err(|error| SqliteError::new(&path, &error))
+        })
     }
 
     fn mark(&mut self, name: &str) -> Result<Option<Json>, SqliteError> {
@@ -81,21 +101,48 @@ impl Ledger for Database {
     }
 }
 
-fn write_mark(transaction: &Transaction<'_>, mark: &Mark) -> rusqlite::Result<()> {
-    let Mark { name, state } = mark;
-    transaction
-        .prepare_cached("INSERT OR REPLACE INTO outputs (name, state) VALUES (?1, ?2)")?
-        .execute(params![name, state.get()])?;
-    Ok(())
+fn write_all(
+    transaction: &Connection,
+    path: &Path,
+    commits: &[Commit<Rows>],
+    beside: impl FnOnce(&Connection, u64, u64) -> Result<(), SqliteError>,
+) -> Result<Receipt, CommitError<SqliteError>> {
+    let fail = |error| SqliteError::new(path, &error);
+    let mut receipt = Receipt::default();
+    for commit in commits {
+        let (id, stored) = stored(transaction, &commit.source).map_err(fail)?.unzip();
+        if stored != commit.expected {
+            let (source_name, expected) = (commit.source.clone(), commit.expected);
+            return Err(CommitError::Moved { source_name, expected, stored });
+        }
+        receipt.add(write(transaction, id, commit).map_err(fail)?);
+    }
+    let (before, now) = count(transaction, !commits.is_empty()).map_err(fail)?;
+    beside(transaction, before, now)?;
+    Ok(receipt)
+}
+
+/// Counts a commit, unless it adds nothing of a source. How many commits there were, and how many there are.
+fn count(transaction: &Connection, adds: bool) -> rusqlite::Result<(u64, u64)> {
+    let now: i64 = transaction
+        .prepare_cached(
+            "UPDATE ledger SET commits = commits + ?1,
+                               crc32 = row_crc32(id, commits + ?1, closed_at)
+             RETURNING commits",
+        )?
+        .query_row([adds], |row| row.get(0))?;
+    let now = now.cast_unsigned();
+    Ok((now - u64::from(adds), now))
 }
 
 /// Writes a commit; `id` is its source's row, if it has one.
 fn write(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     id: Option<i64>,
     commit: &Commit<Rows>,
 ) -> rusqlite::Result<Receipt> {
-    let Commit { source, checkpoint, output: Rows { parts, warnings }, expected: _ } = commit;
+    let Commit { source, checkpoint, output, expected: _ } = commit;
+    let Rows { parts, warnings, .. } = output;
     let Checkpoint { facts, position, state, complete } = checkpoint;
     let SourceFacts { path, format, task, identity } = facts;
     // Two statements: an upsert is undone as one, for which SQLite would first write the whole search
@@ -103,14 +150,20 @@ fn write(
     let sql = match id {
         None => {
             "INSERT INTO sources (id, name, path, format, device, inode, size, modified_at,
-                                  read_length, read_edges, line, offset, state, complete)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+                                  read_length, read_edges, line, offset, state, complete,
+                                  changed_ns, read_sha256, first_line, crc32)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     row_crc32(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?15, ?9, ?10, ?16, ?17, ?11, ?12, ?13,
+                               ?14))"
         }
         Some(_) => {
             "UPDATE sources SET
                  name = ?2, path = ?3, format = ?4, device = ?5, inode = ?6, size = ?7,
                  modified_at = ?8, read_length = ?9, read_edges = ?10, line = ?11, offset = ?12,
-                 state = ?13, complete = ?14
+                 state = ?13, complete = ?14, changed_ns = ?15, read_sha256 = ?16,
+                 first_line = ?17,
+                 crc32 = row_crc32(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?15, ?9, ?10, ?16, ?17, ?11, ?12, ?13,
+                                   ?14)
              WHERE id = ?1"
         }
     };
@@ -129,6 +182,9 @@ fn write(
         position.offset.cast_signed(),
         state.get(),
         complete,
+        identity.changed,
+        identity.content.map(|digest| *digest.as_bytes()),
+        identity.first_line.map(|digest| *digest.as_bytes()),
     ])?;
     let id = id.unwrap_or_else(|| transaction.last_insert_rowid());
     let mut receipt = SourceWriter::open(transaction, id, task.as_ref())?.write(parts)?;
@@ -138,7 +194,7 @@ fn write(
 
 /// A source's row, and how far it was read.
 fn stored(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     source: &SourceName,
 ) -> rusqlite::Result<Option<(i64, Position)>> {
     transaction
@@ -151,12 +207,17 @@ fn stored(
 
 fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     let state: String = row.get(10)?;
+    let digest =
+        |column| row.get::<_, Option<[u8; 32]>>(column).map(|digest| digest.map(Digest::from));
     let identity = Identity {
         device: row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned),
         inode: row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned),
         size: unsigned(row, 4)?,
         modified: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
         read: Extent { length: unsigned(row, 6)?, edges: row.get::<_, [u8; 32]>(7)?.into() },
+        changed: row.get(13)?,
+        content: digest(14)?,
+        first_line: digest(15)?,
     };
     let task = row.get::<_, Option<String>>(12)?.map(TaskId::from);
     let facts = SourceFacts { path: row.get(0)?, format: row.get(1)?, task, identity };

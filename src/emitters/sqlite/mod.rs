@@ -1,21 +1,36 @@
 //! A SQLite database of sessions, entries, tool calls and what they cost, with full-text search.
 //!
 //! [`Database`] is the reference [`Ledger`](crate::ledger::Ledger): a source's position and the state
-//! of its reducer are committed in the transaction of its rows. It is in WAL mode: there is one
-//! writer at a time, and readers ([`Database::open_read_only`]) neither wait for it nor hold it up.
+//! of its reducer are committed in the transaction of its rows. A commit is on the disk when it returns, and
+//! survives a power loss. The database is in WAL mode: there is one writer at a time, and readers
+//! ([`Database::open_read_only`]) neither wait for it nor hold it up.
 //! The tables are described in [`schema`], and are meant to be read with SQL by anyone.
+//!
+//! Rows have checksums, so that damage is noticed which leaves the database well formed: [`Database::check`].
+//! Writers use [`Database::open_sound`], which refuses a database that is damaged, and [`Database::close`], which
+//! marks it as sound for the next one.
 
+mod access;
+mod check;
+mod clean;
+mod copies;
+mod crc;
 mod error;
 mod fold;
 mod ledger;
+mod open;
+mod outbox;
 mod prepared;
 mod prune;
 mod read;
+mod replace;
 #[cfg(feature = "patch")]
 mod resolver;
 mod row;
 pub mod schema;
+mod seen;
 mod sources;
+mod stored;
 mod task;
 mod writer;
 
@@ -25,15 +40,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, config::DbConfig};
 
 #[cfg(feature = "patch")]
 pub use self::resolver::SessionResolver;
+use self::{access::too_many_files, seen::Seen};
 pub use self::{
+    check::Finding,
+    copies::Copy,
     error::SqliteError,
+    outbox::{KnownOutput, Output},
     prepared::{RowEmitter, Rows},
     prune::Pruned,
     read::StoredEntry,
+    replace::Replacement,
     sources::{Known, Totals},
 };
 
@@ -45,33 +65,87 @@ pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 pub struct Database {
     connection: Connection,
     path: PathBuf,
+    /// The file before it was opened.
+    seen: Option<Seen>,
+    /// Nobody can write to it unnoticed while it is read.
+    is_locked: bool,
 }
 
 impl Database {
-    /// Opens a database for writing; makes it where there is none, and brings an old one up to date.
+    /// Opens a database for writing; makes it where there is none, and brings an old one up to date. A new one
+    /// may be read by its owner only, with the files that SQLite keeps beside it.
     ///
     /// # Errors
     /// It cannot be opened or written, or it belongs to another program or a newer version.
     pub fn open(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
         let fail = |error| SqliteError::new(path, &error);
-        let mut connection = Connection::open(path).map_err(fail)?;
-        connection.busy_timeout(wait).map_err(fail)?;
-        // Only for a database that is new. Most entries have more than the usual 4 KiB.
-        connection.pragma_update(None, "page_size", 8 << 10).map_err(fail)?;
+        let seen = Seen::of(path).ok().flatten();
+        let mut connection = open::read_write(path, wait)?;
+        if connection.is_readonly(MAIN_DB).map_err(fail)? {
+            return Err(SqliteError::ReadOnly(path.to_owned()));
+        }
+        // Only for a database that is new.
+        connection.pragma_update(None, "page_size", schema::PAGE).map_err(fail)?;
         schema::migrate(&mut connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
         write_ahead(&connection, wait).map_err(fail)?;
+        // A commit is on the disk when it returns: what is written beside the database follows it.
         connection
             .execute_batch(
-                "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
-                 PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;
+                "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+                 PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;
                  PRAGMA wal_autocheckpoint = 4096;",
             )
             .map_err(fail)?;
         connection.set_prepared_statement_cache_capacity(64);
-        Ok(Self { connection, path: path.to_owned() })
+        Ok(Self { connection, path: path.to_owned(), seen, is_locked: true })
+    }
+
+    /// Opens a database for writing, as [`open`](Self::open) does, unless it is damaged. One that was closed by
+    /// [`close`](Self::close), and that nothing else has written to since, is taken to be sound; any other one is
+    /// read through, as by [`check`](Self::check) and [`check_search`](Self::check_search).
+    ///
+    /// # Errors
+    /// As `open`; or it is damaged, then nothing of it is written.
+    pub fn open_sound(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
+        match Self::open_as_it_is(path, wait) {
+            Ok(mut database) => database.ensure_sound()?,
+            // One that is new, or that is still to be brought up to date.
+            Err(SqliteError::Missing(_) | SqliteError::Older { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Self::open(path, wait)
+    }
+
+    /// Opens a database to look at it; there must be one. Nothing of its file is written, also when it is closed:
+    /// what is in the write-ahead log stays there.
+    ///
+    /// # Errors
+    /// As [`open_read_only`](Self::open_read_only).
+    pub fn open_as_it_is(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
+        if !path.exists() {
+            return Err(SqliteError::Missing(path.to_owned()));
+        }
+        let seen = Seen::of(path).ok().flatten();
+        let usual = open::read_write(path, wait).and_then(|connection| {
+            connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+                .map_err(|error| SqliteError::new(path, &error))?;
+            schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
+            Ok(Self { connection, path: path.to_owned(), seen, is_locked: true })
+        });
+        match usual {
+            // SQLite writes beside a database, too.
+            Err(SqliteError::CannotOpen { .. } | SqliteError::ReadOnly(_)) => {
+                Self::open_read_only(path, wait)
+            }
+            usual => usual,
+        }
     }
 
     /// Opens a database for reading only; there must be one.
+    ///
+    /// Where nothing can be written, on a read-only file system for instance, it is read without locks; see
+    /// [`confirm`](Self::confirm).
     ///
     /// # Errors
     /// There is none, it cannot be read, or it belongs to another program or another version.
@@ -79,13 +153,21 @@ impl Database {
         if !path.exists() {
             return Err(SqliteError::Missing(path.to_owned()));
         }
-        let fail = |error| SqliteError::new(path, &error);
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
-        connection.busy_timeout(wait).map_err(fail)?;
-        connection.pragma_update(None, "query_only", true).map_err(fail)?;
-        schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
-        Ok(Self { connection, path: path.to_owned() })
+        let seen = Seen::of(path).ok().flatten();
+        let database = |connection, seen, is_locked| {
+            schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
+            Ok(Self { connection, path: path.to_owned(), seen, is_locked })
+        };
+        let usual = open::read_only(path, wait).and_then(|open| database(open, seen.clone(), true));
+        match usual {
+            Err(SqliteError::CannotOpen { .. } | SqliteError::ReadOnly(_))
+                if too_many_files(path).is_none() =>
+            {
+                let Some(seen) = seen else { return Err(SqliteError::Unmerged(path.to_owned())) };
+                database(open::immutable(path)?, Some(seen), false)
+            }
+            usual => usual,
+        }
     }
 
     /// Moves what was committed from the write-ahead log into the database file, as far as readers

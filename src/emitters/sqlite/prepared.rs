@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, convert::Infallible, mem};
 
 use super::{
-    fold::{Change, Fold, NewEntry, Warnings},
+    fold::{Change, Fold, NewEntry, Used, Warnings},
     row::EntryRow,
 };
 use crate::{
@@ -12,6 +12,12 @@ use crate::{
     },
     transduce::{Batch, Emitter, Gather, Resume},
 };
+
+/// About what a row takes in memory beyond the texts of its entry.
+const ROW: usize = size_of::<NewRow>();
+
+/// The moment of usage whose time the log does not state. No quarter of an hour begins then.
+const NOT_STATED: i64 = -1;
 
 /// Folds events into rows, a stretch at a time.
 ///
@@ -33,6 +39,22 @@ pub struct Rows {
     pub(super) parts: Vec<Part>,
     /// How many warnings there are in it.
     pub(super) warnings: u64,
+    size: usize,
+}
+
+impl Rows {
+    /// Adds those of the next stretch of the same source.
+    pub fn append(&mut self, next: Self) {
+        let Self { parts, warnings, size } = next;
+        self.parts.extend(parts);
+        self.warnings += warnings;
+        self.size = self.size.saturating_add(size);
+    }
+
+    /// About how much memory they take, in bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
 }
 
 impl Emitter<Located<DomainEvent>, Infallible> for RowEmitter {
@@ -49,7 +71,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for RowEmitter {
             DomainEvent::Warning(_) => self.warnings += 1,
             _ => {}
         }
-        self.size = self.size.saturating_add(event.item.size());
+        self.size = self.size.saturating_add(event.item.size() + ROW);
         self.fold.apply(event.clone());
         Batch::EMPTY
     }
@@ -59,9 +81,9 @@ impl Gather for RowEmitter {
     type Stretch = Rows;
 
     fn cut(&mut self) -> Rows {
-        let Self { mut parts, session, fold, warnings, size: _ } = mem::take(self);
+        let Self { mut parts, session, fold, warnings, size } = mem::take(self);
         parts.push(Part::new(session, fold));
-        Rows { parts, warnings }
+        Rows { parts, warnings, size }
     }
 
     fn size(&self) -> usize {
@@ -97,9 +119,20 @@ pub(super) struct Part {
     pub(super) span: Option<(Timestamp, Timestamp)>,
     pub(super) entries: Vec<NewRow>,
     pub(super) changes: BTreeMap<CorrId, ChangedRow>,
-    /// By model, `''` where the log names none, in the order of the log: sums of fractions depend on it.
-    pub(super) usage: BTreeMap<String, Vec<TokenUsage>>,
+    /// In the order of the log, since sums of fractions depend on it.
+    pub(super) usage: BTreeMap<UsageKey, Vec<TokenUsage>>,
     pub(super) warnings: Warnings,
+}
+
+/// What usage is added up by, beside the session.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct UsageKey {
+    /// `''` where no other log tells of it.
+    pub(super) message_id: String,
+    /// `''` where the log names none.
+    pub(super) model: String,
+    /// The quarter of an hour in which they were used, in milliseconds since 1970.
+    pub(super) used_at: i64,
 }
 
 /// An entry that is added.
@@ -124,8 +157,9 @@ impl Part {
     fn new(session: Option<SessionId>, fold: Fold) -> Self {
         let Fold { facts, span, entries, changes, usage: used, warnings, .. } = fold;
         let mut usage = BTreeMap::<_, Vec<_>>::new();
-        for (model, tokens) in used {
-            usage.entry(model.unwrap_or_default().into_string()).or_default().push(tokens);
+        for used in used {
+            let (key, tokens) = UsageKey::of(used);
+            usage.entry(key).or_default().push(tokens);
         }
         let changes = changes.into_iter().map(|(corr_id, change)| {
             let row = ChangedRow::new(change, &corr_id);
@@ -147,6 +181,18 @@ impl Part {
         let Self { session: _, changes: _, facts, span, entries, usage, warnings } = self;
         let has_rows = !(entries.is_empty() && usage.is_empty() && warnings.is_empty());
         !has_rows && span.is_none() && *facts == Session::default()
+    }
+}
+
+impl UsageKey {
+    fn of(used: Used) -> (Self, TokenUsage) {
+        let Used { usage, model, message_id, timestamp } = used;
+        let key = Self {
+            message_id: message_id.unwrap_or_default().into_string(),
+            model: model.unwrap_or_default().into_string(),
+            used_at: timestamp.map_or(NOT_STATED, |at| at.quarter_hour().as_millis()),
+        };
+        (key, usage)
     }
 }
 

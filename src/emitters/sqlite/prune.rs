@@ -2,7 +2,7 @@
 
 use rusqlite::{TransactionBehavior, params};
 
-use super::{Database, SqliteError};
+use super::{Database, SqliteError, crc::sum_sessions};
 use crate::conversation::Timestamp;
 
 /// What pruning removed, or would remove.
@@ -64,9 +64,14 @@ impl Database {
         )?;
         if !dry_run && pruned.sessions > 0 {
             transaction.execute(
-                &format!("UPDATE sessions SET pruned = 1 WHERE id IN ({OLD})"),
+                &format!(
+                    "UPDATE sessions SET pruned_to =
+                         (SELECT offset FROM sources WHERE sources.id = sessions.source)
+                     WHERE id IN ({OLD})"
+                ),
                 params![before],
             )?;
+            sum_sessions(&transaction, &format!("id IN ({OLD})"), [before])?;
             // The search index follows by its triggers, tool calls by their foreign keys.
             transaction
                 .execute(&format!("DELETE FROM entries WHERE session IN ({OLD})"), [before])?;

@@ -11,7 +11,9 @@
 //!
 //! Moments are milliseconds since 1970-01-01T00:00:00Z.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::crc;
 
 /// What is wrong with a database's schema.
 #[derive(Debug)]
@@ -36,10 +38,24 @@ impl From<rusqlite::Error> for Unfit {
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"fold");
 
 /// The step that leads from version 0 to 1, from 1 to 2, and so on. Never changed once released.
-const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+const MIGRATIONS: &[&str] = &[SCHEMA];
+
+/// The tables of a database, in SQL, with comments that say what each column holds.
+pub const SCHEMA: &str = include_str!("schema.sql");
 
 /// The version that this program reads and writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// The size of a page in bytes. Most entries have more than the usual 4 KiB.
+pub(super) const PAGE: i64 = 8 << 10;
+
+/// A database in memory, of the current version and without rows.
+pub(super) fn empty() -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    crc::register(&connection)?;
+    MIGRATIONS.iter().try_for_each(|sql| connection.execute_batch(sql))?;
+    Ok(connection)
+}
 
 /// Brings a database to the current version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Unfit> {
@@ -48,7 +64,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Unfit> {
 
 /// Whether a database has the current version, without writing.
 pub(super) fn check(connection: &Connection) -> Result<(), Unfit> {
-    match version(connection, VERSION)? {
+    match version(&connection.unchecked_transaction()?, VERSION)? {
         VERSION => Ok(()),
         found => Err(Unfit::Older { found }),
     }
@@ -56,7 +72,7 @@ pub(super) fn check(connection: &Connection) -> Result<(), Unfit> {
 
 fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), Unfit> {
     let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
-    while version(connection, known)? < known {
+    while version(&connection.transaction()?, known)? < known {
         // Another program may migrate at the same time: what is to be done is asked under the lock.
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let from = version(&step, known)?;
@@ -71,7 +87,8 @@ fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), 
     Ok(())
 }
 
-fn version(connection: &Connection, known: i64) -> Result<i64, Unfit> {
+/// All that is asked belongs to one moment: another program may migrate meanwhile.
+fn version(connection: &Transaction<'_>, known: i64) -> Result<i64, Unfit> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i32 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0))?;

@@ -1,3 +1,6 @@
+-- Each `crc32` is a checksum of the columns before it (but not of `id`, nor of the entry of a tool call, which
+-- are in the indices). `foldline check` compares it with the row: see the module `crc`.
+
 -- What was read, how far, and the reducer's state there: committed together with the rows.
 CREATE TABLE sources (
     id          INTEGER PRIMARY KEY,
@@ -8,25 +11,63 @@ CREATE TABLE sources (
     inode       INTEGER,
     size        INTEGER NOT NULL,       -- of the whole file, when it was last read
     modified_at INTEGER,
+    changed_ns  INTEGER,                -- its st_ctime in nanoseconds, if that was long enough ago to be relied on
     read_length INTEGER NOT NULL,       -- how many bytes of it are committed
     read_edges  BLOB NOT NULL,          -- digest of the beginning and the end of those
+    read_sha256 BLOB,                   -- SHA-256 of all of those
+    first_line  BLOB,                   -- SHA-256 of the first line, by which copies are found
     line        INTEGER NOT NULL,       -- where the next record begins, counted from 1
     offset      INTEGER NOT NULL,       -- the same in bytes, counted from 0
     state       TEXT NOT NULL,          -- the executor's state there, JSON
     complete    INTEGER NOT NULL DEFAULT 0,
+    crc32       INTEGER NOT NULL,
     session     INTEGER REFERENCES sessions (id) ON DELETE SET NULL -- the one that goes on
 ) STRICT;
 CREATE INDEX sources_by_path ON sources (path);
 CREATE INDEX sources_by_inode ON sources (inode, device);
 CREATE INDEX sources_by_session ON sources (session);
-CREATE INDEX sources_by_read ON sources (read_edges, read_length);
+CREATE INDEX sources_by_first_line ON sources (first_line);
 
--- How far what is written beside the database has come, such as an audit trail: committed together
+-- Contents that are the beginning of a source, and the file that had each: a copy, which adds nothing.
+CREATE TABLE copies (
+    source     INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+    sha256     BLOB NOT NULL,
+    size       INTEGER NOT NULL,
+    device     INTEGER,
+    inode      INTEGER,
+    changed_ns INTEGER,                 -- as of a source
+    crc32      INTEGER NOT NULL,
+    PRIMARY KEY (source, sha256)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX copies_by_inode ON copies (inode, device);
+
+-- A single row: which ledger this is, and how many transactions have added something of a source.
+CREATE TABLE ledger (
+    id        TEXT NOT NULL,            -- random
+    commits   INTEGER NOT NULL,
+    closed_at INTEGER,                  -- the file's own time, unless something else has written to it since
+    crc32     INTEGER NOT NULL
+) STRICT;
+INSERT INTO ledger (id, commits, crc32) VALUES (lower(hex(randomblob(16))), 0, 0);
+UPDATE ledger SET crc32 = row_crc32(id, commits, closed_at);
+
+-- What is written beside the database, such as an audit trail, and how far it has come: committed together
 -- with the rows of the same events.
 CREATE TABLE outputs (
-    name  TEXT PRIMARY KEY,
-    state TEXT NOT NULL                 -- JSON
+    name    TEXT PRIMARY KEY,
+    state   TEXT NOT NULL,              -- JSON
+    commits INTEGER NOT NULL,           -- of the ledger then; what was committed since is not in the output
+    crc32   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- What is committed of an output, and is written to its file after the commit.
+CREATE TABLE outbox (
+    output TEXT NOT NULL,               -- its name
+    offset INTEGER NOT NULL,            -- in its file
+    bytes  BLOB NOT NULL,
+    crc32  INTEGER NOT NULL,
+    PRIMARY KEY (output, offset)
+) STRICT;
 
 -- One row a source, and another one whenever the log goes on under another session id.
 CREATE TABLE sessions (
@@ -37,8 +78,10 @@ CREATE TABLE sessions (
     agent             TEXT,
     version           TEXT,
     model             TEXT,             -- the latest
+    provider          TEXT,             -- who serves the model
     reasoning_effort  TEXT,
     cwd               TEXT,
+    branch            TEXT,             -- of the version control there, the latest
     title             TEXT,
     tools             TEXT,             -- JSON array of names
     parent_session_id TEXT,
@@ -51,9 +94,11 @@ CREATE TABLE sessions (
     first_at          INTEGER,          -- the earliest moment seen
     last_at           INTEGER,          -- the latest moment seen
     entries           INTEGER NOT NULL DEFAULT 0, -- how many there are, or were before pruning
-    pruned            INTEGER NOT NULL DEFAULT 0 -- whether entries were removed
+    pruned_to         INTEGER,          -- entries before this byte of the source were removed; NULL: none
+    crc32             INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX sessions_by_source ON sessions (source);
+CREATE INDEX sessions_by_source ON sessions (source, session_id);
+CREATE INDEX sessions_pruned ON sessions (source) WHERE pruned_to IS NOT NULL;
 CREATE INDEX sessions_by_session_id ON sessions (session_id);
 CREATE INDEX sessions_by_task ON sessions (task);
 
@@ -69,7 +114,8 @@ CREATE TABLE entries (
     parent_corr_id TEXT,                -- of a sub-agent's entry: the call that started it
     metadata       TEXT,                -- JSON; what the columns hold is left out
     content        TEXT NOT NULL,       -- what was said; of a tool call, a short title
-    output         TEXT                 -- what a tool gave back
+    output         TEXT,                -- what a tool gave back
+    crc32          INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX entries_by_place ON entries (session, idx);
 CREATE INDEX entries_of_errors ON entries (id) WHERE type = 'error_message';
@@ -86,7 +132,8 @@ CREATE TABLE tool_calls (
     duration_ms INTEGER,
     exit_code   INTEGER,
     output_json INTEGER NOT NULL DEFAULT 0, -- the output is structured data
-    action      TEXT NOT NULL           -- JSON, without the output
+    action      TEXT NOT NULL,          -- JSON, without the output
+    crc32       INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX tool_calls_by_corr_id ON tool_calls (corr_id, session);
 CREATE INDEX tool_calls_by_session ON tool_calls (session, status);
@@ -112,18 +159,39 @@ CREATE TABLE open_entries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_entries_by_entry ON open_entries (entry);
 
--- NULL is unknown, which is not zero. The model '' is one that the log does not name.
-CREATE TABLE usage (
+-- NULL is unknown, which is not zero. The model '' is one that the log does not name, the moment -1 one that
+-- it does not state, the message '' any that no other log tells of. Several sessions may tell of one message,
+-- as one that was resumed does: see `usage`.
+--
+-- Moments are rounded down to a quarter of an hour: every time zone is whole quarters from UTC, so that days
+-- and hours of any can be asked for.
+CREATE TABLE message_usage (
     session            INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    message_id         TEXT NOT NULL,
     model              TEXT NOT NULL,
+    used_at            INTEGER NOT NULL,
     input_tokens       INTEGER,         -- cached ones included
     output_tokens      INTEGER,         -- reasoning included
     cache_read_tokens  INTEGER,
     cache_write_tokens INTEGER,
+    cache_write_1h_tokens INTEGER,      -- those of them that are kept for an hour
     reasoning_tokens   INTEGER,
     cost_usd           REAL,
-    PRIMARY KEY (session, model)
+    crc32              INTEGER NOT NULL,
+    PRIMARY KEY (session, message_id, model, used_at)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX message_usage_by_message ON message_usage (message_id) WHERE message_id <> '';
+
+-- The tokens, each message once: in the session that tells the most of it, the first of several.
+CREATE VIEW usage AS
+SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+       cache_write_1h_tokens, reasoning_tokens, cost_usd
+FROM message_usage AS used
+WHERE message_id = '' OR session = (
+    SELECT session FROM message_usage AS told
+    WHERE told.message_id = used.message_id AND told.message_id <> ''
+    GROUP BY session ORDER BY sum(output_tokens) DESC, session LIMIT 1
+);
 
 -- Each kind and subject once: how often, and where first.
 CREATE TABLE warnings (
@@ -136,6 +204,7 @@ CREATE TABLE warnings (
     message TEXT NOT NULL,
     corr_id TEXT,
     sample  TEXT,
+    crc32   INTEGER NOT NULL,
     PRIMARY KEY (session, kind, subject)
 ) STRICT, WITHOUT ROWID;
 

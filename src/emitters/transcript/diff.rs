@@ -1,12 +1,17 @@
 //! What an edit changes, in the colours that everybody knows.
 
 use super::{
-    human,
     page::{Extent, Page},
     row::Row,
     style::Ink,
 };
-use crate::conversation::{FileChange, Lines, Spelling, Text};
+use crate::{
+    conversation::{FileChange, Lines, Spelling, Text},
+    emitters::{
+        changes::{ChangedLines, hunk_without_numbers},
+        human,
+    },
+};
 
 const DIFF: Extent = Extent { head: 32, tail: 8 };
 const WRITTEN: Extent = Extent { head: 8, tail: 2 };
@@ -14,19 +19,7 @@ const MOST_FILES: usize = 20;
 
 /// How much is changed: `+12 −3`, `2 files · +12 −3`.
 pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
-    let (mut added, mut removed, mut written) = (0, 0, 0);
-    for change in changes {
-        match change {
-            FileChange::Edit { unified_diff, .. } => {
-                for line in unified_diff.decode().lines() {
-                    added += usize::from(line.starts_with('+'));
-                    removed += usize::from(line.starts_with('-'));
-                }
-            }
-            FileChange::Write { content, .. } => written += Spelling::of(content).count_all_lines(),
-            FileChange::Delete { .. } | FileChange::Rename { .. } => {}
-        }
-    }
+    let ChangedLines { added, removed, written } = ChangedLines::of(changes);
     let files = (changes.len() > 1).then(|| human::number_of(changes.len(), "change"));
     let lines = (added + removed > 0).then(|| format!("+{added} −{removed}"));
     let written = (written > 0).then(|| format!("{} written", human::number_of(written, "line")));
@@ -85,12 +78,9 @@ fn ink(line: &str) -> Ink {
 
 /// Numbers that are not those of the file would only mislead.
 fn without_numbers(diff: &str) -> String {
-    let lines = diff.lines().map(|line| match line.strip_prefix("@@ -") {
-        Some(rest) => rest.split_once(" @@").map_or("@@", |(_, context)| match context.trim() {
-            "" => "@@",
-            _ => line,
-        }),
-        None => line,
+    let lines = diff.lines().map(|line| match line.starts_with("@@ -") {
+        true => hunk_without_numbers(line),
+        false => line,
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -10,7 +10,6 @@
 mod calls;
 mod diff;
 mod flow;
-mod human;
 mod page;
 mod result;
 mod row;

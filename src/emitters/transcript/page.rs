@@ -3,14 +3,13 @@
 use std::{borrow::Cow, iter};
 
 use super::{
-    human,
     row::Row,
     shown::Shown,
     style::{Ink, TranscriptStyle},
     width::clip,
     wrap::{Wrapped, hard_wrap},
 };
-use crate::{conversation::Lines, transduce::Batch};
+use crate::{conversation::Lines, emitters::human, transduce::Batch};
 
 /// The rows that one event adds, right of the bars that mark a sub-agent's work.
 #[derive(Debug)]
@@ -46,6 +45,16 @@ impl Page {
     /// The columns right of the bars.
     pub(super) fn width(&self) -> usize {
         self.style.width - 2 * self.bars
+    }
+
+    /// Whether long texts are shown in full.
+    pub(super) fn is_full(&self) -> bool {
+        self.style.full
+    }
+
+    /// As many as are shown of something long.
+    pub(super) fn most(&self, most: usize) -> usize {
+        if self.style.full { usize::MAX } else { most }
     }
 
     /// How many rows there are so far.
@@ -86,7 +95,8 @@ impl Page {
 
     /// A row of a text that was wrapped.
     fn wrapped(&mut self, indent: usize, ink: Ink, row: Wrapped<'_>) {
-        if row.fits(self.width().saturating_sub(indent)) {
+        // A text of no width fits into no room, but its indentation may not.
+        if indent <= self.width() && row.fits(self.width() - indent) {
             self.line(indent, ink, |text| row.push_to(text));
         } else {
             self.row(Row::indent(indent).then_wrapped(ink, row));
@@ -143,14 +153,14 @@ impl Page {
         rows: &[Wrapped<'_>],
         most: usize,
     ) {
-        let indent = first.width();
+        let (indent, most) = (first.width(), self.most(most));
         // A note that one row is left out would be as long as the row.
         let shown = if rows.len().saturating_sub(1) <= most { rows.len() } else { most };
         self.hang(first, ink, rows.iter().copied().take(shown));
         self.more(indent, rows.len() - shown, "line");
     }
 
-    /// Lines as they are, each on one row, cut where it is too long.
+    /// Lines as they are, each on one row, cut where it is too long; wrapped if everything is shown.
     pub(super) fn excerpt(
         &mut self,
         indent: usize,
@@ -158,6 +168,9 @@ impl Page {
         extent: Extent,
         ink: impl Fn(&str) -> Ink,
     ) {
+        if self.style.full {
+            return lines.for_each(|line| self.whole_line(indent, &line, ink(&line)));
+        }
         let all = lines.clone().count();
         let (head, tail): (Vec<_>, Vec<_>) = if all > extent.head + extent.tail + 1 {
             let mut tail: Vec<_> = lines.clone().rev().take(extent.tail).collect();
@@ -179,6 +192,16 @@ impl Page {
         tail.iter().for_each(|line| print(self, line));
     }
 
+    fn whole_line(&mut self, indent: usize, line: &str, ink: Ink) {
+        let mut shown = Shown::default();
+        shown.push_line(line, usize::MAX);
+        if shown.len() == 0 {
+            return self.blank();
+        }
+        let room = self.width().saturating_sub(indent).max(1);
+        self.hang(Row::indent(indent), ink, hard_wrap(shown.whole(), room));
+    }
+
     /// The first rows of a text that has no lines to speak of: JSON, raw records.
     pub(super) fn beginning(&mut self, first: Row, ink: Ink, text: &str, most: usize) {
         let text = text.trim();
@@ -186,11 +209,13 @@ impl Page {
             return;
         }
         let room = self.width().saturating_sub(first.width());
+        let most = self.most(most);
         // No character that takes no column is worth reading on for.
-        let enough: String = text.chars().take(room * most + 1).collect();
+        let enough: String =
+            text.chars().take(room.saturating_mul(most).saturating_add(1)).collect();
         let mut line = Shown::default();
         line.push(&enough);
-        let mut rows: Vec<_> = hard_wrap(line.whole(), room).take(most + 1).collect();
+        let mut rows: Vec<_> = hard_wrap(line.whole(), room).take(most.saturating_add(1)).collect();
         let is_cut = rows.len() > most || enough.len() < text.len();
         let mut end = Shown::default();
         if is_cut {

@@ -3,18 +3,24 @@
 use std::borrow::Cow;
 
 use super::{
-    diff, human,
+    diff,
     page::{Extent, Page},
     row::Row,
     shown::Shown,
     style::Ink,
-    tool::compact,
     width::{clip, width},
     wrap::{Wrapped, wrap},
 };
-use crate::conversation::{
-    ActionType, CommandExitStatus, NormalizedEntry, Spelling, Text, TodoItem, ToolResult,
-    ToolStatus, ToolUse,
+use crate::{
+    conversation::{
+        ActionType, CommandExitStatus, NormalizedEntry, Spelling, Text, TodoItem, ToolResult,
+        ToolStatus, ToolUse,
+    },
+    emitters::{
+        call_text::compact,
+        human,
+        sgr::{self, Part},
+    },
 };
 
 const OUTPUT: Extent = Extent { head: 6, tail: 6 };
@@ -105,7 +111,7 @@ pub(super) fn body(page: &mut Page, tool: &ToolUse) {
         ActionType::FileRead { result, .. }
         | ActionType::Search { result, .. }
         | ActionType::WebFetch { result, .. } => match result {
-            Some(ToolResult::Text(_)) if succeeded => {}
+            Some(ToolResult::Text(_)) if succeeded && !page.is_full() => {}
             _ => any(page, result.as_ref(), succeeded),
         },
         ActionType::FileEdit { path, changes, result } => {
@@ -135,7 +141,7 @@ fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
     match result {
         Some(ToolResult::Text(text)) => output(page, text, succeeded),
         Some(ToolResult::Json(json)) => {
-            let text = compact(json, page.width() * MOST_RAW);
+            let text = compact(json, page.most(page.width() * MOST_RAW));
             page.beginning(Row::indent(INDENT), Ink::Quiet, &text, MOST_RAW);
         }
         None => {}
@@ -181,31 +187,12 @@ fn todo(page: &mut Page, item: &TodoItem) {
 
 /// Command output without the sequences that do nothing but colour it; all others are shown.
 fn without_colors(text: Cow<'_, str>) -> Cow<'_, str> {
-    const START: &str = "\x1b[";
     if !text.as_bytes().contains(&b'\x1b') {
         return text;
     }
-    let mut parts = text.split(START);
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let parameters = part.trim_start_matches(|c: char| c.is_ascii_digit() || ";:".contains(c));
-        match parameters.strip_prefix('m') {
-            Some(rest) => plain.push_str(rest),
-            None => plain.extend([START, part]),
-        }
-    }
-    plain.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_colours_are_left_out() {
-        let without_colors = |text| without_colors(Cow::Borrowed(text));
-        assert_eq!(without_colors("\x1b[1;31merror\x1b[0m: x\x1b[m"), "error: x");
-        assert_eq!(without_colors("\x1b[2Jcleared \x1b[3"), "\x1b[2Jcleared \x1b[3");
-        assert_eq!(without_colors("\x1b\x1b[0m[31mx"), "\x1b[31mx");
-    }
+    let texts = sgr::parts(&text).filter_map(|part| match part {
+        Part::Text(text) => Some(text),
+        Part::Style(_) => None,
+    });
+    texts.collect::<String>().into()
 }

@@ -1,7 +1,10 @@
 //! What stands around the talk: the session's facts before it, what it came to after it.
 
-use super::{calls::Calls, human, page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap_line};
-use crate::conversation::{Outcome, Session, SessionId, Summary, Text, TokenUsage};
+use super::{calls::Calls, page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap_line};
+use crate::{
+    conversation::{Outcome, Session, SessionId, Summary, Text, TokenUsage},
+    emitters::human,
+};
 
 /// Prints the session's facts.
 pub(super) fn header(page: &mut Page, session: &Session) {
@@ -17,6 +20,7 @@ pub(super) fn header(page: &mut Page, session: &Session) {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
     fact(page, "title", text(&session.title));
     fact(page, "cwd", text(&session.cwd));
+    fact(page, "branch", text(&session.branch));
     fact(page, "session", session.session_id.as_ref().map(SessionId::to_string));
     fact(page, "from", session.parent_session_id.as_ref().map(SessionId::to_string));
 }
@@ -29,6 +33,7 @@ pub(super) fn news(old: &Session, new: &Session) -> Row {
         ("model", model(old), model(new)),
         ("title", text(&old.title), text(&new.title)),
         ("cwd", text(&old.cwd), text(&new.cwd)),
+        ("branch", text(&old.branch), text(&new.branch)),
         ("agent", text(&old.agent), text(&new.agent)),
         ("version", text(&old.version), text(&new.version)),
         ("session", id(old), id(new)),

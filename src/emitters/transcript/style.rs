@@ -10,12 +10,21 @@ pub struct TranscriptStyle {
     pub color: bool,
     /// Columns; fewer than 20 count as 20.
     pub width: usize,
+    /// With everything that is said, read and printed, however long it is.
+    pub full: bool,
 }
 
 impl TranscriptStyle {
     /// A transcript of `width` columns, without colours.
     pub const fn new(width: usize) -> Self {
-        Self { color: false, width }
+        Self { color: false, width, full: false }
+    }
+
+    /// The same, with everything in full, or with the beginning and the end of what is long.
+    #[must_use]
+    pub const fn with_full(mut self, full: bool) -> Self {
+        self.full = full;
+        self
     }
 
     /// The same, with ANSI colours or without.

@@ -11,8 +11,11 @@ use super::{
     wrap::{wrap, wrap_line},
 };
 use crate::{
-    conversation::{ActionType, Json, NormalizedEntry, Text, ToolKind, ToolUse},
-    emitters::terminal::neutralise_line,
+    conversation::{ActionType, NormalizedEntry, ToolKind, ToolUse},
+    emitters::{
+        call_text::{self, edit},
+        terminal::neutralise_line,
+    },
 };
 
 /// How many rows a command or another title takes at the most.
@@ -83,42 +86,11 @@ pub(super) fn label(entry: &NormalizedEntry) -> String {
 }
 
 fn name(tool: &ToolUse, room: usize) -> Cow<'_, str> {
-    let name = match tool.tool_name.decode() {
-        name if name.trim().is_empty() => Cow::Borrowed(tool.action_type.name()),
-        name => name,
-    };
-    edit(edit(name, |name| neutralise_line(name.trim())), |name| clip(name, room.min(NAME)))
-}
-
-/// What becomes of a text, borrowed as long as it can be.
-fn edit(text: Cow<'_, str>, to: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => to(text),
-        Cow::Owned(text) => to(&text).into_owned().into(),
-    }
+    edit(call_text::name(tool), |name| clip(name, room.min(NAME)))
 }
 
 fn title<'e>(entry: &'e NormalizedEntry, tool: &'e ToolUse) -> Cow<'e, str> {
-    let one_line = |text: &'e Text| edit(text.decode(), neutralise_line);
-    match &tool.action_type {
-        // A command is read line by line.
-        ActionType::CommandRun { command, .. } if !command.is_empty() => command.decode(),
-        // The questions follow.
-        ActionType::Question { .. } => Cow::Borrowed(""),
-        ActionType::TaskCreate { subagent_type: Some(kind), .. } => {
-            format!("{} ({})", one_line(&entry.content), one_line(kind)).into()
-        }
-        ActionType::Tool { arguments: Some(arguments), .. } => {
-            let arguments = compact(arguments, LABEL * MOST_TITLE);
-            if entry.content == tool.tool_name {
-                arguments.into()
-            } else {
-                format!("{} {arguments}", one_line(&entry.content)).into()
-            }
-        }
-        _ if entry.content == tool.tool_name => Cow::Borrowed(""),
-        _ => one_line(&entry.content),
-    }
+    call_text::title(entry, tool, LABEL * MOST_TITLE)
 }
 
 fn glyph(action: &ActionType) -> &'static str {
@@ -135,38 +107,5 @@ fn glyph(action: &ActionType) -> &'static str {
         (_, ToolKind::Execute) => "$",
         (_, ToolKind::Fetch) => "↓",
         (_, ToolKind::Think | ToolKind::Other) => "◇",
-    }
-}
-
-/// The beginning of a JSON value without the white space between its tokens.
-pub(super) fn compact(json: &Json, most: usize) -> String {
-    let mut compact = String::new();
-    let (mut in_string, mut escaped) = (false, false);
-    for c in json.get().chars() {
-        if !in_string && c.is_whitespace() {
-            continue;
-        }
-        if c == '"' && !escaped {
-            in_string = !in_string;
-        }
-        escaped = in_string && c == '\\' && !escaped;
-        compact.push(c);
-        if compact.len() > most {
-            compact.push('…');
-            break;
-        }
-    }
-    compact
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_is_compacted_outside_of_strings() {
-        let json: Json = serde_json::from_str("{ \"a b\" : [ 1,\n 2, \"c \\\" d\" ] }").unwrap();
-        assert_eq!(compact(&json, 100), r#"{"a b":[1,2,"c \" d"]}"#);
-        assert_eq!(compact(&json, 4), "{\"a b…");
     }
 }

@@ -1,14 +1,14 @@
-//! From Amp's tools to [`ActionType`]s.
+//! From Amp's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
 //! The tools of 2026's releases are known, with the names of older ones. Parameters that an action has
 //! no place for are kept in the entry's metadata.
 
 use crate::{
-    conversation::{FileChange, Text, TodoItem},
+    conversation::{Text, TodoItem},
     executors::{
         action::{
-            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, take_todos,
-            task_create, todo_list, web_fetch,
+            MappedCall, command_run, file_read, file_replacement, file_write, is_mcp_tool, search,
+            take_patch, take_todos, task_create, todo_list, web_fetch,
         },
         files,
         wire::{Object, value},
@@ -58,24 +58,15 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
         "Read" | "read_file" | "look_at" | "view_media" | "list_directory" => {
             file_read(take_path(&mut given, cwd))
         }
-        "create_file" => {
-            let path = take_path(&mut given, cwd);
-            let content = given.text("content").unwrap_or_default();
-            file_edit(path.clone(), vec![FileChange::Write { path, content }])
-        }
+        "create_file" => file_write(take_path(&mut given, cwd), given.text("content")),
         "edit_file" => {
             let path = take_path(&mut given, cwd);
-            let change = take_replacement(&mut given, &path);
-            file_edit(path, change.into_iter().collect())
+            file_replacement(path, &mut given, ["old_str", "new_str"])
         }
-        "apply_patch" => {
-            let patch = given.str("patchText").or_else(|| given.str("input")).unwrap_or_default();
-            let changes = files::read_patch(&patch, cwd);
-            match changes.first().map(|change| change.path().clone()) {
-                Some(path) => file_edit(path, changes),
-                None => return MappedCall::tool(name, input),
-            }
-        }
+        "apply_patch" => match take_patch(&mut given, &["patchText", "input"], cwd) {
+            Some(edit) => edit,
+            None => return MappedCall::tool(name, input),
+        },
         "Bash" | "shell_command" => {
             command_run(given.text("command").or_else(|| given.text("cmd")))
         }
@@ -95,9 +86,8 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
         "oracle" => task_create(None, given.text("task"), Some(name.into())),
         "librarian" => task_create(None, given.text("query"), Some(name.into())),
         _ => {
-            let mut call = MappedCall::tool(name, input);
-            call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
-            return call;
+            let is_known = PLAIN_TOOLS.contains(&name) || is_mcp_tool(name);
+            return MappedCall::other(name, input, is_known);
         }
     };
     MappedCall::known(action, given)
@@ -105,12 +95,6 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
 
 fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
     files::relative_path(&given.str("path").unwrap_or_default(), cwd)
-}
-
-fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
-    let change = files::replacement(path, &given.get_str("old_str")?, &given.get_str("new_str")?);
-    given.ignore(&["old_str", "new_str"]);
-    Some(change)
 }
 
 fn take_todo(given: &mut Object<'_>) -> Option<TodoItem> {

@@ -88,8 +88,7 @@ fn take_body(answer: &mut Object<'_>, action: &ActionType) -> Option<Body> {
         ActionType::CommandRun { .. } => answer.text("output").map(Body::Text),
         ActionType::FileEdit { .. } => answer.text("summary").map(Body::Text),
         _ => {
-            let Blocks { parts, unknown } = Blocks::read(answer.get("content")?);
-            let blocks = Blocks { parts, unknown };
+            let blocks = Blocks::read(answer.get("content")?);
             if !blocks.unknown.is_empty() {
                 return None;
             }

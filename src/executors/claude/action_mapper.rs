@@ -1,4 +1,4 @@
-//! From Claude Code's tools to [`ActionType`]s.
+//! From Claude Code's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
 //! The tools of the captured logs and of the documentation are known, with the names of older
 //! releases. Parameters that an action has no place for are kept in the entry's metadata.
@@ -6,11 +6,12 @@
 use crate::json::Raw;
 
 use crate::{
-    conversation::{ActionType, FileChange, Text, TodoItem},
+    conversation::{FileChange, Text, TodoItem},
     executors::{
         action::{
-            MappedCall, command_run, file_edit, file_read, is_mcp_tool, search, take_questions,
-            task_create, todo_items, todo_list, web_fetch,
+            MappedCall, command_run, file_edit, file_read, file_write, is_mcp_tool,
+            plan_presentation, search, take_questions, task_create, todo_items, todo_list,
+            web_fetch,
         },
         files,
         wire::{Object, value},
@@ -47,11 +48,7 @@ pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall 
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
         "Read" | "LS" => file_read(take_path(&mut given, cwd)),
-        "Write" => {
-            let path = take_path(&mut given, cwd);
-            let content = given.text("content").unwrap_or_default();
-            file_edit(path.clone(), vec![FileChange::Write { path, content }])
-        }
+        "Write" => file_write(take_path(&mut given, cwd), given.text("content")),
         "Edit" | "MultiEdit" => {
             let path = take_path(&mut given, cwd);
             let mut changes: Vec<_> = take_replacement(&mut given, &path).into_iter().collect();
@@ -90,15 +87,11 @@ pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall 
             let (description, prompt) = (given.text("description"), given.text("prompt"));
             task_create(description, prompt, given.text("subagent_type"))
         }
-        "ExitPlanMode" => {
-            let plan = given.text("plan").unwrap_or_default();
-            (ActionType::PlanPresentation { plan, result: None }, "plan".into())
-        }
+        "ExitPlanMode" => plan_presentation(given.text("plan")),
         "AskUserQuestion" => take_questions(&mut given),
         _ => {
-            let mut call = MappedCall::tool(name, input);
-            call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
-            return call;
+            let is_known = PLAIN_TOOLS.contains(&name) || is_mcp_tool(name);
+            return MappedCall::other(name, input, is_known);
         }
     };
     MappedCall::known(action, given)
@@ -125,7 +118,7 @@ fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::ToolKind;
+    use crate::conversation::{ActionType, ToolKind};
 
     fn mapped(name: &str, input: &str) -> MappedCall {
         let raw = Raw::parse(input).unwrap();

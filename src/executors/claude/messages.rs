@@ -4,11 +4,11 @@ use crate::json::Raw;
 
 use super::{action_mapper, detail::ResultDetail, markup, result::ClaudeResult};
 use crate::{
-    conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Session, Text, ToolStatus},
+    conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Session, Text},
     executors::{
         action::MappedCall,
         context::{Context, Extra, Meta},
-        dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult, ToolUse},
+        dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult},
     },
 };
 
@@ -126,25 +126,6 @@ impl Reader<ClaudeResult> for ToModel<'_> {
         detail
             .add_meta(self.fields.meta.unwrap_or_default(), answer.id.as_ref().map(CorrId::as_str));
         ClaudeResult::new(answer, detail, cx.at, extra)
-    }
-}
-
-pub(super) fn call(tool: ToolUse<'_>, meta: impl Into<Meta>, cx: &mut Cx<'_>) {
-    let call = action_mapper::map(&tool.name, tool.input, cx.cwd().as_deref());
-    cx.call(tool.id, &tool.name, call, meta);
-}
-
-/// The log shows that an open call is running.
-pub(super) fn running(call: &CorrId, cx: &mut Cx<'_>) {
-    let created = |entry: &NormalizedEntry| {
-        entry.tool().is_some_and(|tool| tool.status == ToolStatus::Created)
-    };
-    if cx.calls().get(call).is_some_and(created) {
-        cx.update(call, |entry| {
-            if let Some(tool) = entry.tool_mut() {
-                tool.status = ToolStatus::InProgress;
-            }
-        });
     }
 }
 

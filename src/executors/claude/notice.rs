@@ -1,7 +1,5 @@
 //! What the program around the agent has to say, in words: compaction, retries, hooks, limits.
 
-use crate::json::Raw;
-
 use crate::{
     conversation::Text,
     executors::wire::{Object, value},
@@ -19,13 +17,22 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Reads `compact_metadata`, or as session files spell it, `compactMetadata`.
-    pub(super) fn read(mut metadata: Object<'_>) -> Self {
-        Self {
+    /// Takes the field `key`: `compact_metadata`, or as session files spell it, `compactMetadata`. What nobody
+    /// knows of it stays, as `key.name`.
+    pub(super) fn take(object: &mut Object<'_>, key: &str) -> Option<Self> {
+        let mut metadata = object.object(key)?;
+        let read = Self {
             trigger: metadata.text("trigger"),
             tokens_before: metadata.u64("pre_tokens").or_else(|| metadata.u64("preTokens")),
             tokens_after: metadata.u64("post_tokens").or_else(|| metadata.u64("postTokens")),
-        }
+        };
+        // Which records were kept, and what became of the others.
+        metadata.ignore(&["preservedSegment", "preservedMessages", "preCompactDiscoveredTools"]);
+        metadata.ignore(&["preserved_segment", "preserved_messages", "duration_ms", "durationMs"]);
+        metadata.ignore(&["cumulativeDroppedTokens", "cumulative_dropped_tokens", "tokensSaved"]);
+        metadata.ignore(&["compactedToolIds", "clearedAttachmentUUIDs"]);
+        object.adopt(key, metadata);
+        Some(read)
     }
 
     /// One line for a person.
@@ -77,20 +84,6 @@ impl ApiError {
     }
 }
 
-/// The innermost message of an error, which providers wrap in `error` objects; a string is one itself.
-pub(super) fn error_message(raw: Raw<'_>) -> Text {
-    let mut innermost = raw;
-    // Errors are wrapped two or three times; deeper ones are not looked for.
-    for _ in 0..8 {
-        let Some(mut object) = value::object(innermost) else { break };
-        match object.raw("error").or_else(|| object.raw("message")) {
-            Some(inner) => innermost = inner,
-            None => break,
-        }
-    }
-    value::into_text(innermost)
-}
-
 /// A hook ended.
 #[derive(Clone, Debug, Default)]
 pub struct Hook {
@@ -130,31 +123,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_unwrapped() {
-        let message = |json: &str| {
-            let raw = Raw::parse(json).unwrap();
-            error_message(raw).decode().into_owned()
-        };
-        assert_eq!(message(r#""no""#), "no");
-        assert_eq!(
-            message(r#"{"type":"error","error":{"type":"overloaded","message":"Busy"}}"#),
-            "Busy"
-        );
-        assert_eq!(message(r#"{"status":500,"error":{"error":{"message":"Deep"}}}"#), "Deep");
-        assert_eq!(message(r#"{"code":1}"#), r#"{"code":1}"#);
-    }
-
-    #[test]
     fn compaction_in_words() {
-        let read = |json| Compaction::read(Object::parse(json).unwrap()).describe("compacted");
+        let read = |json: &str| {
+            let record = format!(r#"{{"m":{json}}}"#);
+            let mut record = Object::parse(&record).unwrap();
+            let compaction = Compaction::take(&mut record, "m").unwrap();
+            (compaction.describe("compacted").to_string(), record.rest().len())
+        };
         assert_eq!(
             read(r#"{"trigger":"auto","preTokens":9,"postTokens":2}"#),
-            "compacted (auto, 9 tokens before, 2 after)"
+            ("compacted (auto, 9 tokens before, 2 after)".into(), 0)
         );
         assert_eq!(
-            read(r#"{"trigger":"auto","pre_tokens":9}"#),
-            "compacted (auto, 9 tokens before)"
+            read(r#"{"trigger":"auto","pre_tokens":9,"novel":1}"#),
+            ("compacted (auto, 9 tokens before)".into(), 1)
         );
-        assert_eq!(read("{}"), "compacted");
+        assert_eq!(read("{}"), ("compacted".into(), 0));
     }
 }

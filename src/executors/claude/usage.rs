@@ -22,18 +22,22 @@ pub(super) struct MessageUsage {
 
 impl MessageUsage {
     /// What of `usage` was not yet counted for this message. Without an id every line is a message.
-    pub(super) fn increase(&mut self, message_id: Option<&Text>, usage: TokenUsage) -> TokenUsage {
-        let Some(id) = message_id else { return usage };
+    pub(super) fn increase(
+        &mut self,
+        message_id: Option<&Text>,
+        usage: TokenUsage,
+    ) -> Option<TokenUsage> {
+        let Some(id) = message_id else { return Some(usage) };
         if let Some((_, known)) = self.latest.iter_mut().rev().find(|(known, _)| known == id) {
             let increase = usage.since(known);
             *known = known.max(&usage);
-            return increase;
+            return Some(increase).filter(|increase| !increase.is_zero());
         }
         self.latest.push_back((id.clone(), usage));
         if self.latest.len() > REMEMBERED {
             self.latest.pop_front();
         }
-        usage
+        Some(usage)
     }
 }
 
@@ -50,11 +54,12 @@ mod tests {
         let mut messages = MessageUsage::default();
         let (a, b) = (Text::from("a"), Text::from("b"));
         let counted: Vec<_> =
-            [(Some(&a), 3), (Some(&b), 10), (Some(&a), 3), (Some(&a), 8), (None, 1)]
+            [(Some(&a), 0), (Some(&a), 3), (Some(&b), 10), (Some(&a), 3), (Some(&a), 8), (None, 1)]
                 .into_iter()
-                .map(|(id, tokens)| messages.increase(id, output(tokens)).output_tokens.unwrap())
+                .map(|(id, tokens)| messages.increase(id, output(tokens)))
                 .collect();
-        assert_eq!(counted, [3, 10, 0, 5, 1]);
+        let expected = [Some(0), Some(3), Some(10), None, Some(5), Some(1)];
+        assert_eq!(counted, expected.map(|tokens| tokens.map(output)));
     }
 
     #[test]

@@ -7,11 +7,15 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-use super::tools::{agent_call, command_line};
+use super::tools::agent_call;
 use crate::{
     conversation::{ActionType, Json, Text},
     executors::{
-        action::{MappedCall, is_mcp_tool, todo_items},
+        action::{
+            MappedCall, Titled, command_run, file_patch, file_read, is_mcp_tool, search,
+            take_patch, todo_items, todo_list,
+        },
+        command_line::command_line,
         files,
         wire::{Object, value},
     },
@@ -66,15 +70,14 @@ pub fn map(
     let given: Option<Object<'_>> = arguments.and_then(value::object);
     let name = full_name(namespace, name);
     let mapped = match given {
-        Some(mut given) => map_arguments(&name, &mut given, cwd).map(|(action, title)| {
-            MappedCall { action, title, extra: given.into_extra().collect(), unknown: false }
-        }),
-        None => map_text(&name, text, cwd).map(|(action, title)| MappedCall {
-            action,
-            title,
-            extra: Vec::new(),
-            unknown: false,
-        }),
+        Some(mut given) => {
+            let action = map_arguments(&name, &mut given, cwd);
+            action.map(|action| MappedCall::known(action, given))
+        }
+        None => {
+            let action = map_text(&name, text, cwd);
+            action.map(|action| MappedCall::known(action, Object::default()))
+        }
     };
     mapped.unwrap_or_else(|| {
         let mut call = MappedCall::tool(&name, arguments);
@@ -89,11 +92,7 @@ pub fn map(
     })
 }
 
-fn map_arguments(
-    name: &str,
-    given: &mut Object<'_>,
-    cwd: Option<&str>,
-) -> Option<(ActionType, Text)> {
+fn map_arguments(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
     Some(match name {
         "exec_command" | "shell" | "shell_command" | "local_shell" | "container.exec"
         | "unified_exec" | "exec" => {
@@ -101,26 +100,17 @@ fn map_arguments(
                 return Some(edit);
             }
             let command = given.take("cmd", command_line);
-            run(command.or_else(|| given.take("command", command_line))?)
+            command_run(Some(command.or_else(|| given.take("command", command_line))?))
         }
-        "apply_patch" => {
-            let patch = given.str("patch").or_else(|| given.str("input"))?;
-            edit(&patch, cwd)?
-        }
-        "update_plan" => {
-            let todos = todo_items(&given.array("plan")?);
-            let operation = Text::from("write");
-            (ActionType::TodoManagement { todos, operation, result: None }, "plan".into())
-        }
+        "apply_patch" => take_patch(given, &["patch", "input"], cwd)?,
+        "update_plan" => (todo_list("write", todo_items(&given.array("plan")?)).0, "plan".into()),
         "view_image" | "read_file" | "list_dir" => {
             let path =
                 ["path", "file_path", "dir_path"].into_iter().find_map(|key| given.str(key))?;
-            let path = files::relative_path(&path, cwd);
-            (ActionType::FileRead { path: path.clone(), result: None }, path)
+            file_read(files::relative_path(&path, cwd))
         }
         "grep_files" | "web_search" | "tool_search" => {
-            let query = given.text("pattern").or_else(|| given.text("query"))?;
-            (ActionType::Search { query: query.clone(), result: None }, query)
+            search(Some(given.text("pattern").or_else(|| given.text("query"))?))
         }
         "request_user_input" => {
             let questions = given.array("questions")?.into_iter().map(|raw| {
@@ -142,31 +132,21 @@ fn map_arguments(
     })
 }
 
-fn map_text(name: &str, text: &str, cwd: Option<&str>) -> Option<(ActionType, Text)> {
+fn map_text(name: &str, text: &str, cwd: Option<&str>) -> Option<Titled> {
     match name {
-        "apply_patch" => edit(text, cwd),
-        "exec" | "shell" if !text.is_empty() => Some(run(text.into())),
+        "apply_patch" => file_patch(text, cwd),
+        "exec" | "shell" if !text.is_empty() => Some(command_run(Some(text.into()))),
         _ => None,
     }
 }
 
-fn run(command: Text) -> (ActionType, Text) {
-    (ActionType::CommandRun { command: command.clone(), result: None }, command)
-}
-
-fn edit(patch: &str, cwd: Option<&str>) -> Option<(ActionType, Text)> {
-    let changes = files::read_patch(patch, cwd);
-    let path = changes.first()?.path().clone();
-    Some((ActionType::FileEdit { path: path.clone(), changes, result: None }, path))
-}
-
 /// `["apply_patch", "*** Begin Patch.."]`: models call the patch program as if it were a command.
-fn patch_of_arguments(given: &mut Object<'_>, cwd: Option<&str>) -> Option<(ActionType, Text)> {
+fn patch_of_arguments(given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
     given.take("command", |raw| {
         let arguments: Vec<Raw<'_>> = value::elements(raw)?;
         let [program, patch] = arguments.as_slice() else { return None };
         (value::as_str(*program)? == "apply_patch").then_some(())?;
-        edit(&value::as_str(*patch)?, cwd)
+        file_patch(&value::as_str(*patch)?, cwd)
     })
 }
 

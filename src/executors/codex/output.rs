@@ -3,7 +3,7 @@
 use crate::json::Raw;
 
 use crate::{
-    conversation::{Text, ToolStatus},
+    conversation::{Json, Text, ToolStatus},
     executors::wire::Object,
 };
 
@@ -18,6 +18,8 @@ pub(super) struct Output {
     pub(super) duration_ms: Option<u64>,
     /// How the call ended, where the output says it in so many words.
     pub(super) status: Option<ToolStatus>,
+    /// Further facts, by name.
+    pub(super) extra: Vec<(String, Json)>,
 }
 
 /// What Codex says instead of running something that nobody permitted.
@@ -26,14 +28,14 @@ const REFUSALS: [&str; 2] = ["exec command rejected by user", "patch rejected by
 /// No refusal is longer than this.
 const LONGEST_CLOSING: usize = 60;
 
-/// Lines before the output that nothing is taken from.
-const FURTHER_FACTS: [&str; 6] = [
-    "Chunk ID: ",
-    "Process running with session ID ",
-    "Original token count: ",
-    "Total output lines: ",
-    "Script completed",
-    "Script running with ",
+/// Lines before the output that state further facts, and their names.
+const FURTHER_FACTS: [(&str, &str); 6] = [
+    ("Chunk ID: ", "chunk_id"),
+    ("Process running with session ID ", "session_id"),
+    ("Original token count: ", "original_token_count"),
+    ("Total output lines: ", "total_output_lines"),
+    ("Script running with ", "running_with"),
+    ("Script completed", "completed"),
 ];
 
 /// Takes an output apart. One that has no such facts is all body.
@@ -62,7 +64,7 @@ fn read_json(text: &str) -> Option<Output> {
     let exit_code = metadata.take("exit_code", |raw: Raw<'_>| raw.get().parse().ok());
     let duration_ms = metadata.f64("duration_seconds").map(millis);
     let status = closing_status(&body.decode());
-    Some(Output { body, exit_code, duration_ms, status })
+    Some(Output { body, exit_code, duration_ms, status, extra: Vec::new() })
 }
 
 fn read_header(text: &str) -> Option<Output> {
@@ -84,7 +86,13 @@ fn read_header(text: &str) -> Option<Output> {
             output.duration_ms = Some(millis(seconds));
         } else if line == "Script failed" {
             output.status = Some(ToolStatus::Failed);
-        } else if !FURTHER_FACTS.iter().any(|prefix| line.starts_with(prefix)) {
+        } else if let Some((value, name)) =
+            FURTHER_FACTS.iter().find_map(|(prefix, name)| Some((value(prefix)?, name)))
+        {
+            if !value.is_empty() {
+                output.extra.push(((*name).to_owned(), Json::from(Text::from(value))));
+            }
+        } else {
             break;
         }
         facts += 1;
@@ -145,6 +153,22 @@ mod tests {
         assert_eq!(
             facts(r#"{"output":"ok\n","metadata":{"exit_code":1,"duration_seconds":0.1}}"#),
             ("ok\n".into(), Some(1), Some(100))
+        );
+    }
+
+    #[test]
+    fn no_fact_vanishes() {
+        let output = read("Chunk ID: a1\nProcess running with session ID 42\nOriginal token count: 3\nTotal output lines: 9\nOutput:\nhi".into());
+        let extra: Vec<_> =
+            output.extra.iter().map(|(name, value)| (name.as_str(), value.get())).collect();
+        assert_eq!(
+            extra,
+            [
+                ("chunk_id", "\"a1\""),
+                ("session_id", "\"42\""),
+                ("original_token_count", "\"3\""),
+                ("total_output_lines", "\"9\""),
+            ]
         );
     }
 

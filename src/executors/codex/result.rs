@@ -52,7 +52,7 @@ impl CodexResult {
 
     /// The result of a function or custom tool, as the model was given it.
     pub(super) fn of_output(text: Text, success: Option<bool>) -> Self {
-        let output::Output { body, exit_code, duration_ms, status } = output::read(text);
+        let output::Output { body, exit_code, duration_ms, status, extra } = output::read(text);
         let status = status.unwrap_or(match (exit_code, success) {
             (Some(0), _) | (None, None | Some(true)) => ToolStatus::Success,
             _ => ToolStatus::Failed,
@@ -62,6 +62,7 @@ impl CodexResult {
             body: Some(ToolResult::Text(body)),
             exit_status: exit_code.map(|code| CommandExitStatus::ExitCode { code }),
             duration_ms,
+            extra,
             ..Self::default()
         }
     }

@@ -12,16 +12,19 @@ use serde::{Deserialize, Serialize};
 use super::case::either;
 use crate::{conversation::TokenUsage, executors::wire::Object};
 
-/// Reads a usage object of either format.
-pub(super) fn take_usage(mut usage: Object<'_>) -> TokenUsage {
-    TokenUsage {
-        input_tokens: either(&mut usage, "input_tokens", Object::u64),
-        output_tokens: either(&mut usage, "output_tokens", Object::u64),
-        cache_read_tokens: either(&mut usage, "cached_input_tokens", Object::u64),
-        cache_write_tokens: either(&mut usage, "cache_write_input_tokens", Object::u64),
-        reasoning_tokens: either(&mut usage, "reasoning_output_tokens", Object::u64),
-        cost_usd: None,
-    }
+/// Takes the field `key`, a usage object of either format. What nobody knows of it stays, as `key.name`.
+pub(super) fn take_usage(object: &mut Object<'_>, key: &str) -> Option<TokenUsage> {
+    object.within(key, |usage| {
+        usage.ignore(&["total_tokens", "totalTokens"]);
+        TokenUsage {
+            input_tokens: either(usage, "input_tokens", Object::u64),
+            output_tokens: either(usage, "output_tokens", Object::u64),
+            cache_read_tokens: either(usage, "cached_input_tokens", Object::u64),
+            cache_write_tokens: either(usage, "cache_write_input_tokens", Object::u64),
+            reasoning_tokens: either(usage, "reasoning_output_tokens", Object::u64),
+            ..TokenUsage::default()
+        }
+    })
 }
 
 /// A running total, and how much of it was passed on.

@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use crate::json::Raw;
 
 use crate::{
-    conversation::{ActionType, FileChange, Text, TodoItem},
+    conversation::{ActionType, FileChange, Text},
     executors::{
         action::{
-            self, MappedCall, command_run, file_edit, file_read, is_mcp_tool, numbered_todos,
-            search, take_questions, task_create, todo_list, web_fetch,
+            self, MappedCall, command_run, file_edit, file_read, file_write, is_mcp_tool, question,
+            search, take_changes, take_patch, take_questions, take_todos, task_create, todo_list,
+            web_fetch,
         },
         files,
         wire::{Object, value},
@@ -41,11 +42,7 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
             let path = files::relative_path(&path.unwrap_or(Cow::Borrowed(".")), cwd);
             file_read(path)
         }
-        "Create" | "Write" => {
-            let path = take_path(&mut given, cwd);
-            let content = given.text("content").unwrap_or_default();
-            file_edit(path.clone(), vec![FileChange::Write { path, content }])
-        }
+        "Create" | "Write" => file_write(take_path(&mut given, cwd), given.text("content")),
         "Edit" => {
             let path = take_path(&mut given, cwd);
             let change = take_replacement(&mut given, &path);
@@ -53,18 +50,15 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
         }
         "MultiEdit" => {
             let path = take_path(&mut given, cwd);
-            let changes = take_replacements(&mut given, &path);
-            file_edit(path, changes)
+            let read = |item: &mut Object<'_>| take_replacement(item, &path);
+            let mut lists = ["changes", "edits"].into_iter();
+            let changes = lists.find_map(|list| take_changes(&mut given, list, read));
+            file_edit(path, changes.unwrap_or_default())
         }
-        "ApplyPatch" => {
-            let patch = given.str("input").or_else(|| given.str("patch")).unwrap_or_default();
-            let changes = files::read_patch(&patch, cwd);
-            let path = changes.first().map(|change| change.path().clone());
-            match path {
-                Some(path) => file_edit(path, changes),
-                None => return MappedCall::tool(name, parameters),
-            }
-        }
+        "ApplyPatch" => match take_patch(&mut given, &["input", "patch"], cwd) {
+            Some(edit) => edit,
+            None => return MappedCall::tool(name, parameters),
+        },
         "Execute" => command_run(given.text("command")),
         "Grep" => search(given.text("pattern").or_else(|| given.text("query"))),
         "Glob" => {
@@ -87,15 +81,12 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
             (ActionType::PlanPresentation { plan, result: None }, title)
         }
         "AskUser" => match given.text("question").or_else(|| given.text("questionnaire")) {
-            Some(question) => {
-                (ActionType::Question { questions: vec![question.clone()], result: None }, question)
-            }
+            Some(words) => question(words),
             None => take_questions(&mut given),
         },
         _ => {
-            let mut call = MappedCall::tool(name, parameters);
-            call.unknown = !PLAIN_TOOLS.contains(&name) && !is_mcp_tool(name);
-            return call;
+            let is_known = PLAIN_TOOLS.contains(&name) || is_mcp_tool(name);
+            return MappedCall::other(name, parameters, is_known);
         }
     };
     MappedCall::known(action, given)
@@ -107,39 +98,6 @@ fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
 }
 
 fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
-    [("old_str", "new_str"), ("old_string", "new_string")].into_iter().find_map(|(old, new)| {
-        let change = files::replacement(path, &given.get_str(old)?, &given.get_str(new)?);
-        given.ignore(&[old, new]);
-        Some(change)
-    })
-}
-
-/// The list stays, beside the changes, if it says more than they do.
-fn take_replacements(given: &mut Object<'_>, path: &Text) -> Vec<FileChange> {
-    let list_of = |name| value::elements(given.get(name)?);
-    let mut names = ["changes", "edits"].into_iter();
-    let Some((name, list)) = names.find_map(|name| Some((name, list_of(name)?))) else {
-        return Vec::new();
-    };
-    let mut changes = Vec::with_capacity(list.len());
-    let mut is_whole = true;
-    for raw in list {
-        let mut item: Object<'_> = value::object(raw).unwrap_or_default();
-        let change = take_replacement(&mut item, path);
-        is_whole &= change.is_some() && item.rest().is_empty();
-        changes.extend(change);
-    }
-    if is_whole {
-        given.ignore(&[name]);
-    }
-    changes
-}
-
-/// The list is an array of objects (2025) or one numbered text (2026). It stays, beside the todos, if
-/// not every item could be read.
-fn take_todos(given: &mut Object<'_>) -> Vec<TodoItem> {
-    match given.text("todos") {
-        Some(todos) => numbered_todos(todos),
-        None => action::take_todos(given),
-    }
+    let mut names = [["old_str", "new_str"], ["old_string", "new_string"]].into_iter();
+    names.find_map(|names| action::take_replacement(given, names, path))
 }

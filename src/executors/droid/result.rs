@@ -17,7 +17,7 @@ const CANCELLED: &str = "Error: tool execution cancelled";
 /// The result of a call, as far as the reducer keeps it while it waits for its call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DroidResult {
-    is_error: bool,
+    status: ToolStatus,
     body: Text,
     timestamp: Option<Timestamp>,
     /// Fields that no release is known to have.
@@ -38,20 +38,22 @@ impl DroidResult {
             }
             (value, message) => value.or(message).unwrap_or_default(),
         };
-        Self { is_error: line.is_error, body, timestamp, extra }
+        Self::of_text(status(line.is_error), body, timestamp, extra)
     }
-}
 
-impl DroidResult {
     /// A result that is all text.
     pub(super) fn of_text(
-        is_error: bool,
+        status: ToolStatus,
         body: Text,
         timestamp: Option<Timestamp>,
         extra: Vec<(String, Json)>,
     ) -> Self {
-        Self { is_error, body, timestamp, extra }
+        Self { status, body, timestamp, extra }
     }
+}
+
+pub(super) fn status(is_error: bool) -> ToolStatus {
+    if is_error { ToolStatus::Failed } else { ToolStatus::Success }
 }
 
 impl CallResult for DroidResult {
@@ -60,17 +62,19 @@ impl CallResult for DroidResult {
             call.metadata_mut().extra.extend(self.extra);
         }
         let Some(tool) = call.tool_mut() else { return };
-        tool.status = if self.is_error { ToolStatus::Failed } else { ToolStatus::Success };
+        tool.status = self.status.clone();
         if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
             let result = result.get_or_insert_default();
-            let is_cancelled = self.body == CANCELLED;
+            let has_run = matches!(self.status, ToolStatus::Success | ToolStatus::Failed)
+                && (self.status == ToolStatus::Success || self.body != CANCELLED);
             let (output, code) = split_exit_line(self.body);
             result.output = Some(output);
             result.exit_status = match code {
                 Some(code) => Some(CommandExitStatus::ExitCode { code }),
-                // A cancelled command never ran.
-                None if self.is_error && is_cancelled => None,
-                None => Some(CommandExitStatus::Success { success: !self.is_error }),
+                None if !has_run => None,
+                None => {
+                    Some(CommandExitStatus::Success { success: self.status == ToolStatus::Success })
+                }
             };
             if code.is_some_and(|code| code != 0) {
                 tool.status = ToolStatus::Failed;

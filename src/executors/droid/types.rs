@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::usage;
 use crate::json::Raw;
 
 use crate::{
@@ -200,10 +201,9 @@ impl<'a> ToolResult<'a> {
             tool_id: object.text("toolId").filter(|name| !name.is_empty()),
             is_error: object.bool("isError").unwrap_or(false),
             value: object.raw("value"),
-            error: object.object("error").map(|mut error| {
-                let read = ToolError { r#type: error.text("type"), message: error.text("message") };
-                object.adopt("error", error);
-                read
+            error: object.within("error", |error| ToolError {
+                r#type: error.text("type"),
+                message: error.text("message"),
             }),
         }
     }
@@ -232,24 +232,15 @@ impl Completion {
     }
 }
 
-/// Droid counts cached input apart from `input_tokens` (a session of 6,743 input tokens had read
-/// 42,496 from the cache), so it is added here.
 fn take_usage(object: &mut Object<'_>) -> Option<TokenUsage> {
-    let mut usage = object.object("usage")?;
-    let cache_read = usage.u64("cache_read_input_tokens");
-    let cache_write = usage.u64("cache_creation_input_tokens");
-    let tokens = TokenUsage {
-        input_tokens: usage.u64("input_tokens").map(|input| {
-            input.saturating_add(cache_read.unwrap_or(0)).saturating_add(cache_write.unwrap_or(0))
-        }),
-        output_tokens: usage.u64("output_tokens"),
-        cache_read_tokens: cache_read,
-        cache_write_tokens: cache_write,
-        reasoning_tokens: usage.u64("thinking_tokens"),
-        cost_usd: None,
-    };
-    object.adopt("usage", usage);
-    Some(tokens)
+    let names = [
+        "input_tokens",
+        "output_tokens",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+        "thinking_tokens",
+    ];
+    object.within("usage", |usage| usage::take(usage, names))
 }
 
 impl Error {

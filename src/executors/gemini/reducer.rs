@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    action_mapper,
-    result::GeminiResult,
-    types::{Failure, JsonLine, Message, Notice, RunResult, ToolUse},
-};
+use super::types::{Failure, JsonLine, Message, Notice, RunResult, ToolResult, ToolUse};
 use crate::{
-    conversation::{CorrId, Json, NormalizedEntryType, Outcome, Session, Text},
-    executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
+    conversation::{Json, NormalizedEntryType, Outcome, Session, Text},
+    executors::{
+        Context, Evidence, Executor, Extra, Format, Header, Parsed,
+        dialect::{gemini, growing::Growing, told::ToldResult},
+        wire::Object,
+    },
 };
 
 /// `gemini --output-format stream-json`.
@@ -26,27 +26,19 @@ pub struct Gemini;
 /// What the executor remembers beside calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeminiMemory {
-    growing: Option<Growing>,
-    /// How many answers there were.
-    answers: u64,
+    /// An answer that is not complete.
+    growing: Growing,
     /// What went wrong last in this run, which its end may repeat, or only mean.
     last_error: Option<Text>,
 }
 
-/// An answer that is not complete.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Growing {
-    corr_id: CorrId,
-    text: Text,
-}
-
-type Cx<'s> = Context<'s, GeminiResult>;
+type Cx<'s> = Context<'s, ToldResult>;
 
 impl Executor for Gemini {
     const FORMAT: Format =
         Format { name: "gemini", title: "Gemini CLI, stream-json", agent: "gemini", homes: &[] };
     type Line<'a> = JsonLine<'a>;
-    type Result = GeminiResult;
+    type Result = ToldResult;
     type Memory = GeminiMemory;
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -63,7 +55,7 @@ impl Executor for Gemini {
 
     fn line(&self, line: JsonLine<'_>, extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
         if !matches!(line, JsonLine::Message(_)) {
-            memory.close(cx);
+            memory.growing.close(cx);
         }
         match line {
             JsonLine::Init(model) => {
@@ -73,72 +65,54 @@ impl Executor for Gemini {
             }
             JsonLine::Message(line) => message(line, extra, memory, cx),
             JsonLine::ToolUse(ToolUse { id, name, parameters }) => {
-                cx.call(id, &name, action_mapper::map(&name, parameters), extra);
+                // The stream does not say which directory a path may be below.
+                cx.call(id, &name, gemini::map(&name, parameters, None), extra);
             }
-            JsonLine::ToolResult(mut line) => {
-                let id = line.id.take();
-                cx.result(id, GeminiResult::new(line, extra, cx.at));
-            }
+            JsonLine::ToolResult(line) => tool_result(line, extra, cx),
             JsonLine::Error(line) => notice(line, extra, memory, cx),
             JsonLine::Result(line) => result(line, memory, cx),
         }
     }
 
     fn end(&self, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
-        memory.close(cx);
-    }
-}
-
-impl GeminiMemory {
-    /// A piece of an answer came.
-    fn grow(&mut self, more: Text, extra: Extra, cx: &mut Cx<'_>) {
-        if more.is_empty() {
-            return;
-        }
-        if let Some(Growing { corr_id, text }) = &mut self.growing {
-            text.push(&more);
-            cx.grow(corr_id.clone(), more);
-            return;
-        }
-        let corr_id = CorrId::from(format!("answer-{}", self.answers));
-        self.answers += 1;
-        self.growing = Some(Growing { corr_id: corr_id.clone(), text: more.clone() });
-        cx.open(corr_id, cx.draft(NormalizedEntryType::AssistantMessage, more, extra));
-    }
-
-    /// An answer came as a whole, perhaps after its pieces.
-    fn say(&mut self, whole: &Text, extra: Extra, cx: &mut Cx<'_>) {
-        let entry = cx.draft(NormalizedEntryType::AssistantMessage, whole.clone(), extra);
-        if let Some(Growing { corr_id, text }) = self.growing.take() {
-            if whole.decode().starts_with(&*text.decode()) {
-                return cx.close(corr_id, Some(entry));
-            }
-            cx.close(corr_id, None);
-        }
-        cx.push(entry);
-    }
-
-    /// What has grown so far is the answer.
-    fn close(&mut self, cx: &mut Cx<'_>) {
-        if let Some(Growing { corr_id, .. }) = self.growing.take() {
-            cx.close(corr_id, None);
-        }
+        memory.growing.close(cx);
     }
 }
 
 fn message(line: Message<'_>, mut extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
     let Message { role, content, is_delta } = line;
     let entry_type = match &*role {
-        "assistant" if is_delta => return memory.grow(content, extra, cx),
-        "assistant" => return memory.say(&content, extra, cx),
+        "assistant" => {
+            let entry = cx.draft(NormalizedEntryType::AssistantMessage, content, extra);
+            return match is_delta {
+                true => memory.growing.grow(entry, cx),
+                false => memory.growing.say(entry, cx),
+            };
+        }
         "user" => NormalizedEntryType::UserMessage,
         _ => {
             extra.push(("role".to_owned(), Json::from(Text::from(role))));
             NormalizedEntryType::SystemMessage
         }
     };
-    memory.close(cx);
+    memory.growing.close(cx);
     cx.entry(entry_type, content, extra);
+}
+
+fn tool_result(line: ToolResult, mut extra: Extra, cx: &mut Cx<'_>) {
+    let ToolResult { id, is_error, output, error } = line;
+    let has_failed = is_error || error.is_some();
+    let Failure { kind, message } = error.unwrap_or_default();
+    let is_denied = kind.as_ref().is_some_and(|kind| *kind == "policy_violation");
+    let status = ToldResult::status(has_failed, is_denied, message.clone());
+    extra.extend(kind.map(|kind| ("error.type".to_owned(), Json::from(kind))));
+    let body = match (output, message) {
+        (Some(output), Some(message)) if !output.is_empty() && output != message => {
+            Some(Text::from(format!("{output}\n{message}")))
+        }
+        (output, message) => message.or(output),
+    };
+    cx.result(id, ToldResult::new(status, body, cx.at, extra));
 }
 
 fn notice(line: Notice<'_>, mut extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {

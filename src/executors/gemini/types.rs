@@ -112,10 +112,11 @@ impl<'a> JsonLine<'a> {
 
 impl Failure {
     fn take(object: &mut Object<'_>) -> Option<Self> {
-        let mut error = object.object("error")?;
-        let taken = Self { kind: error.text("type"), message: error.text("message") };
-        object.adopt("error", error);
-        Some(taken)
+        let read = |error: &mut Object<'_>| Self {
+            kind: error.text("type"),
+            message: error.text("message"),
+        };
+        object.within("error", read)
     }
 }
 

@@ -4,13 +4,13 @@
 //! for are kept in the entry's metadata.
 
 use crate::{
-    conversation::{FileChange, Text},
+    conversation::Text,
     executors::{
         action::{
-            MappedCall, command_run, file_edit, file_read, search, take_questions, take_todos,
-            task_create, todo_list, web_fetch,
+            MappedCall, command_run, file_edit, file_read, file_replacement, file_write, search,
+            take_changes, take_patch, take_questions, take_replacement, take_todos, task_create,
+            todo_list, web_fetch,
         },
-        files,
         wire::{Object, value},
     },
     json::Raw,
@@ -19,33 +19,31 @@ use crate::{
 /// Tools that are known and have no action of their own.
 const PLAIN_TOOLS: [&str; 6] = ["batch", "browser", "execute", "invalid", "lsp", "skill"];
 
+/// The fields of a text that is replaced, and of the text in its place.
+const REPLACED: [&str; 2] = ["oldString", "newString"];
+
 /// Reads a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
         "read" | "list" => file_read(take_path(&mut given)),
-        "write" => {
-            let path = take_path(&mut given);
-            let content = given.text("content").unwrap_or_default();
-            file_edit(path.clone(), vec![FileChange::Write { path, content }])
-        }
+        "write" => file_write(take_path(&mut given), given.text("content")),
         "edit" => {
             let path = take_path(&mut given);
-            let change = take_replacement(&mut given, &path);
-            file_edit(path, change.into_iter().collect())
+            file_replacement(path, &mut given, REPLACED)
         }
         "multiedit" => {
             let path = take_path(&mut given);
-            let changes = take_replacements(&mut given, &path);
-            file_edit(path, changes)
+            let changes = take_changes(&mut given, "edits", |edit| {
+                edit.ignore(&["filePath"]);
+                take_replacement(edit, REPLACED, &path)
+            });
+            file_edit(path, changes.unwrap_or_default())
         }
-        "apply_patch" | "patch" => {
-            let changes = files::read_patch(&given.str("patchText").unwrap_or_default(), None);
-            match changes.first().map(|change| change.path().clone()) {
-                Some(path) => file_edit(path, changes),
-                None => return MappedCall::tool(name, input),
-            }
-        }
+        "apply_patch" | "patch" => match take_patch(&mut given, &["patchText"], None) {
+            Some(edit) => edit,
+            None => return MappedCall::tool(name, input),
+        },
         "bash" | "shell" => command_run(given.text("command")),
         "grep" | "glob" => search(given.text("pattern")),
         "websearch" | "codesearch" => search(given.text("query")),
@@ -58,10 +56,9 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
         }
         "question" => take_questions(&mut given),
         _ => {
-            let mut call = MappedCall::tool(name, input);
             // A tool of an MCP server or of the project has two names in one; none of opencode's has.
-            call.unknown = !PLAIN_TOOLS.contains(&name) && !name.contains('_');
-            return call;
+            let is_known = PLAIN_TOOLS.contains(&name) || name.contains('_');
+            return MappedCall::other(name, input, is_known);
         }
     };
     MappedCall::known(action, given)
@@ -70,30 +67,6 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
 /// The stream does not say which directory a path may be below.
 fn take_path(given: &mut Object<'_>) -> Text {
     given.text("filePath").or_else(|| given.text("path")).unwrap_or_default()
-}
-
-fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
-    let (old, new) = (given.get_str("oldString")?, given.get_str("newString")?);
-    given.ignore(&["oldString", "newString"]);
-    Some(files::replacement(path, &old, &new))
-}
-
-/// The list stays, beside the changes, if it says more than they do.
-fn take_replacements(given: &mut Object<'_>, path: &Text) -> Vec<FileChange> {
-    let Some(edits) = given.get("edits").and_then(value::elements) else { return Vec::new() };
-    let mut is_whole = true;
-    let changes = edits.into_iter().filter_map(|edit| {
-        let mut edit = value::object(edit).unwrap_or_default();
-        let change = take_replacement(&mut edit, path);
-        edit.ignore(&["filePath"]);
-        is_whole &= change.is_some() && edit.rest().is_empty();
-        change
-    });
-    let changes = changes.collect();
-    if is_whole {
-        given.ignore(&["edits"]);
-    }
-    changes
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::types::{Attachment, ToolUse};
 use crate::{
     conversation::{
-        ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, Text, Timestamp,
-        ToolResult as Body, ToolStatus, length_of_extra, tool_calls::CallResult,
+        ActionType, CommandExitStatus, Json, NormalizedEntry, Text, Timestamp, ToolResult as Body,
+        ToolStatus, length_of_extra, tool_calls::CallResult,
     },
-    executors::{Extra, content, wire::value},
+    executors::{Extra, content, files, wire::value},
 };
 
 /// How the errors begin of calls that nobody permitted.
@@ -68,7 +68,7 @@ impl CallResult for OpencodeResult {
                 result.get_or_insert_default().exit_status = code.or(stated);
             }
             ActionType::FileEdit { changes, .. } => {
-                let diff = diff.and_then(|diff| take_diff(changes, diff));
+                let diff = diff.and_then(|diff| files::replace_diff(changes, diff));
                 extra.extend(diff.map(|diff| ("metadata.diff".to_owned(), Json::from(diff))));
             }
             _ => {
@@ -95,23 +95,6 @@ impl CallResult for OpencodeResult {
     fn length(&self) -> usize {
         let texts = [&self.body, &self.diff].into_iter().flatten();
         texts.map(Text::length).sum::<usize>() + length_of_extra(&self.extra)
-    }
-}
-
-/// Puts the diff in the place of what the call said of the same change. Gives it back where it says
-/// more: of several files, or of one that was not there.
-fn take_diff(changes: &mut [FileChange], diff: Text) -> Option<Text> {
-    match changes {
-        // Its content says it all.
-        [FileChange::Write { .. }] => None,
-        [FileChange::Edit { unified_diff, has_line_numbers, .. }] => {
-            let text = diff.decode();
-            let Some(at) = text.find("@@ -") else { return Some(diff) };
-            *unified_diff = Text::from(&text[at..]);
-            *has_line_numbers = true;
-            None
-        }
-        _ => Some(diff),
     }
 }
 

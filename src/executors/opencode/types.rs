@@ -104,12 +104,11 @@ impl<'a> JsonLine<'a> {
 
 /// A part begins when its time says, and is printed when it is complete.
 fn take_time(part: &mut Object<'_>, header: &mut Header<'_>) -> Option<Timestamp> {
-    let mut time = part.object("time")?;
-    header.at = time.timestamp("start").or(header.at);
-    let end = time.timestamp("end");
-    time.ignore(&["compacted"]);
-    part.adopt("time", time);
-    end
+    part.within("time", |time| {
+        header.at = time.timestamp("start").or(header.at);
+        time.ignore(&["compacted"]);
+        time.timestamp("end")
+    })?
 }
 
 fn take_text(part: &mut Object<'_>, header: &mut Header<'_>) -> Text {
@@ -160,12 +159,8 @@ impl<'a> Attachment<'a> {
 impl<'a> StepFinish<'a> {
     fn take(part: &mut Object<'a>) -> Self {
         let cost_usd = part.f64("cost");
-        let tokens = part.object("tokens").map(|mut tokens| {
-            let usage = take_usage(&mut tokens);
-            part.adopt("tokens", tokens);
-            usage
-        });
-        let usage = TokenUsage { cost_usd, ..tokens.unwrap_or_default() };
+        let tokens = part.within("tokens", take_usage).unwrap_or_default();
+        let usage = TokenUsage { cost_usd, ..tokens };
         Self { reason: part.str("reason"), usage }
     }
 }
@@ -173,11 +168,10 @@ impl<'a> StepFinish<'a> {
 /// Cached input is counted apart from `input`. Reasoning is counted apart from `output` by releases that
 /// state a total; in the logs of older ones `output` is as large as reasoning and answer together.
 fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
-    let mut cache = tokens.object("cache").unwrap_or_default();
-    let (read, write) = (cache.u64("read"), cache.u64("write"));
+    let counts = |cache: &mut Object<'_>| (cache.u64("read"), cache.u64("write"));
+    let (read, write) = tokens.within("cache", counts).unwrap_or_default();
     let (input, output) = (tokens.u64("input"), tokens.u64("output"));
     let (reasoning, total) = (tokens.u64("reasoning"), tokens.u64("total"));
-    tokens.adopt("cache", cache);
     let sum = |counts: &[Option<u64>]| {
         counts.iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(*count))
     };
@@ -197,9 +191,8 @@ impl<'a> Failure<'a> {
     fn take(error: &mut Object<'a>) -> Self {
         let mut data = error.object("data").unwrap_or_default();
         let message = data.text("message");
-        let facts = ["statusCode", "isRetryable", "providerID", "ref", "responseBody", "metadata"];
-        let facts = facts.into_iter().filter_map(|key| Some((key.to_owned(), data.json(key)?)));
-        let facts = facts.collect();
+        let mut facts = data.extra(&["statusCode", "isRetryable", "providerID", "ref"]);
+        facts.extend(data.extra(&["responseBody", "metadata"]));
         data.ignore(&["responseHeaders"]);
         error.adopt("data", data);
         Self { name: error.str("name").unwrap_or_default(), message, facts }

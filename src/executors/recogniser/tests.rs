@@ -31,7 +31,6 @@ fn a_record_that_any_log_may_hold_says_nothing() {
         r#"{"id":"m","type":"user","timestamp":"2026-01-01T00:00:00Z","content":"c"}"#,
         r#"{"sessionId":"s","projectHash":"p","startTime":"t","messages":[]}"#,
         r#"{"v":1,"id":"T-1","created":1,"messages":[]}"#,
-        r#"{"model":"m","autonomyMode":"a","tokenUsage":{"inputTokens":1}}"#,
     ] {
         assert_eq!(read(line), all(), "{line}");
     }

@@ -125,7 +125,9 @@ impl Log {
             Step::Usage => {
                 let usage =
                     TokenUsage { output_tokens: Some(which as u64), ..TokenUsage::default() };
-                DomainEvent::Usage { usage, model: Some(text) }
+                let message_id = which.is_multiple_of(2).then(|| text.clone());
+                let timestamp = Some(at);
+                DomainEvent::Usage { usage, model: Some(text), message_id, timestamp }
             }
             Step::Warn => DomainEvent::warning(WarningKind::PlainText, text.into_string()),
         };

@@ -105,6 +105,9 @@ impl Model {
                     length: position.offset,
                     edges: Digest::of(&self.made.to_le_bytes()),
                 },
+                changed: Some(1_700_000_000_123_456_789),
+                content: Some(Digest::of(&self.made.to_be_bytes())),
+                first_line: Some(Digest::of(b"the first line")),
             },
         };
         let checkpoint = Checkpoint { facts, position, state, complete };

@@ -3,9 +3,10 @@
 mod tools;
 mod totals;
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
+    crc::sum_sessions,
     fold::Warnings,
     prepared::{ChangedRow, NewRow, Part},
     row::EntryRow,
@@ -19,7 +20,7 @@ use crate::{
 
 /// Writes what one source says.
 pub(super) struct SourceWriter<'t> {
-    transaction: &'t Transaction<'t>,
+    transaction: &'t Connection,
     source: i64,
     /// The task of sessions that begin; without one it is the session's own id.
     task: Option<&'t TaskId>,
@@ -33,23 +34,32 @@ struct Current {
     session_id: Option<SessionId>,
     /// How many entries it has.
     entries: i64,
+    /// Entries before this byte were removed.
+    pruned_to: Option<i64>,
+}
+
+impl Current {
+    fn is_pruned(&self, new: &NewRow) -> bool {
+        self.pruned_to.is_some_and(|to| signed(new.position.offset) < to)
+    }
 }
 
 impl<'t> SourceWriter<'t> {
     /// Goes on with the source in the session that it stands in.
     pub(super) fn open(
-        transaction: &'t Transaction<'t>,
+        transaction: &'t Connection,
         source: i64,
         task: Option<&'t TaskId>,
     ) -> rusqlite::Result<Self> {
         let session = transaction
             .prepare_cached(
-                "SELECT id, session_id, entries FROM sessions
+                "SELECT id, session_id, entries, pruned_to FROM sessions
                  WHERE id = (SELECT session FROM sources WHERE id = ?1)",
             )?
             .query_row([source], |row| {
                 let session_id = row.get::<_, Option<String>>(1)?.map(SessionId::from);
-                Ok(Current { id: row.get(0)?, session_id, entries: row.get(2)? })
+                let (id, entries, pruned_to) = (row.get(0)?, row.get(2)?, row.get(3)?);
+                Ok(Current { id, session_id, entries, pruned_to })
             })
             .optional()?;
         Ok(Self { transaction, source, task, session, receipt: Receipt::default() })
@@ -76,7 +86,7 @@ impl<'t> SourceWriter<'t> {
         // A change to an entry that nobody knows is a warning, which is a row too.
         let mut unknown = Warnings::default();
         for (corr_id, change) in &part.changes {
-            if !self.change(corr_id, change)? {
+            if !self.change(corr_id, change)? && !self.is_pruned()? {
                 let message = format!("an update for {corr_id}, which nobody knows");
                 let warning = Warning::new(WarningKind::UnknownCorrelation, message);
                 unknown.add(change.position, warning.call(corr_id.clone()));
@@ -91,7 +101,10 @@ impl<'t> SourceWriter<'t> {
             None => self.begin(part.facts.session_id.as_ref())?,
         };
         for entry in &part.entries {
-            self.insert(&session, entry)?;
+            // What was held back until now may have been said before the others were removed.
+            if !session.is_pruned(entry) {
+                self.insert(&session, entry)?;
+            }
             session.entries += 1;
         }
         self.add_usage(session.id, &part.usage)?;
@@ -107,12 +120,13 @@ impl<'t> SourceWriter<'t> {
     /// A session begins.
     fn begin(&mut self, session_id: Option<&SessionId>) -> rusqlite::Result<Current> {
         self.transaction
-            .prepare_cached("INSERT INTO sessions (source, task) VALUES (?1, ?2)")?
+            .prepare_cached("INSERT INTO sessions (source, task, crc32) VALUES (?1, ?2, 0)")?
             .execute(params![self.source, self.task.map(TaskId::as_str)])?;
         let id = self.transaction.last_insert_rowid();
+        sum_sessions(self.transaction, "id = ?1", [id])?;
         self.stand_in(id)?;
         self.receipt.sessions += 1;
-        Ok(Current { id, session_id: session_id.cloned(), entries: 0 })
+        Ok(Current { id, session_id: session_id.cloned(), entries: 0, pruned_to: None })
     }
 
     fn stand_in(&self, session: i64) -> rusqlite::Result<()> {
@@ -128,11 +142,13 @@ impl<'t> SourceWriter<'t> {
         let before = self
             .transaction
             .prepare_cached(
-                "SELECT id, entries FROM sessions WHERE source = ?1 AND session_id = ?2",
+                "SELECT id, entries, pruned_to FROM sessions
+                 WHERE source = ?1 AND session_id = ?2",
             )?
             .query_row(params![self.source, session_id.as_str()], |row| {
                 let session_id = Some(session_id.clone());
-                Ok(Current { id: row.get(0)?, session_id, entries: row.get(1)? })
+                let (id, entries, pruned_to) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(Current { id, session_id, entries, pruned_to })
             })
             .optional()?;
         let next = match before {
@@ -145,11 +161,12 @@ impl<'t> SourceWriter<'t> {
                 let session = self.begin(Some(session_id))?;
                 self.transaction
                     .prepare_cached(
-                        "UPDATE sessions SET (agent, version, model, cwd) =
-                             (SELECT agent, version, model, cwd FROM sessions WHERE id = ?2)
+                        "UPDATE sessions SET (agent, version, model, cwd, branch) =
+                             (SELECT agent, version, model, cwd, branch FROM sessions WHERE id = ?2)
                          WHERE id = ?1",
                     )?
                     .execute(params![session.id, last])?;
+                sum_sessions(self.transaction, "id = ?1", [session.id])?;
                 session
             }
         };
@@ -182,7 +199,8 @@ impl<'t> SourceWriter<'t> {
                      started_at = coalesce(?16, started_at), ended_at = coalesce(?17, ended_at),
                      first_at = min(coalesce(first_at, ?18), coalesce(?18, first_at)),
                      last_at = max(coalesce(last_at, ?19), coalesce(?19, last_at)),
-                     entries = ?20
+                     entries = ?20, provider = coalesce(?21, provider),
+                     branch = coalesce(?22, branch)
                  WHERE id = ?1",
             )?
             .execute(params![
@@ -206,8 +224,10 @@ impl<'t> SourceWriter<'t> {
                 first.map(Timestamp::as_millis),
                 last.map(Timestamp::as_millis),
                 session.entries,
+                text(&facts.provider),
+                text(&facts.branch),
             ])?;
-        Ok(())
+        sum_sessions(self.transaction, "id = ?1", [session.id])
     }
 
     fn insert(&mut self, session: &Current, new: &NewRow) -> rusqlite::Result<()> {
@@ -215,8 +235,9 @@ impl<'t> SourceWriter<'t> {
         self.transaction
             .prepare_cached(
                 "INSERT INTO entries (session, idx, type, code, timestamp, line, offset,
-                                      parent_corr_id, metadata, content, output)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                                      parent_corr_id, metadata, content, output, crc32)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+                         row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))",
             )?
             .execute(params![
                 session.id,
@@ -232,9 +253,15 @@ impl<'t> SourceWriter<'t> {
                 row.output,
             ])?;
         let id = self.transaction.last_insert_rowid();
+        // The texts are taken from the row: one that is bound would be copied twice. Not with INSERT .. SELECT,
+        // for which SQLite would write the whole index out, in case it has to be undone.
         self.transaction
-            .prepare_cached("INSERT INTO search (rowid, content, output) VALUES (?1, ?2, ?3)")?
-            .execute(params![id, row.content, row.output])?;
+            .prepare_cached(
+                "INSERT INTO search (rowid, content, output)
+                 VALUES (?1, (SELECT content FROM entries WHERE id = ?1),
+                             (SELECT output FROM entries WHERE id = ?1))",
+            )?
+            .execute([id])?;
         self.receipt.entries += 1;
         let Some(corr_id) = corr_id else { return Ok(()) };
         if *grows {
@@ -256,7 +283,13 @@ impl<'t> SourceWriter<'t> {
             self.replace(id, session, corr_id, row)?;
         } else if !change.more.is_empty() {
             self.transaction
-                .prepare_cached("UPDATE entries SET content = content || ?2 WHERE id = ?1")?
+                .prepare_cached(
+                    "UPDATE entries SET
+                         content = content || ?2,
+                         crc32 = row_crc32(session, idx, type, code, timestamp, line, offset,
+                                           parent_corr_id, metadata, content || ?2, output)
+                     WHERE id = ?1",
+                )?
                 .execute(params![id, change.more])?;
         }
         if change.closed {
@@ -265,6 +298,13 @@ impl<'t> SourceWriter<'t> {
                 .execute(params![self.source, corr_id.as_str()])?;
         }
         Ok(true)
+    }
+
+    /// Whether entries of the source were pruned: then one that is not there may be one of those.
+    fn is_pruned(&self) -> rusqlite::Result<bool> {
+        self.transaction
+            .prepare_cached("SELECT 1 FROM sessions WHERE source = ?1 AND pruned_to IS NOT NULL")?
+            .exists([self.source])
     }
 
     fn replace(
@@ -277,7 +317,9 @@ impl<'t> SourceWriter<'t> {
         self.transaction
             .prepare_cached(
                 "UPDATE entries SET type = ?2, code = ?3, timestamp = ?4, parent_corr_id = ?5,
-                                    metadata = ?6, content = ?7, output = ?8
+                                    metadata = ?6, content = ?7, output = ?8,
+                                    crc32 = row_crc32(session, idx, ?2, ?3, ?4, line, offset, ?5,
+                                                      ?6, ?7, ?8)
                  WHERE id = ?1",
             )?
             .execute(params![
@@ -328,3 +370,6 @@ impl<'t> SourceWriter<'t> {
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,9 @@ impl SourceWriter<'_> {
             .prepare_cached(
                 "INSERT INTO tool_calls (entry, session, corr_id, kind, action_name, tool_name,
                                          status, reason, duration_ms, exit_code, output_json,
-                                         action)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                                         action, crc32)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+                         row_crc32(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12))",
             )?
             .execute(params![
                 entry,

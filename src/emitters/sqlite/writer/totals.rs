@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{super::fold::Warned, SourceWriter, signed};
+use super::{
+    super::{fold::Warned, prepared::UsageKey},
+    SourceWriter, signed,
+};
 use crate::conversation::{CorrId, Json, TokenUsage, WarningKind};
 
 impl SourceWriter<'_> {
@@ -13,17 +16,18 @@ impl SourceWriter<'_> {
     pub(super) fn add_usage(
         &self,
         session: i64,
-        usage: &BTreeMap<String, Vec<TokenUsage>>,
+        usage: &BTreeMap<UsageKey, Vec<TokenUsage>>,
     ) -> rusqlite::Result<()> {
-        for (model, more) in usage {
+        for (UsageKey { message_id, model, used_at }, more) in usage {
             let mut total = self
                 .transaction
                 .prepare_cached(
                     "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                            reasoning_tokens, cost_usd
-                     FROM usage WHERE session = ?1 AND model = ?2",
+                            cache_write_1h_tokens, reasoning_tokens, cost_usd
+                     FROM message_usage
+                     WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4",
                 )?
-                .query_row(params![session, model], |row| {
+                .query_row(params![session, message_id, model, used_at], |row| {
                     let count = |column| {
                         Ok::<_, rusqlite::Error>(
                             row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned),
@@ -34,8 +38,9 @@ impl SourceWriter<'_> {
                         output_tokens: count(1)?,
                         cache_read_tokens: count(2)?,
                         cache_write_tokens: count(3)?,
-                        reasoning_tokens: count(4)?,
-                        cost_usd: row.get(5)?,
+                        cache_write_1h_tokens: count(4)?,
+                        reasoning_tokens: count(5)?,
+                        cost_usd: row.get(6)?,
                     })
                 })
                 .optional()?
@@ -43,15 +48,20 @@ impl SourceWriter<'_> {
             more.iter().for_each(|more| total.add(more));
             self.transaction
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                    "INSERT OR REPLACE INTO message_usage
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+                             row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))",
                 )?
                 .execute(params![
                     session,
+                    message_id,
                     model,
+                    used_at,
                     total.input_tokens.map(signed),
                     total.output_tokens.map(signed),
                     total.cache_read_tokens.map(signed),
                     total.cache_write_tokens.map(signed),
+                    total.cache_write_1h_tokens.map(signed),
                     total.reasoning_tokens.map(signed),
                     total.cost_usd,
                 ])?;
@@ -69,8 +79,12 @@ impl SourceWriter<'_> {
         let Warned { count, position, first } = warned;
         self.transaction
             .prepare_cached(
-                "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-                 ON CONFLICT DO UPDATE SET count = count + excluded.count",
+                "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                                              row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))
+                 ON CONFLICT DO UPDATE SET
+                     count = count + excluded.count,
+                     crc32 = row_crc32(session, kind, subject, count + excluded.count, line, offset,
+                                       message, corr_id, sample)",
             )?
             .execute(params![
                 session,

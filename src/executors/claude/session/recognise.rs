@@ -26,6 +26,7 @@ fn tree_record(object: &Object<'_>) -> Evidence {
     const OWN: [&str; 4] = ["isSidechain", "userType", "requestId", "toolUseResult"];
     // Descendants of Gemini CLI keep such files too; their messages have parts.
     let message = nested(object, "message").unwrap_or_default();
+    let is_theirs = message.has("parts") || object.has("systemPayload");
     let is_own = message.has("content") || object.has_any(&OWN);
-    if is_own && !message.has("parts") { Evidence::Certain } else { Evidence::Possible }
+    if is_own && !is_theirs { Evidence::Certain } else { Evidence::Possible }
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     conversation::{
         ActionType, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text,
-        ToolStatus, tool_calls::RecentIds,
+        Timestamp, ToolStatus, tool_calls::RecentIds,
     },
     executors::{
         claude::{
@@ -22,7 +22,7 @@ use crate::{
             usage::MessageUsage,
         },
         context::Extra,
-        dialect::anthropic::{BlockKind, Message},
+        dialect::anthropic::{Block, BlockKind, Message},
         evidence::Evidence,
         executor::{Executor, Header, Parsed},
         format::Format,
@@ -32,9 +32,8 @@ use crate::{
 
 /// Claude Code's session files.
 ///
-/// Usage counts once a message, by the largest numbers that its lines state, as soon as they do. What
-/// sub-agents cost stands in files of their own; the copies of their messages in `agent_progress` are
-/// not counted.
+/// Usage counts once a message, by the largest numbers that its lines state, as soon as they do. So do the
+/// messages of sub-agents in `agent_progress`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeSession;
 
@@ -48,9 +47,14 @@ pub struct ClaudeSessionMemory {
     records: RecentIds,
     /// The calls of sub-agents that may still be open, oldest first.
     agents: VecDeque<CorrId>,
+    /// The command that the person typed last, and when.
+    typed: Option<(Text, Timestamp)>,
     /// The pull request that was shown last; the file repeats it.
     pull_request: Option<Text>,
 }
+
+/// A command is typed and then run: some releases write one record of each, a few milliseconds apart.
+const LONGEST_PAUSE_MS: u64 = 1000;
 
 /// How many records and sub-agents are remembered.
 const REMEMBERED: usize = 256;
@@ -60,7 +64,10 @@ impl Executor for ClaudeSession {
         name: "claude-session",
         title: "Claude Code, session file",
         agent: "claude-code",
-        homes: &["~/.claude/projects"],
+        homes: &[
+            "${CLAUDE_CONFIG_DIR:-~/.claude}/projects",
+            "${XDG_CONFIG_HOME:-~/.config}/claude/projects",
+        ],
     };
     type Line<'a> = ClaudeSessionLine<'a>;
     type Result = ClaudeResult;
@@ -117,7 +124,9 @@ impl Step<'_, '_> {
         let is_unknown = matches!(json, ClaudeSessionJson::Attachment(Attachment::Unknown { .. }));
         if self.memory.knows(uuid) && !is_unknown {
             // Written twice: only the usage of the second may be news.
-            if let ClaudeSessionJson::Assistant { message, .. } = &json {
+            if let ClaudeSessionJson::Assistant { message, .. } = &json
+                && message.id.is_some()
+            {
                 self.count_usage(message);
             }
             return;
@@ -125,6 +134,9 @@ impl Step<'_, '_> {
         match json {
             ClaudeSessionJson::User { message, detail, meta, from_program } => {
                 let from = if from_program { Speaker::Program } else { Speaker::Person };
+                if extra.is_empty() && self.repeats_command(&message) {
+                    return;
+                }
                 messages::user(
                     message,
                     from,
@@ -158,7 +170,7 @@ impl Step<'_, '_> {
     /// Takes in who wrote the record. The session's directory is the first one: commands that change
     /// it change the field too.
     fn enter(&mut self, author: Author) {
-        let Author { session_id, cwd, version, agent_id, is_sidechain, .. } = author;
+        let Author { session_id, cwd, branch, version, agent_id, is_sidechain, .. } = author;
         let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
         let known = self.cx.known();
         if known.session_id.is_none() && agent.is_some() {
@@ -174,18 +186,21 @@ impl Step<'_, '_> {
             session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;
         let version = version.filter(|version| known.version.as_ref() != Some(version));
         let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
+        let branch = branch.filter(|branch| is_other || known.branch.as_ref() != Some(branch));
         let started_at = self.cx.at.filter(|_| known.started_at.is_none());
         self.cx.parent = match &agent {
             Some(agent) => Some(CorrId::from(&**agent)),
             None if is_sidechain => self.open_agent(),
             None => None,
         };
-        if is_other || version.is_some() || cwd.is_some() || started_at.is_some() {
+        let has_news = version.is_some() || cwd.is_some() || branch.is_some();
+        if is_other || has_news || started_at.is_some() {
             self.cx.session(Session {
                 session_id: session_id.map(SessionId::from),
                 parent_session_id: parent.map(SessionId::from),
                 version,
                 cwd,
+                branch,
                 started_at,
                 ..Session::default()
             });
@@ -199,11 +214,32 @@ impl Step<'_, '_> {
         self.memory.agents.front().cloned()
     }
 
+    /// Whether a message is a command in its tags, right after the same words as they were typed.
+    fn repeats_command(&mut self, message: &Message<'_>) -> bool {
+        let [Block { kind: BlockKind::Text(text), unknown }] = &*message.content else {
+            return false;
+        };
+        let (_, words) = markup::read(text.clone());
+        if words == *text {
+            if text.may_begin_with("/") {
+                self.memory.typed = self.cx.at.map(|at| (words, at));
+            }
+            return false;
+        }
+        let is_same = self.memory.typed.as_ref().is_some_and(|(typed, at)| {
+            let pause = self.cx.at.and_then(|now| now.millis_since(*at));
+            *typed == words && pause.is_some_and(|pause| pause < LONGEST_PAUSE_MS)
+        });
+        is_same && unknown.is_empty() && message.unknown.is_empty()
+    }
+
     /// Counts what a message cost, as far as earlier lines have not stated it.
     fn count_usage(&mut self, message: &Message<'_>) {
-        let Some(usage) = message.usage else { return };
-        let usage = self.memory.usage.increase(message.id.as_ref(), usage);
-        self.cx.usage_of(message.model.clone(), usage);
+        // Nobody was paid for what the program made up.
+        let usage = message.usage.filter(|_| !messages::is_synthetic(message));
+        let more = usage.and_then(|usage| self.memory.usage.increase(message.id.as_ref(), usage));
+        let Some(usage) = more else { return };
+        self.cx.usage_of_message(message.id.clone(), message.model.clone(), usage);
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
@@ -258,20 +294,25 @@ impl Step<'_, '_> {
                 self.agent_message(*message);
             }
             (Progress::Output(output), Some(call)) => self.output(&call, output),
-            (Progress::Running, Some(call)) => messages::running(&call, self.cx),
+            (Progress::Running, Some(call)) => self.cx.running(&call),
             (Progress::Output(_) | Progress::Running, None) | (Progress::Quiet, _) => {}
         }
     }
 
     fn agent_message(&mut self, message: AgentMessage<'_>) {
         let AgentMessage { by_model, message, detail, uuid, timestamp, unknown } = message;
-        if self.memory.knows(uuid) {
+        self.cx.at = timestamp.or(self.cx.at);
+        let is_known = self.memory.knows(uuid);
+        // Written twice: only the usage of the second may be news.
+        if !is_known || message.id.is_some() {
+            self.count_usage(&message);
+        }
+        if is_known {
             return;
         }
         if let Some(call) = self.cx.parent.clone() {
-            messages::running(&call, self.cx);
+            self.cx.running(&call);
         }
-        self.cx.at = timestamp.or(self.cx.at);
         let extra = self.cx.unknown_fields("agent_progress.message", &unknown);
         if by_model {
             self.assistant(message, false, false, extra);
@@ -294,7 +335,7 @@ impl Step<'_, '_> {
             shown.map_or(0, |shown| shown.decode().len())
         });
         if shown.is_none_or(|shown| output.is_empty() || output.decode().len() < 2 * shown) {
-            return messages::running(call, self.cx);
+            return self.cx.running(call);
         }
         let show = |entry: &mut NormalizedEntry| {
             let Some(tool) = entry.tool_mut() else { return };

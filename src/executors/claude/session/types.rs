@@ -9,8 +9,8 @@ use super::{
 use crate::{
     conversation::{CorrId, Text},
     executors::{
-        claude::notice::{ApiError, Compaction, error_message},
-        dialect::anthropic::Message,
+        claude::notice::{ApiError, Compaction},
+        dialect::anthropic::{Message, error_message},
         executor::{Header, Parsed},
         wire::{Object, value},
     },
@@ -34,6 +34,8 @@ pub struct Author {
     pub session_id: Option<Text>,
     /// The directory at that moment.
     pub cwd: Option<Text>,
+    /// The branch there at that moment.
+    pub branch: Option<Text>,
     /// The program's version at that moment.
     pub version: Option<Text>,
     /// It is a sub-agent's.
@@ -106,9 +108,8 @@ pub enum Notice {
 }
 
 /// Fields of every record of the tree that nothing is made of.
-const COMMON: [&str; 16] = [
+const COMMON: [&str; 15] = [
     "entrypoint",
-    "gitBranch",
     "level",
     "logicalParentUuid",
     "parentToolUseID",
@@ -164,6 +165,7 @@ impl Author {
         Self {
             is_sidechain: object.bool("isSidechain").unwrap_or(false),
             cwd: object.text("cwd"),
+            branch: object.text("gitBranch").filter(|branch| !branch.is_empty()),
             session_id: object.text("sessionId"),
             version: object.text("version"),
             uuid: object.corr_id("uuid"),
@@ -225,11 +227,11 @@ fn take_assistant<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> 
 fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
     let notice = match name {
         "system/compact_boundary" | "system/microcompact_boundary" => {
-            let metadata = object.object("compactMetadata");
-            let metadata = metadata.or_else(|| object.object("microcompactMetadata"));
+            let metadata = Compaction::take(object, "compactMetadata");
+            let metadata = metadata.or_else(|| Compaction::take(object, "microcompactMetadata"));
             Notice::Compacted {
                 content: object.text("content").unwrap_or_else(|| "conversation compacted".into()),
-                compaction: Compaction::read(metadata.unwrap_or_default()),
+                compaction: metadata.unwrap_or_default(),
             }
         }
         "system/api_error" => {

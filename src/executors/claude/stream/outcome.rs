@@ -1,44 +1,73 @@
 //! The end of a run: what it cost and how it ended.
 //!
-//! `result.usage` is the truth about the main conversation. The lines of its messages carry early
-//! snapshots whose input is exact and whose output is not, so nothing is reported until the run ends,
-//! and the snapshots count only for a run that ends without a `result`. Sub-agents are in neither
-//! (the two full runs that this was written from agree to the token); they, and the program's own
-//! helpers, are in `modelUsage` and in `total_cost_usd`. So the tokens reported are those of the main
-//! conversation, and the cost is that of everything.
+//! A `result` states the truth. Its `modelUsage` says what each model used and cost, sub-agents and the
+//! program's own helpers included; its `usage` is about the main conversation only, and counts where
+//! `modelUsage` is missing. The lines of messages carry early snapshots, whose input is exact and whose output
+//! is not. So nothing is reported until the run ends, and the snapshots count only for what no `result`
+//! includes.
 
 use serde::{Deserialize, Serialize};
 
 use super::run_result::RunResult;
 use crate::{
-    conversation::{Outcome, SessionId, Text, TokenUsage},
+    conversation::{Outcome, SessionId, Text, Timestamp, TokenUsage},
     executors::claude::usage::MessageUsage,
 };
+
+/// Tokens by the model that used them; `None` is the session's model.
+pub(super) type ByModel = Vec<(Option<Text>, TokenUsage)>;
 
 /// What the runs of a stream cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunUsage {
     messages: MessageUsage,
-    /// What the messages since the last `init` or `result` add up to.
+    /// What the messages of the main conversation since the last `init` or `result` add up to.
     snapshots: TokenUsage,
     /// What those before the last `init` add up to, if no `result` stood between.
     before_init: TokenUsage,
+    /// What the messages of sub-agents since the last `result` add up to.
+    agents: ByModel,
+    /// When the latest message was written.
+    noted_at: Option<Timestamp>,
     /// What the last `result` said.
-    last: Option<LastResult>,
+    last: LastResult,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct LastResult {
     session_id: Option<SessionId>,
     usage: TokenUsage,
-    model_input: Option<u64>,
+    models: Vec<(Text, TokenUsage)>,
     cost_usd: Option<f64>,
 }
 
 impl RunUsage {
     /// A line states what a message of the main conversation cost so far.
-    pub(super) fn note(&mut self, message_id: Option<&Text>, usage: TokenUsage) {
-        self.snapshots.add(&self.messages.increase(message_id, usage));
+    pub(super) fn note(
+        &mut self,
+        message_id: Option<&Text>,
+        usage: TokenUsage,
+        at: Option<Timestamp>,
+    ) {
+        self.noted_at = at.or(self.noted_at);
+        let more = self.messages.increase(message_id, usage);
+        self.snapshots.add(&more.unwrap_or_default());
+    }
+
+    /// A line states what a message of a sub-agent cost so far.
+    pub(super) fn note_agent(
+        &mut self,
+        message_id: Option<&Text>,
+        model: Option<&Text>,
+        usage: TokenUsage,
+        at: Option<Timestamp>,
+    ) {
+        self.noted_at = at.or(self.noted_at);
+        let Some(more) = self.messages.increase(message_id, usage) else { return };
+        match self.agents.iter_mut().find(|(known, _)| known.as_ref() == model) {
+            Some((_, total)) => total.add(&more),
+            None => self.agents.push((model.cloned(), more)),
+        }
     }
 
     /// The session begins anew. Whether the next `result` includes what was before, it will show.
@@ -47,10 +76,12 @@ impl RunUsage {
         self.before_init.add(&snapshots);
     }
 
-    /// The session ended without a `result`.
-    pub(super) fn take_uncounted(&mut self) -> TokenUsage {
+    /// The session ended without a `result`: what it cost, and until when.
+    pub(super) fn take_uncounted(&mut self) -> (ByModel, Option<Timestamp>) {
         self.restart();
-        std::mem::take(&mut self.before_init)
+        let mut uncounted = std::mem::take(&mut self.agents);
+        uncounted.insert(0, (None, std::mem::take(&mut self.before_init)));
+        (uncounted, self.noted_at)
     }
 
     /// A run ended with a `result`: what it cost on top of earlier ones.
@@ -58,45 +89,96 @@ impl RunUsage {
         &mut self,
         result: &RunResult<'_>,
         session_id: Option<&SessionId>,
-    ) -> TokenUsage {
+    ) -> ByModel {
         let before_init = std::mem::take(&mut self.before_init);
         let mut snapshots = std::mem::take(&mut self.snapshots);
+        let agents = std::mem::take(&mut self.agents);
         let total = result.usage.unwrap_or(snapshots);
-        if goes_on(input_of(&total), input_of(&before_init), input_of(&snapshots)) {
+        let is_included = goes_on(input_of(&total), input_of(&before_init), input_of(&snapshots));
+        if is_included {
             snapshots.add(&before_init);
-            return self.settle_run(result, total, &snapshots, session_id);
         }
-        let mut usage = self.settle_run(result, total, &snapshots, session_id);
-        usage.add(&before_init);
-        usage
-    }
-
-    fn settle_run(
-        &mut self,
-        result: &RunResult<'_>,
-        total: TokenUsage,
-        snapshots: &TokenUsage,
-        session_id: Option<&SessionId>,
-    ) -> TokenUsage {
-        let (model_input, cost_usd) = (result.model_input, result.cost_usd);
-        let now =
-            LastResult { session_id: session_id.cloned(), usage: total, model_input, cost_usd };
-        let last = self.last.replace(now).filter(|last| last.session_id.as_ref() == session_id);
-        let Some(last) = last else { return TokenUsage { cost_usd, ..total } };
-        let run = input_of(snapshots);
-        let tokens_go_on =
+        let RunResult { models, cost_usd, .. } = result;
+        let now = LastResult {
+            session_id: session_id.cloned(),
+            usage: total,
+            models: models.clone(),
+            cost_usd: *cost_usd,
+        };
+        let mut last = std::mem::replace(&mut self.last, now);
+        if last.session_id.as_ref() != session_id {
+            last = LastResult::default();
+        }
+        let run = input_of(&snapshots);
+        let usage_goes_on =
             result.usage.is_some() && goes_on(input_of(&total), input_of(&last.usage), run);
-        let cost_goes_on = match (model_input, last.model_input) {
-            (Some(now), Some(last)) => goes_on(now, last, run),
-            _ => tokens_go_on,
+        // The cost is that of all models.
+        let cost_goes_on = match (models.is_empty(), last.models.is_empty()) {
+            (false, false) => {
+                goes_on(input_of_all(models), input_of_all(&last.models), run)
+                    && !went_back(models, &last.models)
+            }
+            _ => usage_goes_on,
         };
-        let usage = if tokens_go_on { total.since(&last.usage) } else { total };
-        let spent = match last.cost_usd.filter(|_| cost_goes_on) {
+        let mut main = if usage_goes_on { total.since(&last.usage) } else { total };
+        main.cost_usd = match last.cost_usd.filter(|_| cost_goes_on) {
             Some(before) => cost_usd.map(|cost| (cost - before).max(0.0)),
-            None => cost_usd,
+            None => *cost_usd,
         };
-        TokenUsage { cost_usd: spent, ..usage }
+        let mut used = match models.is_empty() {
+            true => [vec![(None, main)], agents].concat(),
+            false => {
+                let before = if cost_goes_on { last.models } else { Vec::new() };
+                by_model(models, &before, &main)
+            }
+        };
+        if !is_included {
+            used.push((None, before_init));
+        }
+        used
     }
+}
+
+/// What each model used since `before`. What only the whole run states, as its cost in old releases and its
+/// reasoning, is the session's model's.
+fn by_model(
+    now: &[(Text, TokenUsage)],
+    before: &[(Text, TokenUsage)],
+    main: &TokenUsage,
+) -> ByModel {
+    let since_before = |(model, now): &(Text, TokenUsage)| match before_of(model, before) {
+        Some(before) => {
+            let more = now.since(before);
+            (!more.is_zero()).then(|| (Some(model.clone()), more))
+        }
+        None => Some((Some(model.clone()), *now)),
+    };
+    let mut used: ByModel = now.iter().filter_map(since_before).collect();
+    let is_stated = |stated: fn(&TokenUsage) -> bool| now.iter().any(|(_, usage)| stated(usage));
+    let of_the_whole = TokenUsage {
+        reasoning_tokens: main
+            .reasoning_tokens
+            .filter(|_| !is_stated(|usage| usage.reasoning_tokens.is_some())),
+        cost_usd: main.cost_usd.filter(|_| !is_stated(|usage| usage.cost_usd.is_some())),
+        ..TokenUsage::default()
+    };
+    used.push((None, of_the_whole));
+    used
+}
+
+fn before_of<'b>(model: &Text, before: &'b [(Text, TokenUsage)]) -> Option<&'b TokenUsage> {
+    before.iter().find(|(known, _)| known == model).map(|(_, usage)| usage)
+}
+
+/// Whether a model used less than before, which no counter that goes on does.
+fn went_back(now: &[(Text, TokenUsage)], before: &[(Text, TokenUsage)]) -> bool {
+    before.iter().any(|(model, before)| {
+        before_of(model, now).is_none_or(|now| now.input_tokens < before.input_tokens)
+    })
+}
+
+fn input_of_all(models: &[(Text, TokenUsage)]) -> u64 {
+    models.iter().fold(0, |sum, (_, usage)| sum.saturating_add(input_of(usage)))
 }
 
 fn input_of(usage: &TokenUsage) -> u64 {
@@ -129,53 +211,61 @@ mod tests {
     }
 
     fn result(tokens: u64, model_input: u64, cost: f64) -> RunResult<'static> {
+        let usage = TokenUsage { cost_usd: Some(cost), ..input(model_input) };
         RunResult {
             usage: Some(input(tokens)),
-            model_input: Some(model_input),
+            models: vec![("m".into(), usage)],
             cost_usd: Some(cost),
             ..RunResult::default()
         }
     }
 
-    fn cost(usage: TokenUsage) -> (u64, f64) {
-        (usage.input_tokens.unwrap(), usage.cost_usd.unwrap())
+    fn sum(used: &ByModel) -> TokenUsage {
+        let mut sum = TokenUsage::default();
+        used.iter().for_each(|(_, usage)| sum.add(usage));
+        sum
+    }
+
+    fn cost(used: &ByModel) -> (u64, f64) {
+        let sum = sum(used);
+        (sum.input_tokens.unwrap(), sum.cost_usd.unwrap())
     }
 
     #[test]
     fn a_second_result_counts_what_it_adds() {
         let session = SessionId::from("s");
         let mut run = RunUsage::default();
-        run.note(Some(&"a".into()), input(100));
-        assert_eq!(cost(run.settle(&result(100, 120, 1.0), Some(&session))), (100, 1.0));
-        // Its own tokens, but the cost of both.
-        run.note(Some(&"b".into()), input(150));
-        assert_eq!(cost(run.settle(&result(150, 280, 2.5), Some(&session))), (150, 1.5));
+        run.note(Some(&"a".into()), input(100), None);
+        assert_eq!(cost(&run.settle(&result(100, 120, 1.0), Some(&session))), (120, 1.0));
+        // Its own tokens, but the models and the cost of both.
+        run.note(Some(&"b".into()), input(150), None);
+        assert_eq!(cost(&run.settle(&result(150, 280, 2.5), Some(&session))), (160, 1.5));
         // Everything of all three.
-        run.note(Some(&"c".into()), input(50));
-        assert_eq!(cost(run.settle(&result(205, 340, 3.0), Some(&session))), (55, 0.5));
+        run.note(Some(&"c".into()), input(50), None);
+        assert_eq!(cost(&run.settle(&result(205, 340, 3.0), Some(&session))), (60, 0.5));
         // Another session begins from nothing.
         let other = SessionId::from("t");
-        assert_eq!(cost(run.settle(&result(300, 400, 3.5), Some(&other))), (300, 3.5));
+        assert_eq!(cost(&run.settle(&result(300, 400, 3.5), Some(&other))), (400, 3.5));
     }
 
     #[test]
     fn without_a_result_the_snapshots_count_once() {
         let mut run = RunUsage::default();
-        run.note(Some(&"a".into()), input(100));
-        run.note(Some(&"b".into()), input(10));
-        run.note(Some(&"a".into()), input(100));
-        assert_eq!(run.take_uncounted(), input(110));
-        assert!(run.take_uncounted().is_empty());
+        run.note(Some(&"a".into()), input(100), None);
+        run.note(Some(&"b".into()), input(10), None);
+        run.note(Some(&"a".into()), input(100), None);
+        assert_eq!(sum(&run.take_uncounted().0), input(110));
+        assert!(sum(&run.take_uncounted().0).is_empty());
     }
 
     #[test]
     fn a_session_may_begin_anew_within_a_run_or_between_two() {
         let before_and_after = |total: u64| {
             let mut run = RunUsage::default();
-            run.note(Some(&"a".into()), input(100));
+            run.note(Some(&"a".into()), input(100), None);
             run.restart();
-            run.note(Some(&"b".into()), input(30));
-            run.settle(&result(total, total, 1.0), None).input_tokens
+            run.note(Some(&"b".into()), input(30), None);
+            sum(&run.settle(&result(total, total, 1.0), None)).input_tokens
         };
         assert_eq!(before_and_after(130), Some(130));
         assert_eq!(before_and_after(30), Some(130));

@@ -5,21 +5,23 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    event::{Delta, PartialEvent},
     outcome::{RunUsage, outcome_of},
-    run_result::{Denial, RunResult},
-    streamed::Streamed,
+    run_result::RunResult,
     types::{ClaudeStreamJson, Init, RateLimit, System, Task, UserExtras},
 };
 use crate::{
-    conversation::{NormalizedEntryType, Session, Text, TokenUsage},
+    conversation::{NormalizedEntryType, Session, Text, Timestamp, TokenUsage},
     executors::{
         claude::{
+            action_mapper,
             messages::{self, Cx, ResultFields, Speaker},
             result::ClaudeResult,
         },
         context::Extra,
-        dialect::anthropic::{Block, BlockKind, Message, ToolUse},
+        dialect::{
+            anthropic::{Block, BlockKind, Message, PartialEvent},
+            streamed::Streamed,
+        },
         evidence::Evidence,
         executor::{Executor, Header, Parsed},
         format::Format,
@@ -29,11 +31,10 @@ use crate::{
 
 /// `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`.
 ///
-/// The tokens of a run are those of its `result`, which is about the main conversation; they are
-/// reported when it comes, because the lines before it carry early snapshots only. A run that ends
-/// without a `result` counts by these snapshots, once a message. Sub-agents and the program's helper
-/// models (`modelUsage`) are in the cost, as the log states it, and not in the tokens. A second
-/// `result` counts what it adds to the first.
+/// The tokens of a run are those of its `result`, by the model that used them: `modelUsage` includes
+/// sub-agents and the program's helper models. They are reported when it comes, because the lines before it
+/// carry early snapshots only. A run that ends without a `result` counts by these snapshots, once a message.
+/// A second `result` counts what it adds to the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeStream;
 
@@ -109,7 +110,10 @@ impl Executor for ClaudeStream {
     /// A run ended without a `result`, as far as it had come.
     fn end(&self, memory: &mut ClaudeStreamMemory, cx: &mut Cx<'_>) {
         memory.stop_writing(cx);
-        cx.usage(memory.usage.take_uncounted());
+        let (used, at) = memory.usage.take_uncounted();
+        for (model, usage) in used {
+            cx.usage_at(at, model.or_else(|| cx.known().model.clone()), usage);
+        }
     }
 }
 
@@ -119,7 +123,7 @@ impl ClaudeStreamMemory {
             System::Init(init) => self.init(*init, cx),
             System::TaskRuns(task) => {
                 if let Some(call) = task.call {
-                    messages::running(&call, cx);
+                    cx.running(&call);
                 }
             }
             System::TaskEnded(task) => self.task_ended(task, cx),
@@ -150,7 +154,7 @@ impl ClaudeStreamMemory {
 
     /// No complete line will come for what is being written.
     fn stop_writing(&mut self, cx: &mut Cx<'_>) {
-        self.streamed.abandon(cx);
+        self.streamed.abandon(action_mapper::map, cx);
         self.writing = None;
     }
 
@@ -167,12 +171,14 @@ impl ClaudeStreamMemory {
     fn assistant(&mut self, message: Message<'_>, is_error: bool, extra: Extra, cx: &mut Cx<'_>) {
         let synthetic = messages::is_synthetic(&message);
         let is_main = cx.parent.is_none();
-        if is_main {
-            if let Some(usage) = message.usage {
-                self.usage.note(message.id.as_ref(), usage);
-            }
-            if !synthetic {
-                messages::model(message.model.clone(), cx);
+        if is_main && !synthetic {
+            messages::model(message.model.clone(), cx);
+        }
+        if let Some(usage) = message.usage {
+            let (id, model) = (message.id.as_ref(), message.model.as_ref());
+            match is_main {
+                true => self.usage.note(id, usage, cx.at),
+                false => self.usage.note_agent(id, model, usage, cx.at),
             }
         }
         for Block { kind, .. } in &message.content {
@@ -195,51 +201,24 @@ impl ClaudeStreamMemory {
     }
 
     fn partial(&mut self, event: PartialEvent<'_>, cx: &mut Cx<'_>) {
-        let parent = cx.parent.clone();
-        match event {
-            PartialEvent::MessageStart(message) => {
-                self.streamed.begin(parent.as_ref(), &message);
-                if parent.is_none() {
+        if cx.parent.is_none() {
+            match &event {
+                PartialEvent::MessageStart(message) => {
                     self.writing = message.id.clone();
-                    self.note_partial(message.usage);
+                    self.note_partial(message.usage, cx.at);
                 }
+                PartialEvent::MessageDelta(usage) => self.note_partial(*usage, cx.at),
+                _ => {}
             }
-            PartialEvent::BlockStart { index, kind, text, call, tool_name } => {
-                match (&*kind, call) {
-                    ("text", _) => self.streamed.begin_text(index, false, &text, cx),
-                    ("thinking", _) => self.streamed.begin_text(index, true, &text, cx),
-                    (kind, Some(call)) if kind.ends_with("tool_use") => {
-                        let tool_name = tool_name.into_owned();
-                        self.streamed.begin_call(index, call, tool_name, cx);
-                    }
-                    // The complete line says what it is.
-                    _ => {}
-                }
-            }
-            PartialEvent::BlockDelta { index, delta } => match delta {
-                Delta::Text(text) => self.streamed.grow(index, &text, cx),
-                Delta::Input(more) => self.streamed.grow_input(index, &more, parent.as_ref()),
-                Delta::Quiet => {}
-                Delta::Unknown(raw) => cx.unknown_block("delta", raw),
-            },
-            PartialEvent::MessageDelta(usage) => {
-                if parent.is_none() {
-                    self.note_partial(usage);
-                }
-            }
-            PartialEvent::MessageStop => self.streamed.stop(parent.as_ref()),
-            PartialEvent::Error(message) => {
-                cx.entry(NormalizedEntryType::ErrorMessage, message, ());
-            }
-            PartialEvent::Quiet => {}
         }
+        self.streamed.read(event, action_mapper::map, cx);
     }
 
     /// The running total of the message that is being written; without an id nobody could tell it
     /// from that of the complete line.
-    fn note_partial(&mut self, usage: Option<TokenUsage>) {
+    fn note_partial(&mut self, usage: Option<TokenUsage>, at: Option<Timestamp>) {
         if let (Some(id), Some(usage)) = (&self.writing, usage) {
-            self.usage.note(Some(id), usage);
+            self.usage.note(Some(id), usage, at);
         }
     }
 
@@ -272,7 +251,8 @@ impl ClaudeStreamMemory {
     fn result(&mut self, mut result: RunResult<'_>, cx: &mut Cx<'_>) {
         self.stop_writing(cx);
         for denial in std::mem::take(&mut result.denials) {
-            self.denied(denial, cx);
+            let denied = ClaudeResult::denied(cx.at);
+            denial.end_call(action_mapper::map, denied, cx);
         }
         let outcome = outcome_of(&result);
         let entry_type = match result.is_error.unwrap_or(false) {
@@ -286,7 +266,7 @@ impl ClaudeStreamMemory {
             self.say_once(&NormalizedEntryType::ErrorMessage, error, cx);
         }
         let session_id = cx.known().session_id.clone();
-        let usage = self.usage.settle(&result, session_id.as_ref());
+        let used = self.usage.settle(&result, session_id.as_ref());
         let RunResult { subtype, terminal_reason, turns, duration_ms, .. } = result;
         let subtype = subtype.filter(|subtype| *subtype != "success");
         let session = Session {
@@ -298,7 +278,9 @@ impl ClaudeStreamMemory {
             ..Session::default()
         };
         cx.session(session);
-        cx.usage(usage);
+        for (model, usage) in used {
+            cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);
+        }
     }
 
     /// What the agent's last words were is not said again.
@@ -309,18 +291,5 @@ impl ClaudeStreamMemory {
         }
         cx.entry(entry_type.clone(), words.clone(), ());
         self.last_words = Some(words);
-    }
-
-    /// A call that was refused ends so; one that has a result has said so itself.
-    fn denied(&mut self, denial: Denial<'_>, cx: &mut Cx<'_>) {
-        let Denial { call: Some(call), tool_name, input } = denial else { return };
-        if cx.calls().knows(&call) && cx.calls().get(&call).is_none() {
-            return;
-        }
-        if cx.calls().get(&call).is_none() {
-            let tool = ToolUse { id: Some(call.clone()), name: tool_name, input };
-            messages::call(tool, (), cx);
-        }
-        cx.result(call, ClaudeResult::denied(cx.at));
     }
 }

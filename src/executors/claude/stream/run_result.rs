@@ -1,13 +1,9 @@
 //! `result`: what the stream says of a run when it is over.
 
-use std::borrow::Cow;
-
-use crate::json::Raw;
-
 use crate::{
-    conversation::{CorrId, Text, TokenUsage},
+    conversation::{Text, TokenUsage},
     executors::{
-        dialect::anthropic::usage,
+        dialect::anthropic::{Denial, usage},
         wire::{Object, value},
     },
 };
@@ -29,8 +25,8 @@ pub struct RunResult<'a> {
     pub turns: Option<u64>,
     /// Tokens of the main conversation; those of sub-agents are not in it.
     pub usage: Option<TokenUsage>,
-    /// All input tokens of all models, where the line says so.
-    pub model_input: Option<u64>,
+    /// What each model used and cost, sub-agents and helpers included, where the line says so.
+    pub models: Vec<(Text, TokenUsage)>,
     /// US dollars for all models, sub-agents and helpers included.
     pub cost_usd: Option<f64>,
     /// The calls that were not permitted.
@@ -39,22 +35,10 @@ pub struct RunResult<'a> {
     pub terminal_reason: Option<Text>,
 }
 
-/// A call that was not permitted.
-#[derive(Clone, Debug)]
-pub struct Denial<'a> {
-    /// The call.
-    pub call: Option<CorrId>,
-    /// The tool.
-    pub tool_name: Cow<'a, str>,
-    /// What it was given.
-    pub input: Option<Raw<'a>>,
-}
-
 impl<'a> RunResult<'a> {
     pub(super) fn take(object: &mut Object<'a>) -> Self {
         let subtype = object.text("subtype");
-        let denials = object.array("permission_denials").unwrap_or_default();
-        let model_usage = object.object("modelUsage");
+        let models = take_models(object);
         object.ignore(&[
             "api_error_status",
             "duration_api_ms",
@@ -83,34 +67,40 @@ impl<'a> RunResult<'a> {
             duration_ms: object.u64("duration_ms"),
             turns: object.u64("num_turns"),
             usage: usage::take(object),
-            model_input: model_usage.map(model_input),
+            models,
             cost_usd: object.f64("total_cost_usd"),
-            denials: denials.into_iter().filter_map(Denial::read).collect(),
+            denials: Denial::take_all(object),
             terminal_reason: object.text("terminal_reason"),
         }
     }
 }
 
-/// All input tokens of all models: `{model: {inputTokens, ..}}`.
-fn model_input(models: Object<'_>) -> u64 {
-    let counters = ["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
-    let mut sum = 0_u64;
-    for (_, raw) in models.rest() {
+/// Takes `modelUsage`: `{model: {inputTokens, ..}}`. As everywhere, cached input is counted apart there.
+fn take_models(object: &mut Object<'_>) -> Vec<(Text, TokenUsage)> {
+    let models = object.object("modelUsage").map(Object::rest).unwrap_or_default();
+    let mut read = Vec::new();
+    for (name, raw) in models {
         let Some(mut model) = value::object(raw) else { continue };
-        for counter in counters {
-            sum = sum.saturating_add(model.u64(counter).unwrap_or(0));
+        let cache_read = model.u64("cacheReadInputTokens");
+        let cache_write = model.u64("cacheCreationInputTokens");
+        let input = [model.u64("inputTokens"), cache_read, cache_write].into_iter().flatten();
+        let usage = TokenUsage {
+            input_tokens: input.reduce(u64::saturating_add),
+            output_tokens: model.u64("outputTokens"),
+            cache_read_tokens: cache_read,
+            cache_write_tokens: cache_write,
+            reasoning_tokens: model.u64("thinkingTokens"),
+            cost_usd: model.f64("costUSD"),
+            ..TokenUsage::default()
+        };
+        model.ignore(&["canonicalModel", "contextWindow", "costBasis", "maxOutputTokens"]);
+        model.ignore(&["provider", "webSearchRequests"]);
+        // Some logs spell the fields as `usage` does, and repeat what stands there.
+        model.ignore(&["input_tokens", "output_tokens", "service_tier"]);
+        object.adopt("modelUsage", model);
+        if !usage.is_empty() {
+            read.push((Text::from(name), usage));
         }
     }
-    sum
-}
-
-impl<'a> Denial<'a> {
-    fn read(raw: Raw<'a>) -> Option<Self> {
-        let mut object: Object<'a> = value::object(raw)?;
-        Some(Self {
-            call: object.corr_id("tool_use_id"),
-            tool_name: object.str("tool_name").unwrap_or_default(),
-            input: object.raw("tool_input"),
-        })
-    }
+    read
 }

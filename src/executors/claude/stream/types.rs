@@ -2,12 +2,12 @@
 
 use crate::json::Raw;
 
-use super::{event::PartialEvent, run_result::RunResult};
+use super::run_result::RunResult;
 use crate::{
     conversation::{CorrId, Text},
     executors::{
-        claude::notice::{ApiError, Compaction, Hook, error_message},
-        dialect::anthropic::Message,
+        claude::notice::{ApiError, Compaction, Hook},
+        dialect::anthropic::{Message, PartialEvent, error_message},
         executor::{Header, Parsed},
         wire::Object,
     },
@@ -155,8 +155,7 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
             System::Hook(Hook::take(object))
         }
         "compact_boundary" => {
-            let metadata = object.object("compact_metadata").unwrap_or_default();
-            System::Compacted(Compaction::read(metadata))
+            System::Compacted(Compaction::take(object, "compact_metadata").unwrap_or_default())
         }
         "api_retry" => {
             object.ignore(&["retry_delay_ms"]);
@@ -272,10 +271,14 @@ impl Task {
 impl RateLimit {
     fn take(object: &mut Object<'_>) -> Self {
         let mut info = object.object("rate_limit_info").unwrap_or_default();
-        Self {
+        let limit = Self {
             status: info.text("status"),
             kind: info.text("rateLimitType"),
             utilization: info.f64("utilization"),
-        }
+        };
+        info.ignore(&["resetsAt", "surpassedThreshold", "unifiedWindows", "isUsingOverage"]);
+        info.ignore(&["overageStatus", "overageResetsAt", "overageDisabledReason"]);
+        object.adopt("rate_limit_info", info);
+        limit
     }
 }

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    conversation::{CorrId, SessionId, TokenUsage},
+    conversation::{CorrId, SessionId, TokenUsage, tool_calls::RecentIds},
     executors::codex::Counter,
 };
 
 /// How many threads of one log are told apart. More than that share what is left.
 const MAX_THREADS: usize = 256;
+
+/// How many items of each thread are remembered.
+const MAX_ITEMS: usize = 256;
 
 /// The threads of a log: usually one, run once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,6 +23,8 @@ pub(super) struct Threads {
     /// How often a thread was started or resumed.
     runs: u64,
     known: BTreeMap<SessionId, Thread>,
+    /// The ids that items of each thread had last.
+    items: BTreeMap<SessionId, RecentIds>,
     /// The counter of lines before any thread, and of threads that are not told apart.
     unnamed: Counter,
 }
@@ -46,13 +51,27 @@ impl Threads {
         }
     }
 
-    /// An item's id, unique within the log: the first run's ids are those of the log.
-    pub(super) fn corr_id(&self, line: Option<&str>, item: &str) -> CorrId {
-        match line.filter(|_| self.is_foreign(line)) {
+    /// An item's id, unique within the log: that of the log itself, unless an earlier run or another thread may
+    /// have an item of the same id.
+    pub(super) fn corr_id(&mut self, line: Option<&str>, item: &str) -> CorrId {
+        let id = CorrId::from(item);
+        let is_foreign = self.is_foreign(line);
+        let qualified = match line.filter(|_| is_foreign) {
             Some(thread) => CorrId::from(format!("{thread}/{item}")),
-            None if self.runs > 1 => CorrId::from(format!("run-{}/{item}", self.runs)),
-            None => CorrId::from(item),
+            None if self.runs > 1 => return CorrId::from(format!("run-{}/{item}", self.runs)),
+            None => CorrId::from(format!("run-1/{item}")),
+        };
+        let current = self.current.as_ref().map(SessionId::as_str);
+        let thread = SessionId::from(line.or(current).unwrap_or_default());
+        let is_taken =
+            |(other, items): (&SessionId, &RecentIds)| *other != thread && items.contains(&id);
+        if self.items.iter().any(is_taken) {
+            return qualified;
         }
+        if self.items.contains_key(&thread) || self.items.len() < MAX_THREADS {
+            self.items.entry(thread).or_default().insert(id.clone(), MAX_ITEMS);
+        }
+        id
     }
 
     /// A call started the thread `id`.

@@ -107,7 +107,7 @@ impl<'a> ExecLine<'a> {
             }
             "turn.completed" => {
                 object.ignore(&["turn_id"]);
-                ExecJson::TurnCompleted { usage: object.object("usage").map(take_usage) }
+                ExecJson::TurnCompleted { usage: take_usage(object, "usage") }
             }
             "turn.failed" => {
                 let error = object.object("error");

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-use super::turn_context::TurnContext;
+use super::{token_count, turn_context::TurnContext};
 use crate::{
     conversation::{CorrId, Json, Outcome, Text, TokenUsage},
     executors::{
@@ -13,7 +13,6 @@ use crate::{
             tools::{
                 AgentCall, CommandExecution, FileChanges, MakeImage, McpCall, Tool, WebSearch,
             },
-            usage::take_usage,
         },
         content::{self, Blocks, Part},
         wire::{Fields, Object, value},
@@ -113,14 +112,7 @@ impl<'a> Event<'a> {
             "agent_reasoning" | "agent_reasoning_raw_content" => {
                 Self::Thought(payload.text("text").unwrap_or_default())
             }
-            "token_count" => {
-                payload.ignore(&["rate_limits"]);
-                let mut info = payload.object("info").unwrap_or_default();
-                Self::TokenCount {
-                    total: info.object("total_token_usage").map(take_usage),
-                    last: info.object("last_token_usage").map(take_usage),
-                }
-            }
+            "token_count" => token_count::take(payload),
             "dynamic_tool_call_request" => {
                 let id = payload.corr_id("callId").or_else(|| payload.corr_id("call_id"));
                 payload.ignore(&["startedAtMs", "started_at_ms"]);

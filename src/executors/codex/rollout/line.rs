@@ -40,6 +40,10 @@ pub struct SessionMeta {
     pub started_at: Option<Timestamp>,
     /// The directory that the agent works in.
     pub cwd: Option<Text>,
+    /// The branch there.
+    pub branch: Option<Text>,
+    /// Who serves the model.
+    pub provider: Option<Text>,
     /// The agent's version.
     pub cli_version: Option<Text>,
     /// The session that started this one as a sub-agent, or that this one was forked from.
@@ -113,12 +117,14 @@ impl SessionMeta {
             id: own_id.map(SessionId::from),
             started_at: payload.timestamp("timestamp"),
             cwd: payload.text("cwd"),
+            branch: payload.object("git").and_then(|mut git| git.text("branch")),
+            provider: payload.text("model_provider"),
             cli_version: payload.text("cli_version"),
             forked: forked_from.is_some(),
             parent: parent.map(SessionId::from).or(spawned_by).or(forked_from.map(SessionId::from)),
         };
         // Instructions are nothing that anybody said; the rest is the program's own.
-        payload.ignore(&["session_id", "timestamp", "originator", "model_provider", "git"]);
+        payload.ignore(&["session_id", "timestamp", "originator", "git"]);
         payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
         payload.ignore(&["thread_source", "history_mode", "context_window"]);
         payload.ignore(&["agent_nickname", "agent_role", "agent_path", "multi_agent_version"]);

@@ -15,6 +15,7 @@ mod recognise;
 mod reducer;
 mod session;
 mod step;
+mod token_count;
 mod turn_context;
 
 pub use self::reducer::CodexRollout;

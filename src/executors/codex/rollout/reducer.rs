@@ -34,7 +34,7 @@ impl Executor for CodexRollout {
         name: "codex-rollout",
         title: "Codex CLI, rollout file",
         agent: AGENT,
-        homes: &["~/.codex/sessions"],
+        homes: &["${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"],
     };
     type Line<'a> = RolloutJson<'a>;
     type Result = CodexResult;

@@ -9,18 +9,20 @@ use super::{
 };
 use crate::conversation::{NormalizedEntryType, Outcome, Session, Text, TokenUsage};
 
-/// A copied history is written in one go; the first pause ends it. Its lines bear the time of the
-/// copy, a few milliseconds apart, and what follows needs an answer of the model.
+/// A copied history is written in one go. Where its lines bear the time of the copy, they are a few
+/// milliseconds apart, and the first pause ends it: what follows needs an answer of the model.
 const LONGEST_PAUSE_MS: u64 = 1000;
 
 impl Step<'_, '_> {
     /// The first is the session's; one with another id is that of a session that it was forked from,
     /// and the history of that session follows.
     pub(super) fn session_meta(&mut self, meta: SessionMeta) {
-        let SessionMeta { id, started_at, cwd, cli_version, parent, forked } = meta;
+        let SessionMeta { id, started_at, cwd, branch, provider, cli_version, parent, forked } =
+            meta;
         let session = &mut self.memory.session;
         if session.has_meta {
             if id != session.own_id {
+                session.forked = true;
                 session.replayed_at = self.cx.at;
             } else {
                 self.cx.session(Session { version: cli_version, ..Session::default() });
@@ -30,12 +32,15 @@ impl Step<'_, '_> {
         session.has_meta = true;
         session.forked = forked;
         session.own_id.clone_from(&id);
+        session.began_at = started_at.or(self.cx.at);
         self.cx.session(Session {
             session_id: id,
             version: cli_version,
+            provider,
             cwd,
+            branch,
             parent_session_id: parent,
-            started_at: started_at.or(self.cx.at),
+            started_at: session.began_at,
             ..Session::default()
         });
     }
@@ -51,8 +56,11 @@ impl Step<'_, '_> {
         }
     }
 
+    /// Whether the line is a copy. Where copied lines keep their times, they are older than the fork.
     fn is_replay(&self) -> bool {
-        self.memory.session.replayed_at.is_some()
+        let session = &self.memory.session;
+        let is_older = session.forked && self.cx.at.is_some() && self.cx.at < session.began_at;
+        is_older || session.replayed_at.is_some()
     }
 
     pub(super) fn settings(&mut self, context: TurnContext) {

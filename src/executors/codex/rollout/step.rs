@@ -28,6 +28,8 @@ pub(super) struct SessionMemory {
     pub(super) has_meta: bool,
     /// It begins with another session's history.
     pub(super) forked: bool,
+    /// When the file's own session began.
+    pub(super) began_at: Option<Timestamp>,
     /// The time of the last line of a history that is being copied.
     pub(super) replayed_at: Option<Timestamp>,
     pub(super) counter: Counter,

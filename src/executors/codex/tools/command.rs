@@ -8,6 +8,7 @@ use crate::{
     executors::{
         action::MappedCall,
         codex::{case::either, result::CodexResult},
+        command_line::command_line,
         wire::{Object, value},
     },
 };
@@ -91,57 +92,4 @@ pub fn duration_ms(raw: Raw<'_>) -> Option<u64> {
     let mut duration: Object<'_> = value::object(raw)?;
     let (secs, nanos) = (duration.u64("secs")?, duration.u64("nanos").unwrap_or(0));
     Some(secs.saturating_mul(1000).saturating_add(nanos / 1_000_000))
-}
-
-/// A command line: a string as it is; of an argument list that only starts a shell, the script;
-/// otherwise the arguments, quoted where a shell would need it.
-pub fn command_line(raw: Raw<'_>) -> Option<Text> {
-    if let Some(line) = Text::from_raw(raw) {
-        return Some(line);
-    }
-    let arguments: Vec<Raw<'_>> = value::elements(raw)?;
-    let arguments: Vec<Text> = arguments.into_iter().map(Text::from_raw).collect::<Option<_>>()?;
-    if let [shell, flag, script] = arguments.as_slice()
-        && is_shell(&shell.decode())
-        && ["-c", "-lc", "-Command", "/c"].contains(&&*flag.decode())
-    {
-        return Some(script.clone());
-    }
-    let quoted: Vec<_> = arguments.iter().map(|argument| quote(&argument.decode())).collect();
-    Some(Text::from(quoted.join(" ")))
-}
-
-fn is_shell(program: &str) -> bool {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let name = name.strip_suffix(".exe").unwrap_or(name);
-    ["bash", "sh", "zsh", "dash", "fish", "pwsh", "powershell", "cmd"].contains(&name)
-}
-
-fn quote(argument: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,~^".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn command_lines_read_as_somebody_would_type_them() {
-        for (json, line) in [
-            (r#""/bin/bash -lc 'ls -la'""#, "/bin/bash -lc 'ls -la'"),
-            (r#"["bash","-lc","cd x && ls"]"#, "cd x && ls"),
-            (r#"["git","commit","-m","it's done"]"#, r"git commit -m 'it'\''s done'"),
-            (r#"["ls"]"#, "ls"),
-            (r#"["printf",""]"#, "printf ''"),
-        ] {
-            let raw = serde_json::from_str(json).unwrap();
-            assert_eq!(command_line(raw), Some(line.into()), "{json}");
-        }
-        assert_eq!(command_line(serde_json::from_str(r#"["ls", 1]"#).unwrap()), None);
-    }
 }

@@ -46,6 +46,7 @@ impl<'a> McpCall<'a> {
         call.take_invocation(object);
         if let Some(mut invocation) = object.object("invocation") {
             call.take_invocation(&mut invocation);
+            object.adopt("invocation", invocation);
         }
         if let Some(mut result) = object.object("result") {
             match result.raw("Err") {

@@ -16,7 +16,7 @@ use crate::json::Raw;
 pub use self::{
     agents::{AgentCall, call as agent_call},
     changes::{FileChanges, file_change},
-    command::{CommandExecution, command_line, duration_ms},
+    command::{CommandExecution, duration_ms},
     mcp::McpCall,
     web::WebSearch,
 };

@@ -37,12 +37,14 @@ impl<'a> WebSearch<'a> {
             let queries: Vec<_> = queries.iter().map(Text::decode).collect();
             Text::from(queries.join(", "))
         });
-        let url = action.text("url");
+        let (url, pattern, asked) =
+            (action.text("url"), action.text("pattern"), action.text("query"));
+        object.adopt("action", action);
         // Of a page that is opened, the event's own `query` is the address.
         let stated =
             object.text("query").filter(|query| !query.is_empty() && url.as_ref() != Some(query));
         // The list of questions is the fullest; the event's own `query` may be an abridgement.
-        let query = action.text("pattern").or(queries).or_else(|| action.text("query")).or(stated);
+        let query = pattern.or(queries).or(asked).or(stated);
         Self {
             kind: kind.unwrap_or(Cow::Borrowed("search")),
             query: query.unwrap_or_default(),

@@ -112,7 +112,8 @@ fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
 }
 
 impl<'a> Block<'a> {
-    fn read(raw: Raw<'a>) -> Self {
+    /// Reads a block; a string is a text.
+    pub(crate) fn read(raw: Raw<'a>) -> Self {
         let Some(mut object) = value::object(raw) else {
             let kind = match Text::from_raw(raw) {
                 Some(text) => BlockKind::Text(text),
@@ -128,7 +129,7 @@ impl<'a> Block<'a> {
                 BlockKind::Text(object.text("text").unwrap_or_default())
             }
             "thinking" => {
-                object.ignore(&["signature"]);
+                object.ignore(&["signature", "signatureProvider", "durationMs"]);
                 BlockKind::Thinking(object.text("thinking").unwrap_or_default())
             }
             "redacted_thinking" => {
@@ -144,13 +145,15 @@ impl<'a> Block<'a> {
             }
             _ => return Self { kind: BlockKind::Unknown { name, raw }, unknown: Fields::new() },
         };
+        // Of a block itself; nothing refers to it.
+        object.ignore(&["id"]);
         Self { kind, unknown: object.rest() }
     }
 }
 
 impl<'a> ToolUse<'a> {
     fn take(object: &mut Object<'a>) -> Self {
-        object.ignore(&["caller", "server_name"]);
+        object.ignore(&["caller", "server_name", "thoughtSignature"]);
         Self {
             id: object.corr_id("id"),
             name: object.str("name").unwrap_or_default(),
@@ -167,8 +170,8 @@ impl<'a> ToolResult<'a> {
         let mut unknown_parts = Fields::new();
         let body = content.map(|content| read_body(content, &mut unknown_parts));
         Self {
-            id: object.corr_id("tool_use_id"),
-            is_error: object.bool("is_error").unwrap_or(failed),
+            id: object.corr_id("tool_use_id").or_else(|| object.corr_id("toolUseId")),
+            is_error: object.bool("is_error").or_else(|| object.bool("isError")).unwrap_or(failed),
             body: body.unwrap_or_default(),
             unknown_parts,
         }
@@ -220,10 +223,10 @@ fn read_part<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
 
 /// What stands for bytes that no entry should carry: `[image: image/png, 12345 bytes]`.
 fn describe_media(name: &str, object: &mut Object<'_>) -> Text {
-    object.ignore(&["citations", "context"]);
+    object.ignore(&["citations", "context", "generated"]);
     let title = object.str("title");
     let mut source = object.object("source").unwrap_or_default();
-    let media_type = source.str("media_type");
+    let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
     let place = source.str("url").or_else(|| source.str("file_id"));
     let size = source.raw("data").map(|data| match source.get_str("type").as_deref() {
         Some("base64") | None => format!("{} bytes", base64_bytes(data.get().trim_matches('"'))),

@@ -2,10 +2,16 @@
 //! Amp write them into their logs.
 
 mod content;
+mod denial;
+mod error;
 mod messages;
+mod partial;
 pub(crate) mod usage;
 
 pub(crate) use self::{
     content::{Block, BlockKind, Message, ToolResult, ToolUse},
+    denial::Denial,
+    error::error_message,
     messages::{Reader, read},
+    partial::PartialEvent,
 };

@@ -1,7 +1,6 @@
 //! Droid's session files: `~/.factory/sessions/<project>/<session>.jsonl`.
 //!
-//! The settings file beside each of them is one JSON object without a type: nothing of a
-//! conversation, and never taken for the beginning of one.
+//! The tokens of a session are in the settings file beside it, which is a format of its own.
 
 mod recognise;
 mod reducer;

@@ -1,14 +1,10 @@
 //! The wire types of Droid's session files.
 
-use std::borrow::Cow;
-
-use crate::json::Raw;
-
 use crate::{
     conversation::{SessionId, Text},
     executors::{
         context::Extra,
-        dialect::anthropic::Message,
+        droid::message::BlockMessage,
         executor::{Header, Parsed},
         wire::Object,
     },
@@ -20,7 +16,7 @@ pub enum SessionJson<'a> {
     /// `session_start`: the first line.
     Start(SessionStart),
     /// `message`.
-    Message(SessionMessage<'a>),
+    Message(Box<BlockMessage<'a>>),
     /// `compaction_state`: the history was replaced by this summary.
     Compaction(Text),
     /// `agent_turn_outcome` or `session_end`: how a turn or the session ended.
@@ -51,25 +47,18 @@ pub struct SessionStart {
     pub parent: Option<SessionId>,
 }
 
-/// What somebody said or did.
-#[derive(Clone, Debug, Default)]
-pub struct SessionMessage<'a> {
-    /// `user` or `assistant`. Results of tools are in messages of the user.
-    pub role: Cow<'a, str>,
-    /// Whether only the model was to see it: context that nobody typed.
-    pub hidden: bool,
-    pub model: Option<Text>,
-    pub reasoning_effort: Option<Text>,
-    pub message: Message<'a>,
-}
-
 impl<'a> SessionJson<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &Header<'a>) -> Parsed<Self> {
         Parsed::Line(match &*header.name {
             "session_start" => Self::Start(SessionStart::take(object)),
             // The stream's messages have their text beside the type: another format.
             "message" => match object.object("message") {
-                Some(message) => Self::Message(SessionMessage::take(object, message)),
+                Some(message) => {
+                    let mut line = BlockMessage::take(message);
+                    object.ignore(&["parentId"]);
+                    line.message.id = object.text("id");
+                    Self::Message(Box::new(line))
+                }
                 None => return Parsed::Foreign,
             },
             // Repeats the list of the last `TodoWrite` call.
@@ -112,20 +101,5 @@ impl SessionStart {
         // `version` is the file's, not the program's.
         object.ignore(&["owner", "version", "hostId"]);
         start
-    }
-}
-
-impl<'a> SessionMessage<'a> {
-    fn take(line: &mut Object<'a>, mut message: Object<'a>) -> Self {
-        line.ignore(&["parentId"]);
-        message.ignore(&["interactionMode", "openaiMessageId"]);
-        let is_hidden = |raw: Raw<'_>| (raw.get() == r#""llm_only""#).then_some(());
-        Self {
-            role: message.str("role").unwrap_or_default(),
-            hidden: message.take("visibility", is_hidden).is_some(),
-            model: message.text("modelId"),
-            reasoning_effort: message.text("reasoningEffort"),
-            message: Message { id: line.text("id"), ..Message::take(message) },
-        }
     }
 }

@@ -1,0 +1,168 @@
+//! [`Child`]: the agent's process, what it prints, and the signals that it gets.
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal, Read, Write},
+    process::{self, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread,
+};
+
+use crate::{allocator::unsettle, error::Error};
+
+/// Pieces that wait to be taken: the agent waits when there are more.
+const AHEAD: usize = 64;
+
+/// The size of a piece in bytes.
+const PIECE: usize = 64 << 10;
+
+/// Where a piece comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// What is said to the agent.
+    Input,
+    /// What it answers.
+    Output,
+    /// What else it prints.
+    Error,
+}
+
+/// What was heard.
+pub(super) type Heard = (Stream, Vec<u8>);
+
+/// An agent that runs.
+pub(super) struct Child {
+    child: process::Child,
+    heard: Receiver<Heard>,
+}
+
+impl Child {
+    /// Starts an agent. With `tap`, standard input and output are passed on to it and from it.
+    pub(super) fn start(command: &[OsString], tap: bool) -> Result<Self, Error> {
+        let Some((program, arguments)) = command.split_first() else {
+            return Err(Error::WrongUse("name a command".to_owned()));
+        };
+        let mut command = Command::new(program);
+        unsettle(&mut command);
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if tap {
+            command.stdin(Stdio::piped());
+        }
+        let mut child = command.spawn().map_err(|error| Error::Start {
+            command: program.to_string_lossy().into_owned(),
+            error,
+        })?;
+        let (say, heard) = sync_channel(AHEAD);
+        if let Some(mut stdin) = child.stdin.take() {
+            let say = say.clone();
+            // Ends with the process: nothing wakes a thread that reads standard input.
+            thread::spawn(move || {
+                pass(io::stdin(), |piece| {
+                    stdin.write_all(piece).and_then(|()| stdin.flush()).is_ok()
+                        && say.send((Stream::Input, piece.to_vec())).is_ok()
+                });
+            });
+        }
+        if let Some(stdout) = child.stdout.take() {
+            let say = say.clone();
+            thread::spawn(move || {
+                pass(stdout, |piece| {
+                    let passed = !tap || write_out(piece).is_ok();
+                    listen(&say, Stream::Output, piece) && passed
+                });
+            });
+        }
+        if let Some(stderr) = child.stderr.take() {
+            thread::spawn(move || {
+                pass(stderr, |piece| {
+                    if tap {
+                        let _ = io::stderr().write_all(piece);
+                    }
+                    listen(&say, Stream::Error, piece)
+                });
+            });
+        }
+        forward_signals(&child)?;
+        Ok(Self { child, heard })
+    }
+
+    /// What it prints, until it has ended.
+    pub(super) fn heard(&self) -> &Receiver<Heard> {
+        &self.heard
+    }
+
+    /// Waits until it has ended.
+    pub(super) fn wait(mut self) -> io::Result<ExitStatus> {
+        self.child.wait()
+    }
+}
+
+fn listen(say: &SyncSender<Heard>, stream: Stream, piece: &[u8]) -> bool {
+    say.send((stream, piece.to_vec())).is_ok()
+}
+
+fn write_out(piece: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(piece)?;
+    out.flush()
+}
+
+/// Reads to the end, or until nobody takes what is read.
+fn pass(mut from: impl Read, mut to: impl FnMut(&[u8]) -> bool) {
+    let mut buffer = vec![0; PIECE];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => {
+                if !buffer.get(..length).is_some_and(&mut to) {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Passes signals on to the agent: the program itself ends when the agent has. A second Ctrl-C ends the agent at
+/// once.
+#[cfg(unix)]
+fn forward_signals(child: &process::Child) -> Result<(), Error> {
+    use rustix::process::{Pid, Signal, kill_process};
+    use signal_hook::{
+        consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+        iterator::Signals,
+    };
+
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map_err(Error::Output)?;
+    let agent = Pid::from_child(child);
+    // A terminal sends Ctrl-C to the agent, too.
+    let has_terminal = io::stdin().is_terminal();
+    thread::spawn(move || {
+        let mut interrupted = 0;
+        for signal in signals.forever() {
+            let forwarded = match signal {
+                SIGINT => {
+                    interrupted += 1;
+                    match interrupted {
+                        1 if has_terminal => continue,
+                        1 => Signal::INT,
+                        2 => Signal::TERM,
+                        _ => Signal::KILL,
+                    }
+                }
+                SIGHUP => Signal::HUP,
+                SIGQUIT => Signal::QUIT,
+                _ => Signal::TERM,
+            };
+            // It may have ended already.
+            let _ = kill_process(agent, forwarded);
+        }
+    });
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn forward_signals(_: &process::Child) -> Result<(), Error> {
+    Ok(())
+}

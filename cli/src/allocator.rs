@@ -1,0 +1,42 @@
+//! How the allocator of glibc treats large blocks.
+//!
+//! It returns large blocks to the system when they are freed, but it raises the size that counts as large to that
+//! of the largest block so far, up to 32 MiB, and then keeps such blocks, in each thread. A log with one line of
+//! 16 MiB would cost several times its size until the end. With a fixed size they are returned at once. It can be
+//! set by the environment only, before the program starts, since unsafe code is forbidden here.
+
+use std::process::Command;
+
+/// The variable of glibc.
+const SETTING: &str = "MALLOC_MMAP_THRESHOLD_";
+
+/// From this size on, in bytes, a block is large.
+const LARGE: &str = "1048576";
+
+/// Starts the program again with a fixed size, unless the environment has one.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn settle() {
+    use std::{env, os::unix::process::CommandExt};
+
+    if env::var_os(SETTING).is_some() {
+        return;
+    }
+    let Ok(program) = env::current_exe() else { return };
+    let mut arguments = env::args_os();
+    let mut command = Command::new(program);
+    if let Some(name) = arguments.next() {
+        command.arg0(name);
+    }
+    // Returns only if it failed: then memory is not bounded as tightly, and everything else is the same.
+    let _ = command.args(arguments).env(SETTING, LARGE).exec();
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn settle() {}
+
+/// Keeps the setting from another program.
+pub(crate) fn unsettle(command: &mut Command) {
+    if std::env::var_os(SETTING).is_some_and(|size| size == LARGE) {
+        command.env_remove(SETTING);
+    }
+}

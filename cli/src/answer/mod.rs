@@ -1,0 +1,173 @@
+//! Answers from a database, for people and for programs.
+//!
+//! The verbs `usage`, `blocks`, `sessions`, `show`, `files`, `search`, `tools`, `errors`, `task` and `query` share this: which
+//! database and which sessions they are about, and how their answer is printed.
+//!
+//! With `--format json` every answer is an array of objects with the columns named below, in this
+//! order and with `null` where a log says nothing. Columns may be added at the end; none is renamed
+//! or removed. Moments are RFC 3339 in UTC, `_ms` are milliseconds, rates are parts of one.
+//!
+//! - `sessions`: `number`, `session`, `task`, `agent`, `model`, `outcome`, `began`, `ended`,
+//!   `duration_ms`, `turns`, `entries`, `calls`, `failures`, `input_tokens`, `output_tokens`,
+//!   `cost_usd`, `cwd`, `title`, `parent`, `source`, `cost_basis`
+//! - `files`: `path`, `changes`, `calls`, `sessions`, `at`; with a path: `at`, `session` (a number), `title`,
+//!   `path`, `changes`, `calls`
+//! - `search`: `at`, `task`, `session` (a number), `index`, `type`, `tool`, `snippet`, `matches` (what
+//!   matched, separated by line feeds), `title`
+//! - `tools`: `tool`, `calls`, `open`, `failures`, `failure_rate`, `p50_ms`, `p95_ms`
+//! - `errors`: `at`, `task`, `session` (a number), `index`, `tool` (`null` for messages),
+//!   `status`, `exit_code`, `what`, `message`, `title`
+//! - `task list`: `task`, `sessions`, `agents`, `began`, `ended`, `duration_ms`, `entries`, `calls`,
+//!   `failures`, `input_tokens`, `output_tokens`, `cost_usd`, `cost_basis`
+//! - `usage`: one column for each key of `--by` (`day`, `week`, `month`, `model`, `agent`, `project`, `session` (the
+//!   agent's id of the session that the person began), `task`, `branch`; `null` where the log does not state it);
+//!   then `sessions`, `input_tokens` (cached ones included), `output_tokens` (reasoning included),
+//!   `cache_read_tokens`, `cache_write_tokens`, `reasoning_tokens`, `cost_usd`, `cost_basis`
+//! - `blocks`: `state` (`active` or `past`), `began`, `ended` (of the window), `models`, `input_tokens`,
+//!   `output_tokens`, `cache_read_tokens`, `cache_write_tokens`, `cost_usd`, `tokens_per_minute`, `cost_usd_per_hour`,
+//!   `projected_tokens`, `projected_cost_usd` (at the end of the window, if it goes on like this; of the active one),
+//!   `token_limit`, `limit_share`, `cost_basis`
+//! - `query sql`: the columns of the query
+//!
+//! Two answers are objects of such arrays: `task show`, with `task` (as in `task list`), `sessions`, `usage`
+//! (`model`, `input_tokens`, `output_tokens`, `cache_read_tokens`, `cache_write_tokens`,
+//! `reasoning_tokens`, `cost_usd`, `cost_basis`), `tools`, `failures` (as `errors`), `files` (`path`, `changes`,
+//! `calls`), `warnings` (`kind`, `subject`, `count`, `message`) and `timeline` (`at`, `session`,
+//! `index`, `type`, `tool`, `status`, `duration_ms`, `content`); and `show`, with `session` (as in
+//! `sessions`) and `entries`, each with its `index`, its `source` (`line`, `offset`) and the whole
+//! `entry` as in the output of `foldline replay --format conversation`. As CSV, a task is its
+//! timeline, and a session its entries.
+//!
+//! `cost_basis` says where a cost is from: `logged` (the log states it), `estimated` (the tokens times the prices of
+//! `--prices` or the built-in ones), `mixed` (a sum of both), `null` (the cost is unknown). Where a log states what a
+//! session cost as a whole, nothing of it is estimated. What has no price is left out of a sum, and reported.
+//!
+//! Calls count as failures when they failed, were denied or cancelled, or were left unfinished.
+//! `--since` and `--until` choose sessions that were active in that time, and for `tools`, `errors`
+//! and `search` the entries of that time; for `usage` the quarters of an hour that are at least partly in it.
+
+pub(crate) mod blocks;
+pub(crate) mod errors;
+pub(crate) mod files;
+pub(crate) mod filters;
+pub(crate) mod find;
+pub(crate) mod listing;
+pub(crate) mod prices;
+mod print;
+pub(crate) mod query;
+pub(crate) mod search;
+mod session;
+pub(crate) mod sessions;
+pub(crate) mod show;
+mod spreadsheet;
+mod sql;
+pub(crate) mod statusline;
+pub(crate) mod task;
+pub(crate) mod tools;
+pub(crate) mod usage;
+pub(crate) mod when;
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+use jiff::tz::TimeZone;
+
+pub(crate) use self::print::PrintArgs;
+use self::{filters::Filters, prices::PricesArgs, print::Printed, when::Span};
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, ingest, program::Program,
+};
+use foldline::emitters::sqlite::Database;
+
+/// The options of every question.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AskArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+
+    #[command(flatten)]
+    filters: Filters,
+
+    #[command(flatten)]
+    prices: PricesArgs,
+
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+/// The database that is asked.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DatabaseArgs {
+    #[command(flatten)]
+    database: DatabaseOption,
+
+    /// Answer from what was read before, and do not look for new logs. Only the default database is brought up
+    /// to date
+    #[arg(long, global = true)]
+    no_refresh: bool,
+}
+
+impl DatabaseArgs {
+    /// The path of the database.
+    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
+        self.database.path()
+    }
+
+    /// Opens the database for reading. The default one is brought up to date first.
+    pub(crate) fn open(&self, program: &Program) -> Result<Database, Error> {
+        let path = self.database.path()?;
+        DistinctFiles::of_database(&path)?;
+        if self.database.is_default() && !self.no_refresh {
+            ingest::refresh(program, &path)?;
+        }
+        Ok(Database::open_read_only(&path, Duration::from_secs(10))?)
+    }
+}
+
+/// A question: which database, which sessions, which rows.
+pub(crate) struct Asked<'a> {
+    filters: &'a Filters,
+    print: &'a PrintArgs,
+    span: Span,
+    zone: TimeZone,
+    database: Database,
+}
+
+/// Answers a question: opens the database, finds the answer, and prints it.
+pub(crate) fn answer<A: Printed>(
+    program: &Program,
+    args: &AskArgs,
+    find: impl FnOnce(&Asked<'_>) -> Result<A, Error>,
+) -> Result<u8, Error> {
+    let asked = Asked {
+        filters: &args.filters,
+        print: &args.print,
+        span: args.filters.span()?,
+        zone: args.filters.zone(),
+        database: args.database.open(program)?,
+    };
+    args.prices.teach(asked.database.connection())?;
+    let answer = find(&asked)?;
+    asked.database.confirm()?;
+    args.print.print(answer, &asked.zone)?;
+    Ok(exit::FINE)
+}
+
+impl Asked<'_> {
+    /// The number of rows to query: one more than are shown, to know whether there are more.
+    fn rows(&self) -> i64 {
+        i64::try_from(self.print.limit()).unwrap_or(i64::MAX).saturating_add(1)
+    }
+
+    /// A condition on timestamps in SQL; always true if no time was requested.
+    fn within(&self, moment: &str) -> String {
+        match self.span {
+            Span::ALL => "true".to_owned(),
+            Span { start, end } => format!("({moment} >= {start} AND {moment} < {end})"),
+        }
+    }
+
+    fn failed(&self, error: &rusqlite::Error) -> Error {
+        Error::Database(self.database.error(error))
+    }
+}

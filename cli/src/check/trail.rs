@@ -1,0 +1,104 @@
+//! The audit trail of a database, against what the database has committed to it.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    path::Path,
+};
+
+use foldline::emitters::{
+    audit::{About, Verified, Verifier, verify},
+    sqlite::Database,
+};
+
+use crate::{
+    error::Error,
+    ingest::{MAX_FIRST, StoredTrail},
+};
+
+/// Verifies the chain of a trail, and compares it with the database: says what was looked at, or else what is
+/// wrong.
+pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, String>, Error> {
+    let input = |error| Error::Input { path: path.to_owned(), error };
+    let mut file = File::open(path).map_err(input)?;
+    let commits = database.commits()?;
+    let stored = match of_database(database, first(&file).map_err(input)?) {
+        Ok(stored) => stored,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    // What is committed and not yet in the file is in the outbox, with nothing between the two.
+    let rest = stored.outbox(database)?;
+    file.seek(SeekFrom::Start(stored.written)).map_err(input)?;
+    let mut beyond = Vec::new();
+    (&file).take(rest.len() as u64 + 1).read_to_end(&mut beyond).map_err(input)?;
+    if !rest.starts_with(&beyond) {
+        return Ok(Err("it goes on with something that the database has not committed".to_owned()));
+    }
+    file.seek(SeekFrom::Start(0)).map_err(input)?;
+    let committed = BufReader::new(file.take(stored.written).chain(rest.as_slice()));
+    let mut known = 0;
+    let verified = verify(committed, |record| known = known.max(commits_in(&record)));
+    let head = match verified.map_err(input)? {
+        Ok(head) => head,
+        Err(fault) => return Ok(Err(fault.to_string())),
+    };
+    if head != stored.head {
+        return Ok(Err(format!(
+            "it has {} records, of which the last has the hash {}; the database has committed {} records, the \
+             last with the hash {}",
+            head.count, head.hash, stored.head.count, stored.head.hash
+        )));
+    }
+    if known > commits {
+        return Ok(Err(format!(
+            "it knows of {known} commits, and the database of only {commits}: the database was set back"
+        )));
+    }
+    let missed = commits.saturating_sub(stored.commits);
+    let mut looked_at = format!("the audit trail, {} records, against the database", head.count);
+    if missed > 0 {
+        looked_at += &format!(
+            "; the last {missed} commits were made without it, which its next record will say"
+        );
+    }
+    let waiting = rest.len() - beyond.len();
+    if waiting > 0 {
+        looked_at += &format!(
+            "; {waiting} bytes of it are committed and not yet in the file, the next ingest writes them"
+        );
+    }
+    Ok(Ok(looked_at))
+}
+
+/// What the database has committed to the trail that begins with this record.
+fn of_database(database: &Database, first: Option<About>) -> Result<StoredTrail, String> {
+    let fail = |error: Error| error.to_string();
+    let ledger = database.id().map_err(|error| error.to_string())?;
+    match first {
+        Some(About::Trail { ledger: named, .. }) if named != ledger => {
+            Err(format!("it is that of another database, {named}; this one is {ledger}"))
+        }
+        Some(About::Trail { trail, .. }) => {
+            StoredTrail::find(database, &trail).map_err(fail)?.ok_or_else(|| {
+                "it was begun by a later state of this database, which an older one has replaced"
+                    .to_owned()
+            })
+        }
+        _ => Err("it does not begin as the audit trail of a database does".to_owned()),
+    }
+}
+
+/// What the first record is about, if it is one.
+fn first(file: &File) -> io::Result<Option<About>> {
+    let mut line = Vec::new();
+    BufReader::new(file.take(MAX_FIRST)).read_until(b'\n', &mut line)?;
+    Ok(Verifier::alone(&line).ok().map(|record| record.about))
+}
+
+/// How many commits of the ledger a record knows of.
+fn commits_in(record: &Verified) -> u64 {
+    match record.about {
+        About::Trail { commits, .. } | About::Gap { commits, .. } => commits,
+        _ => 0,
+    }
+}

@@ -1,0 +1,86 @@
+//! [`Document`]: a session that is collected in one format, and rendered at the end.
+
+use std::{collections::BTreeMap, convert::Infallible};
+
+use foldline::{
+    conversation::{Conversation, DomainEvent},
+    emitters::{html::Page, markdown::Markdown},
+    transduce::{Batch, Emitter},
+};
+use serde::Serialize;
+
+use super::args::Format;
+
+/// A session in one format.
+pub(super) enum Document {
+    Html(Box<Page>),
+    Markdown(Box<Markdown>),
+    Json(Box<Conversation>),
+}
+
+/// A conversation, and what was replaced in it.
+#[derive(Serialize)]
+struct Redacted<'d> {
+    #[serde(flatten)]
+    conversation: &'d Conversation,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    redacted: &'d BTreeMap<&'static str, u64>,
+}
+
+impl Document {
+    pub(super) fn new(format: Format) -> Self {
+        match format {
+            Format::Html => Self::Html(Box::default()),
+            Format::Md => Self::Markdown(Box::default()),
+            Format::Json => Self::Json(Box::default()),
+        }
+    }
+
+    /// The whole document, with what was replaced in it.
+    pub(super) fn render(
+        mut self,
+        redacted: &BTreeMap<&'static str, u64>,
+    ) -> serde_json::Result<String> {
+        let note = note(redacted);
+        match &mut self {
+            Self::Html(page) => note.into_iter().for_each(|note| page.set_note(note)),
+            Self::Markdown(document) => note.into_iter().for_each(|note| document.set_note(note)),
+            Self::Json(_) => {}
+        }
+        Ok(match self {
+            Self::Html(page) => page.render(),
+            Self::Markdown(document) => document.render(),
+            Self::Json(conversation) if redacted.is_empty() => {
+                serde_json::to_string_pretty(&conversation)? + "\n"
+            }
+            Self::Json(conversation) => {
+                let document = Redacted { conversation: &conversation, redacted };
+                serde_json::to_string_pretty(&document)? + "\n"
+            }
+        })
+    }
+}
+
+/// What was replaced, for a person; `None` if nothing was.
+pub(super) fn note(redacted: &BTreeMap<&'static str, u64>) -> Option<String> {
+    let counts: Vec<_> = redacted.iter().map(|(kind, n)| format!("{n} × {kind}")).collect();
+    (!counts.is_empty()).then(|| format!("replaced, as far as it was found: {}", counts.join(", ")))
+}
+
+impl Emitter<DomainEvent, Infallible> for Document {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+        match self {
+            Self::Html(page) => page.apply(event),
+            Self::Markdown(document) => document.apply(event),
+            Self::Json(conversation) => conversation.apply(event),
+        }
+        Batch::EMPTY
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        if let Self::Html(page) = self {
+            page.end();
+        }
+        Batch::EMPTY
+    }
+}

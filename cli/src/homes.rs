@@ -1,0 +1,162 @@
+//! Where agents keep their logs, and where this program keeps its database.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use etcetera::BaseStrategy;
+use foldline::{
+    executors::{DynExecutor, Format, Registry},
+    files::owner_only_folder,
+};
+
+use crate::error::Error;
+
+/// A folder in which an agent keeps logs.
+#[derive(Clone, Debug)]
+pub(crate) struct Home {
+    pub(crate) format: &'static Format,
+    pub(crate) folder: PathBuf,
+}
+
+/// The folders in which the agents that can be read keep their logs, by the environment, each once. They
+/// need not exist.
+pub(crate) fn homes(registry: &Registry) -> Vec<Home> {
+    let Ok(home) = etcetera::home_dir() else { return Vec::new() };
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    let mut homes = BTreeMap::new();
+    for format in registry.iter().map(DynExecutor::format) {
+        for folder in format.homes.iter().flat_map(|folder| expand(folder, &home, &variable)) {
+            homes.entry(folder).or_insert(format);
+        }
+    }
+    homes.into_iter().map(|(folder, format)| Home { format, folder }).collect()
+}
+
+/// Those that exist.
+pub(crate) fn existing(registry: &Registry) -> Vec<Home> {
+    homes(registry).into_iter().filter(|home| home.folder.is_dir()).collect()
+}
+
+/// The folders in which an agent keeps its logs, as far as they exist.
+pub(crate) fn of_agent(registry: &Registry, agent: &str) -> Vec<PathBuf> {
+    let homes = existing(registry).into_iter().filter(|home| home.format.agent == agent);
+    homes.map(|home| home.folder).collect()
+}
+
+/// The paths that were given, or else the folders of the agents.
+pub(crate) fn or_homes(paths: &[PathBuf], registry: &Registry) -> Result<Vec<PathBuf>, Error> {
+    if !paths.is_empty() {
+        return Ok(paths.to_vec());
+    }
+    let found: Vec<_> = existing(registry).into_iter().map(|home| home.folder).collect();
+    match found.is_empty() {
+        true => Err(Error::NoHomes { searched: names(&homes(registry)) }),
+        false => Ok(found),
+    }
+}
+
+/// The folders, for a message.
+pub(crate) fn names(homes: &[Home]) -> String {
+    homes.iter().map(|home| tilde(&home.folder)).collect::<Vec<_>>().join(", ")
+}
+
+/// The path with `~` for the home directory.
+pub(crate) fn tilde(path: &Path) -> String {
+    let below = etcetera::home_dir().ok().and_then(|home| {
+        let below = path.strip_prefix(home).ok()?;
+        Some(Path::new("~").join(below).display().to_string())
+    });
+    below.unwrap_or_else(|| path.display().to_string())
+}
+
+/// The folders that a home of a [`Format`] stands for.
+fn expand(pattern: &str, home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let named = pattern.strip_prefix("${").and_then(|rest| {
+        let (named, rest) = rest.split_once('}')?;
+        let (name, default) = named.split_once(":-")?;
+        Some((name, default, rest.trim_start_matches('/')))
+    });
+    let Some((name, default, rest)) = named else { return vec![at_home(pattern, home)] };
+    match variable(name) {
+        None => vec![at_home(default, home).join(rest)],
+        // Only text can have several parts.
+        Some(value) => match value.to_str() {
+            None => vec![Path::new(&value).join(rest)],
+            Some(folders) => {
+                let folders = folders.split(',').map(str::trim).filter(|folder| !folder.is_empty());
+                folders.map(|folder| at_home(folder, home).join(rest)).collect()
+            }
+        },
+    }
+}
+
+fn at_home(folder: &str, home: &Path) -> PathBuf {
+    match folder.strip_prefix('~') {
+        Some(rest) => home.join(rest.trim_start_matches('/')),
+        None => PathBuf::from(folder),
+    }
+}
+
+/// Which database a command works on.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct DatabaseOption {
+    /// The database [default: the one that FOLDLINE_DB names, else foldline/foldline.db in the user's folder
+    /// for data]
+    #[arg(long, value_name = "FILE", global = true)]
+    db: Option<PathBuf>,
+}
+
+impl DatabaseOption {
+    /// Whether no database was named: then it is the one that holds the sessions of this user's agents.
+    pub(crate) fn is_default(&self) -> bool {
+        self.db.is_none()
+    }
+
+    /// Its path. The folder of the default database is made if there is none, for its owner only.
+    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
+        if let Some(path) = &self.db {
+            return Ok(path.clone());
+        }
+        if let Some(path) = env::var_os("FOLDLINE_DB").filter(|path| !path.is_empty()) {
+            return Ok(path.into());
+        }
+        Ok(data_folder()?.join("foldline.db"))
+    }
+}
+
+/// The folder for what this program keeps, made for its owner only if there is none.
+pub(crate) fn data_folder() -> Result<PathBuf, Error> {
+    let strategy = etcetera::choose_base_strategy().map_err(|_| {
+        Error::WrongUse("there is no home directory: name a file with --db or --log".to_owned())
+    })?;
+    let folder = strategy.data_dir().join("foldline");
+    owner_only_folder(&folder).map_err(|error| Error::output(&folder, &error))?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_may_be_named_by_the_environment() {
+        let expand = |pattern, value: Option<&str>| {
+            let variable = |name: &str| {
+                assert_eq!(name, "TOOL_HOME");
+                value.map(OsString::from)
+            };
+            let folders = expand(pattern, Path::new("/home/me"), &variable);
+            folders.into_iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(expand("~/.tool/logs", None), ["/home/me/.tool/logs"]);
+        let home = "${TOOL_HOME:-~/.tool}/logs";
+        assert_eq!(expand(home, None), ["/home/me/.tool/logs"]);
+        assert_eq!(expand(home, Some("/a")), ["/a/logs"]);
+        assert_eq!(expand(home, Some("/a, ~/b,")), ["/a/logs", "/home/me/b/logs"]);
+    }
+}

@@ -1,0 +1,62 @@
+//! The files of an ingest: the logs that it finds, and the outputs that must not be among them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    args::IngestArgs,
+    summary::{Skipped, Summary},
+    walk,
+};
+use crate::{
+    distinct::DistinctFiles, error::Error, homes::existing, program::Program, sink::SinkName,
+};
+
+/// Finds the logs, and checks that no output is one of them, or another output. Outputs that are no logs and
+/// lie in the folders are left out.
+pub(super) fn find(
+    program: &Program,
+    args: &IngestArgs,
+    paths: &[PathBuf],
+    db: &Path,
+    summary: &mut Summary,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut files = DistinctFiles::default();
+    files.database(db)?;
+    if let Some(audit) = &args.audit {
+        files.output("--audit", audit)?;
+    }
+    if let Some(metrics) = &args.metrics {
+        files.replaced("--metrics", metrics)?;
+    }
+    SinkName::name_files(&args.sinks, &mut files)?;
+    if let Some(key) = &args.sign {
+        files.input("the key", key)?;
+    }
+    files.stdout()?;
+    files.stderr()?;
+    for path in paths.iter().filter(|path| !path.is_dir()) {
+        files.input("the log", path)?;
+    }
+    let mut logs = Vec::new();
+    for path in walk::walk(&with_homes(program, paths), args.hidden, summary) {
+        match files.is_output(&path, &program.registry)? {
+            true => summary.skip(&path, Skipped::Output),
+            false => logs.push(path),
+        }
+    }
+    Ok(logs)
+}
+
+/// The paths, and the folders of agents below them: those are hidden ones, and are read all the same.
+fn with_homes(program: &Program, paths: &[PathBuf]) -> Vec<PathBuf> {
+    let full = |path: &Path| fs::canonicalize(path).ok();
+    let folders: Vec<_> = paths.iter().filter_map(|path| full(path)).collect();
+    let homes = existing(&program.registry).into_iter().map(|home| home.folder);
+    let below = homes.filter(|home| {
+        full(home).is_some_and(|home| folders.iter().any(|folder| home.starts_with(folder)))
+    });
+    paths.iter().cloned().chain(below).collect()
+}

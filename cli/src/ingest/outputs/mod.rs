@@ -1,0 +1,211 @@
+//! [`Outputs`]: the audit trail and the files of the sinks, which are written beside the database.
+//!
+//! What is written to them is committed to the database first, with the rows of the same events, and then
+//! copied into the files. A file therefore never holds what is not committed. It is locked before
+//! anything is read of it or of what the database knows of it, and one that holds anything else than this
+//! database has written to it is refused and left as it is.
+
+mod file;
+mod trail;
+
+use foldline::{
+    conversation::Json,
+    emitters::{
+        audit::AuditChain,
+        sqlite::{Database, Rows, SqliteError},
+    },
+    ledger::{Commit, CommitError, Ledger, Receipt},
+};
+
+pub(super) use self::trail::whole_trails;
+pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
+use self::{
+    file::{FileState, LockedFile, OutputFile},
+    trail::Trail,
+};
+use super::{args::IngestArgs, read::Records, summary::Summary};
+use crate::{
+    error::Error,
+    keys::signing_key,
+    sink::{Gathered, SinkKind, SinkName},
+};
+
+/// The outputs beside a database.
+pub(super) struct Outputs {
+    trail: Option<Trail>,
+    sinks: Vec<(&'static str, OutputFile)>,
+    /// How many commits the database has, all of them with these outputs since they were opened.
+    commits: u64,
+}
+
+/// Where the outputs stand before something that may be undone.
+pub(super) struct OutputsState {
+    chain: Option<AuditChain>,
+    commits: u64,
+}
+
+impl Outputs {
+    /// Opens the files that were asked for, and writes what an earlier run has committed and not written.
+    pub(super) fn open(
+        args: &IngestArgs,
+        kinds: &[&SinkKind],
+        database: &mut Database,
+        summary: &mut Summary,
+    ) -> Result<Self, Error> {
+        let key = args.sign.as_deref().map(signing_key).transpose()?;
+        let trail = args.audit.as_deref().map(LockedFile::open).transpose()?;
+        let mut sinks = Vec::new();
+        for (SinkName { file, .. }, kind) in args.sinks.iter().zip(kinds) {
+            let Some(path) = file else {
+                return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
+            };
+            sinks.push((kind, LockedFile::open(path)?));
+        }
+        // Only now no other run changes what the database knows of the files.
+        let commits = database.commits()?;
+        let mut outputs = Self { trail: None, sinks: Vec::new(), commits };
+        if let Some(file) = trail {
+            let (trail, missed) = Trail::open(file, key, database, commits)?;
+            if let Some(missed) = missed {
+                let path = trail.file().path().display();
+                summary.note(format!(
+                    "the audit trail has a gap, and says so: {missed} commits were made without it: {path}"
+                ));
+            }
+            outputs.trail = Some(trail);
+        }
+        for (kind, file) in sinks {
+            outputs.sinks.push((kind.name, open_sink(kind, file, database, commits)?));
+        }
+        let is_unsigned = outputs.trail.as_ref().is_some_and(Trail::is_unsigned);
+        if is_unsigned || outputs.staged_length() > 0 {
+            outputs.commit(database, &[])?;
+        }
+        Ok(outputs)
+    }
+
+    /// Adds the output of a stretch.
+    pub(super) fn add(&mut self, records: Option<Records>, gathered: Gathered) {
+        if let (Some(trail), Some(records)) = (&mut self.trail, records) {
+            trail.append(records);
+        }
+        for (name, bytes) in gathered {
+            if let Some((_, file)) = self.sinks.iter_mut().find(|(known, _)| *known == name) {
+                file.staged().extend(bytes);
+            }
+        }
+    }
+
+    /// How many bytes wait for a commit.
+    pub(super) fn staged_length(&self) -> usize {
+        self.files().map(OutputFile::staged_length).sum()
+    }
+
+    /// Commits stretches together with what they have added, and writes that to the files.
+    pub(super) fn commit(
+        &mut self,
+        database: &mut Database,
+        commits: &[Commit<Rows>],
+    ) -> Result<Receipt, Error> {
+        if self.is_empty() {
+            return Ok(database.commit(commits, &[])?);
+        }
+        let receipt = self.commit_only(database, commits)?;
+        self.deliver(database)?;
+        Ok(receipt)
+    }
+
+    /// Writes what is committed to the files. Within a replacement nothing is committed yet.
+    pub(super) fn deliver(&mut self, database: &Database) -> Result<(), Error> {
+        if !database.connection().is_autocommit() {
+            return Ok(());
+        }
+        for file in self.files_mut() {
+            file.deliver(database)?;
+        }
+        Ok(())
+    }
+
+    /// The state to go back to if what is committed from now on is undone.
+    pub(super) fn state(&self) -> OutputsState {
+        let chain = self.trail.as_ref().map(|trail| trail.chain().clone());
+        OutputsState { chain, commits: self.commits }
+    }
+
+    /// Goes back to a state since which nothing was written to the files.
+    pub(super) fn restore(&mut self, state: OutputsState) {
+        let OutputsState { chain, commits } = state;
+        self.commits = commits;
+        if let Some((trail, chain)) = self.trail.as_mut().zip(chain) {
+            trail.set_chain(chain);
+        }
+        self.files_mut().for_each(OutputFile::undo);
+    }
+
+    /// Empties the outbox, since everything is on the disk.
+    pub(super) fn finish(mut self, database: &mut Database) -> Result<(), Error> {
+        if !self.files().any(OutputFile::has_delivered) {
+            return Ok(());
+        }
+        match self.commit_only(database, &[]) {
+            // What another program has committed since is for the next run to tell. Until then it stays.
+            Ok(_) | Err(Error::Database(SqliteError::Overtaken(_))) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn commit_only(
+        &mut self,
+        database: &mut Database,
+        commits: &[Commit<Rows>],
+    ) -> Result<Receipt, Error> {
+        let mut outputs = Vec::new();
+        let next = self.commits + u64::from(!commits.is_empty());
+        if let Some(trail) = &mut self.trail {
+            outputs.push(trail.output(next)?);
+        }
+        for (_, file) in &mut self.sinks {
+            outputs.push(file.output(Json::default())?);
+        }
+        let (receipt, commits) = database
+            .commit_with(commits, &outputs, self.commits)
+            .map_err(|error: CommitError<SqliteError>| Error::from(error))?;
+        self.commits = commits;
+        Ok(receipt)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.trail.is_none() && self.sinks.is_empty()
+    }
+
+    fn files(&self) -> impl Iterator<Item = &OutputFile> {
+        self.trail.iter().map(Trail::file).chain(self.sinks.iter().map(|(_, file)| file))
+    }
+
+    fn files_mut(&mut self) -> impl Iterator<Item = &mut OutputFile> {
+        let trail = self.trail.iter_mut().map(Trail::file_mut);
+        trail.chain(self.sinks.iter_mut().map(|(_, file)| file))
+    }
+}
+
+/// The file of a sink. It cannot tell that something is missing in it, so nothing may be.
+fn open_sink(
+    kind: &SinkKind,
+    file: LockedFile,
+    database: &Database,
+    commits: u64,
+) -> Result<OutputFile, Error> {
+    let name = format!("sink {} {}", kind.name, file.stored_path());
+    let Some(known) = database.outputs()?.into_iter().find(|known| known.name == name) else {
+        return file.begin(name);
+    };
+    let state: Result<FileState, _> = serde_json::from_str(known.state.get());
+    let state = state.map_err(|error| Error::output(file.path(), &error.into()))?;
+    if known.commits != commits {
+        let missed = commits.saturating_sub(known.commits);
+        return Err(file.refuse(format!(
+            "{missed} commits were made to the database without it, which are missing in it; name another file"
+        )));
+    }
+    file.resume(name, state.written, database)
+}

@@ -1,0 +1,194 @@
+//! [`Trail`]: the audit trail of a database.
+
+use foldline::{
+    conversation::Json,
+    emitters::{
+        audit::{About, AuditChain, Head, SigningKey, Verifier},
+        sqlite::{Database, KnownOutput, Output, SqliteError},
+    },
+};
+
+use super::file::{FileState, LockedFile, OutputFile};
+use crate::{error::Error, ingest::read::Records};
+
+/// What the name of an audit trail in the database begins with; its identity follows.
+const PREFIX: &str = "audit ";
+
+/// The longest first record, with more room than any has.
+pub(crate) const MAX_FIRST: u64 = 4096;
+
+/// What a database has committed to an audit trail.
+pub(crate) struct StoredTrail {
+    name: String,
+    /// Up to this byte it is in the file for certain; what is committed after it is in the outbox.
+    pub(crate) written: u64,
+    /// How far it goes, with what is in the outbox.
+    pub(crate) head: Head,
+    /// How many commits the ledger had then.
+    pub(crate) commits: u64,
+}
+
+impl StoredTrail {
+    /// The trail of this identity, if the database knows it.
+    pub(crate) fn find(database: &Database, trail: &str) -> Result<Option<Self>, Error> {
+        let name = format!("{PREFIX}{trail}");
+        let Some(known) = known(database)?.find(|known| known.name == name) else {
+            return Ok(None);
+        };
+        let unreadable = |error: serde_json::Error| {
+            let message = format!("the state of {name} cannot be read: {error}");
+            SqliteError::Damaged { path: database.path().to_owned(), message }
+        };
+        let FileState { written, memory, .. } = state(&known).map_err(unreadable)?;
+        let chain: AuditChain = serde_json::from_str(memory.get()).map_err(unreadable)?;
+        let (written, head, commits) = (written.length, chain.head(), known.commits);
+        Ok(Some(Self { name, written, head, commits }))
+    }
+
+    /// What is committed and may not be in the file yet.
+    pub(crate) fn outbox(&self, database: &Database) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        while let Some(piece) = database.outbox(&self.name, self.written + bytes.len() as u64)? {
+            bytes.extend(piece);
+        }
+        Ok(bytes)
+    }
+}
+
+/// An audit trail. Its first record says which database it belongs to.
+pub(super) struct Trail {
+    file: OutputFile,
+    chain: AuditChain,
+    /// Signs it.
+    key: Option<SigningKey>,
+}
+
+impl Trail {
+    /// Opens the trail of a database that has `commits` commits, or begins it. If some of them were made
+    /// without the trail, its next record says so, and their number is returned.
+    pub(super) fn open(
+        mut file: LockedFile,
+        key: Option<SigningKey>,
+        database: &Database,
+        commits: u64,
+    ) -> Result<(Self, Option<u64>), Error> {
+        let mut known = known(database)?;
+        let line = file.first_line(MAX_FIRST)?;
+        let found = match Verifier::alone(&line).map(|record| record.about) {
+            Ok(About::Trail { ledger, .. }) if ledger != database.id()? => {
+                return Err(file.refuse("it is the audit trail of another database"));
+            }
+            Ok(About::Trail { trail, .. }) => {
+                let name = format!("{PREFIX}{trail}");
+                let found = known.find(|known| known.name == name);
+                Some(found.ok_or_else(|| {
+                    file.refuse(
+                        "it is the audit trail of a later state of this database, which an older one has \
+                         replaced; name another file",
+                    )
+                })?)
+            }
+            _ => {
+                known.find(|known| state(known).is_ok_and(|state| state.path == file.stored_path()))
+            }
+        };
+        let (mut trail, missed) = match found {
+            Some(known) => Self::resume(known, file, database, commits)?,
+            None if file.is_empty() => (Self::begin(file, database, commits)?, None),
+            None => return Err(file.refuse(
+                "it is not empty, and does not begin as the audit trail of a database does; name another file",
+            )),
+        };
+        trail.key = key;
+        Ok((trail, missed))
+    }
+
+    fn begin(file: LockedFile, database: &Database, commits: u64) -> Result<Self, Error> {
+        let id = random(database)?;
+        let mut file = file.begin(format!("{PREFIX}{id}"))?;
+        let chain = AuditChain::of_ledger(&database.id()?, &id, commits, file.staged());
+        Ok(Self { file, chain, key: None })
+    }
+
+    fn resume(
+        known: KnownOutput,
+        file: LockedFile,
+        database: &Database,
+        commits: u64,
+    ) -> Result<(Self, Option<u64>), Error> {
+        let fail = |error: serde_json::Error| Error::output(file.path(), &error.into());
+        let FileState { written, memory, .. } = state(&known).map_err(fail)?;
+        let chain: AuditChain = serde_json::from_str(memory.get()).map_err(fail)?;
+        let KnownOutput { name, commits: after, .. } = known;
+        let mut trail = Self { file: file.resume(name, written, database)?, chain, key: None };
+        let missed = commits.saturating_sub(after);
+        if missed > 0 {
+            trail.chain.append_gap(after, commits, trail.file.staged());
+        }
+        Ok((trail, (missed > 0).then_some(missed)))
+    }
+
+    /// Adds the records of a stretch.
+    pub(super) fn append(&mut self, records: Records) {
+        let Records { log, task, session, events } = records;
+        self.chain.set_task(task);
+        self.chain.go_on_with(&log, session);
+        for event in events {
+            self.chain.append_record(&event, self.file.staged());
+        }
+    }
+
+    /// Whether it is to be signed, and has records since the last signature.
+    pub(super) fn is_unsigned(&self) -> bool {
+        self.key.is_some() && !self.chain.is_signed()
+    }
+
+    /// What the database is to commit, which has this many commits then.
+    pub(super) fn output(&mut self, commits: u64) -> Result<Output, Error> {
+        if let Some(key) = self.key.as_ref().filter(|_| !self.chain.is_signed()) {
+            self.chain.append_signature(key, commits, self.file.staged());
+        }
+        let memory = Json::of(&self.chain)
+            .map_err(|error| Error::output(self.file.path(), &error.into()))?;
+        self.file.output(memory)
+    }
+
+    pub(super) fn chain(&self) -> &AuditChain {
+        &self.chain
+    }
+
+    pub(super) fn set_chain(&mut self, chain: AuditChain) {
+        self.chain = chain;
+    }
+
+    pub(super) fn file(&self) -> &OutputFile {
+        &self.file
+    }
+
+    pub(super) fn file_mut(&mut self) -> &mut OutputFile {
+        &mut self.file
+    }
+}
+
+/// The paths of the trails that lack no commit of the database.
+pub(in crate::ingest) fn whole_trails(database: &Database) -> Result<Vec<String>, Error> {
+    let commits = database.commits()?;
+    let whole = known(database)?.filter(|known| known.commits == commits);
+    Ok(whole.filter_map(|known| Some(state(&known).ok()?.path)).collect())
+}
+
+/// The trails that the database knows.
+fn known(database: &Database) -> Result<impl Iterator<Item = KnownOutput> + use<>, Error> {
+    Ok(database.outputs()?.into_iter().filter(|known| known.name.starts_with(PREFIX)))
+}
+
+fn state(known: &KnownOutput) -> serde_json::Result<FileState> {
+    serde_json::from_str(known.state.get())
+}
+
+/// 32 random hexadecimal digits.
+fn random(database: &Database) -> Result<String, Error> {
+    let random = "SELECT lower(hex(randomblob(16)))";
+    let digits = database.connection().query_row(random, [], |row| row.get(0));
+    Ok(digits.map_err(|error| database.error(&error))?)
+}

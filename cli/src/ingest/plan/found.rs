@@ -1,0 +1,68 @@
+//! [`Found`]: a file as it was found, which can be compared with others.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+use foldline::{
+    conversation::Digest,
+    emitters::sqlite::Known,
+    ledger::Identity,
+    source::{LogFile, SourceError},
+};
+
+/// A file as it was found.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// What the system says of it.
+    pub(super) status: Identity,
+    pub(super) first_line: Digest,
+    /// The source of which it was found to be a copy by an earlier run; it is untouched since.
+    pub(super) copy_of: Option<Box<Known>>,
+}
+
+impl Found {
+    /// Looks at a file.
+    pub(super) fn look(path: &Path) -> Result<Self, SourceError> {
+        let mut log = LogFile::open_regular(path)?;
+        let status = log.status()?.unwrap_or_default();
+        let (path, first_line) = (path.to_owned(), log.first_line()?);
+        Ok(Self { path, status, first_line, copy_of: None })
+    }
+
+    /// The file's number on its device, if the system has one.
+    pub(super) fn number(&self) -> Option<(u64, u64)> {
+        self.status.device.zip(self.status.inode)
+    }
+
+    /// The digests of the first bytes of the file, by their length.
+    pub(super) fn contents(
+        &self,
+        lengths: impl IntoIterator<Item = u64>,
+    ) -> Result<BTreeMap<u64, Digest>, SourceError> {
+        let mut lengths: Vec<u64> = lengths.into_iter().collect();
+        if lengths.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        // In one pass.
+        lengths.sort_unstable();
+        let mut log = LogFile::open_regular(&self.path)?;
+        let failed = |what| {
+            let (path, error) = (self.path.clone(), io::Error::other(what));
+            SourceError::Read { path, error }
+        };
+        let now = log.status()?.unwrap_or_default();
+        if self.number().is_some() && !now.is_same_file(&self.status) {
+            return Err(failed("replaced by another file while it was looked at"));
+        }
+        let mut contents = BTreeMap::new();
+        for length in lengths {
+            let content = log.content(length)?;
+            let content = content.ok_or_else(|| failed("truncated while it was looked at"))?;
+            contents.insert(length, content);
+        }
+        Ok(contents)
+    }
+}

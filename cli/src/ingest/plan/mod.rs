@@ -1,0 +1,284 @@
+//! [`Planner`]: decides what to read of each file.
+//!
+//! Files are told apart by their content, not by their names. A file that is the beginning of another one,
+//! or of what is stored, is a copy: it adds nothing. Every other file is one source: the stored one whose
+//! content it begins with, or a new one. So the database depends neither on the order in which files are
+//! found nor on how often they are read.
+//!
+//! What is not noticed: a copy of an earlier state of a log that is gone now, if no run saw both; and a change that the system does not record
+//! ([`Identity::is_untouched_since`]).
+
+mod alike;
+mod found;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use self::{
+    alike::{Alike, Decision},
+    found::Found,
+};
+use super::{
+    args::{IngestArgs, TaskFrom},
+    summary::{Skipped, Summary},
+};
+use crate::error::Error;
+use foldline::{
+    conversation::{Digest, TaskId},
+    emitters::sqlite::{Copy, Database, Known},
+    ledger::{Checkpoint, Identity, SourceName},
+};
+
+/// The plan for a file.
+pub(super) struct Plan {
+    pub(super) path: PathBuf,
+    /// The file as it was found, which the one that is read must be.
+    pub(super) found: Identity,
+    /// The name of the file in the ledger.
+    pub(super) name: SourceName,
+    /// The task of sessions that begin in it.
+    pub(super) task: Option<TaskId>,
+    /// `auto`, or the name of the executor.
+    executor: String,
+    pub(super) start: Start,
+    /// Whether to finish the reducer at the end.
+    pub(super) complete: bool,
+}
+
+/// Where reading begins.
+pub(super) enum Start {
+    /// At the beginning of a new file.
+    New,
+    /// At its checkpoint.
+    Resume(Box<Checkpoint>),
+    /// At the beginning, because it cannot be resumed: its stored output is replaced.
+    Again(Box<Checkpoint>),
+    /// There is nothing to read, and only where and how the file is found is to be updated.
+    Update(Box<Checkpoint>),
+}
+
+impl Plan {
+    /// The number of bytes to read.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.start {
+            Start::Resume(checkpoint) => self.found.size.saturating_sub(checkpoint.position.offset),
+            Start::New | Start::Again(_) => self.found.size,
+            Start::Update(_) => 0,
+        }
+    }
+
+    /// The executor for reading from the beginning: the requested one, else the one of the earlier run, else
+    /// `auto`.
+    pub(super) fn executor(&self) -> &str {
+        match &self.start {
+            Start::Resume(before) | Start::Again(before) if self.executor == "auto" => {
+                &before.facts.format
+            }
+            _ => &self.executor,
+        }
+    }
+
+    /// The stored form of the path.
+    pub(super) fn stored_path(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+}
+
+/// Compares the existing files with each other, and with those that the database knows.
+pub(super) struct Planner<'a> {
+    database: &'a Database,
+    args: &'a IngestArgs,
+    summary: &'a mut Summary,
+    /// The sources that have their file.
+    claimed: BTreeSet<SourceName>,
+    /// The names of new sources.
+    named: BTreeSet<SourceName>,
+    plans: Vec<Plan>,
+    copies: Vec<Copy>,
+}
+
+/// What is to be done.
+pub(super) struct Planned {
+    /// For each file of which there is anything to read, in the order of their paths.
+    pub(super) plans: Vec<Plan>,
+    /// To be remembered once everything is read.
+    pub(super) copies: Vec<Copy>,
+}
+
+/// Those of the files that are copies of others, or of their beginnings, or other names of them. What cannot be read
+/// is none.
+pub(crate) fn copies(files: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let (mut numbers, mut copies) = (BTreeSet::new(), BTreeSet::new());
+    let mut by_beginning = BTreeMap::<Digest, Vec<Found>>::new();
+    for found in files.iter().filter_map(|path| Found::look(path).ok()) {
+        if found.number().is_some_and(|number| !numbers.insert(number)) {
+            copies.insert(found.path);
+        } else {
+            by_beginning.entry(found.first_line).or_default().push(found);
+        }
+    }
+    for files in by_beginning.into_values().filter(|files| files.len() > 1) {
+        for (found, decision) in
+            Alike::new(files, Vec::new(), Vec::new(), &BTreeSet::new()).decide()
+        {
+            if matches!(decision, Decision::Copy { .. }) {
+                copies.insert(found.path);
+            }
+        }
+    }
+    copies
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        database: &'a Database,
+        args: &'a IngestArgs,
+        summary: &'a mut Summary,
+    ) -> Self {
+        let (claimed, named) = (BTreeSet::new(), BTreeSet::new());
+        let (plans, copies) = (Vec::new(), Vec::new());
+        Self { database, args, summary, claimed, named, plans, copies }
+    }
+
+    /// Compares the files. The summary counts those of which there is nothing to read.
+    pub(super) fn plan(mut self, files: &[PathBuf]) -> Result<Planned, Error> {
+        let (mut by_beginning, mut names) =
+            (BTreeMap::<Digest, Vec<Found>>::new(), BTreeMap::new());
+        for path in files {
+            let mut found = match Found::look(path) {
+                Ok(found) => found,
+                // A file that cannot be read does not stop the others.
+                Err(error) => {
+                    self.summary.fail(path, Error::from(error).reason());
+                    continue;
+                }
+            };
+            if found.status.size == 0 {
+                self.summary.skip(path, Skipped::Empty);
+                continue;
+            }
+            if let Some(number) = found.number()
+                && let Some(of) = names.insert(number, path.clone())
+            {
+                self.summary.skip(path, Skipped::OtherName { of });
+                continue;
+            }
+            found.copy_of = self.database.source_of_copy(&found.status)?.map(Box::new);
+            by_beginning.entry(found.first_line).or_default().push(found);
+        }
+        for (first_line, files) in by_beginning {
+            let known = self.known(first_line, &files)?;
+            let mut copies = Vec::new();
+            for known in &known {
+                copies.extend(self.database.copies_of(&known.name)?);
+            }
+            let mut names = BTreeMap::new();
+            for (found, decision) in Alike::new(files, known, copies, &self.claimed).decide() {
+                self.decided(found, decision, &mut names)?;
+            }
+        }
+        let Self { mut plans, copies, .. } = self;
+        plans.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(Planned { plans, copies })
+    }
+
+    /// The sources that these files may belong to.
+    fn known(&self, first_line: Digest, files: &[Found]) -> Result<Vec<Known>, Error> {
+        let mut known = self.database.sources_beginning(first_line)?;
+        for found in files {
+            known.extend(self.database.sources_at(&found.path.to_string_lossy())?);
+            if let Some((device, inode)) = found.number() {
+                known.extend(self.database.sources_of_file(device, inode)?);
+            }
+        }
+        let mut names = BTreeSet::new();
+        known.retain(|known| {
+            names.insert(known.name.clone()) && known.checkpoint.facts.identity.read.length > 0
+        });
+        Ok(known)
+    }
+
+    /// `names` are the sources of the files that were decided on before.
+    fn decided(
+        &mut self,
+        found: Found,
+        decision: Decision,
+        names: &mut BTreeMap<PathBuf, SourceName>,
+    ) -> Result<(), Error> {
+        let path = &found.path;
+        match decision {
+            Decision::Failed(error) => self.summary.fail(path, error.reason()),
+            Decision::Copy { original, content, of } => {
+                let source = of.or_else(|| names.get(&original).cloned());
+                if let Some((source, content)) = source.zip(content) {
+                    self.copies.push(Copy { source, content, file: found.status });
+                }
+                self.summary.skip(path, Skipped::Copy { original });
+            }
+            Decision::New => {
+                let name = self.free_name(path)?;
+                names.insert(path.clone(), name.clone());
+                self.push(found, name, Start::New);
+            }
+            Decision::Continues(known) => {
+                let Known { name, checkpoint, .. } = *known;
+                self.claimed.insert(name.clone());
+                names.insert(path.clone(), name.clone());
+                if self.args.task.is_some() && checkpoint.facts.task != self.task(path) {
+                    self.summary.other_task += 1;
+                }
+                match self.start(&found, checkpoint) {
+                    Some(start) => self.push(found, name, start),
+                    None => self.summary.unchanged += 1,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, found: &Found, checkpoint: Checkpoint) -> Option<Start> {
+        let Identity { size, changed, .. } = found.status;
+        let before = &checkpoint.facts.identity;
+        let is_untouched = found.status.is_untouched_since(before);
+        // Of an untouched file, what was left at its end is still the beginning of a record.
+        let has_grown = size > checkpoint.position.offset && !is_untouched;
+        if checkpoint.complete && has_grown {
+            return Some(Start::Again(Box::new(checkpoint)));
+        }
+        let has_moved = checkpoint.facts.path != found.path.to_string_lossy()
+            || !found.status.is_same_file(before)
+            || (changed.is_some() && changed != before.changed);
+        let finishes = self.args.complete && !checkpoint.complete;
+        match () {
+            () if has_grown || finishes => Some(Start::Resume(Box::new(checkpoint))),
+            () if has_moved => Some(Start::Update(Box::new(checkpoint))),
+            () => None,
+        }
+    }
+
+    fn push(&mut self, Found { path, status: found, .. }: Found, name: SourceName, start: Start) {
+        let executor = self.args.executor.clone();
+        let (task, complete) = (self.task(&path), self.args.complete);
+        self.plans.push(Plan { path, found, name, task, executor, start, complete });
+    }
+
+    fn free_name(&mut self, path: &Path) -> Result<SourceName, Error> {
+        let name = self.database.free_name(&path.to_string_lossy(), &self.named)?;
+        self.named.insert(name.clone());
+        Ok(name)
+    }
+
+    fn task(&self, path: &Path) -> Option<TaskId> {
+        if let Some(task) = &self.args.task {
+            return Some(task.as_str().into());
+        }
+        let name = match self.args.task_from {
+            TaskFrom::Dir => path.parent()?.file_name()?,
+            TaskFrom::File => path.file_stem()?,
+            TaskFrom::Session => return None,
+        };
+        Some(name.to_string_lossy().into())
+    }
+}

@@ -1,0 +1,76 @@
+//! What `RUST_LOG` selects, on standard error.
+
+use std::io::{self, Write};
+
+use foldline::emitters::terminal::neutralise_line;
+
+/// Logs to standard error what `RUST_LOG` selects; without it, nothing.
+pub(super) fn log_to_stderr() {
+    if std::env::var_os("RUST_LOG").is_none() {
+        return;
+    }
+    // Fails if the embedding program has set a subscriber already.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(|| Neutral(io::stderr()))
+        // Colours could not be told from control sequences of a log.
+        .with_ansi(false)
+        .try_init();
+}
+
+/// Writes each event as one line that does not act on a terminal, whatever is in it of a log.
+struct Neutral<W>(W);
+
+impl<W: Write> Write for Neutral<W> {
+    /// The subscriber writes an event at once.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        let line = neutralise_line(text.strip_suffix('\n').unwrap_or(&text));
+        self.0.write_all(format!("{line}\n").as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_event_is_one_line_that_acts_on_no_terminal() {
+        let written = Shared::default();
+        let to = written.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || Neutral(to.clone()))
+            .with_ansi(false)
+            .without_time()
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let said = "a\u{1b}[2J\u{7}\u{8}\r\n2026 ERROR forged\u{7f}\u{9b}\u{202e}";
+            let _span = tracing::info_span!("source", said).entered();
+            tracing::info!(%said, debug = ?said, "{said}");
+        });
+        let written = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+        let line = written.strip_suffix('\n').unwrap();
+        assert!(line.contains("ERROR forged"), "{line:?}");
+        assert!(!line.contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");
+    }
+}

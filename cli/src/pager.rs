@@ -1,0 +1,72 @@
+//! [`Output`]: standard output, through a pager where people read it.
+
+use std::{
+    env,
+    io::{self, IsTerminal, Stdout, Write},
+    process::{Child, Command, Stdio},
+};
+
+use crate::allocator::unsettle;
+
+/// Where a long text is written.
+pub(crate) enum Output {
+    Stdout(Stdout),
+    Pager(Child),
+}
+
+impl Output {
+    /// The pager that the environment names, else `less`, if standard output is a terminal; without one,
+    /// standard output itself.
+    pub(crate) fn paged() -> Self {
+        if !io::stdout().is_terminal() {
+            return Self::Stdout(io::stdout());
+        }
+        let pager = env::var("FOLDLINE_PAGER").or_else(|_| env::var("PAGER")).ok();
+        let pager = pager.as_deref().map_or("less", str::trim);
+        let mut words = pager.split_whitespace();
+        // `cat` is what people set who want none.
+        let Some(program) = words.next().filter(|program| *program != "cat") else {
+            return Self::Stdout(io::stdout());
+        };
+        let mut command = Command::new(program);
+        unsettle(&mut command);
+        command.args(words).stdin(Stdio::piped());
+        if env::var_os("LESS").is_none() {
+            // Colours, no pager for what fits on the screen, and the text stays there in the end.
+            command.env("LESS", "FRX");
+        }
+        match command.spawn() {
+            Ok(child) => Self::Pager(child),
+            Err(_) => Self::Stdout(io::stdout()),
+        }
+    }
+
+    /// Waits until the reader has finished.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        let flushed = self.flush();
+        if let Self::Pager(mut child) = self {
+            drop(child.stdin.take());
+            child.wait()?;
+        }
+        flushed
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::Pager(child) => match &mut child.stdin {
+                Some(stdin) => stdin.write(bytes),
+                None => Ok(bytes.len()),
+            },
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::Pager(child) => child.stdin.as_mut().map_or(Ok(()), Write::flush),
+        }
+    }
+}

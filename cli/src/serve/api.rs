@@ -1,0 +1,61 @@
+//! Answers for programs.
+//!
+//! - `GET /api/sessions`: an array of sessions, the latest first, as `q`, `agent`, `status` and `page` choose them.
+//! - `GET /api/sessions/ID`: the conversation, as `foldline replay --format conversation` gives it.
+//! - `GET /api/sessions/ID/patches`: first a `snapshot`, which is that document, then each `patch` (RFC 6902) of
+//!   it, as server-sent events. Their ids are `epoch:number`. With `Last-Event-ID` it goes on from there.
+//! - `GET /metrics`: what the database holds, in the text format of Prometheus.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::{HeaderMap, header},
+    response::{IntoResponse, Response},
+};
+use foldline::conversation::Conversation;
+
+use super::{
+    app::App,
+    events::{self, View},
+    list::now,
+    request::{At, Failed, blocking, live, place},
+    sessions::{self, Filter, PAGE, Session},
+};
+use crate::ingest;
+
+pub(super) async fn sessions(
+    State(app): State<Arc<App>>,
+    Query(filter): Query<Filter>,
+) -> Result<Json<Vec<Session>>, Failed> {
+    let found = blocking(&app, move |app| sessions::sessions(&app.database()?, &filter, now()));
+    let mut found = found.await?;
+    found.truncate(PAGE);
+    Ok(Json(found))
+}
+
+pub(super) async fn session(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Result<Json<Conversation>, Failed> {
+    let (_, live) = live(&app, name).await?;
+    let conversation = live.document().conversation.clone();
+    Ok(Json(conversation))
+}
+
+pub(super) async fn patches(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(at): Query<At>,
+    headers: HeaderMap,
+) -> Result<Response, Failed> {
+    let (_, live) = live(&app, name).await?;
+    Ok(events::session(live, View::Patches, place(&headers, &at)))
+}
+
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Failed> {
+    let made = blocking(&app, |app| ingest::metrics(&app.database()?));
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], made.await?).into_response())
+}

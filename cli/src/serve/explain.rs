@@ -1,0 +1,110 @@
+//! What an entry was made from: lines of the log, the events that they became, the patches that those caused.
+//!
+//! Nothing of this is kept: the log is read again.
+
+use std::{
+    convert::Infallible,
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    path::Path,
+};
+
+use foldline::{
+    conversation::{DomainEvent, EntryIdx, Located, Position},
+    emitters::{html::HtmlEmitter, patch::PatchStream},
+    processor::DEFAULT_MAX_LINE,
+    source::Step,
+    transduce::{Batch, Emitter},
+};
+
+use super::sessions::{SessionFilter, Source};
+use crate::{error::Error, log::Log, pipeline, program::Program};
+
+/// The most bytes of a line that are shown.
+const MOST_LINE: u64 = 64 << 10;
+
+/// The most events that are shown: text that grows has one for each piece.
+const MOST_CAUSES: usize = 200;
+
+/// One event that made or changed an entry.
+pub(super) struct Cause {
+    pub(super) position: Position,
+    /// The line of the log, or the beginning of a long one.
+    pub(super) line: String,
+    /// The name of the event.
+    pub(super) name: &'static str,
+    /// The event as JSON.
+    pub(super) event: String,
+    /// The patch as JSON. What grows is not patched with every piece.
+    pub(super) patch: Option<String>,
+}
+
+/// What made an entry, in order.
+pub(super) fn explain(
+    program: &Program,
+    source: &Source,
+    entry: EntryIdx,
+) -> Result<Vec<Cause>, Error> {
+    let mut log = Log::open_regular(&source.path)?;
+    let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
+    let collect = Collect {
+        entry,
+        filter: source.filter(),
+        html: HtmlEmitter::default(),
+        patches: PatchStream::default(),
+        causes: Vec::new(),
+    };
+    let mut processor = pipeline::begin(executor, collect, DEFAULT_MAX_LINE, log.span());
+    while !processor.is_done()
+        && let Step::Bytes(bytes) = log.step()?
+    {
+        processor.push(bytes, |_| {});
+    }
+    processor.flush_last_line(|_| {});
+    let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).causes);
+    let fail = |error| Error::Input { path: source.path.clone(), error };
+    for cause in &mut causes {
+        cause.line = line(&source.path, cause.position).map_err(fail)?;
+    }
+    Ok(causes)
+}
+
+/// The line of the log in which a record begins, from there on.
+fn line(path: &Path, position: Position) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(position.offset))?;
+    let mut line = Vec::new();
+    BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+/// Collects what makes an entry.
+struct Collect {
+    entry: EntryIdx,
+    filter: SessionFilter,
+    /// Tells which entry an event is about.
+    html: HtmlEmitter,
+    patches: PatchStream,
+    causes: Vec<Cause>,
+}
+
+impl Emitter<Located<DomainEvent>, Infallible> for Collect {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        if !self.filter.passes(&event.item) {
+            return Batch::EMPTY;
+        }
+        let patch = self.patches.record(event);
+        let is_meant = self.html.fragment(&event.item).is_some_and(|it| it.index == self.entry);
+        if is_meant && self.causes.len() < MOST_CAUSES {
+            self.causes.push(Cause {
+                position: event.position,
+                line: String::new(),
+                name: event.item.name(),
+                // Events and patches always have a JSON form.
+                event: serde_json::to_string_pretty(&event.item).unwrap_or_default(),
+                patch: patch.and_then(|it| serde_json::to_string_pretty(&it.patch).ok()),
+            });
+        }
+        Batch::EMPTY
+    }
+}

@@ -1,0 +1,221 @@
+//! [`Guard`]: who may ask, and what an answer may do in a browser.
+//!
+//! - A request has to name this server as its `Host`: an address, `localhost` or a name that was allowed, with
+//!   the right port. A page of somebody else whose name was made to lead here (DNS rebinding) does not.
+//! - A request that says that it comes from another page (`Origin`, `Sec-Fetch-Site`) is refused, unless
+//!   somebody follows a link.
+//! - Where other machines can ask, a token is demanded. It is in the link that is printed, and then in a cookie
+//!   that no script reads and no other site sends.
+//! - Only `GET` and `HEAD`: nothing can be changed.
+//! - A page may load its own sheet and script, and nothing else ([`POLICY`]).
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use super::{args::ServeArgs, token::Token};
+use crate::error::Error;
+
+/// What a page may load and run.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                      img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// Who may ask.
+#[derive(Clone)]
+pub(super) struct Guard(Arc<Rules>);
+
+struct Rules {
+    address: SocketAddr,
+    hosts: Vec<String>,
+    token: Option<Token>,
+    cookie: String,
+}
+
+impl Guard {
+    /// The rules for a server that listens there.
+    pub(super) fn new(address: SocketAddr, args: &ServeArgs) -> Result<Self, Error> {
+        let needs_token = args.token || !address.ip().is_loopback();
+        let token = needs_token.then(Token::random).transpose()?;
+        let hosts = args.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        // Cookies do not know of ports: several servers may run here.
+        let cookie = format!("foldline_{}", address.port());
+        Ok(Self(Arc::new(Rules { address, hosts, token, cookie })))
+    }
+
+    /// The link to open.
+    pub(super) fn link(&self) -> String {
+        let Rules { address, token, .. } = &*self.0;
+        let token = token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default();
+        format!("http://{address}/{token}")
+    }
+}
+
+impl Rules {
+    /// Whether a request names this server.
+    fn is_host(&self, host: &str) -> bool {
+        let Ok(authority) = host.parse::<Authority>() else { return false };
+        let name = authority.host().to_ascii_lowercase();
+        let bare = name.trim_start_matches('[').trim_end_matches(']');
+        let is_known = name == "localhost"
+            || self.hosts.contains(&name)
+            || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || self.token.is_some());
+        is_known && !host.contains('@') && authority.port_u16().unwrap_or(80) == self.address.port()
+    }
+
+    /// Whether the page that asks is one of this server, or no page at all.
+    fn is_own(headers: &HeaderMap, host: &str) -> bool {
+        // What is no text is nothing that is allowed below.
+        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+        let is_same = text("origin").is_none_or(|origin| {
+            origin.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host))
+        });
+        let is_near = match text("sec-fetch-site") {
+            None | Some("same-origin" | "none") => true,
+            // Somebody follows a link to here.
+            Some(_) => {
+                text("sec-fetch-mode") == Some("navigate")
+                    && text("sec-fetch-dest") == Some("document")
+            }
+        };
+        is_same && is_near
+    }
+
+    /// Whether the token was brought along.
+    fn is_known(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        if bearer.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|it| token.is(it)) {
+            return true;
+        }
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
+        cookies
+            .flat_map(|cookies| cookies.split(';'))
+            .filter_map(|cookie| cookie.trim().split_once('='))
+            .any(|(name, value)| name == self.cookie && token.is(value))
+    }
+
+    /// The answer to the link that was printed: the token becomes a cookie. The browser then opens the page on
+    /// its own account, as it would not send the cookie along with what another program has opened.
+    fn welcome(&self, request: &Request) -> Option<Response> {
+        let query = request.uri().query()?;
+        let token = self.token.as_ref()?;
+        let given = query.split('&').find_map(|part| part.strip_prefix("token="))?;
+        if !token.is(given) || request.uri().path() != "/" {
+            return None;
+        }
+        let cookie = format!("{}={token}; HttpOnly; SameSite=Strict; Path=/", self.cookie);
+        let page = "<!DOCTYPE html><title>Foldline</title><a href=\"/\">Foldline</a>";
+        let headers = [
+            (header::SET_COOKIE, cookie),
+            (header::REFRESH, "0; url=/".to_owned()),
+            (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
+        ];
+        Some((headers, page).into_response())
+    }
+
+    /// The answer to a request that is not passed on.
+    fn refusal(&self, request: &Request) -> Option<Response> {
+        let refuse = |status, why: &'static str| Some((status, why).into_response());
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return refuse(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n");
+        }
+        let mut hosts = request.headers().get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
+        if !self.is_host(host) || hosts.next().is_some() {
+            let why = "this server is not asked by that name; see foldline serve --help, --host\n";
+            return refuse(StatusCode::MISDIRECTED_REQUEST, why);
+        }
+        if !Self::is_own(request.headers(), host) {
+            return refuse(StatusCode::FORBIDDEN, "other pages may not ask this server\n");
+        }
+        let welcome = self.welcome(request);
+        if welcome.is_none() && !self.is_known(request.headers()) {
+            let why = "open the link that foldline serve has printed: it has the token\n";
+            return refuse(StatusCode::UNAUTHORIZED, why);
+        }
+        welcome
+    }
+}
+
+/// Checks every request, and adds to every answer what a browser may do with it.
+pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let mut response = match guard.0.refusal(&request) {
+        None => next.run(request).await,
+        Some(refusal) => refusal,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(token: bool) -> Rules {
+        Rules {
+            address: "127.0.0.1:7433".parse().unwrap(),
+            hosts: vec!["box.example".to_owned()],
+            token: token.then(|| Token::random().unwrap()),
+            cookie: "foldline_7433".to_owned(),
+        }
+    }
+
+    #[test]
+    fn only_names_of_this_server_are_answered() {
+        let rules = rules(false);
+        for host in ["127.0.0.1:7433", "localhost:7433", "LOCALHOST:7433", "[::1]:7433"] {
+            assert!(rules.is_host(host), "{host}");
+        }
+        assert!(rules.is_host("Box.example:7433"));
+        for host in [
+            "",
+            "localhost",
+            "localhost:80",
+            "evil.example:7433",
+            "localhost.evil.example:7433",
+            "127.0.0.1.evil.example:7433",
+            "127.0.0.1:7433@evil.example:7433",
+            "evil@127.0.0.1:7433",
+            "192.168.1.2:7433",
+        ] {
+            assert!(!rules.is_host(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_compared_as_a_whole() {
+        let rules = rules(true);
+        assert!(rules.is_host("192.168.1.2:7433"));
+        let token = rules.token.as_ref().unwrap().to_string();
+        let with = |name: header::HeaderName, value: String| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            rules.is_known(&headers)
+        };
+        assert!(with(header::COOKIE, format!("a=b; foldline_7433={token}")));
+        assert!(with(header::AUTHORIZATION, format!("Bearer {token}")));
+        assert!(!with(header::COOKIE, format!("foldline_1={token}")));
+        assert!(!with(header::COOKIE, format!("foldline_7433={}", &token[1..])));
+        assert!(!with(header::COOKIE, "foldline_7433=".to_owned()));
+        assert!(!with(header::AUTHORIZATION, token));
+    }
+}

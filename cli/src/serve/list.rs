@@ -1,0 +1,50 @@
+//! Requests for the list of sessions.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Query, State},
+    response::{Html, Response},
+};
+
+use super::{
+    app::App,
+    events, page,
+    request::{Failed, blocking},
+    sessions::{self, Filter},
+};
+
+pub(super) async fn page(
+    State(app): State<Arc<App>>,
+    Query(filter): Query<Filter>,
+) -> Result<Html<String>, Failed> {
+    let made = blocking(&app, move |app| {
+        let database = app.database()?;
+        let sessions = sessions::sessions(&database, &filter, now())?;
+        let agents = sessions::agents(&database)?;
+        Ok(page::list(&sessions, &filter, &agents, &app.zone))
+    });
+    Ok(Html(made.await?))
+}
+
+/// The table alone, for the page that is there.
+pub(super) async fn rows(
+    State(app): State<Arc<App>>,
+    Query(filter): Query<Filter>,
+) -> Result<Html<String>, Failed> {
+    let made = blocking(&app, move |app| {
+        let sessions = sessions::sessions(&app.database()?, &filter, now())?;
+        Ok(page::rows(&sessions, &filter, &app.zone).into_string())
+    });
+    Ok(Html(made.await?))
+}
+
+/// That the list may have changed.
+pub(super) async fn events(State(app): State<Arc<App>>) -> Response {
+    events::updates(app.updates())
+}
+
+/// In milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}

@@ -1,0 +1,144 @@
+//! The thread of a [`LiveSession`]: reads the log, and goes on as it grows.
+
+use std::{
+    convert::Infallible,
+    fs, io,
+    sync::Arc,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use foldline::{
+    conversation::{DomainEvent, Located, Position},
+    emitters::sqlite::Database,
+    processor::DEFAULT_MAX_LINE,
+    source::{Follow, SourceError, Step, Until},
+    transduce::{Batch, Emitter},
+};
+
+use super::session::LiveSession;
+use crate::{
+    error::Error,
+    log::Log,
+    pipeline,
+    program::Program,
+    serve::sessions::{SessionFilter, Source},
+};
+
+/// Begins to read. What is not in the log any more is read from the database.
+pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, database: Database) {
+    let program = program.clone();
+    thread::spawn(move || {
+        let mut read = follow(&program, &live, &source);
+        if is_gone(&read) {
+            let mut apply = |event| {
+                live.document().apply(&Located::new(Position::default(), event));
+            };
+            read = database.events(source.session, &mut apply).map_err(Error::from);
+        }
+        let mut document = live.document();
+        document.failure = read.err().map(|error| error.to_string());
+        document.set_current();
+        drop(document);
+        live.notify();
+    });
+}
+
+/// Whether the log was removed.
+fn is_gone(read: &Result<(), Error>) -> bool {
+    matches!(read, Err(Error::Source(SourceError::Open { error, .. }))
+        if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// How long after a log grew it is expected to grow on. A later one is read as complete: what was open in it has
+/// ended.
+const GROWS: Duration = Duration::from_secs(60 * 60);
+
+/// How often to look whether a complete log has grown all the same.
+const RARELY: Duration = Duration::from_secs(1);
+
+/// Reads the log until its end is stated, or nobody looks any more.
+fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result<(), Error> {
+    let metadata = fs::metadata(&source.path).ok();
+    let length = metadata.as_ref().map_or(0, fs::Metadata::len);
+    let grew = metadata.and_then(|metadata| metadata.modified().ok());
+    live.set_grew(grew);
+    let age = grew.and_then(|grew| SystemTime::now().duration_since(grew).ok());
+    let is_complete = age.is_some_and(|age| age > GROWS);
+    let until = if is_complete { Until::EndOfFile } else { Until::Stopped };
+    let follow = Follow::open(&source.path, until)?.with_stop(Arc::clone(&live.stop));
+    let mut log = Log::Followed(Box::new(follow));
+    let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
+    let publish = Publish { live: Arc::clone(live), filter: source.filter() };
+    let mut processor = pipeline::begin(executor, publish, DEFAULT_MAX_LINE, log.span());
+    let mut read = 0;
+    while !processor.is_done() {
+        match log.step()? {
+            Step::Bytes(bytes) => {
+                read += bytes.len() as u64;
+                let span = pipeline::span(&processor);
+                span.in_scope(|| processor.push(bytes, |_| {}));
+                if live.document().is_current() {
+                    live.set_grew(Some(SystemTime::now()));
+                } else if read >= length {
+                    processor.flush_last_line(|_| {});
+                    live.document().set_current();
+                }
+                live.notify();
+            }
+            Step::Notice(notice) => tracing::info!(%notice, "the log"),
+            Step::NextFile(notice) => {
+                tracing::info!(%notice, "the log");
+                processor.next_file(|_| {});
+                live.notify();
+            }
+            Step::Idle => {
+                let events = live.document().events();
+                processor.flush_last_line(|_| {});
+                let mut document = live.document();
+                let has_changed = document.events() != events || !document.is_current();
+                document.set_current();
+                drop(document);
+                if has_changed {
+                    live.notify();
+                }
+                if live.has_ended() {
+                    return Ok(());
+                }
+            }
+            Step::End if is_complete => break,
+            Step::End => return Ok(()),
+        }
+    }
+    processor.finish(|_| {});
+    live.document().set_current();
+    live.notify();
+    // Should it grow, it is read anew.
+    while !live.has_ended() && fs::metadata(&source.path).is_ok_and(|now| now.len() == length) {
+        thread::sleep(RARELY);
+    }
+    if is_complete {
+        live.end();
+    }
+    Ok(())
+}
+
+/// Puts the events of the session into its document.
+struct Publish {
+    live: Arc<LiveSession>,
+    filter: SessionFilter,
+}
+
+impl Emitter<Located<DomainEvent>, Infallible> for Publish {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        if self.filter.passes(&event.item) {
+            self.live.document().apply(event);
+        }
+        Batch::EMPTY
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        self.live.document().end();
+        Batch::EMPTY
+    }
+}

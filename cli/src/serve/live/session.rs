@@ -1,0 +1,113 @@
+//! [`LiveSession`]: a session that somebody looks at.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant, SystemTime},
+};
+
+use tokio::sync::watch;
+
+use super::document::Document;
+use crate::error::Error;
+
+/// How long a session is kept that nobody looks at.
+const LINGER: Duration = Duration::from_secs(60);
+
+/// A session that somebody looks at.
+pub(in crate::serve) struct LiveSession {
+    /// The name of this reading of the log.
+    pub(in crate::serve) epoch: String,
+    document: Mutex<Document>,
+    changed: watch::Sender<u64>,
+    pub(super) stop: Arc<AtomicBool>,
+    viewers: AtomicUsize,
+    /// When somebody last asked.
+    asked: Mutex<Instant>,
+    /// When the log last grew.
+    grew: Mutex<Option<SystemTime>>,
+}
+
+/// Keeps a session alive.
+pub(in crate::serve) struct Viewer(Arc<LiveSession>);
+
+impl LiveSession {
+    pub(in crate::serve) fn new() -> Result<Self, Error> {
+        let epoch = getrandom::u64()
+            .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
+        Ok(Self {
+            epoch: format!("{epoch:016x}"),
+            document: Mutex::default(),
+            changed: watch::Sender::new(0),
+            stop: Arc::default(),
+            viewers: AtomicUsize::new(0),
+            asked: Mutex::new(Instant::now()),
+            grew: Mutex::new(None),
+        })
+    }
+
+    /// The session as it is now.
+    pub(in crate::serve) fn document(&self) -> MutexGuard<'_, Document> {
+        self.document.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes whenever the session does.
+    pub(in crate::serve) fn changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// When the log last grew, if there is one.
+    pub(in crate::serve) fn grew(&self) -> Option<SystemTime> {
+        *self.grew.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the session until the viewer is dropped.
+    pub(in crate::serve) fn view(self: &Arc<Self>) -> Viewer {
+        self.viewers.fetch_add(1, Ordering::Relaxed);
+        Viewer(Arc::clone(self))
+    }
+
+    /// Ends it; whoever asks again begins a new one.
+    pub(in crate::serve) fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.notify();
+    }
+
+    pub(in crate::serve) fn set_grew(&self, at: Option<SystemTime>) {
+        *self.grew.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
+    pub(in crate::serve) fn notify(&self) {
+        self.changed.send_modify(|changes| *changes += 1);
+    }
+
+    pub(in crate::serve) fn touch(&self) {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(in crate::serve) fn asked(&self) -> Instant {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::serve) fn viewers(&self) -> usize {
+        self.viewers.load(Ordering::Relaxed)
+    }
+
+    /// Whether the log is read no more: nobody asked for a while, or it has to be read anew.
+    pub(in crate::serve) fn has_ended(&self) -> bool {
+        let is_forgotten = self.viewers() == 0 && self.asked().elapsed() > LINGER;
+        if is_forgotten {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        self.0.touch();
+        self.0.viewers.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,68 @@
+//! [`LiveSessions`]: all sessions that somebody looks at.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use foldline::emitters::sqlite::Database;
+
+use super::{reading, session::LiveSession};
+use crate::{error::Error, program::Program, serve::sessions::Source};
+
+/// The most sessions that are read at once.
+const MOST: usize = 64;
+
+/// How long an answer waits for a log to be read. A page then shows what was read, and the rest as it comes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The sessions that somebody looks at, by their number in the database.
+#[derive(Default)]
+pub(in crate::serve) struct LiveSessions(Mutex<BTreeMap<i64, Arc<LiveSession>>>);
+
+impl LiveSessions {
+    /// The session with this number, which is read to its end now, or soon.
+    pub(in crate::serve) async fn get(
+        &self,
+        program: &Program,
+        source: Source,
+        database: Database,
+    ) -> Result<Arc<LiveSession>, Error> {
+        let live = {
+            let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.retain(|_, live| !live.has_ended());
+            match sessions.get(&source.session) {
+                Some(live) => Arc::clone(live),
+                None => {
+                    make_room(&mut sessions)?;
+                    let live = Arc::new(LiveSession::new()?);
+                    sessions.insert(source.session, Arc::clone(&live));
+                    reading::start(program, Arc::clone(&live), source, database);
+                    live
+                }
+            }
+        };
+        live.touch();
+        let mut changed = live.changed();
+        let is_current =
+            async { while !live.document().is_current() && changed.changed().await.is_ok() {} };
+        let _ = tokio::time::timeout(PATIENCE, is_current).await;
+        Ok(live)
+    }
+}
+
+/// Forgets what was asked for longest ago, unless somebody looks at it.
+fn make_room(sessions: &mut BTreeMap<i64, Arc<LiveSession>>) -> Result<(), Error> {
+    while sessions.len() >= MOST {
+        let unseen = sessions.iter().filter(|(_, live)| live.viewers() == 0);
+        let Some((&number, live)) = unseen.min_by_key(|(_, live)| live.asked()) else {
+            return Err(Error::WrongUse(format!(
+                "{MOST} sessions are looked at; close some pages"
+            )));
+        };
+        live.end();
+        sessions.remove(&number);
+    }
+    Ok(())
+}

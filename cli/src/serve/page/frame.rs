@@ -1,0 +1,86 @@
+//! What all pages have: their head, the name of the program, the help.
+
+use foldline::emitters::{html::SPRITE, terminal::neutralise_line};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// A page with this title, which is text.
+pub(super) fn page(kind: &str, title: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" data-page=(kind) data-show="all" data-time="live" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (line(title)) " · Foldline" }
+                link rel="stylesheet" href="/foldline.css";
+                link rel="icon" href="data:,";
+                script src="/page.js" defer {}
+            }
+            body { (PreEscaped(SPRITE)) (body) }
+        }
+    };
+    page.into_string()
+}
+
+/// Text of a log on one line: what acts is made visible, and no character is markup.
+pub(super) fn line(text: &str) -> String {
+    neutralise_line(text).into_owned()
+}
+
+/// An icon. Words beside it say the same.
+pub(super) fn icon(class: &str, symbol: &str) -> Markup {
+    html! { svg class=(class) aria-hidden="true" { use href={ "#i-" (symbol) } {} } }
+}
+
+/// The name of the program, which leads to the list.
+pub(super) fn brand() -> Markup {
+    html! { a.brand href="/" aria-label="Foldline" { (icon("i", "fold")) span { "Foldline" } } }
+}
+
+/// The keys, and the choice of colours.
+pub(super) fn help(keys: &[(&[&str], &str)]) -> Markup {
+    html! {
+        div.help #help popover role="dialog" aria-labelledby="help-title" {
+            h2 #help-title { "Keyboard" }
+            dl {
+                @for (keys, what) in keys {
+                    dt { @for key in *keys { kbd { (key) } " " } }
+                    dd { (what) }
+                }
+            }
+            div.foot {
+                span #look { "Appearance" }
+                fieldset.seg aria-labelledby="look" {
+                    @for (value, word) in [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")] {
+                        label {
+                            input type="radio" name="theme" value=(value) checked[value == "auto"];
+                            span { (word) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn help_button() -> Markup {
+    html! {
+        button class="btn bare icon" type="button" popovertarget="help" title="Keyboard and appearance" {
+            kbd aria-hidden="true" { "?" }
+            span.vh { "Keyboard and appearance" }
+        }
+    }
+}
+
+/// A page that says why there is no other.
+pub(in crate::serve) fn failure(title: &str, what: &str) -> String {
+    page(
+        "failure",
+        title,
+        &html! {
+            header.top { (brand()) }
+            main.page { h1 { (title) } p { (line(what)) } p { a href="/" { "Sessions" } } }
+        },
+    )
+}

@@ -1,0 +1,223 @@
+//! The list of sessions.
+
+use foldline::emitters::human;
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+use maud::{Markup, html};
+
+use super::frame::{brand, help, help_button, icon, line, page};
+use crate::serve::{
+    sessions::{Filter, PAGE, Session},
+    status::Status,
+};
+
+const KEYS: [(&[&str], &str); 3] =
+    [(&["j", "k"], "next, previous session"), (&["/"], "search"), (&["?"], "this help")];
+
+const STATUSES: [(&str, &str); 4] =
+    [("", "All"), ("running", "Running"), ("failed", "Failed"), ("done", "Done")];
+
+/// The page with the list.
+pub(in crate::serve) fn list(
+    sessions: &[Session],
+    filter: &Filter,
+    agents: &[String],
+    zone: &TimeZone,
+) -> String {
+    let body = html! {
+        header.top { (brand()) div.crumbs {} (help_button()) }
+        main.page {
+            div.lead { div { h1 { "Sessions" } } }
+            (filters(filter, agents))
+            div #list data-events="/events" { (rows(sessions, filter, zone)) }
+        }
+        p.vh role="status" #news {}
+        (help(&KEYS))
+    };
+    page("list", "Sessions", &body)
+}
+
+fn filters(filter: &Filter, agents: &[String]) -> Markup {
+    html! {
+        form.filters #filters role="search" method="get" {
+            div.find {
+                (icon("i", "search"))
+                input.field type="search" name="q" value=(filter.q) autocomplete="off"
+                    placeholder="Titles, prompts, files, commands" aria-label="Search sessions";
+                kbd { "/" }
+            }
+            fieldset.seg {
+                legend.vh { "Status" }
+                @for (value, word) in STATUSES {
+                    label {
+                        input type="radio" name="status" value=(value) checked[filter.status == value];
+                        span { (word) }
+                    }
+                }
+            }
+            select.field name="agent" aria-label="Agent" {
+                option value="" { "All agents" }
+                @for agent in agents {
+                    option value=(agent) selected[filter.agent == *agent] { (line(agent)) }
+                }
+            }
+            noscript { button.btn { "Search" } }
+        }
+    }
+}
+
+/// The table: what runs now, and then day by day.
+pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZone) -> Markup {
+    let has_more = sessions.len() > PAGE;
+    let sessions = sessions.get(..PAGE).unwrap_or(sessions);
+    let (now, past): (Vec<_>, Vec<_>) = sessions
+        .iter()
+        .partition(|session| matches!(session.status, Status::Running | Status::Waiting));
+    let mut days: Vec<(String, Vec<&Session>)> = Vec::new();
+    if !now.is_empty() {
+        days.push(("Now".to_owned(), now));
+    }
+    for session in past {
+        let day = moment(session.ended.or(session.began).or(session.written), zone);
+        let day =
+            day.map_or_else(|| "No date".to_owned(), |at| at.strftime("%A, %-d %B %Y").to_string());
+        match days.last_mut() {
+            Some((last, of_day)) if *last == day => of_day.push(session),
+            _ => days.push((day, vec![session])),
+        }
+    }
+    if sessions.is_empty() {
+        return empty(filter);
+    }
+    html! {
+        table.rows #rows {
+            caption.vh { "Sessions, newest first" }
+            thead { tr {
+                th scope="col" { span.word { "Status" } }
+                th scope="col" { "Title" }
+                th scope="col" { "Project" }
+                th scope="col" class="c-agent" { "Agent" }
+                th scope="col" class="c-model" { "Model" }
+                th scope="col" class="n" { "Begun" }
+                th scope="col" class="n c-dur" { "Duration" }
+                th scope="col" class="n c-tokens" { "Tokens" }
+                th scope="col" class="n" { "Cost" }
+                th scope="col" class="n" { "Failures" }
+            } }
+            @for (day, sessions) in &days {
+                tbody {
+                    tr.day { th colspan="10" scope="rowgroup" { b { (day) } (sums(sessions)) } }
+                    @for session in sessions { (row(session, zone)) }
+                }
+            }
+        }
+        @if has_more || filter.page > 0 {
+            nav.pages aria-label="Pages" {
+                @if filter.page > 0 { a href=(link(filter, filter.page - 1)) { "Newer" } } @else { span {} }
+                @if has_more { a href=(link(filter, filter.page + 1)) { "Older" } }
+            }
+        }
+    }
+}
+
+/// Nothing was found, or there is nothing yet.
+fn empty(filter: &Filter) -> Markup {
+    let is_all = filter == &Filter::default();
+    html! {
+        div.lead {
+            div {
+                @if is_all {
+                    h2 { "No sessions yet" }
+                    p { "They are here as soon as an agent writes a log." }
+                } @else {
+                    h2 { "No session fits" }
+                    p { a href="/" { "Show all" } }
+                }
+            }
+        }
+    }
+}
+
+fn sums(sessions: &[&Session]) -> Markup {
+    let cost: f64 = sessions.iter().filter_map(|session| session.cost_usd).sum();
+    let tokens: i64 =
+        sessions.iter().filter_map(|session| session.tokens).fold(0, i64::saturating_add);
+    html! {
+        (human::number_of(sessions.len(), "session"))
+        @if cost > 0.0 { ", " (dollars(cost)) }
+        @if let Ok(tokens @ 1..) = u64::try_from(tokens) { ", " (human::count(tokens)) " tokens" }
+    }
+}
+
+fn row(session: &Session, zone: &TimeZone) -> Markup {
+    let Session { number, status, .. } = session;
+    let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
+    let agent = session.agent.as_deref().unwrap_or_default();
+    let project = session.cwd.as_deref().unwrap_or_default();
+    let project =
+        project.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
+    let positive = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
+    html! {
+        tr data-state=(status.as_str()) {
+            td.c-state {
+                span.state data-state=(status.as_str()) {
+                    @match status.symbol() {
+                        Some(symbol) => (icon(if *status == Status::Running { "i spin" } else { "i" }, symbol)),
+                        None => svg.i aria-hidden="true" {},
+                    }
+                    span.word { (status.as_str()) }
+                }
+            }
+            th.w scope="row" { a href={ "/sessions/" (number) } {
+                @match title { Some(title) => (line(title)), None => { "Session " (number) } }
+            } }
+            td.c-project { (line(project)) }
+            td.c-agent { span.agent data-agent=(family(agent)) { (line(agent)) } }
+            td.c-model { (line(session.model.as_deref().unwrap_or_default())) }
+            td class="n c-begun" {
+                @if let Some(begun) = moment(session.began, zone) {
+                    time datetime=(begun.timestamp()) { (begun.strftime("%H:%M")) }
+                }
+            }
+            td class="n c-dur" {
+                @if let Some(millis) = positive(session.duration_ms) { (human::duration(millis)) }
+            }
+            td class="n c-tokens" {
+                @if let Some(tokens) = positive(session.tokens) { (human::count(tokens)) }
+            }
+            td class="n c-cost" { @if let Some(cost) = session.cost_usd { (dollars(cost)) } }
+            td.n.c-bad.zero[session.failures == 0].bad[session.failures > 0] { (session.failures) }
+        }
+    }
+}
+
+fn dollars(cost: f64) -> String {
+    if cost < 0.01 { human::dollars(cost) } else { format!("${cost:.2}") }
+}
+
+/// The agents that the sheet has a mark for.
+fn family(agent: &str) -> &'static str {
+    let known = ["claude", "codex", "droid", "gemini", "cursor"];
+    known.into_iter().find(|known| agent.starts_with(known)).unwrap_or("other")
+}
+
+fn moment(millis: Option<i64>, zone: &TimeZone) -> Option<Zoned> {
+    Some(Timestamp::from_millisecond(millis?).ok()?.to_zoned(zone.clone()))
+}
+
+/// The address of another page of the same list.
+fn link(filter: &Filter, page: u32) -> String {
+    let escaped = |text: &str| {
+        let mut all = String::new();
+        for byte in text.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                    all.push(byte.into());
+                }
+                byte => all += &format!("%{byte:02X}"),
+            }
+        }
+        all
+    };
+    let Filter { q, agent, status, .. } = filter;
+    format!("/?q={}&agent={}&status={}&page={page}", escaped(q), escaped(agent), escaped(status))
+}

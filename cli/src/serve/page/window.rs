@@ -1,0 +1,170 @@
+//! Parts of a long session: what is loaded, and gaps for what is not.
+
+use std::{iter::once, ops::Range};
+
+use foldline::{conversation::EntryIdx, emitters::html::Page};
+use maud::html;
+
+/// The most entries, apart from those within others, that a page has at once.
+const MOST: usize = 400;
+
+/// How many of a longer session it has at the beginning, and at the end.
+const FIRST: usize = 20;
+const LAST: usize = 200;
+
+/// How many come for a gap, and how many of them before the one that is asked for.
+const STRETCH: usize = 200;
+const BEFORE: usize = 50;
+
+/// Which entries of a gap are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::serve) enum Wanted {
+    First,
+    Last,
+    /// Those around this one.
+    Around(usize),
+}
+
+/// The entries of a session: all, or the first and the last, and those around one that is asked for.
+pub(in crate::serve) fn feed(page: &Page, around: Option<usize>) -> String {
+    let all: Vec<_> = page.outermost().map(EntryIdx::get).collect();
+    let len = all.len();
+    if len <= MOST {
+        return parts(page, &all, once(0..len), usize::MAX);
+    }
+    let around = around.and_then(|index| {
+        let root = page.outermost_of(EntryIdx::new(index))?;
+        Some(near(&all, root.get(), 0..len))
+    });
+    let shown = once(0..FIRST).chain(around).chain(once(len - LAST..len));
+    parts(page, &all, shown, usize::MAX)
+}
+
+/// Some entries of the gap from `first` to `last`, and gaps for the others.
+pub(in crate::serve) fn stretch(page: &Page, first: usize, last: usize, wanted: Wanted) -> String {
+    let all: Vec<_> = page.outermost().map(EntryIdx::get).collect();
+    let from = all.partition_point(|index| *index < first);
+    let all = all.get(from..).unwrap_or_default();
+    let all = all.get(..all.partition_point(|index| *index <= last)).unwrap_or_default();
+    let len = all.len();
+    let shown = match wanted {
+        Wanted::First => 0..len.min(STRETCH),
+        Wanted::Last => len.saturating_sub(STRETCH)..len,
+        Wanted::Around(index) => {
+            let root = page.outermost_of(EntryIdx::new(index)).map_or(index, EntryIdx::get);
+            near(all, root, 0..len)
+        }
+    };
+    parts(page, all, once(shown), last.saturating_add(1))
+}
+
+/// The places around an entry.
+fn near(all: &[usize], index: usize, within: Range<usize>) -> Range<usize> {
+    let place = all.partition_point(|other| *other < index);
+    let start = place.saturating_sub(BEFORE).clamp(within.start, within.end);
+    start..(start + STRETCH).min(within.end)
+}
+
+/// The entries at these places, which are in order and may overlap, and gaps between them. `end` is the index
+/// behind the last one.
+fn parts(
+    page: &Page,
+    all: &[usize],
+    shown: impl Iterator<Item = Range<usize>>,
+    end: usize,
+) -> String {
+    let index = |place: usize| all.get(place).copied().unwrap_or(end);
+    let mut html = String::new();
+    let mut place = 0;
+    for range in shown {
+        let start = range.start.max(place);
+        if start > place {
+            html += &gap(index(place), index(start) - 1);
+        }
+        if range.end > start {
+            html += &page.entries(index(start)..index(range.end));
+        }
+        place = range.end.max(place);
+    }
+    if place < all.len() {
+        html += &gap(index(place), end - 1);
+    }
+    html
+}
+
+fn gap(first: usize, last: usize) -> String {
+    let count = match last - first {
+        0 => "1 entry".to_owned(),
+        more => format!("{} entries", more.saturating_add(1)),
+    };
+    let gap = html! {
+        article.gap data-first=(first) data-last=(last) aria-label={ (count) ", not loaded" } {
+            span { (count) }
+            a href={ "?at=" (first) "#e" (first) } { "Show" }
+        }
+    };
+    gap.into_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use foldline::conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType};
+
+    use super::*;
+
+    fn page(entries: usize) -> Page {
+        let mut page = Page::default();
+        for number in 0..entries {
+            let entry =
+                NormalizedEntry::new(NormalizedEntryType::AssistantMessage, number.to_string());
+            page.apply(&DomainEvent::entry(entry));
+        }
+        page
+    }
+
+    /// The entries and the gaps, in order.
+    fn shape(html: &str) -> Vec<(usize, usize)> {
+        let number = |text: &str| {
+            let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap();
+            text[..digits].parse::<usize>().unwrap()
+        };
+        let mut shape: Vec<(usize, usize)> = Vec::new();
+        for article in html.split("<article").skip(1) {
+            if let Some((_, rest)) = article.split_once("data-first=\"") {
+                let last = rest.split_once("data-last=\"").unwrap().1;
+                shape.push((number(rest), number(last)));
+                continue;
+            }
+            let index = number(article.split_once("id=\"e").unwrap().1);
+            shape.push((index, index));
+        }
+        shape
+    }
+
+    /// Nothing is missing, and nothing is there twice.
+    fn covers(html: &str, first: usize, last: usize) -> usize {
+        let shape = shape(html);
+        assert_eq!(shape.first().unwrap().0, first);
+        assert_eq!(shape.last().unwrap().1, last);
+        for pair in shape.windows(2) {
+            assert_eq!(pair[0].1 + 1, pair[1].0, "{shape:?}");
+        }
+        shape.len()
+    }
+
+    #[test]
+    fn each_entry_is_there_or_in_a_gap() {
+        assert_eq!(covers(&feed(&page(MOST), None), 0, MOST - 1), MOST);
+        let long = page(1000);
+        assert_eq!(covers(&feed(&long, None), 0, 999), FIRST + 1 + LAST);
+        for at in [0, 30, 500, 790, 999, 5000] {
+            covers(&feed(&long, Some(at)), 0, 999);
+        }
+        assert_eq!(covers(&stretch(&long, 20, 799, Wanted::First), 20, 799), STRETCH + 1);
+        assert_eq!(covers(&stretch(&long, 20, 799, Wanted::Last), 20, 799), STRETCH + 1);
+        assert_eq!(covers(&stretch(&long, 20, 799, Wanted::Around(400)), 20, 799), STRETCH + 2);
+        assert_eq!(covers(&stretch(&long, 20, 99, Wanted::First), 20, 99), 80);
+        assert_eq!(stretch(&long, 2000, 3000, Wanted::First), "");
+        assert_eq!(stretch(&long, 30, 20, Wanted::Last), "");
+    }
+}

@@ -1,0 +1,217 @@
+//! Sessions in the database: rows of the list, and where a session is read from.
+
+use std::path::PathBuf;
+
+use foldline::{conversation::DomainEvent, emitters::sqlite::Database};
+use rusqlite::{OptionalExtension, Row, params};
+use serde::Serialize;
+
+use super::status::Status;
+use crate::{
+    answer::sessions::{FAILURES, title},
+    error::Error,
+};
+
+/// Where a session is read from. It comes from the database, never from a request.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    /// The number of the session.
+    pub(super) session: i64,
+    pub(super) path: PathBuf,
+    pub(super) format: String,
+    session_id: Option<String>,
+    /// Whether it is the first one of its log.
+    is_first: bool,
+    /// How many sessions are in the log.
+    sessions: i64,
+}
+
+impl Source {
+    /// Chooses the events of the session from those of its log.
+    pub(super) fn filter(&self) -> SessionFilter {
+        let wanted = (self.sessions > 1).then(|| self.session_id.clone());
+        SessionFilter { wanted, passes: self.sessions <= 1 || self.is_first }
+    }
+}
+
+/// Chooses the events of one session: a log may go on under another session's id.
+#[derive(Clone, Debug)]
+pub(super) struct SessionFilter {
+    /// The id of the session, if the log has several.
+    wanted: Option<Option<String>>,
+    /// Whether what comes next belongs to it. What stands before the first id belongs to the first session.
+    passes: bool,
+}
+
+impl SessionFilter {
+    /// Whether the event, which comes after those before, belongs to the session.
+    pub(super) fn passes(&mut self, event: &DomainEvent) -> bool {
+        if let (Some(wanted), DomainEvent::Session(session)) = (&self.wanted, event)
+            && let Some(id) = &session.session_id
+        {
+            self.passes = wanted.as_deref() == Some(id.as_str());
+        }
+        self.passes
+    }
+}
+
+/// The session that is meant by its number, or by the agent's id.
+pub(super) fn source(database: &Database, name: &str) -> Result<Option<Source>, Error> {
+    let of = |condition: &str| {
+        database
+            .connection()
+            .query_row(
+                &format!(
+                    "SELECT sessions.id, path, format, session_id,
+                            (SELECT count(*) FROM sessions AS all_of WHERE all_of.source = sources.id),
+                            sessions.id = (SELECT min(id) FROM sessions AS all_of
+                                           WHERE all_of.source = sources.id)
+                     FROM sessions JOIN sources ON sources.id = sessions.source
+                     WHERE {condition} ORDER BY entries = 0, sessions.id LIMIT 1"
+                ),
+                [name],
+                |row| {
+                    Ok(Source {
+                        session: row.get(0)?,
+                        path: row.get::<_, String>(1)?.into(),
+                        format: row.get(2)?,
+                        session_id: row.get(3)?,
+                        sessions: row.get(4)?,
+                        is_first: row.get(5)?,
+                    })
+                },
+            )
+            .optional()
+            .map_err(|error| Error::Database(database.error(&error)))
+    };
+    match of("session_id = ?1")? {
+        Some(source) => Ok(Some(source)),
+        None => of("CAST(sessions.id AS TEXT) = ?1"),
+    }
+}
+
+/// One session of the list. Moments are milliseconds since 1970.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Session {
+    pub(super) number: i64,
+    pub(super) session: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) agent: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) cwd: Option<String>,
+    pub(super) status: Status,
+    pub(super) began: Option<i64>,
+    pub(super) ended: Option<i64>,
+    /// When its log was last written.
+    pub(super) written: Option<i64>,
+    pub(super) duration_ms: Option<i64>,
+    pub(super) tokens: Option<i64>,
+    pub(super) cost_usd: Option<f64>,
+    pub(super) failures: i64,
+}
+
+/// Which sessions the list shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Filter {
+    /// Words in the title or in what was said and done.
+    pub(super) q: String,
+    pub(super) agent: String,
+    pub(super) status: String,
+    /// The page, from 0.
+    pub(super) page: u32,
+}
+
+/// The most sessions of one page.
+pub(super) const PAGE: usize = 200;
+
+/// The sessions, the latest first, and one more than a page has if there are more.
+pub(super) fn sessions(
+    database: &Database,
+    filter: &Filter,
+    now: i64,
+) -> Result<Vec<Session>, Error> {
+    let fail = |error| Error::Database(database.error(&error));
+    let sql = format!(
+        "WITH found AS (
+             SELECT sessions.id FROM sessions JOIN sources ON sources.id = sessions.source
+             WHERE entries > 0
+               AND (?1 = '' OR instr(lower(coalesce({title}, '')), lower(?1)) > 0
+                    OR instr(lower(coalesce(cwd, '')), lower(?1)) > 0 OR session_id = ?1
+                    OR (?2 <> '' AND sessions.id IN (
+                            SELECT entries.session FROM search
+                            JOIN entries ON entries.id = search.rowid WHERE search MATCH ?2)))
+               AND (?3 = '' OR agent = ?3)
+               AND (?4 <> 'failed' OR outcome IN ('failed', 'limit_reached', 'cancelled'))
+               AND (?4 <> 'running' OR (outcome IS NULL AND modified_at > ?5))
+               AND (?4 <> 'done' OR (modified_at <= ?5 AND coalesce(outcome, '') NOT IN
+                                     ('failed', 'limit_reached', 'cancelled')))
+             ORDER BY coalesce(last_at, ended_at, started_at, modified_at) DESC, sessions.id DESC
+             LIMIT ?6 OFFSET ?7
+         )
+         SELECT sessions.id, session_id, {title}, agent, model, cwd, outcome, modified_at,
+                coalesce(first_at, started_at), coalesce(last_at, ended_at),
+                coalesce(duration_ms, last_at - first_at),
+                (SELECT sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FROM usage
+                 WHERE usage.session = sessions.id),
+                (SELECT sum(cost_usd) FROM usage WHERE usage.session = sessions.id),
+                (SELECT count(*) FROM tool_calls
+                 WHERE tool_calls.session = sessions.id AND {FAILURES}),
+                EXISTS (SELECT 1 FROM tool_calls WHERE tool_calls.session = sessions.id
+                        AND status = 'pending_approval')
+         FROM found JOIN sessions ON sessions.id = found.id
+         JOIN sources ON sources.id = sessions.source
+         ORDER BY coalesce(last_at, ended_at, started_at, modified_at) DESC, sessions.id DESC",
+        title = title("sessions"),
+    );
+    let mut query = database.connection().prepare_cached(&sql).map_err(fail)?;
+    let (limit, page) = (PAGE + 1, i64::from(filter.page));
+    let parameters = params![
+        filter.q.trim(),
+        words(&filter.q),
+        filter.agent,
+        filter.status,
+        Status::running_since(now),
+        i64::try_from(limit).unwrap_or(i64::MAX),
+        page.saturating_mul(i64::try_from(PAGE).unwrap_or(i64::MAX)),
+    ];
+    let rows = query.query_map(parameters, |row| session(row, now)).map_err(fail)?;
+    rows.collect::<Result<_, _>>().map_err(fail)
+}
+
+fn session(row: &Row<'_>, now: i64) -> rusqlite::Result<Session> {
+    let outcome: Option<String> = row.get(6)?;
+    let title: Option<String> = row.get(2)?;
+    let title = title.and_then(|title| title.trim().lines().next().map(str::to_owned));
+    Ok(Session {
+        number: row.get(0)?,
+        session: row.get(1)?,
+        title,
+        agent: row.get(3)?,
+        model: row.get(4)?,
+        cwd: row.get(5)?,
+        status: Status::of(outcome.as_deref(), row.get(7)?, row.get(14)?, now),
+        began: row.get(8)?,
+        ended: row.get(9)?,
+        written: row.get(7)?,
+        duration_ms: row.get(10)?,
+        tokens: row.get(11)?,
+        cost_usd: row.get(12)?,
+        failures: row.get(13)?,
+    })
+}
+
+/// The agents that there are sessions of.
+pub(super) fn agents(database: &Database) -> Result<Vec<String>, Error> {
+    let fail = |error| Error::Database(database.error(&error));
+    let sql = "SELECT DISTINCT agent FROM sessions WHERE agent IS NOT NULL ORDER BY agent";
+    let mut query = database.connection().prepare_cached(sql).map_err(fail)?;
+    let agents = query.query_map([], |row| row.get(0)).map_err(fail)?;
+    agents.collect::<Result<_, _>>().map_err(fail)
+}
+
+/// A question for the search index: entries that have words which begin with these.
+fn words(q: &str) -> String {
+    let words = q.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| format!("\"{word}\"*")).collect::<Vec<_>>().join(" ")
+}

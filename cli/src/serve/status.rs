@@ -1,0 +1,57 @@
+//! [`Status`]: how a session stands.
+
+use serde::Serialize;
+
+/// How long a session counts as running after its log grew, in milliseconds.
+const RUNNING: i64 = 60_000;
+
+/// How a session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    /// Its log grew in the last minute, and no end is stated.
+    Running,
+    /// The same, and a call waits for permission.
+    Waiting,
+    /// It ended otherwise than well, as its log states.
+    Failed,
+    /// Any other.
+    Done,
+}
+
+impl Status {
+    /// The status by what the log states and when it last grew, in milliseconds since 1970.
+    pub(super) fn of(outcome: Option<&str>, grew: Option<i64>, is_waiting: bool, now: i64) -> Self {
+        let is_growing = grew.is_some_and(|grew| grew > Self::running_since(now));
+        match outcome {
+            Some("failed" | "limit_reached" | "cancelled") => Self::Failed,
+            None if is_growing && is_waiting => Self::Waiting,
+            None if is_growing => Self::Running,
+            _ => Self::Done,
+        }
+    }
+
+    /// The moment since which the log of a running session grew.
+    pub(super) fn running_since(now: i64) -> i64 {
+        now.saturating_sub(RUNNING)
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Failed => "failed",
+            Self::Done => "done",
+        }
+    }
+
+    /// The symbol that is drawn for it; none for what is done.
+    pub(super) fn symbol(self) -> Option<&'static str> {
+        match self {
+            Self::Running => Some("run"),
+            Self::Waiting => Some("wait"),
+            Self::Failed => Some("fail"),
+            Self::Done => None,
+        }
+    }
+}

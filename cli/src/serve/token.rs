@@ -1,0 +1,35 @@
+//! [`Token`]: what somebody has to know who looks from another machine.
+
+use std::fmt::{self, Write};
+
+use crate::error::Error;
+
+/// A random secret of 256 bits, for one run of the server.
+#[derive(Clone)]
+pub(super) struct Token(String);
+
+impl Token {
+    pub(super) fn random() -> Result<Self, Error> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
+        let mut text = String::with_capacity(2 * bytes.len());
+        for byte in bytes {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(Self(text))
+    }
+
+    /// Whether it is this one. Takes the same time wherever they differ.
+    pub(super) fn is(&self, other: &str) -> bool {
+        let differing = self.0.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        self.0.len() == other.len() && differing == 0
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,176 @@
+//! [`Updates`]: keeps the database up to date, on a thread of its own.
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use foldline::emitters::{sqlite::SqliteError, terminal::neutralise};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
+use tokio::sync::watch;
+use tracing::debug;
+
+use crate::{error::Error, homes::tilde, ingest, program::Program};
+
+/// The least time between two looks at the logs.
+const LEAST: Duration = Duration::from_millis(500);
+
+/// The time between two looks where the system does not notify of changes.
+const POLL: Duration = Duration::from_secs(2);
+
+/// The same where it does: not everything is notified of.
+const RARELY: Duration = Duration::from_secs(30);
+
+/// Keeps the database up to date with the logs.
+pub(super) struct Updates {
+    done: watch::Sender<u64>,
+    stop: Arc<AtomicBool>,
+    wake: SyncSender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Updates {
+    /// Reads the logs once, and then whenever they change.
+    pub(super) fn start(
+        program: &Program,
+        paths: Vec<PathBuf>,
+        database: &Path,
+    ) -> Result<Self, Error> {
+        if !database.exists() {
+            say(&format!("reading the logs into {}, for the first time", tilde(database)));
+        }
+        let (done, _) = watch::channel(0);
+        let (wake, woken) = sync_channel(1);
+        let (watcher, interval) = watch_files(&paths, database, wake.clone());
+        let stop = Arc::<AtomicBool>::default();
+        let mut updating = Updating {
+            program: program.clone(),
+            paths,
+            database: database.to_owned(),
+            done: done.clone(),
+            said: String::new(),
+        };
+        // What cannot be read at all is wrong use, and is said at once.
+        updating.first()?;
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let _watcher = watcher;
+            updating.run(&stopped, &woken, interval);
+        });
+        Ok(Self { done, stop, wake, thread })
+    }
+
+    /// The number of updates so far, which changes with each.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.done.subscribe()
+    }
+
+    /// Ends when what is being read is read.
+    pub(super) fn stop(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.wake.try_send(());
+        let _ = self.thread.join();
+    }
+}
+
+struct Updating {
+    program: Program,
+    paths: Vec<PathBuf>,
+    database: PathBuf,
+    done: watch::Sender<u64>,
+    /// What was said last, which is not said again.
+    said: String,
+}
+
+impl Updating {
+    fn first(&mut self) -> Result<(), Error> {
+        match ingest::update(&self.program, &self.paths, &self.database) {
+            Err(error @ Error::Database(SqliteError::Locked(_))) if self.database.exists() => {
+                self.say(error.to_string());
+                Ok(())
+            }
+            Err(error) => Err(error),
+            Ok(all) => {
+                self.conclude(all);
+                Ok(())
+            }
+        }
+    }
+
+    fn run(&mut self, stop: &AtomicBool, woken: &Receiver<()>, interval: Duration) {
+        while !stop.load(Ordering::Relaxed) {
+            let begun = Instant::now();
+            let _ = woken.recv_timeout(interval);
+            // What changes often is read now and then.
+            while begun.elapsed() < LEAST && !stop.load(Ordering::Relaxed) {
+                thread::sleep(LEAST.saturating_sub(begun.elapsed()).min(LEAST / 5));
+            }
+            let _ = woken.try_recv();
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            match ingest::update(&self.program, &self.paths, &self.database) {
+                Ok(all) => self.conclude(all),
+                Err(error) => self.say(error.to_string()),
+            }
+        }
+    }
+
+    fn conclude(&mut self, all: bool) {
+        match all {
+            true => self.said.clear(),
+            false => self.say("some logs could not be read; foldline ingest says which".to_owned()),
+        }
+        self.done.send_modify(|done| *done += 1);
+    }
+
+    fn say(&mut self, message: String) {
+        if self.said != message {
+            say(&message);
+            self.said = message;
+        }
+    }
+}
+
+fn say(message: &str) {
+    // Whether this is read has no effect.
+    let _ = writeln!(io::stderr(), "foldline: {}", neutralise(message));
+}
+
+/// Watches the logs; says how often to look all the same.
+fn watch_files(
+    paths: &[PathBuf],
+    database: &Path,
+    wake: SyncSender<()>,
+) -> (Option<RecommendedWatcher>, Duration) {
+    let own = std::path::absolute(database).unwrap_or_default();
+    let watcher = recommended_watcher(move |event: notify::Result<Event>| {
+        let is_news = event.is_ok_and(|event| {
+            let is_own = |path: &PathBuf| {
+                path.as_os_str().as_encoded_bytes().starts_with(own.as_os_str().as_encoded_bytes())
+            };
+            // Reading is no change, nor is what is written to the database.
+            !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_own)
+        });
+        if is_news {
+            // One message is enough, however much has changed.
+            let _ = wake.try_send(());
+        }
+    });
+    let Ok(mut watcher) = watcher else { return (None, POLL) };
+    let mut are_watched = true;
+    for path in paths {
+        if let Err(error) = watcher.watch(path, RecursiveMode::Recursive) {
+            debug!(?error, ?path, "changes are not notified");
+            are_watched = false;
+        }
+    }
+    (Some(watcher), if are_watched { RARELY } else { POLL })
+}

@@ -1,0 +1,86 @@
+//! A session as a document that can be sent.
+#![allow(clippy::unwrap_used, reason = "that is how a test fails")]
+
+mod logs;
+
+use std::fs;
+
+use logs::{droid, foldline};
+
+#[test]
+fn a_page_goes_to_standard_output_or_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log"), droid("session", 5, 1)).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = foldline().args(arguments).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let page = run(&["export", "log"]);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
+    assert!(page.contains("Please look at problem 4"));
+    fs::write(folder.path().join("page"), "an older one").unwrap();
+    assert_eq!(run(&["export", "log", "--format", "html", "--out", "page"]), "");
+    assert_eq!(fs::read_to_string(folder.path().join("page")).unwrap(), page);
+}
+
+#[test]
+fn json_is_the_document_of_a_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log"), droid("session", 5, 2)).unwrap();
+    let run = |arguments: &[&str]| {
+        foldline().args(arguments).current_dir(folder.path()).output().unwrap().stdout
+    };
+    let replayed = run(&["replay", "log", "--format", "conversation"]);
+    assert!(!replayed.is_empty());
+    assert_eq!(run(&["export", "log", "--format", "json"]), replayed);
+}
+
+#[test]
+fn what_cannot_be_exported_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("odd"), "{\"a\":1}\n").unwrap();
+    fs::write(folder.path().join("log"), droid("session", 1, 3) + "{\"type\":\n").unwrap();
+    let code = |arguments: &[&str]| {
+        foldline().args(arguments).current_dir(folder.path()).output().unwrap().status.code()
+    };
+    assert_eq!(code(&["export", "missing"]), Some(4));
+    assert_eq!(code(&["export", "odd"]), Some(2));
+    assert_eq!(code(&["export", "log", "--out", "log"]), Some(2));
+    assert_eq!(code(&["export", "log", "--out", "no/such/folder"]), Some(1));
+    assert_eq!(code(&["export", "log", "--strict"]), Some(3));
+    assert_eq!(code(&["export", "log"]), Some(0));
+}
+
+#[test]
+fn markdown_is_a_document_for_people() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log"), droid("session", 5, 1)).unwrap();
+    let arguments = ["export", "log", "--format", "md"];
+    let output = foldline().args(arguments).current_dir(folder.path()).output().unwrap();
+    let document = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        document.starts_with("# ") && document.contains("## You\n\n> Please look at problem 4")
+    );
+}
+
+#[test]
+fn secrets_are_replaced_in_every_format_and_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = droid("session", 5, 1).replace("Please look", "ada@example.org, /home/ada/x: look");
+    fs::write(folder.path().join("log"), log).unwrap();
+    for (format, listed) in [
+        ("html", "5 × email, 5 × home-folder"),
+        ("md", "5 × email, 5 × home-folder"),
+        ("json", "\"email\": 5,\n    \"home-folder\": 5"),
+    ] {
+        let arguments = ["export", "log", "--redact", "--format", format];
+        let output = foldline().args(arguments).current_dir(folder.path()).output().unwrap();
+        let document = String::from_utf8(output.stdout).unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!document.contains("ada@") && !document.contains("/ada"), "{format}");
+        assert!(document.contains("email 1") && document.contains("~/x"), "{format}");
+        assert!(document.contains(listed), "{format}");
+        assert!(said.contains("5 × email, 5 × home-folder"), "{format}: {said}");
+    }
+}

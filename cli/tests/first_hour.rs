@@ -1,0 +1,258 @@
+//! What somebody tries first, with the logs of their own agents and no option.
+#![allow(clippy::unwrap_used)]
+
+mod logs;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use logs::foldline;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home directory.
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn empty() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// With the logs of two agents.
+    fn new() -> Self {
+        let home = Self::empty();
+        let project = home.path().join(".claude/projects/-repo");
+        fs::create_dir_all(&project).unwrap();
+        let said = |uuid: &str, at: &str, kind: &str, content: Value| {
+            serde_json::json!({
+                "type": kind, "uuid": uuid, "parentUuid": null, "timestamp": at, "cwd": "/home/me/src/shop",
+                "sessionId": "aaaaaaaa-1111-4111-8111-111111111111", "version": "2.0.0",
+                "message": {"role": kind, "model": "model-a", "content": content},
+            })
+            .to_string()
+        };
+        let call = serde_json::json!([{"type": "tool_use", "id": "c1", "name": "Read",
+            "input": {"file_path": "/home/me/src/shop/src/cart.rs"}}]);
+        let result = serde_json::json!([{"type": "tool_result", "tool_use_id": "c1", "is_error": true,
+            "content": "File does not exist."}]);
+        let lines = [
+            said("u1", "2026-01-31T10:00:00Z", "user", "Mend the cart\nplease".into()),
+            said("u2", "2026-01-31T10:00:01Z", "assistant", call),
+            said("u3", "2026-01-31T10:00:02Z", "user", result),
+            said("u4", "2026-01-31T10:00:03Z", "assistant", "これは確認です: done.".into()),
+        ];
+        fs::write(project.join("a.jsonl"), lines.join("\n") + "\n").unwrap();
+        let sessions = home.path().join(".factory/sessions/-repo");
+        fs::create_dir_all(&sessions).unwrap();
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/droid-session");
+        let log = fs::read_dir(fixture).unwrap().map(|entry| entry.unwrap().path());
+        let log =
+            log.filter(|path| path.extension().is_some_and(|is| is == "jsonl")).min().unwrap();
+        fs::copy(log, sessions.join("b.jsonl")).unwrap();
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn database(&self) -> PathBuf {
+        self.path().join(".local/share/foldline/foldline.db")
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        foldline().env("HOME", self.path()).args(arguments).output().unwrap()
+    }
+
+    fn ask(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {error}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.ask(&[arguments, &["-f", "json"]].concat())).unwrap()
+    }
+}
+
+#[test]
+fn alone_it_says_what_there_is_and_what_to_do_next() {
+    let home = Home::new();
+    let said = home.ask(&[]);
+    for part in ["Claude Code", "Factory Droid", "~/.claude/projects", "foldline sessions"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // Looking makes nothing.
+    assert!(!home.database().exists());
+
+    let said = Home::empty().ask(&[]);
+    assert!(said.contains("No logs") && said.contains("~/.codex/sessions"), "{said}");
+}
+
+#[test]
+fn sessions_are_found_named_and_shown() {
+    let home = Home::new();
+    let sessions = home.json(&["sessions"]);
+    assert_eq!(sessions.as_array().unwrap().len(), 2);
+    assert_eq!(home.json(&["sessions", "--agent", "claude"])[0]["title"], "Mend the cart");
+    assert_eq!(home.json(&["sessions", "--project", "shop"]).as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["sessions", "--project", "sho"]).as_array().unwrap().len(), 0);
+    assert_eq!(home.json(&["sessions", "--model", "MODEL-A"]).as_array().unwrap().len(), 1);
+    let table = home.ask(&["sessions", "--project", "/home/me/src/shop", "--width", "100"]);
+    assert!(table.contains("aaaaaaaa") && table.contains("shop  "), "{table}");
+    assert!(table.contains("2026-01-31 10:00"), "{table}");
+    let paris = home.ask(&["sessions", "--timezone", "Europe/Paris", "--project", "shop"]);
+    assert!(paris.contains("2026-01-31 11:00"), "{paris}");
+
+    let log = home.path().join(".claude/projects/-repo/a.jsonl");
+    let shown = home.ask(&["show", "aaaa"]);
+    assert!(shown.contains("Mend the cart") && shown.contains("✗ failed"), "{shown}");
+    for name in ["aaaaaaaa-1111-4111-8111-111111111111", "the cart"] {
+        assert_eq!(home.ask(&["show", name]), shown, "{name}");
+    }
+    let replayed = home.ask(&["replay", log.to_str().unwrap(), "--width", "100"]);
+    assert_eq!(home.ask(&["show", log.to_str().unwrap(), "--width", "100"]), replayed);
+    let latest = home.json(&["show", "latest"])["session"][0]["number"].clone();
+    let before = home.json(&["show", "latest~1"])["session"][0]["number"].clone();
+    assert_ne!(latest, before);
+    assert_eq!(home.run(&["show", "latest~2"]).status.code(), Some(4));
+
+    let page = home.ask(&["export", "aaaa"]);
+    assert!(page.contains("Mend the cart") && page.ends_with("</html>"));
+    assert!(home.ask(&["export", "the cart", "--format", "md"]).contains("確認"));
+
+    let prompts = home.ask(&["show", "aaaa", "--only", "prompts"]);
+    assert!(prompts.contains("Mend") && !prompts.contains("確認"), "{prompts}");
+    let errors = home.ask(&["show", "aaaa", "--only", "errors", "--times"]);
+    assert!(errors.contains("Read") && errors.contains("2026-01-31 10:00"), "{errors}");
+    assert!(!errors.contains("Mend"), "{errors}");
+}
+
+#[test]
+fn words_parts_of_words_files_and_errors_are_found() {
+    let home = Home::new();
+    for text in ["確認", "cart", "MEND THE", "ease"] {
+        let found = home.json(&["search", text]);
+        assert!(!found.as_array().unwrap().is_empty(), "{text}");
+        assert_eq!(found[0]["title"], "Mend the cart", "{text}");
+    }
+    assert_eq!(home.ask(&["search", "nowhere-to-be-found"]), "nothing was found\n");
+    let touched = home.json(&["files", "cart.rs"]);
+    assert_eq!(touched[0]["changes"], "read");
+    assert_eq!(touched[0]["title"], "Mend the cart");
+    assert_eq!(home.json(&["files", "art.rs"]).as_array().unwrap().len(), 0);
+    assert_eq!(home.json(&["files", "shop/src"]).as_array().unwrap().len(), 1);
+    let errors = home.ask(&["errors"]);
+    assert!(errors.contains("Read failed") && errors.contains("File does not exist."), "{errors}");
+    assert!(home.ask(&["query", "schema"]).contains("CREATE TABLE sessions"));
+}
+
+#[test]
+fn what_is_new_is_read_before_an_answer() {
+    let home = Home::new();
+    let count = |arguments: &[&str]| home.json(arguments).as_array().unwrap().len();
+    assert_eq!(count(&["sessions"]), 2);
+    let log = fs::read_to_string(home.path().join(".claude/projects/-repo/a.jsonl")).unwrap();
+    let other = log.replace("aaaaaaaa", "bbbbbbbb");
+    fs::write(home.path().join(".claude/projects/-repo/c.jsonl"), other).unwrap();
+    assert_eq!(count(&["sessions", "--no-refresh"]), 2);
+    assert_eq!(count(&["sessions"]), 3);
+    // A database that is named holds what was put into it.
+    let db = home.path().join("mine.db");
+    home.ask(&[
+        "ingest",
+        home.path().join(".factory").to_str().unwrap(),
+        "--db",
+        db.to_str().unwrap(),
+    ]);
+    assert_eq!(count(&["sessions", "--db", db.to_str().unwrap()]), 1);
+}
+
+#[test]
+fn the_environment_names_other_places() {
+    let home = Home::new();
+    let elsewhere = home.path().join("elsewhere");
+    fs::rename(home.path().join(".claude"), &elsewhere).unwrap();
+    let db = home.path().join("other.db");
+    let mut command = foldline();
+    command.env("HOME", home.path()).env("CLAUDE_CONFIG_DIR", &elsewhere).env("FOLDLINE_DB", &db);
+    let output = command.args(["sessions", "-f", "json"]).output().unwrap();
+    let sessions: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(sessions.as_array().unwrap().len(), 2);
+    assert!(db.exists() && !home.database().exists());
+}
+
+#[test]
+fn without_a_path_the_homes_are_read_and_a_home_directory_has_them() {
+    let home = Home::new();
+    let db = home.path().join("db");
+    let db = db.to_str().unwrap();
+    let said = home.ask(&["ingest", home.path().to_str().unwrap(), "--db", db]);
+    assert!(said.contains("2 read (2 new"), "{said}");
+    let said = home.ask(&["ingest", "--db", db]);
+    assert!(said.contains("2 unchanged"), "{said}");
+    assert!(home.ask(&["doctor"]).contains("Claude Code"));
+
+    let nothing = Home::empty().run(&["sessions"]);
+    assert_eq!(nothing.status.code(), Some(4));
+    let error = String::from_utf8(nothing.stderr).unwrap();
+    assert!(error.contains("~/.claude/projects") && error.contains("name a log"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_default_database_is_the_owners() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.ask(&["sessions"]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home.database()), 0o600);
+    assert_eq!(mode(home.database().parent().unwrap()), 0o700);
+}
+
+#[test]
+fn nothing_found_is_said() {
+    let home = Home::new();
+    let empty = home.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let empty = empty.to_str().unwrap();
+    let doctor = home.run(&["doctor", empty]);
+    assert_eq!(doctor.status.code(), Some(4));
+    assert!(String::from_utf8(doctor.stderr).unwrap().contains("there are no logs in"));
+    let ingest = home.run(&["ingest", empty, "--db", home.path().join("db").to_str().unwrap()]);
+    assert!(String::from_utf8(ingest.stderr).unwrap().contains("--hidden"));
+    home.ask(&["sessions"]);
+    let replay = home.run(&["replay", home.database().to_str().unwrap()]);
+    assert_eq!(replay.status.code(), Some(2));
+    assert!(String::from_utf8(replay.stderr).unwrap().contains("foldline sessions --db"));
+}
+
+#[test]
+fn shells_man_and_a_file_of_defaults() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(home.ask(&["completions", shell]).contains("no-thinking"), "{shell}");
+    }
+    assert!(home.ask(&["man"]).contains(".TH foldline"));
+    let pages = home.path().join("man");
+    home.ask(&["man", pages.to_str().unwrap()]);
+    assert!(pages.join("foldline-show.1").exists());
+    assert!(home.ask(&["--version"]).starts_with("foldline 0."));
+
+    let config = home.path().join(".config/foldline");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "format = 'json'\n[sessions]\nlimit = 1\n").unwrap();
+    let sessions: Value = serde_json::from_str(&home.ask(&["sessions"])).unwrap();
+    assert_eq!(sessions.as_array().unwrap().len(), 1);
+    fs::write(config.join("config.toml"), "farmat = 'json'\n").unwrap();
+    let wrong = home.run(&["sessions"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let error = String::from_utf8(wrong.stderr).unwrap();
+    assert!(error.contains("config.toml: there is no option --farmat"), "{error}");
+}

@@ -1,0 +1,12 @@
+//! `foldline serve`, over HTTP as a program would ask it, and in a browser where there is one.
+#![cfg(feature = "serve")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "../logs/mod.rs"]
+mod logs;
+
+mod browser;
+mod client;
+mod pages;
+mod safety;
+mod streams;

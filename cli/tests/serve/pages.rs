@@ -1,0 +1,142 @@
+//! The list, and the page of a session.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::{
+    client::{Server, answered, append, folder},
+    logs::{droid, stdout},
+};
+
+#[test]
+fn the_list_has_what_is_in_the_logs_and_what_comes() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("one.jsonl"), droid("first", 3, 1)).unwrap();
+    let server = Server::start(&logs, &[]);
+    let page = server.body("/");
+    assert!(page.contains("href=\"/sessions/1\"") && page.contains("Please look at problem 0"));
+    let mut events = server.events("/events", None);
+    fs::write(logs.join("two.jsonl"), droid("second", 3, 2)).unwrap();
+    events.next_named("update");
+    while !server.body("/api/sessions").contains("\"second\"") {
+        events.next_named("update");
+    }
+    let sessions: Vec<Value> = serde_json::from_str(&server.body("/api/sessions")).unwrap();
+    assert_eq!(sessions.len(), 2);
+    assert_eq!((&sessions[0]["agent"], &sessions[0]["tokens"]), (&"droid".into(), &120.into()));
+}
+
+#[test]
+fn the_list_is_searched() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("one.jsonl"), droid("first", 2, 1)).unwrap();
+    let odd = droid("second", 2, 2).replace("Please look", "Kindly <b>look</b> & see");
+    fs::write(logs.join("two.jsonl"), odd).unwrap();
+    let server = Server::start(&logs, &[]);
+    let found = |query: &str| {
+        let sessions: Vec<Value> =
+            serde_json::from_str(&server.body(&format!("/api/sessions?{query}"))).unwrap();
+        sessions.iter().map(|it| it["session"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("q=").len(), 2);
+    assert_eq!(found("q=kindly"), ["second"]);
+    assert_eq!(found("q=kin"), ["second"]);
+    assert_eq!(found("q=hard%20thin").len(), 2);
+    assert_eq!(found("q=nowhere"), [""; 0]);
+    assert_eq!(found("q=%22%27%3B--%20*"), [""; 0]);
+    assert_eq!(found("agent=codex"), [""; 0]);
+    assert_eq!(found("agent=droid&status=failed"), [""; 0]);
+    let rows = server.body("/rows?q=kindly");
+    assert!(rows.contains("Kindly &lt;b&gt;look&lt;/b&gt; &amp; see") && !rows.contains("<b>look"));
+}
+
+#[test]
+fn a_session_is_a_page_and_the_document_of_a_replay() {
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    fs::write(&log, answered(5, 1)).unwrap();
+    let server = Server::start(&logs, &[]);
+    let page = server.body("/sessions/session");
+    let exported = stdout(&["export", log.to_str().unwrap()]);
+    let article = exported.split("<article").nth(4).unwrap().split("</article>").next().unwrap();
+    assert!(page.contains(article));
+    assert!(page.contains("data-page=\"session\"") && page.contains("<aside class=\"side\""));
+    let document: Value = serde_json::from_str(&server.body("/api/sessions/session")).unwrap();
+    let replayed = stdout(&["replay", log.to_str().unwrap(), "--format", "conversation"]);
+    assert_eq!(document, serde_json::from_str::<Value>(&replayed).unwrap());
+    let hits: Vec<usize> =
+        serde_json::from_str(&server.body("/sessions/session/find?q=PROBLEM%203")).unwrap();
+    assert_eq!(hits.len(), 1);
+}
+
+#[test]
+fn a_long_session_comes_in_parts_that_are_the_whole() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), droid("session", 300, 1)).unwrap();
+    let server = Server::start(&logs, &[]);
+    let page = server.body("/sessions/1");
+    let count = page.matches("<article class=\"entry\"").count();
+    assert_eq!(count, 220);
+    let attribute = |name: &str| {
+        let (_, rest) = page.split_once(&format!("{name}=\"")).unwrap();
+        rest.split('"').next().unwrap().parse::<usize>().unwrap()
+    };
+    let (first, last) = (attribute("data-first"), attribute("data-last"));
+    assert_eq!(first, 20);
+    let asked = format!("/sessions/1/entries?first={first}&last={last}&at=first");
+    let part: Value = serde_json::from_str(&server.body(&asked)).unwrap();
+    let html = part["html"].as_str().unwrap();
+    assert!(html.contains("id=\"e20\"") && html.contains("data-first=\"220\""));
+    // A link into the gap shows what it leads to, also without script.
+    assert!(
+        server
+            .body(&format!("/sessions/1?at={}", last - 5))
+            .contains(&format!("id=\"e{}\"", last - 5))
+    );
+}
+
+#[test]
+fn a_log_that_is_gone_is_shown_as_it_was_stored() {
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    fs::write(&log, droid("session", 5, 1)).unwrap();
+    let server = Server::start(&logs, &[]);
+    fs::remove_file(&log).unwrap();
+    assert!(server.body("/sessions/session").contains("Please look at problem 4"));
+}
+
+#[test]
+fn metrics_are_those_of_the_database() {
+    let (folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    append(&log, &droid("session", 5, 1));
+    let server = Server::start(&logs, &[]);
+    let metrics = folder.path().join("metrics");
+    let db = logs.with_extension("db");
+    let [log, db, to] = [&log, &db, &metrics].map(|path| path.to_str().unwrap());
+    stdout(&["ingest", log, "--db", db, "--metrics", to]);
+    assert_eq!(server.body("/metrics"), fs::read_to_string(&metrics).unwrap());
+}
+
+#[test]
+fn an_entry_is_explained_by_its_lines_events_and_patches() {
+    let (_folder, logs) = folder();
+    let log = answered(20, 7).replace("Please look", "<script>alert(1)</script> look");
+    fs::write(logs.join("log.jsonl"), &log).unwrap();
+    let server = Server::start(&logs, &[]);
+    let document: Value = serde_json::from_str(&server.body("/api/sessions/session")).unwrap();
+    let is_call = |entry: &Value| entry["content"]["entry_type"]["type"] == "tool_use";
+    let call = document["entries"].as_array().unwrap().iter().position(is_call).unwrap();
+    let page = server.body(&format!("/sessions/session/explain?entry={call}"));
+    assert_eq!(page.matches("<ol class=\"steps\">").count(), 2, "the call, and its result");
+    for part in
+        ["Event new_tool_call", "Event update_tool_call", "&quot;op&quot;: &quot;replace&quot;"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.contains(&format!("&quot;path&quot;: &quot;/entries/{call}&quot;")));
+    let prompt = server.body("/sessions/session/explain?entry=1");
+    assert!(prompt.contains("&lt;script&gt;alert") && !prompt.contains("<script>alert"));
+    assert!(server.body("/sessions/session/explain?entry=99999").contains("Nothing in the log"));
+}

@@ -1,0 +1,110 @@
+//! Who may ask, and what an answer may do.
+
+use std::fs;
+
+use crate::{
+    client::{Server, folder},
+    logs::droid,
+};
+
+#[test]
+fn every_answer_says_what_a_browser_may_do_with_it() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), droid("session", 2, 1)).unwrap();
+    let server = Server::start(&logs, &[]);
+    for (path, status) in [
+        ("/", 200),
+        ("/rows", 200),
+        ("/sessions/1", 200),
+        ("/api/sessions", 200),
+        ("/api/sessions/1", 200),
+        ("/metrics", 200),
+        ("/foldline.css", 200),
+        ("/page.js", 200),
+        ("/sessions/none", 404),
+        ("/none", 404),
+        ("/sessions/1/entries", 400),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, status, "{path}");
+        for header in [
+            "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+            "cache-control: no-store",
+        ] {
+            assert!(answer.head.contains(header), "{path}: {}", answer.head);
+        }
+        assert!(!answer.head.contains("access-control"), "{path}");
+    }
+}
+
+#[test]
+fn only_this_server_is_asked_and_only_by_its_own_pages() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), droid("session", 2, 1)).unwrap();
+    let server = Server::start(&logs, &[]);
+    let address = &*server.address;
+    let port = address.split(':').nth(1).unwrap();
+    let ask = |headers: &[(&str, &str)]| server.ask("GET", "/api/sessions", headers).status;
+    assert_eq!(ask(&[("Host", address)]), 200);
+    assert_eq!(ask(&[("Host", &format!("localhost:{port}"))]), 200);
+    assert_eq!(ask(&[("Host", &format!("evil.example:{port}"))]), 421);
+    assert_eq!(ask(&[("Host", "127.0.0.1")]), 421);
+    assert_eq!(ask(&[]), 421);
+    assert_eq!(ask(&[("Host", address), ("Host", "evil.example")]), 421);
+    let own = format!("http://{address}");
+    assert_eq!(ask(&[("Host", address), ("Origin", &own)]), 200);
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:1", "https://evil.example"] {
+        assert_eq!(ask(&[("Host", address), ("Origin", origin)]), 403, "{origin}");
+    }
+    let fetched = ("Sec-Fetch-Site", "cross-site");
+    assert_eq!(ask(&[("Host", address), fetched]), 403);
+    assert_eq!(ask(&[("Host", address), fetched, ("Sec-Fetch-Mode", "no-cors")]), 403);
+    let link = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")];
+    assert_eq!(ask(&[("Host", address), fetched, link[0], link[1]]), 200);
+    let framed = ("Sec-Fetch-Dest", "iframe");
+    assert_eq!(ask(&[("Host", address), fetched, link[0], framed]), 403);
+    for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+        assert_eq!(server.ask(method, "/", &[("Host", address)]).status, 405, "{method}");
+    }
+}
+
+#[test]
+fn the_token_of_the_link_becomes_a_cookie() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), droid("session", 2, 1)).unwrap();
+    let server = Server::start(&logs, &["--token"]);
+    let (_, token) = server.link.split_once("?token=").unwrap();
+    for path in ["/", "/sessions/1", "/page.js", "/metrics", "/?token=", "/?token=1234"] {
+        assert_eq!(server.get(path).status, 401, "{path}");
+    }
+    // Only the page that is opened takes it: links to others would carry it along.
+    assert_eq!(server.get(&format!("/metrics?token={token}")).status, 401);
+    let welcome = server.get(&format!("/?token={token}"));
+    assert_eq!(welcome.status, 200);
+    let cookie = welcome.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    assert!(cookie.ends_with("; httponly; samesite=strict; path=/"), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap();
+    let host = ("Host", &*server.address);
+    assert_eq!(server.ask("GET", "/", &[host, ("Cookie", cookie)]).status, 200);
+    let bearer = format!("Bearer {token}");
+    assert_eq!(server.ask("GET", "/metrics", &[host, ("Authorization", &bearer)]).status, 200);
+}
+
+#[test]
+fn no_path_comes_from_a_request() {
+    let (folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), droid("session", 2, 1)).unwrap();
+    let other = folder.path().join("other.jsonl");
+    fs::write(&other, droid("other", 2, 2)).unwrap();
+    let server = Server::start(&logs, &[]);
+    let escaped = other.display().to_string().replace('/', "%2F");
+    let inside = logs.join("log.jsonl").display().to_string().replace('/', "%2F");
+    for name in [&*escaped, &inside, "..%2Fother.jsonl", "..%2F..%2Fetc%2Fpasswd", "latest", "%00"]
+    {
+        assert_eq!(server.get(&format!("/sessions/{name}")).status, 404, "{name}");
+        assert_eq!(server.get(&format!("/api/sessions/{name}")).status, 404, "{name}");
+    }
+    assert_eq!(server.get("/sessions/session").status, 200);
+}

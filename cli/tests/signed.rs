@@ -1,0 +1,261 @@
+//! A trail that is signed: whoever lacks the private key can change nothing that was signed, and add nothing.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
+
+mod logs;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use foldline::{conversation::Digest, emitters::audit::SigningKey};
+use logs::{droid, run, stdout};
+use tempfile::TempDir;
+
+struct Place(TempDir);
+
+impl Place {
+    /// With logs `one` and `two`, and a pair of keys in `key` and `key.pub`.
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        for (seed, name) in [(1, "one"), (2, "two")] {
+            fs::write(place.file(name), droid(name, 2, seed)).unwrap();
+        }
+        place.keys("key", 1);
+        place
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.file(name).to_str().unwrap().to_owned()
+    }
+
+    fn keys(&self, name: &str, secret: u8) {
+        let key = SigningKey::from_secret([secret; 32]);
+        fs::write(self.file(name), key.to_pem()).unwrap();
+        fs::write(self.file(&format!("{name}.pub")), key.public_key().to_pem()).unwrap();
+    }
+
+    fn ingest(&self, log: &str, more: &[&str]) {
+        let (log, db, trail) = (self.path(log), self.path("db"), self.path("trail"));
+        stdout(&[&["ingest", &log, "--db", &db, "--audit", &trail], more].concat());
+    }
+
+    fn ingest_signed(&self, log: &str) {
+        self.ingest(log, &["--sign", &self.path("key")]);
+    }
+
+    /// The exit code of `foldline verify` with these keys, and what it says. Both verifiers agree.
+    fn verify(&self, keys: &[&str]) -> (i32, String) {
+        let trail = self.path("trail");
+        let mut arguments = vec!["verify".to_owned(), trail.clone()];
+        arguments.extend(keys.iter().map(|key| format!("--key={}", self.path(key))));
+        let output = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let code = output.status.code().unwrap();
+        if let [key] = keys {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/verify_audit.py");
+            let key = self.path(key);
+            match Command::new("python3").arg(script).args(["--key", &key, &trail]).output() {
+                Ok(python) => {
+                    let verdict = String::from_utf8_lossy(&python.stdout).into_owned();
+                    assert_eq!(verdict.starts_with("good"), code == 0, "{said}\n{verdict}");
+                }
+                Err(_) => println!("skipped: there is no python3 to run the other verifier"),
+            }
+        }
+        (code, said)
+    }
+
+    fn refused(&self, keys: &[&str], reason: &str) {
+        let (code, said) = self.verify(keys);
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let trail = fs::read_to_string(self.file("trail")).unwrap();
+        trail.split_inclusive('\n').map(str::to_owned).collect()
+    }
+
+    fn write(&self, lines: &[String]) {
+        fs::write(self.file("trail"), lines.concat()).unwrap();
+    }
+}
+
+/// Makes the chain anew from a record on, as somebody who knows the format can, but without the key.
+fn rechained(lines: &mut [String], from: usize) {
+    for at in from..lines.len() {
+        let prev = match at {
+            0 => Digest::default().to_string(),
+            _ => record(&lines[at - 1]).0["hash"].as_str().unwrap().to_owned(),
+        };
+        let (_, mut record) = record(&lines[at]);
+        record["prev"] = prev.into();
+        record["seq"] = (at + 1).into();
+        let record = serde_json::to_string(&record).unwrap();
+        let hash = Digest::of(record.as_bytes());
+        lines[at] = format!("{{\"hash\":\"{hash}\",\"record\":{record}}}\n");
+    }
+}
+
+fn record(line: &str) -> (serde_json::Value, serde_json::Value) {
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    let record = line["record"].clone();
+    (line, record)
+}
+
+#[test]
+fn each_commit_is_signed() {
+    let place = Place::new();
+    place.ingest_signed("one");
+    place.ingest_signed("two");
+    let (code, said) = place.verify(&["key.pub"]);
+    let count = place.lines().len();
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains(&format!("signed: record {count} and all before it, with ")), "{said}");
+    let signatures = place.lines().iter().filter(|line| line.contains("\"signature\"")).count();
+    assert_eq!(signatures, 3, "of the beginning, and of two commits");
+    let (code, said) = place.verify(&[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("not checked: 3 signatures, give --key"), "{said}");
+    // There is nothing new to sign.
+    place.ingest_signed("two");
+    assert_eq!(place.lines().len(), count);
+}
+
+#[test]
+fn what_is_made_anew_without_the_key_is_found() {
+    let place = Place::new();
+    place.ingest_signed("one");
+    let whole = place.lines();
+    let changed = |change: &dyn Fn(&mut Vec<String>)| {
+        let mut lines = whole.clone();
+        change(&mut lines);
+        assert_ne!(lines, whole);
+        rechained(&mut lines, 0);
+        place.write(&lines);
+        assert_eq!(place.verify(&[]).0, 0, "the chain alone does not show it");
+    };
+    changed(&|lines| lines[4] = lines[4].replace("\"session\":\"one\"", "\"session\":\"two\""));
+    place.refused(&["key.pub"], &format!("the signature in record {} is wrong", whole.len()));
+    changed(&|lines| drop(lines.remove(4)));
+    place.refused(&["key.pub"], "is wrong");
+    changed(&|lines| lines.push(lines[4].clone()));
+    place.refused(&["key.pub"], &format!("record {} is not signed", whole.len() + 1));
+    changed(&|lines| lines.extend([lines[4].clone(), lines[5].clone()]));
+    place.refused(&["key.pub"], "are not signed");
+    changed(&|lines| lines.retain(|line| !line.contains("\"signature\"")));
+    place.refused(&["key.pub"], "it is not signed");
+    place.write(&[]);
+    place.refused(&["key.pub"], "it is not signed");
+    // A cut at a signature is not found: the head is to be kept elsewhere.
+    let first = whole.iter().position(|line| line.contains("\"signature\"")).unwrap();
+    place.write(&whole[..=first]);
+    assert_eq!(place.verify(&["key.pub"]).0, 0);
+}
+
+#[test]
+fn another_key_is_told_and_a_key_may_be_changed() {
+    let place = Place::new();
+    place.keys("new", 2);
+    place.ingest_signed("one");
+    place.refused(&["new.pub"], "is signed with another key: ");
+    place.ingest("two", &["--sign", &place.path("new")]);
+    place.refused(&["key.pub"], "is signed with another key: ");
+    let (code, said) = place.verify(&["key.pub", "new.pub"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn what_was_not_signed_at_first_is_signed_later() {
+    let place = Place::new();
+    place.ingest("one", &[]);
+    place.refused(&["key.pub"], "it is not signed");
+    place.ingest_signed("one");
+    assert_eq!(place.verify(&["key.pub"]).0, 0);
+    place.ingest("two", &[]);
+    place.refused(&["key.pub"], "are not signed");
+}
+
+#[test]
+fn a_file_that_is_no_key_is_told() {
+    let place = Place::new();
+    let (log, db, trail) = (place.path("one"), place.path("db"), place.path("trail"));
+    let refused = |key: &str, reason: &str| {
+        let arguments =
+            ["ingest", &log, "--db", &db, "--audit", &trail, "--sign", &place.path(key)];
+        let output = run(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(reason) && said.contains(key), "{said}");
+    };
+    refused("two", "it is not an Ed25519 private key in PEM");
+    refused("key.pub", "it is not an Ed25519 private key in PEM");
+    let encrypted =
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    fs::write(place.file("secret"), encrypted).unwrap();
+    refused("secret", "the key in it is encrypted");
+    place.ingest("one", &[]);
+    place.refused(&["key"], "it is not an Ed25519 public key in PEM");
+    let output = run(&["ingest", &log, "--db", &db, "--sign", &place.path("key")]);
+    assert_eq!(output.status.code(), Some(2), "a signature needs a trail");
+}
+
+#[test]
+fn a_pair_of_keys_is_made_for_its_owner_and_never_over_another() {
+    let place = Place::new();
+    let said = stdout(&["audit-key", &place.path("mine")]);
+    assert_eq!(said.lines().count(), 3);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(place.file("mine")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    place.ingest("one", &["--sign", &place.path("mine")]);
+    assert_eq!(place.verify(&["mine.pub"]).0, 0);
+    let before = fs::read(place.file("mine")).unwrap();
+    assert_eq!(run(&["audit-key", &place.path("mine")]).status.code(), Some(1));
+    assert_eq!(fs::read(place.file("mine")).unwrap(), before);
+}
+
+#[test]
+fn keys_are_those_of_openssl() {
+    let place = Place::new();
+    let openssl = |arguments: &[&str]| {
+        let output = Command::new("openssl").args(arguments).current_dir(place.0.path()).output();
+        let output = output.ok()?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Some(output.stdout)
+    };
+    if openssl(&["genpkey", "-algorithm", "ed25519", "-out", "theirs"]).is_none() {
+        println!("skipped: there is no openssl");
+        return;
+    }
+    openssl(&["pkey", "-in", "theirs", "-pubout", "-out", "theirs.pub"]);
+    place.ingest("one", &["--sign", &place.path("theirs")]);
+    assert_eq!(place.verify(&["theirs.pub"]).0, 0);
+    // And ours are read by it.
+    let public = openssl(&["pkey", "-in", "key", "-pubout"]).unwrap();
+    assert_eq!(public, fs::read(place.file("key.pub")).unwrap());
+}
+
+/// The example of RFC 8410, section 10.
+#[test]
+fn keys_have_the_form_of_the_standard() {
+    let private = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC
+-----END PRIVATE KEY-----
+";
+    let public = "-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+-----END PUBLIC KEY-----
+";
+    let key = SigningKey::from_pem(private).unwrap();
+    assert_eq!((key.to_pem(), key.public_key().to_pem()), (private.into(), public.into()));
+    assert!(!format!("{key:?}").contains("d4ee72"), "the secret is not shown");
+}

@@ -1,0 +1,174 @@
+//! `foldline verify --source`: whether a log is what a trail was made from.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
+
+mod logs;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use logs::{droid, run, stdout};
+use tempfile::TempDir;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.file(name).to_str().unwrap().to_owned()
+    }
+
+    fn ingest(&self, log: &str, more: &[&str]) {
+        let (log, db, trail) = (self.path(log), self.path("db"), self.path("trail"));
+        let ingest = ["ingest", &log, "--db", &db, "--audit", &trail, "--executor", "droid"];
+        stdout(&[&ingest[..], more].concat());
+    }
+
+    /// What `foldline verify --source` says of a log. The other verifier agrees.
+    fn verify(&self, log: &str) -> (i32, String) {
+        let (log, trail) = (self.path(log), self.path("trail"));
+        let output = run(&["verify", &trail, "--source", &log]);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let code = output.status.code().unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/verify_audit.py");
+        match Command::new("python3").arg(script).args(["--log", &log, &trail]).output() {
+            Ok(python) => {
+                let verdict = String::from_utf8_lossy(&python.stdout).into_owned();
+                assert_eq!(verdict.starts_with("good"), code == 0, "{said}\n{verdict}");
+            }
+            Err(_) => println!("skipped: there is no python3 to run the other verifier"),
+        }
+        (code, said)
+    }
+
+    fn good(&self, log: &str) -> String {
+        let (code, said) = self.verify(log);
+        assert_eq!(code, 0, "{said}");
+        said
+    }
+
+    fn refused(&self, log: &str, reason: &str) {
+        let (code, said) = self.verify(log);
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+const FIRST: &str = r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s"}"#;
+
+fn message(id: &str) -> String {
+    format!(r#"{{"type":"message","role":"user","id":"{id}","text":"{id} says","session_id":"s"}}"#)
+}
+
+#[test]
+fn a_line_that_went_on_after_it_was_read_is_unchanged() {
+    let place = Place::new();
+    let (a, b, c, d) = (message("a"), message("b"), message("c"), message("d"));
+    let grow = |text: &str| fs::write(place.file("log"), text).unwrap();
+    // The agent was stopped before it had ended the line, and started again.
+    let mut log = format!("{FIRST}\n{a}");
+    for more in [&b, "  ", &c, "\n", &d, "\n"] {
+        grow(&log);
+        place.ingest("log", &[]);
+        place.good("log");
+        log += more;
+        // It has grown, and was not read again.
+        grow(&log);
+        place.good("log");
+    }
+    place.ingest("log", &[]);
+    let said = place.good("log");
+    assert!(said.contains("3 of them are of a part of a line, which went on later"), "{said}");
+    for part in [&a, &b, &c] {
+        grow(&log.replace(part, &part.replace("says", "said")));
+        place.refused("log", "was made from line 2 of");
+    }
+}
+
+#[test]
+fn what_is_added_to_a_line_in_the_middle_is_found() {
+    let place = Place::new();
+    let (a, b) = (message("a"), message("b"));
+    fs::write(place.file("log"), format!("{FIRST}\n{a}\n{b}\n")).unwrap();
+    place.ingest("log", &[]);
+    place.good("log");
+    fs::write(place.file("log"), format!("{FIRST}\n{a}{}\n{b}\n", message("c"))).unwrap();
+    place.refused("log", "something was added to line 2 of");
+}
+
+#[test]
+fn a_log_that_was_not_complete_after_all_is_unchanged() {
+    let place = Place::new();
+    let (a, b) = (message("a"), message("b"));
+    // Half a record, which is text that nobody understands until the rest of it comes.
+    fs::write(place.file("log"), format!("{FIRST}\n{}", &a[..20])).unwrap();
+    place.ingest("log", &["--final"]);
+    place.good("log");
+    fs::write(place.file("log"), format!("{FIRST}\n{a}\n{b}\n")).unwrap();
+    place.good("log");
+    place.ingest("log", &[]);
+    place.good("log");
+}
+
+#[test]
+fn logs_of_one_name_in_several_folders_are_not_confused() {
+    let place = Place::new();
+    for (seed, folder) in [(1, "one"), (2, "two")] {
+        fs::create_dir(place.file(folder)).unwrap();
+        fs::write(place.file(&format!("{folder}/log")), droid(folder, 3, seed)).unwrap();
+        place.ingest(&format!("{folder}/log"), &[]);
+    }
+    for log in ["one/log", "two/log"] {
+        let output = run(&["verify", &place.path("trail"), "--source", &place.path(log)]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains("records have their line unchanged in"), "{said}");
+        assert!(said.contains("records come from other logs"), "{said}");
+    }
+    // One that was moved is known by its name.
+    let place = Place::new();
+    fs::write(place.file("log"), droid("one", 3, 1)).unwrap();
+    place.ingest("log", &[]);
+    fs::create_dir(place.file("moved")).unwrap();
+    fs::rename(place.file("log"), place.file("moved/log")).unwrap();
+    place.good("moved/log");
+}
+
+#[test]
+fn a_line_of_a_trail_that_is_too_long_is_told() {
+    let place = Place::new();
+    fs::write(place.file("log"), droid("one", 1, 1)).unwrap();
+    place.ingest("log", &[]);
+    let mut trail = fs::read(place.file("trail")).unwrap();
+    let count = trail.iter().filter(|byte| **byte == b'\n').count();
+    trail.resize(trail.len() + (8 << 20), b'x');
+    fs::write(place.file("trail"), trail).unwrap();
+    place.refused(
+        "log",
+        &format!("line {}: record {0} was damaged: it is longer than any record", count + 1),
+    );
+}
+
+#[test]
+fn records_are_short_whatever_the_log_says() {
+    let place = Place::new();
+    let long = "\u{1}".repeat(1 << 20);
+    let call = serde_json::json!({
+        "type": "tool_call", "id": long, "messageId": "m", "toolId": long, "toolName": long,
+        "parameters": {}, "session_id": long,
+    });
+    fs::write(place.file("log"), format!("{FIRST}\n{call}\n")).unwrap();
+    place.ingest("log", &[]);
+    place.good("log");
+    let trail = fs::read_to_string(place.file("trail")).unwrap();
+    assert!(trail.contains("\u{2026}\""), "a text that was cut off says so");
+}

@@ -1,0 +1,61 @@
+//! Records that are about the trail itself, and of no event.
+
+use serde::Serialize;
+
+use super::record::{Exact, VERSION};
+use crate::conversation::Digest;
+
+/// What [`Begun`] has as its `event`.
+pub(super) const TRAIL: &str = "trail";
+
+/// What [`Gap`] has as its `event`.
+pub(super) const GAP: &str = "gap";
+
+/// What [`Signed`] has as its `event`.
+pub(super) const SIGNATURE: &str = "signature";
+
+/// The first record of a trail that belongs to a ledger. Its members are in the order of RFC 8785, as
+/// those of all records.
+#[derive(Debug, Serialize)]
+pub(super) struct Begun<'e> {
+    pub(super) commits: Exact<u64>,
+    pub(super) event: &'static str,
+    pub(super) ledger: &'e str,
+    pub(super) prev: Digest,
+    pub(super) seq: Exact<u64>,
+    pub(super) trail: &'e str,
+    pub(super) v: u64,
+}
+
+/// Something was committed to the ledger, and is not in the trail.
+#[derive(Debug, Serialize)]
+pub(super) struct Gap {
+    pub(super) after: Exact<u64>,
+    pub(super) commits: Exact<u64>,
+    pub(super) event: &'static str,
+    pub(super) prev: Digest,
+    pub(super) seq: Exact<u64>,
+    pub(super) v: u64,
+}
+
+/// All records before it, as a whole, are signed. What is signed is the canonical form of this record without
+/// `signature`: by `prev` it contains all the others.
+#[cfg(feature = "sign")]
+#[derive(Debug, Serialize)]
+pub(super) struct Signed {
+    pub(super) commits: Exact<u64>,
+    pub(super) event: &'static str,
+    pub(super) key: String,
+    pub(super) prev: Digest,
+    pub(super) seq: Exact<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signature: Option<String>,
+    pub(super) v: u64,
+}
+
+impl<'e> Begun<'e> {
+    pub(super) fn new(ledger: &'e str, trail: &'e str, commits: u64) -> Self {
+        let (prev, seq) = (Digest::default(), Exact(1));
+        Self { commits: Exact(commits), event: TRAIL, ledger, prev, seq, trail, v: VERSION }
+    }
+}

@@ -1,0 +1,164 @@
+//! [`EventRecord`]: what a record says of its event.
+
+use std::{borrow::Cow, fmt::Write};
+
+use super::{
+    event_digest,
+    record::{MAX_SUMMARY, MAX_TEXT, cut},
+};
+use crate::conversation::{
+    CorrId, Digest, DomainEvent, Located, NormalizedEntry, Position, Session, SessionId, Text,
+    Timestamp, TokenUsage,
+};
+
+/// What a record of the trail says of an event: everything but its place in the chain.
+///
+/// It takes few bytes, however long the entry of the event is. So many can be kept until it is their turn, or be
+/// made on another thread than the chain ([`AuditChain::append_record`](super::AuditChain::append_record)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRecord {
+    pub(super) action: Option<&'static str>,
+    pub(super) at: Option<i64>,
+    pub(super) corr_id: Option<String>,
+    pub(super) entry: Option<&'static str>,
+    pub(super) event: &'static str,
+    pub(super) event_sha256: Option<Digest>,
+    pub(super) line_sha256: Option<Digest>,
+    pub(super) position: Position,
+    /// The session that begins with it.
+    pub(super) session: Option<SessionId>,
+    pub(super) status: Option<&'static str>,
+    pub(super) summary: String,
+    pub(super) tool: Option<String>,
+    pub(super) warning: Option<&'static str>,
+}
+
+impl EventRecord {
+    /// What a record says of `event`. An event whose line has no digest gets one of its own.
+    pub fn of(event: &Located<DomainEvent>) -> Self {
+        Self::with_event_digest(event, false)
+    }
+
+    /// The same; `digest`: the event gets a digest of its own in any case.
+    pub(super) fn with_event_digest(event: &Located<DomainEvent>, digest: bool) -> Self {
+        let Located { position, line_sha256, item, .. } = event;
+        let line_sha256 = line_sha256.as_deref().copied();
+        let mut record = Self {
+            action: None,
+            at: item.timestamp().map(Timestamp::as_millis),
+            corr_id: None,
+            entry: None,
+            event: item.name(),
+            event_sha256: (line_sha256.is_none() || digest).then(|| event_digest(item)),
+            line_sha256,
+            position: *position,
+            session: None,
+            status: None,
+            summary: String::new(),
+            tool: None,
+            warning: None,
+        };
+        record.take(item);
+        record
+    }
+
+    /// About how much memory it takes, in bytes.
+    pub fn size(&self) -> usize {
+        let texts = [self.corr_id.as_ref(), self.tool.as_ref(), Some(&self.summary)];
+        size_of::<Self>() + texts.into_iter().flatten().map(String::capacity).sum::<usize>()
+    }
+
+    fn take(&mut self, event: &DomainEvent) {
+        match event {
+            DomainEvent::Session(session) => {
+                self.session.clone_from(&session.session_id);
+                self.summary = of_session(session);
+            }
+            DomainEvent::NewEntry { entry } => self.take_entry(entry),
+            DomainEvent::OpenEntry { corr_id, entry }
+            | DomainEvent::NewToolCall { corr_id, entry }
+            | DomainEvent::UpdateToolCall { corr_id, entry } => {
+                self.take_entry(entry);
+                self.corr_id = Some(bounded(corr_id));
+            }
+            DomainEvent::CloseEntry { corr_id, entry } => {
+                if let Some(entry) = entry {
+                    self.take_entry(entry);
+                }
+                self.corr_id = Some(bounded(corr_id));
+            }
+            DomainEvent::GrowEntry { corr_id, text } => {
+                self.corr_id = Some(bounded(corr_id));
+                self.summary = beginning(text.decode());
+            }
+            DomainEvent::Usage { usage, model, .. } => {
+                self.summary = of_usage(usage, model.as_ref());
+            }
+            DomainEvent::Warning(warning) => {
+                self.warning = Some(warning.kind.as_str());
+                self.corr_id = warning.corr_id.as_ref().map(bounded);
+                self.summary = beginning(Cow::Borrowed(&warning.message));
+            }
+        }
+    }
+
+    fn take_entry(&mut self, entry: &NormalizedEntry) {
+        self.entry = Some(entry.entry_type.name());
+        self.corr_id = entry.corr_id().map(bounded);
+        self.summary = beginning(entry.content.decode());
+        if let Some(tool) = entry.tool() {
+            self.tool = Some(cut(tool.tool_name.decode(), MAX_TEXT).into_owned());
+            self.action = Some(tool.action_type.name());
+            self.status = Some(tool.status.name());
+        }
+    }
+}
+
+fn beginning(text: Cow<'_, str>) -> String {
+    cut(text, MAX_SUMMARY).into_owned()
+}
+
+fn bounded(id: &CorrId) -> String {
+    cut(Cow::Borrowed(id.as_str()), MAX_TEXT).into_owned()
+}
+
+fn of_session(session: &Session) -> String {
+    let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+    let facts = [
+        ("agent", text(&session.agent)),
+        ("version", text(&session.version)),
+        ("model", text(&session.model)),
+        ("cwd", text(&session.cwd)),
+        ("branch", text(&session.branch)),
+        ("outcome", session.outcome.map(|outcome| outcome.as_str().to_owned())),
+        ("reason", text(&session.outcome_reason)),
+    ];
+    beginning(Cow::Owned(stated(facts)))
+}
+
+fn of_usage(usage: &TokenUsage, model: Option<&Text>) -> String {
+    let number = |tokens: Option<u64>| tokens.map(|tokens| tokens.to_string());
+    let facts = [
+        ("model", model.map(|model| model.decode().into_owned())),
+        ("input", number(usage.input_tokens)),
+        ("output", number(usage.output_tokens)),
+        ("cache_read", number(usage.cache_read_tokens)),
+        ("cache_write", number(usage.cache_write_tokens)),
+        ("cache_write_1h", number(usage.cache_write_1h_tokens)),
+        ("reasoning", number(usage.reasoning_tokens)),
+        ("cost_usd", usage.cost_usd.map(|cost| cost.to_string())),
+    ];
+    beginning(Cow::Owned(stated(facts)))
+}
+
+fn stated<const N: usize>(facts: [(&str, Option<String>); N]) -> String {
+    let mut text = String::new();
+    for (name, fact) in facts {
+        if let Some(fact) = fact {
+            let comma = if text.is_empty() { "" } else { ", " };
+            // Writing to a string does not fail.
+            let _ = write!(text, "{comma}{name} {fact}");
+        }
+    }
+    text
+}

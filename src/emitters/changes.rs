@@ -1,0 +1,50 @@
+//! How much the changes of a call come to, and their diffs.
+
+use crate::conversation::{FileChange, Spelling};
+
+/// The number of lines that changes add, remove and write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ChangedLines {
+    pub(super) added: usize,
+    pub(super) removed: usize,
+    /// Lines of files that are written as a whole: what stood there before is not in the log.
+    pub(super) written: usize,
+}
+
+impl ChangedLines {
+    pub(super) fn of(changes: &[FileChange]) -> Self {
+        let mut lines = Self::default();
+        changes.iter().for_each(|change| lines.count(change));
+        lines
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.added += more.added;
+        self.removed += more.removed;
+        self.written += more.written;
+    }
+
+    fn count(&mut self, change: &FileChange) {
+        match change {
+            FileChange::Edit { unified_diff, .. } => {
+                for line in unified_diff.decode().lines() {
+                    self.added += usize::from(line.starts_with('+'));
+                    self.removed += usize::from(line.starts_with('-'));
+                }
+            }
+            FileChange::Write { content, .. } => {
+                self.written += Spelling::of(content).count_all_lines();
+            }
+            FileChange::Delete { .. } | FileChange::Rename { .. } => {}
+        }
+    }
+}
+
+/// The heading of a hunk without the numbers of its lines, where these are not those of the file and would
+/// only mislead.
+pub(super) fn hunk_without_numbers(line: &str) -> &str {
+    match line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) {
+        Some((_, context)) if !context.trim().is_empty() => line,
+        _ => "@@",
+    }
+}

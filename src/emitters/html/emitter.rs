@@ -1,0 +1,319 @@
+//! [`HtmlEmitter`]: an entry becomes an `<article>` when it is made, and again when it changes.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use maud::Render;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    entry::{Rendered, Setting, render},
+    fragment::{Fragment, Place},
+    text::text,
+};
+use crate::{
+    conversation::{CorrId, DomainEvent, EntryIdx, NormalizedEntry, NormalizedEntryType},
+    emitters::index::{EntryIndexProvider, EntryIndices},
+    transduce::{Batch, Emitter, Resume},
+};
+
+/// Calls that have ended and may still get entries of a sub-agent that runs in the background.
+const MOST_ENDED: usize = 256;
+/// Bounds the walk from call to call, which an odd log may send in circles.
+const MOST_DEPTH: usize = 32;
+
+/// Translates domain events into [`Fragment`]s of HTML, at most one for each event.
+///
+/// Indices are those of a [`PatchEmitter`](crate::emitters::patch::PatchEmitter) that reads the same events.
+/// Text that grows is sent as it comes, escaped and without its Markdown, and the entry is rendered as a
+/// whole only when it is closed: what is sent stays within a constant of the final text.
+///
+/// It remembers the entries that grow and the calls that are open, and the last calls that have ended.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType::AssistantMessage},
+///     emitters::html::{HtmlEmitter, Place},
+///     transduce::Emitter,
+/// };
+///
+/// let mut html = HtmlEmitter::default();
+/// let event = DomainEvent::entry(NormalizedEntry::new(AssistantMessage, "*Done*, see <b>"));
+/// let fragments = html.emit(&event);
+/// let [fragment] = fragments.as_slice() else { panic!("one entry, one fragment") };
+/// assert_eq!((fragment.index.get(), fragment.place), (0, Place::Append));
+/// assert!(fragment.html.contains("<p><em>Done</em>, see &lt;b&gt;</p>"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct HtmlEmitter<P = EntryIndices> {
+    state: HtmlState,
+    indices: P,
+}
+
+/// The memory of an [`HtmlEmitter`]: a plain value that can be stored with serde.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HtmlState {
+    growing: BTreeMap<CorrId, Growing>,
+    calls: BTreeMap<CorrId, Call>,
+    /// The last calls that have ended, in their order.
+    ended: VecDeque<(CorrId, EntryIdx)>,
+    /// The last call, if nothing came after it in the conversation itself.
+    last_call: Option<CorrId>,
+    turns: u64,
+    unknown: u64,
+}
+
+/// The state of an [`HtmlEmitter`] that counts its own entries: its memory, and the next index.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HtmlEmitterState {
+    emitter: HtmlState,
+    next_index: usize,
+}
+
+/// An entry that grows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Growing {
+    index: EntryIdx,
+    parent: Option<EntryIdx>,
+    turn: Option<u64>,
+    entry: Arc<NormalizedEntry>,
+}
+
+/// A call that is open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Call {
+    index: EntryIdx,
+    parent: Option<EntryIdx>,
+    /// The call whose sub-agent made this one.
+    lane: Option<CorrId>,
+    /// The last call of its own sub-agent, if nothing came after it.
+    last_call: Option<CorrId>,
+    with_last: bool,
+    with_next: bool,
+    entries: u64,
+    bad: u64,
+}
+
+impl Default for HtmlEmitter {
+    /// An emitter for a conversation that begins with it.
+    fn default() -> Self {
+        Self::new(EntryIndices::default())
+    }
+}
+
+impl<P: EntryIndexProvider> HtmlEmitter<P> {
+    /// An emitter that takes the indices of new entries from `indices`.
+    pub fn new(indices: P) -> Self {
+        Self { state: HtmlState::default(), indices }
+    }
+
+    /// How many updates named an entry that is not known; there is no fragment for them.
+    pub fn unknown(&self) -> u64 {
+        self.state.unknown
+    }
+
+    /// How many prompts of a person there were.
+    pub fn turns(&self) -> u64 {
+        self.state.turns
+    }
+
+    /// The fragment for an event. Facts about the session, usage and warnings have none.
+    pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
+        match event {
+            DomainEvent::NewEntry { entry } => Some(self.append(entry)),
+            DomainEvent::OpenEntry { corr_id, entry } => Some(self.open(corr_id, entry)),
+            DomainEvent::GrowEntry { corr_id, text } => {
+                let Some(growing) = self.state.growing.get_mut(corr_id) else {
+                    return self.missing();
+                };
+                Arc::make_mut(&mut growing.entry).content.push(text);
+                Some(growing.grow(&text.decode()))
+            }
+            DomainEvent::CloseEntry { corr_id, entry } => {
+                let Some(growing) = self.state.growing.remove(corr_id) else {
+                    return self.missing();
+                };
+                Some(growing.close(entry.as_ref()))
+            }
+            DomainEvent::NewToolCall { corr_id, entry } => Some(self.call(corr_id, entry)),
+            DomainEvent::UpdateToolCall { corr_id, entry } => self.update(corr_id, entry),
+            DomainEvent::Session(_) | DomainEvent::Usage { .. } | DomainEvent::Warning(_) => None,
+        }
+    }
+
+    /// The remaining fragments: entries that were never closed.
+    pub fn remaining(&mut self) -> impl Iterator<Item = Fragment> + use<P> {
+        let mut growing: Vec<_> = std::mem::take(&mut self.state.growing).into_values().collect();
+        growing.sort_by_key(|growing| growing.index);
+        growing.into_iter().map(|growing| growing.close(None))
+    }
+
+    fn append(&mut self, entry: &NormalizedEntry) -> Fragment {
+        let parent = self.enter(entry, None);
+        let setting = Setting { turn: self.turn(entry), ..within(parent) };
+        fragment(self.indices.next_index(), Place::Append, parent, entry, &setting)
+    }
+
+    fn open(&mut self, id: &CorrId, entry: &Arc<NormalizedEntry>) -> Fragment {
+        let parent = self.enter(entry, None);
+        let turn = self.turn(entry);
+        let index = self.indices.next_index();
+        let growing = Growing { index, parent, turn, entry: Arc::clone(entry) };
+        let fragment = growing.render(Place::Append, entry, true);
+        self.state.growing.insert(id.clone(), growing);
+        fragment
+    }
+
+    fn call(&mut self, id: &CorrId, entry: &NormalizedEntry) -> Fragment {
+        let lane = lane(entry).cloned();
+        let before = match &lane {
+            Some(lane) => self.state.calls.get(lane).and_then(|call| call.last_call.clone()),
+            None => self.state.last_call.clone(),
+        };
+        let before = before.and_then(|before| self.state.calls.get_mut(&before));
+        let with_last = before.map(|before| before.with_next = true).is_some();
+        let parent = self.enter(entry, Some(id));
+        let index = self.indices.next_index();
+        let call = Call {
+            index,
+            parent,
+            lane,
+            last_call: None,
+            with_last,
+            with_next: false,
+            entries: 0,
+            bad: 0,
+        };
+        let fragment = call.render(Place::Append, entry);
+        self.state.calls.insert(id.clone(), call);
+        fragment
+    }
+
+    fn update(&mut self, id: &CorrId, entry: &NormalizedEntry) -> Option<Fragment> {
+        let Some(call) = self.state.calls.get(id) else { return self.missing() };
+        let fragment = call.render(Place::Replace, entry);
+        if entry.tool().is_none_or(|tool| tool.status.is_final()) {
+            self.end(id, entry);
+        }
+        Some(fragment)
+    }
+
+    fn end(&mut self, id: &CorrId, entry: &NormalizedEntry) {
+        let Some(call) = self.state.calls.remove(id) else { return };
+        let is_bad = entry.tool().is_some_and(|tool| tool.status.is_failure());
+        self.count(call.lane.as_ref(), 0, u64::from(is_bad));
+        if self.state.ended.len() >= MOST_ENDED {
+            self.state.ended.pop_front();
+        }
+        self.state.ended.push_back((id.clone(), call.index));
+    }
+
+    /// Counts a new entry in the calls that it is within, and returns the innermost of them. `call` is its
+    /// id, if it is a call.
+    fn enter(&mut self, entry: &NormalizedEntry, call: Option<&CorrId>) -> Option<EntryIdx> {
+        let Some(lane) = lane(entry) else {
+            self.state.last_call = call.cloned();
+            return None;
+        };
+        let is_bad = entry.entry_type == NormalizedEntryType::ErrorMessage;
+        self.count(Some(lane), 1, u64::from(is_bad));
+        if let Some(parent) = self.state.calls.get_mut(lane) {
+            parent.last_call = call.cloned();
+            return Some(parent.index);
+        }
+        let mut ended = self.state.ended.iter().rev();
+        ended.find(|(id, _)| id == lane).map(|(_, index)| *index)
+    }
+
+    fn count(&mut self, lane: Option<&CorrId>, entries: u64, bad: u64) {
+        let mut lane = lane.cloned();
+        for _ in 0..MOST_DEPTH {
+            let Some(call) = lane.and_then(|id| self.state.calls.get_mut(&id)) else { return };
+            call.entries += entries;
+            call.bad += bad;
+            lane = call.lane.clone();
+        }
+    }
+
+    /// The number of a prompt, if the entry is one of a person.
+    fn turn(&mut self, entry: &NormalizedEntry) -> Option<u64> {
+        let is_turn = entry.entry_type == NormalizedEntryType::UserMessage && lane(entry).is_none();
+        self.state.turns += u64::from(is_turn);
+        is_turn.then_some(self.state.turns)
+    }
+
+    fn missing(&mut self) -> Option<Fragment> {
+        self.state.unknown += 1;
+        None
+    }
+}
+
+impl Growing {
+    fn render(&self, place: Place, entry: &NormalizedEntry, is_open: bool) -> Fragment {
+        let setting = Setting { turn: self.turn, is_open, ..within(self.parent) };
+        fragment(self.index, place, self.parent, entry, &setting)
+    }
+
+    fn grow(&self, more: &str) -> Fragment {
+        let html = text(more).render().into_string();
+        Fragment { index: self.index, place: Place::Grow, parent: self.parent, html, inside: None }
+    }
+
+    fn close(&self, entry: Option<&Arc<NormalizedEntry>>) -> Fragment {
+        self.render(Place::Replace, entry.unwrap_or(&self.entry), false)
+    }
+}
+
+impl Call {
+    fn render(&self, place: Place, entry: &NormalizedEntry) -> Fragment {
+        let Self { with_last, with_next, entries, bad, .. } = *self;
+        let setting = Setting { with_last, with_next, entries, bad, ..within(self.parent) };
+        fragment(self.index, place, self.parent, entry, &setting)
+    }
+}
+
+fn fragment(
+    index: EntryIdx,
+    place: Place,
+    parent: Option<EntryIdx>,
+    entry: &NormalizedEntry,
+    setting: &Setting,
+) -> Fragment {
+    let Rendered { html, inside } = render(index, entry, setting);
+    Fragment { index, place, parent, html, inside }
+}
+
+fn within(parent: Option<EntryIdx>) -> Setting {
+    Setting { is_within: parent.is_some(), ..Setting::default() }
+}
+
+/// The call whose sub-agent an entry comes from.
+fn lane(entry: &NormalizedEntry) -> Option<&CorrId> {
+    entry.metadata.as_ref()?.parent_corr_id.as_ref()
+}
+
+impl<P: EntryIndexProvider> Emitter<DomainEvent, Fragment> for HtmlEmitter<P> {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Fragment> {
+        Batch::from(self.fragment(event))
+    }
+
+    fn finish(&mut self) -> Batch<Fragment> {
+        self.remaining().collect()
+    }
+}
+
+/// Where several emitters share the [`EntryIndices`], store and resume their memories together.
+impl Resume for HtmlEmitter<EntryIndices> {
+    type State = HtmlEmitterState;
+
+    fn state(&self) -> HtmlEmitterState {
+        HtmlEmitterState { emitter: self.state.clone(), next_index: self.indices.given() }
+    }
+
+    fn resume(&mut self, state: HtmlEmitterState) {
+        self.state = state.emitter;
+        self.indices.go_on_at(state.next_index);
+    }
+}

@@ -1,0 +1,219 @@
+//! One entry: an `<article>` with its time.
+
+use maud::{Markup, Render, html};
+
+use super::{
+    call,
+    icon::icon,
+    markdown::{folded_after, markdown},
+    output::{output, trim_lines},
+    text::{first_line, line, text},
+    time,
+};
+use crate::conversation::{EntryIdx, NormalizedEntry, NormalizedEntryType};
+
+/// Prompts longer than this are folded: pasted files and instructions come as prompts too.
+const LONG_PROMPT: usize = 40;
+/// The same for prompts of sub-agents, which the agent wrote.
+const LONG_TASK: usize = 0;
+
+/// What an entry does not say of itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Setting {
+    /// Its number, if it is a prompt of a person.
+    pub(super) turn: Option<u64>,
+    /// Whether it is a part of a sub-agent's work.
+    pub(super) is_within: bool,
+    /// Whether it still grows.
+    pub(super) is_open: bool,
+    /// Whether it was made at once with the calls before and behind it.
+    pub(super) with_last: bool,
+    pub(super) with_next: bool,
+    /// The entries of its sub-agent, and how many of them went wrong.
+    pub(super) entries: u64,
+    pub(super) bad: u64,
+}
+
+/// The HTML of an entry, and where it goes on.
+pub(super) struct Rendered {
+    pub(super) html: String,
+    pub(super) inside: Option<usize>,
+}
+
+pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered {
+    match &entry.entry_type {
+        NormalizedEntryType::ToolUse(tool) => call::render(index, entry, tool, setting),
+        _ => said(index, entry, setting),
+    }
+}
+
+/// The time, which is the link to the entry.
+pub(super) fn at(index: EntryIdx, entry: &NormalizedEntry) -> Markup {
+    html! {
+        a.at href={ "#e" (index.get()) } title="Link to this entry" {
+            @match entry.timestamp.and_then(time::of_day) {
+                Some(time) => (time),
+                None => { "#" (index.get()) },
+            }
+        }
+    }
+}
+
+fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered {
+    let kind = &entry.entry_type;
+    let words = entry.content.decode();
+    let is_open = setting.is_open;
+    let code = match kind {
+        NormalizedEntryType::Diagnostic { code } => Some(code.as_str()),
+        _ => None,
+    };
+    let is_bad = *kind == NormalizedEntryType::ErrorMessage;
+    let label = label(kind, setting);
+    let start = html! {
+        article.entry id={ "e" (index.get()) } data-type=(kind.name()) data-code=[code]
+            data-turn=[setting.turn] data-bad[is_bad] data-open[is_open]
+            data-mark=[mark(kind, &words)] aria-busy=[is_open.then_some("true")]
+            tabindex="-1" aria-label=(label)
+        {
+            (at(index, entry))
+            @if !is_open { (body(kind, &words, setting)) }
+        }
+    };
+    let mut html = start.into_string();
+    if !is_open {
+        return Rendered { html, inside: None };
+    }
+    const END: &str = "</article>";
+    html.truncate(html.len() - END.len());
+    html.push_str("<div class=\"said md\"><p class=\"raw grows\">");
+    text(words).render_to(&mut html);
+    let inside = Some(html.len());
+    html.push_str("</p></div>");
+    html.push_str(END);
+    Rendered { html, inside }
+}
+
+/// Who speaks, for those who do not see the page.
+fn label(kind: &NormalizedEntryType, setting: &Setting) -> String {
+    match (kind, setting.turn) {
+        (NormalizedEntryType::UserMessage, Some(turn)) => format!("You, turn {turn}"),
+        (NormalizedEntryType::UserMessage, None) => "Prompt".to_owned(),
+        (NormalizedEntryType::AssistantMessage, _) => "Agent".to_owned(),
+        (NormalizedEntryType::SystemMessage, _) => "System".to_owned(),
+        (NormalizedEntryType::ErrorMessage, _) => "Error".to_owned(),
+        (NormalizedEntryType::Thinking, _) => "Thinking".to_owned(),
+        (NormalizedEntryType::Diagnostic { .. }, _) => "Warning".to_owned(),
+        (NormalizedEntryType::ToolUse(_), _) => "Call".to_owned(),
+    }
+}
+
+/// Whether a message is a seam of the conversation.
+fn mark(kind: &NormalizedEntryType, words: &str) -> Option<&'static str> {
+    let is_seam = *kind == NormalizedEntryType::SystemMessage
+        && ["context compacted", "conversation compacted"].into_iter().any(|seam| {
+            words.get(..seam.len()).is_some_and(|start| start.eq_ignore_ascii_case(seam))
+        });
+    is_seam.then_some("compaction")
+}
+
+fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting) -> Markup {
+    match kind {
+        NormalizedEntryType::UserMessage => html! {
+            div.said {
+                h2.who {
+                    @match setting.turn {
+                        Some(turn) => { "You " small { "turn " (turn) } },
+                        None => "Prompt",
+                    }
+                }
+                div.md {
+                    @if setting.is_within { (prompt(words, LONG_TASK)) }
+                    @else { (prompt(words, LONG_PROMPT)) }
+                }
+            }
+        },
+        NormalizedEntryType::AssistantMessage => {
+            html! { div class="said md" { (markdown(words)) } }
+        }
+        NormalizedEntryType::Thinking => thinking(words),
+        NormalizedEntryType::ErrorMessage => note("fail", words, true),
+        NormalizedEntryType::Diagnostic { code } => html! {
+            div.note {
+                (icon("i", "warn"))
+                div {
+                    b { (capitalised(code.as_str())) } " "
+                    details.fold {
+                        summary { "Raw text, " (words.len()) " B" }
+                        (output(words))
+                    }
+                }
+            }
+        },
+        _ if mark(kind, words).is_some() => seam(words),
+        _ => note("info", words, false),
+    }
+}
+
+fn prompt(words: &str, most: usize) -> Markup {
+    if words.trim().is_empty() {
+        return html! { p { "(empty)" } };
+    }
+    folded_after(words, most)
+}
+
+fn thinking(words: &str) -> Markup {
+    let first = first_line(words).0.trim_matches(['*', '#', ' ']);
+    html! {
+        details.think {
+            summary.line {
+                (icon("i kind", "think"))
+                span.title { span { (line(first)) } }
+                span.dur {}
+            }
+            div.body { (text(words.trim().to_owned())) }
+        }
+    }
+}
+
+/// A message of the program: its first line, and the rest folded if it is long.
+fn note(symbol: &str, words: &str, is_strong: bool) -> Markup {
+    const LONG: usize = 3;
+    let words = words.trim();
+    let (first, is_all) = first_line(words);
+    let rest = words.get(first.len()..).unwrap_or_default();
+    let rest = trim_lines(rest);
+    let lines = rest.lines().count();
+    html! {
+        div.note {
+            (icon("i", symbol))
+            div {
+                @if first.is_empty() { "(empty)" }
+                @else if is_strong { b { (line(first)) } }
+                @else { (line(first)) }
+                @if !is_all && lines <= LONG { p.raw { (text(rest)) } }
+                @else if !is_all {
+                    (super::fold::folded(lines, "more line", &html! { div.md { (markdown(rest)) } }))
+                }
+            }
+        }
+    }
+}
+
+fn seam(words: &str) -> Markup {
+    let (first, is_all) = first_line(words);
+    let rest = words.trim().get(first.len()..).unwrap_or_default();
+    let heading = html! { (icon("i", "seam")) (line(capitalised(first))) };
+    html! {
+        @if is_all { div.seam { (heading) } }
+        @else {
+            details.fold-seam { summary.seam { (heading) } div.md { (markdown(rest)) } }
+        }
+    }
+}
+
+/// `unknown_field` as `Unknown field`.
+fn capitalised(words: &str) -> String {
+    let mut chars = words.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars.map(|c| if c == '_' { ' ' } else { c })).collect()
+}

@@ -1,0 +1,278 @@
+//! Markdown to HTML, by a list of what is allowed.
+//!
+//! The parser's events are written one by one as one of a few elements; whatever is not on the list, raw HTML
+//! above all, is written as text. So no sanitiser follows: there is no tree of unknown elements to clean, and
+//! nothing is parsed a second time, which is how mutations get past sanitisers. Nothing is loaded: an image
+//! is its description and its address.
+
+use maud::{Markup, PreEscaped, Render, html};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset,
+};
+
+use super::{
+    icon::icon,
+    text::{line, text, web_address},
+};
+
+/// Elements within each other beyond this depth are left out, their text stays.
+const MOST_DEPTH: usize = 24;
+
+/// The elements of a text in Markdown.
+pub(super) fn markdown(source: &str) -> Markup {
+    folded_after(source, usize::MAX)
+}
+
+/// The same; blocks that begin after `most` lines are folded.
+pub(super) fn folded_after(source: &str, most: usize) -> Markup {
+    let source = source.trim();
+    let lines = source.lines().count();
+    let mut writer = Writer::default();
+    let mut is_folded = false;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut line_of = LineOf { source, at: 0, line: 0 };
+    let parser = Parser::new_ext(source, options).into_offset_iter();
+    let merged = TextMergeWithOffset::new(parser);
+    for (event, range) in merged {
+        if !is_folded && writer.open.is_empty() && lines > most.saturating_add(8) {
+            let begins = line_of.offset(range.start);
+            if begins >= most {
+                is_folded = true;
+                let more = crate::emitters::human::number_of(lines - begins, "more line");
+                html! { summary { (more) } }.render_to(writer.element("<details class=\"fold\">"));
+            }
+        }
+        writer.event(event);
+    }
+    if is_folded {
+        writer.html.push_str("</details>");
+    }
+    PreEscaped(writer.html)
+}
+
+/// Counts lines up to offsets that grow.
+struct LineOf<'s> {
+    source: &'s str,
+    at: usize,
+    line: usize,
+}
+
+impl LineOf<'_> {
+    fn offset(&mut self, offset: usize) -> usize {
+        let between = self.source.as_bytes().get(self.at..offset).unwrap_or_default();
+        self.line += between.iter().filter(|byte| **byte == b'\n').count();
+        self.at = self.at.max(offset);
+        self.line
+    }
+}
+
+#[derive(Default)]
+struct Writer {
+    html: String,
+    /// The end tags of the open elements.
+    open: Vec<&'static str>,
+    /// Where links that are open lead to, if it has to be said.
+    links: Vec<Option<String>>,
+    is_in_head: bool,
+}
+
+impl Writer {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(end) => self.end(end),
+            Event::Text(words) => self.words(&words),
+            Event::Code(code) => html! { code { (line(&*code)) } }.render_to(&mut self.html),
+            Event::InlineHtml(raw) => text(&*raw).render_to(&mut self.html),
+            Event::Html(raw) => text(&*raw).render_to(&mut self.html),
+            Event::SoftBreak => self.html.push('\n'),
+            Event::HardBreak => self.html.push_str("<br>"),
+            Event::Rule => self.html.push_str("<hr>"),
+            Event::TaskListMarker(is_done) => {
+                self.html.extend([if is_done { '☑' } else { '☐' }, ' ']);
+            }
+            Event::InlineMath(source) | Event::DisplayMath(source) => {
+                text(&*source).render_to(&mut self.html);
+            }
+            Event::FootnoteReference(name) => text(format!("[^{name}]")).render_to(&mut self.html),
+        }
+    }
+
+    fn words(&mut self, words: &CowStr<'_>) {
+        // As executors write of what is not text.
+        let image = words.trim().strip_prefix("[image: ").and_then(|rest| rest.strip_suffix(']'));
+        match image {
+            Some(image) => self.image(image),
+            None => text(&**words).render_to(&mut self.html),
+        }
+    }
+
+    fn image(&mut self, what: &str) {
+        html! {
+            span.image {
+                span.thumb { (icon("i", "image")) }
+                span { b { "Image" } (line(what)) }
+            }
+        }
+        .render_to(&mut self.html);
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        let (begin, end) = match tag {
+            Tag::Paragraph => ("<p>", "</p>"),
+            // Entries have headings of the second level.
+            Tag::Heading { level: HeadingLevel::H1, .. } => ("<h3>", "</h3>"),
+            Tag::Heading { level: HeadingLevel::H2, .. } => ("<h4>", "</h4>"),
+            Tag::Heading { .. } => ("<h5>", "</h5>"),
+            Tag::BlockQuote(_) => ("<blockquote>", "</blockquote>"),
+            Tag::CodeBlock(kind) => return self.code_block(&kind),
+            Tag::HtmlBlock => ("<p class=\"raw\">", "</p>"),
+            Tag::List(None) => ("<ul>", "</ul>"),
+            Tag::List(Some(1)) => ("<ol>", "</ol>"),
+            Tag::List(Some(first)) => return self.numbered(first),
+            Tag::Item => ("<li>", "</li>"),
+            Tag::Table(_) => (
+                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>",
+                "</table></div>",
+            ),
+            Tag::TableHead => {
+                self.is_in_head = true;
+                ("<thead><tr>", "</tr></thead>")
+            }
+            Tag::TableRow => ("<tr>", "</tr>"),
+            Tag::TableCell if self.is_in_head => ("<th>", "</th>"),
+            Tag::TableCell => ("<td>", "</td>"),
+            Tag::Emphasis => ("<em>", "</em>"),
+            Tag::Strong => ("<strong>", "</strong>"),
+            Tag::Strikethrough => ("<s>", "</s>"),
+            Tag::Link { dest_url, .. } => return self.link(&dest_url),
+            Tag::Image { dest_url, .. } => return self.begin_image(&dest_url),
+            _ => ("", ""),
+        };
+        self.push(begin, end);
+    }
+
+    /// Opens an element, unless too many are.
+    fn push(&mut self, begin: &str, end: &'static str) {
+        let is_too_deep = self.open.len() >= MOST_DEPTH;
+        self.html.push_str(if is_too_deep { "" } else { begin });
+        self.open.push(if is_too_deep { "" } else { end });
+    }
+
+    /// The page so far, with an element begun that is ended elsewhere.
+    fn element(&mut self, begin: &str) -> &mut String {
+        self.html.push_str(begin);
+        &mut self.html
+    }
+
+    fn end(&mut self, end: TagEnd) {
+        match end {
+            TagEnd::TableHead => self.is_in_head = false,
+            TagEnd::Link | TagEnd::Image => {
+                if let Some(Some(address)) = self.links.pop() {
+                    html! { " (" (line(address)) ")" }.render_to(&mut self.html);
+                }
+            }
+            _ => {}
+        }
+        self.html.push_str(self.open.pop().unwrap_or_default());
+    }
+
+    fn code_block(&mut self, kind: &CodeBlockKind<'_>) {
+        let language = match kind {
+            CodeBlockKind::Fenced(language) => &**language,
+            CodeBlockKind::Indented => "",
+        };
+        let caption = html! {
+            @if !language.is_empty() { figcaption { (line(language)) } }
+        };
+        let begin = format!("<figure>{}<pre tabindex=\"0\"><code>", caption.into_string());
+        self.push(&begin, "</code></pre></figure>");
+    }
+
+    fn numbered(&mut self, first: u64) {
+        self.push(&format!("<ol start=\"{first}\">"), "</ol>");
+    }
+
+    fn link(&mut self, address: &str) {
+        let is_within = self.links.last().is_some();
+        match web_address(address) {
+            Some(address) if !is_within => {
+                self.links.push(None);
+                let mut begin = String::from("<a rel=\"noopener noreferrer\" href=\"");
+                line(address).render_to(&mut begin);
+                self.push(&(begin + "\">"), "</a>");
+            }
+            // Where it would have led is said, unless its own words do.
+            _ => {
+                self.links.push(Some(address.to_owned()));
+                self.push("", "");
+            }
+        }
+    }
+
+    fn begin_image(&mut self, address: &str) {
+        self.links.push(Some(address.to_owned()));
+        let icon = icon("i", "image").into_string();
+        self.push(
+            &format!("<span class=\"image\"><span class=\"thumb\">{icon}</span><span>"),
+            "</span></span>",
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(source: &str) -> String {
+        markdown(source).into_string()
+    }
+
+    #[test]
+    fn what_people_write() {
+        assert_eq!(
+            html("# A *b*\n\n1. `x<y`\n2. [c](https://example.org/?a&b)"),
+            "<h3>A <em>b</em></h3><ol><li><code>x&lt;y</code></li><li>\
+             <a rel=\"noopener noreferrer\" href=\"https://example.org/?a&amp;b\">c</a></li></ol>"
+        );
+        assert_eq!(
+            html("```sh\nls <dir>\n```"),
+            "<figure><figcaption>sh</figcaption><pre tabindex=\"0\"><code>ls &lt;dir&gt;\n\
+             </code></pre></figure>"
+        );
+        assert!(html("|a|b|\n|-|-|\n|1|2|").contains("<th>a</th><th>b</th></tr></thead><tr><td>1"));
+    }
+
+    #[test]
+    fn markup_is_text_and_nothing_is_loaded() {
+        assert_eq!(html("a <b>c</b>"), "<p>a &lt;b&gt;c&lt;/b&gt;</p>");
+        assert_eq!(
+            html("<script>alert(1)</script>"),
+            "<p class=\"raw\">&lt;script&gt;alert(1)&lt;/script&gt;</p>"
+        );
+        assert_eq!(html("[a](javascript:alert%281%29)"), "<p>a (javascript:alert%281%29)</p>");
+        assert!(!html("![a](https://example.org/x.png)").contains("<img"));
+        assert!(html("![a](https://example.org/x.png)").contains("a (https://example.org/x.png)"));
+        assert!(html("see [image: image/png, 12 bytes] and").contains("[image: image/png"));
+        assert!(html("[image: image/png, 12 bytes]").contains("<b>Image</b>image/png, 12 bytes"));
+    }
+
+    #[test]
+    fn depth_is_bounded_and_text_is_not_lost() {
+        let deep = html(&format!("{}x", "> ".repeat(5000)));
+        assert_eq!(deep.matches("<blockquote>").count(), MOST_DEPTH);
+        assert!(deep.contains('x'));
+    }
+
+    #[test]
+    fn long_texts_are_folded_between_blocks() {
+        let long = (0..30).map(|n| format!("p{n}\n\n")).collect::<String>();
+        let html = folded_after(&long, 10).into_string();
+        assert!(html.contains(
+            "<p>p4</p><details class=\"fold\"><summary>49 more lines</summary><p>p5</p>"
+        ));
+        assert!(html.ends_with("<p>p29</p></details>"));
+    }
+}

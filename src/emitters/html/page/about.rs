@@ -1,0 +1,119 @@
+//! The facts at the top of a page.
+
+use maud::{Markup, html};
+
+use super::{
+    super::{icon::icon, text::line, time},
+    facts::Facts,
+};
+use crate::{
+    conversation::{Outcome, Session, Text, TokenUsage},
+    emitters::human,
+};
+
+pub(super) fn about(facts: &Facts, title: &str) -> Markup {
+    let none = Session::default();
+    let session = facts.session().unwrap_or(&none);
+    html! {
+        header.about {
+            h1 { (line(title)) }
+            div.row {
+                (outcome(session))
+                @if let Some(agent) = &session.agent {
+                    span.agent data-agent=(family(&agent.decode())) {
+                        (line(agent.decode()))
+                        @if let Some(version) = &session.version { " " (line(version.decode())) }
+                    }
+                }
+                @if let Some(model) = &session.model {
+                    span {
+                        (line(model.decode()))
+                        @if let Some(effort) = &session.reasoning_effort { ", " (line(effort.decode())) }
+                    }
+                }
+                @if let Some(cwd) = &session.cwd {
+                    span { (icon("i", "folder")) (line(cwd.decode())) }
+                }
+                @if let Some(branch) = &session.branch {
+                    span { (icon("i", "branch")) (line(branch.decode())) }
+                }
+                @if let Some(begun) = facts.begun.and_then(|at| time::stamped(at, "%-d %b %Y %H:%M:%S")) {
+                    span { (icon("i", "clock")) (begun) " UTC" }
+                }
+                @if let Some(id) = &session.session_id { span.id { (line(id.as_str())) } }
+            }
+            dl.figures { (figures(facts)) }
+        }
+    }
+}
+
+fn outcome(session: &Session) -> Markup {
+    let Some(outcome) = session.outcome.filter(|outcome| *outcome != Outcome::Success) else {
+        return html! {};
+    };
+    let words = outcome.as_str().replace('_', " ");
+    let reason = session.outcome_reason.as_ref().map(Text::decode);
+    let reason = reason.filter(|reason| *reason != outcome.as_str());
+    html! {
+        span class="state chip" data-state="failed" {
+            (icon("i", if outcome == Outcome::Cancelled { "deny" } else { "fail" }))
+            (words)
+            @if let Some(reason) = reason { ": " (line(reason)) }
+        }
+    }
+}
+
+/// The agents that the sheet has a mark for.
+fn family(agent: &str) -> &'static str {
+    let known = ["claude", "codex", "droid", "gemini", "cursor"];
+    known.into_iter().find(|known| agent.starts_with(known)).unwrap_or("other")
+}
+
+fn figures(facts: &Facts) -> Markup {
+    let usage = facts.summary.usage.unwrap_or_default();
+    let warnings: u64 = facts.summary.warnings.values().sum();
+    let turns = facts.turns.len();
+    html! {
+        @if let Some(cost) = usage.cost_usd { (figure("Cost", &human::dollars(cost), &html! {})) }
+        @if let Some(input) = usage.input_tokens {
+            (figure("Input", &human::count(input), &cached(&usage)))
+        }
+        @if let Some(output) = usage.output_tokens {
+            (figure("Output", &human::count(output), &html! {
+                @if let Some(reasoning) = usage.reasoning_tokens.filter(|n| *n > 0) {
+                    (human::count(reasoning)) " reasoning"
+                }
+            }))
+        }
+        (figure("Calls", &facts.calls.to_string(), &html! {
+            @if facts.bad > 0 { span.bad { (facts.bad) " failed" } } @else { "none failed" }
+        }))
+        @if warnings > 0 {
+            (figure("Warnings", &warnings.to_string(), &html! {
+                (facts.summary.warnings.keys().map(|kind| kind.as_str().replace('_', " "))
+                    .take(2).collect::<Vec<_>>().join(", "))
+                @if facts.summary.warnings.len() > 2 { ", ..." }
+            }))
+        }
+        @let entries = if facts.entries == 1 { "entry" } else { "entries" };
+        @let duration = facts.duration().map_or_else(|| "–".to_owned(), human::duration);
+        (figure("Duration", &duration, &html! {
+            (facts.entries) " " (entries) ", " (human::number_of(turns, "turn"))
+        }))
+    }
+}
+
+fn figure(name: &str, value: &str, note: &Markup) -> Markup {
+    html! { div { dt { (name) } dd { (value) } dd { (note) } } }
+}
+
+/// How much of the input was read from a cache.
+fn cached(usage: &TokenUsage) -> Markup {
+    let (Some(input @ 1..), Some(read @ 1..)) = (usage.input_tokens, usage.cache_read_tokens)
+    else {
+        return html! {};
+    };
+    // In units of a percent; larger logs than 2^64 tokens do not occur, odd ones do.
+    let percent = u128::from(read) * 100 / u128::from(input);
+    html! { (percent.min(100)) " % from cache" }
+}

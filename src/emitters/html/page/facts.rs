@@ -1,0 +1,182 @@
+//! [`Facts`]: what a page says of the session as a whole.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use crate::{
+    conversation::{
+        ActionType, CorrId, DomainEvent, EntryIdx, FileChange, NormalizedEntry,
+        NormalizedEntryType, Session, Summary, Text, Timestamp, TokenUsage, ToolStatus,
+    },
+    emitters::{call_text, changes::ChangedLines},
+};
+
+use super::super::text::first_line;
+
+/// Characters of a prompt that the list of prompts keeps.
+const MOST_PROMPT: usize = 200;
+
+/// Characters of a prompt that stand for a title.
+const MOST_TITLE: usize = 100;
+
+/// What a page says of the session as a whole.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    pub(super) summary: Summary,
+    pub(super) turns: Vec<Turn>,
+    pub(super) tools: BTreeMap<String, Tool>,
+    pub(super) files: BTreeMap<String, ChangedLines>,
+    pub(super) models: BTreeMap<String, TokenUsage>,
+    pub(super) entries: usize,
+    pub(super) calls: u64,
+    pub(super) bad: u64,
+    pub(super) begun: Option<Timestamp>,
+    pub(super) ended: Option<Timestamp>,
+    /// The turns in which calls were made that are open.
+    open: BTreeMap<CorrId, Option<usize>>,
+}
+
+/// A prompt of a person, and what came of it.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    pub(super) index: EntryIdx,
+    pub(super) prompt: String,
+    pub(super) begun: Option<Timestamp>,
+    pub(super) ended: Option<Timestamp>,
+    pub(super) calls: u64,
+    pub(super) bad: u64,
+}
+
+/// How often a tool was called.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tool {
+    pub(super) calls: u64,
+    pub(super) bad: u64,
+    durations: Vec<u64>,
+}
+
+impl Tool {
+    /// The duration that 95 of 100 calls do not exceed, in milliseconds.
+    pub(super) fn p95(&self) -> Option<u64> {
+        let mut durations = self.durations.clone();
+        durations.sort_unstable();
+        let rank = (durations.len() * 95).div_ceil(100);
+        durations.get(rank.checked_sub(1)?).copied()
+    }
+}
+
+impl Facts {
+    /// Takes what an event says; `index` is that of the entry that it is about.
+    pub(super) fn apply(&mut self, event: &DomainEvent, index: Option<EntryIdx>) {
+        self.summary.apply(event);
+        if let Some(at) = event.timestamp() {
+            self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
+            self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
+            if let Some(turn) = self.turns.last_mut() {
+                turn.ended = Some(turn.ended.map_or(at, |ended| ended.max(at)));
+            }
+        }
+        match event {
+            DomainEvent::NewEntry { entry } | DomainEvent::OpenEntry { entry, .. } => {
+                self.entry(entry, index);
+                if entry.tool().is_some() {
+                    self.call(None);
+                    self.end(entry, self.turns.len().checked_sub(1));
+                }
+            }
+            DomainEvent::NewToolCall { corr_id, entry } => {
+                self.entry(entry, index);
+                self.call(Some(corr_id));
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                let is_final = entry.tool().is_some_and(|tool| tool.status.is_final());
+                if is_final && let Some(turn) = self.open.remove(corr_id) {
+                    self.end(entry, turn);
+                }
+            }
+            DomainEvent::Usage { usage, model, .. } => {
+                let model = model.as_ref().or(self.session().and_then(|s| s.model.as_ref()));
+                let model = model.map(Text::decode).unwrap_or_default().into_owned();
+                self.models.entry(model).or_default().add(usage);
+            }
+            _ => {}
+        }
+    }
+
+    fn entry(&mut self, entry: &NormalizedEntry, index: Option<EntryIdx>) {
+        self.entries += 1;
+        let is_within =
+            entry.metadata.as_ref().is_some_and(|metadata| metadata.parent_corr_id.is_some());
+        if let Some(index) = index
+            && entry.entry_type == NormalizedEntryType::UserMessage
+            && !is_within
+        {
+            let prompt = entry.content.decode();
+            let prompt = first_line(&prompt).0.chars().take(MOST_PROMPT).collect();
+            let begun = entry.timestamp;
+            self.turns.push(Turn { index, prompt, begun, ended: begun, calls: 0, bad: 0 });
+        }
+    }
+
+    fn call(&mut self, id: Option<&CorrId>) {
+        self.calls += 1;
+        if let Some(turn) = self.turns.last_mut() {
+            turn.calls += 1;
+        }
+        if let Some(id) = id {
+            self.open.insert(id.clone(), self.turns.len().checked_sub(1));
+        }
+    }
+
+    fn end(&mut self, entry: &NormalizedEntry, turn: Option<usize>) {
+        let Some(tool) = entry.tool() else { return };
+        let bad = u64::from(tool.status.is_failure());
+        self.bad += bad;
+        if let Some(turn) = turn.and_then(|turn| self.turns.get_mut(turn)) {
+            turn.bad += bad;
+        }
+        let facts = self.tools.entry(call_text::name(tool).into_owned()).or_default();
+        facts.calls += 1;
+        facts.bad += bad;
+        facts.durations.extend(tool.duration_ms);
+        if let ActionType::FileEdit { changes, .. } = &tool.action_type
+            && tool.status == ToolStatus::Success
+        {
+            changes.iter().for_each(|change| self.changed(change));
+        }
+    }
+
+    fn changed(&mut self, change: &FileChange) {
+        let lines = ChangedLines::of(std::slice::from_ref(change));
+        self.files.entry(change.path().decode().into_owned()).or_default().add(lines);
+    }
+
+    pub(super) fn session(&self) -> Option<&Session> {
+        self.summary.session.as_deref()
+    }
+
+    /// The title: the log's own, else the first prompt.
+    pub(super) fn title(&self) -> Cow<'_, str> {
+        let stated = self.session().and_then(|session| session.title.as_ref()).map(Text::decode);
+        // A command to the agent's program says less than what was asked.
+        let asks = |turn: &&Turn| !turn.prompt.starts_with('/');
+        let first = self.turns.iter().find(asks).or(self.turns.first());
+        let prompt = || first.map(|turn| beginning(&turn.prompt));
+        let title = stated.filter(|title| !title.trim().is_empty()).or_else(prompt);
+        title.unwrap_or(Cow::Borrowed("Session"))
+    }
+
+    /// How long it took, in milliseconds: from its first to its last time, else as the log states it.
+    pub(super) fn duration(&self) -> Option<u64> {
+        let session = self.session();
+        let stated = session.and_then(|session| session.duration_ms);
+        self.ended.and_then(|ended| ended.millis_since(self.begun?)).filter(|ms| *ms > 0).or(stated)
+    }
+}
+
+/// The beginning of a prompt, up to the end of a word.
+fn beginning(prompt: &str) -> Cow<'_, str> {
+    let Some((end, _)) = prompt.char_indices().nth(MOST_TITLE) else { return prompt.into() };
+    let start = prompt.get(..end).unwrap_or(prompt);
+    let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
+    format!("{words} …").into()
+}

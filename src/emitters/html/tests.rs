@@ -1,0 +1,196 @@
+//! Fragments as a page gets them.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::{
+    conversation::{
+        ActionType, CorrId, DomainEvent, EntryIdx, NormalizedEntry,
+        NormalizedEntryType::{AssistantMessage, ToolUse, UserMessage},
+        ToolStatus,
+    },
+    transduce::Emitter,
+};
+
+fn call(tool: &str, action: ActionType, parent: Option<&str>) -> NormalizedEntry {
+    let tool_use = crate::conversation::ToolUse::new(tool, action);
+    let mut entry = NormalizedEntry::new(ToolUse(tool_use), tool);
+    entry.metadata_mut().parent_corr_id = parent.map(CorrId::from);
+    entry
+}
+
+fn command(line: &str, parent: Option<&str>) -> NormalizedEntry {
+    call("Bash", ActionType::CommandRun { command: line.into(), result: None }, parent)
+}
+
+fn task() -> NormalizedEntry {
+    let description = "Look <around>".into();
+    let action = ActionType::TaskCreate {
+        description,
+        prompt: None,
+        subagent_type: Some("explore".into()),
+        result: None,
+    };
+    call("Task", action, None)
+}
+
+fn begins(id: &str, entry: &NormalizedEntry) -> DomainEvent {
+    DomainEvent::NewToolCall { corr_id: id.into(), entry: Arc::new(entry.clone()) }
+}
+
+fn ends(id: &str, mut entry: NormalizedEntry, status: ToolStatus) -> DomainEvent {
+    if let Some(tool) = entry.tool_mut() {
+        tool.complete(status, "done");
+    }
+    DomainEvent::UpdateToolCall { corr_id: id.into(), entry: Arc::new(entry) }
+}
+
+fn fragments(events: &[DomainEvent]) -> Vec<Fragment> {
+    let mut html = HtmlEmitter::default();
+    let mut all: Vec<_> = events.iter().flat_map(|event| html.emit(event)).collect();
+    all.extend(html.finish());
+    all
+}
+
+#[test]
+fn text_that_grows_is_sent_as_it_comes_and_rendered_once() {
+    let entry = Arc::new(NormalizedEntry::new(AssistantMessage, "*to "));
+    let id = CorrId::from("m");
+    let events = [
+        DomainEvent::OpenEntry { corr_id: id.clone(), entry },
+        DomainEvent::GrowEntry { corr_id: id.clone(), text: "be* <b".into() },
+        DomainEvent::GrowEntry { corr_id: id.clone(), text: ">".into() },
+        DomainEvent::CloseEntry { corr_id: id, entry: None },
+    ];
+    let all = fragments(&events);
+    let places: Vec<_> = all.iter().map(|fragment| fragment.place).collect();
+    assert_eq!(places, [Place::Append, Place::Grow, Place::Grow, Place::Replace]);
+    assert!(all[0].html.contains("data-open aria-busy=\"true\""));
+    let (before, after) = all[0].html.split_at(all[0].inside.unwrap());
+    assert!(before.ends_with("<p class=\"raw grows\">*to ") && after.starts_with("</p>"));
+    assert_eq!([&*all[1].html, &*all[2].html], ["be* &lt;b", "&gt;"]);
+    assert!(all[3].html.contains("<p><em>to be</em> &lt;b&gt;</p>"));
+}
+
+#[test]
+fn an_entry_that_is_never_closed_is_complete_at_the_end() {
+    let entry = Arc::new(NormalizedEntry::new(UserMessage, "hi"));
+    let all = fragments(&[DomainEvent::OpenEntry { corr_id: "m".into(), entry }]);
+    assert_eq!(all.last().unwrap().place, Place::Replace);
+    assert!(all.last().unwrap().html.contains("You <small>turn 1</small>"));
+}
+
+#[test]
+fn what_is_sent_of_a_growing_entry_stays_within_a_constant_of_its_text() {
+    let entry = Arc::new(NormalizedEntry::new(AssistantMessage, ""));
+    let mut events = vec![DomainEvent::OpenEntry { corr_id: "m".into(), entry }];
+    for _ in 0..5_000 {
+        events.push(DomainEvent::GrowEntry { corr_id: "m".into(), text: "word ".into() });
+    }
+    events.push(DomainEvent::CloseEntry { corr_id: "m".into(), entry: None });
+    let sent: usize = fragments(&events).iter().map(|fragment| fragment.html.len()).sum();
+    assert!(sent < 3 * 5_000 * "word ".len(), "{sent}");
+}
+
+#[test]
+fn the_work_of_a_sub_agent_stands_within_its_call() {
+    let inner = command("ls", Some("t"));
+    let events = [
+        begins("t", &task()),
+        begins("c", &inner),
+        ends("c", inner, ToolStatus::Failed),
+        ends("t", task(), ToolStatus::Success),
+    ];
+    let all = fragments(&events);
+    let parents: Vec<_> =
+        all.iter().map(|f| f.parent.map(crate::conversation::EntryIdx::get)).collect();
+    assert_eq!(parents, [None, Some(0), Some(0), None]);
+    assert!(all[3].html.contains("<span>explore</span><span>1 entry</span>"));
+    assert!(all[3].html.contains("<span class=\"exit\">1 failed</span>"));
+    assert!(all[3].html.contains("data-bad-within"));
+
+    let mut page = Page::default();
+    events.iter().for_each(|event| page.apply(event));
+    let html = page.render();
+    let feed = html.find("<div class=\"feed\">\n<article class=\"entry\" id=\"e1\"").unwrap();
+    assert!(html.find("id=\"e0\"").unwrap() < feed);
+    let end = html[feed..].find("</article>\n</div><div class=\"answer\">");
+    assert!(end.is_some(), "{}", &html[feed..]);
+}
+
+#[test]
+fn calls_that_were_made_at_once_are_joined() {
+    let [a, b, c] = ["a", "b", "c"].map(|line| command(line, None));
+    let events = [
+        begins("a", &a),
+        begins("b", &b),
+        begins("c", &c),
+        ends("b", b, ToolStatus::Success),
+        ends("a", a, ToolStatus::Success),
+        ends("c", c.clone(), ToolStatus::Success),
+        begins("d", &c),
+    ];
+    let all = fragments(&events);
+    let joined = |n: usize| {
+        let (_, rest) = all[n].html.split_once("data-par=\"")?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    assert_eq!(joined(3).as_deref(), Some("mid"));
+    assert_eq!(joined(4).as_deref(), Some("first"));
+    assert_eq!(joined(5).as_deref(), Some("last"));
+    assert_eq!(joined(6), None);
+}
+
+#[test]
+fn what_went_wrong_is_open_and_what_went_well_is_folded() {
+    let of = |status| {
+        let call = command("ls", None);
+        fragments(&[begins("c", &call), ends("c", call, status)]).remove(1).html
+    };
+    let html = of(ToolStatus::Failed);
+    assert!(html.contains("<details class=\"call\" open>") && html.contains("data-bad"));
+    let html = of(ToolStatus::Denied { reason: Some("not <here>".into()) });
+    assert!(html.contains("Denied: not &lt;here&gt;"));
+    let html = of(ToolStatus::Success);
+    assert!(html.contains("<details class=\"call\">") && !html.contains("data-bad"));
+}
+
+#[test]
+fn updates_of_nothing_are_counted() {
+    let mut html = HtmlEmitter::default();
+    let event = ends("c", command("ls", None), ToolStatus::Success);
+    assert!(html.emit(&event).is_empty());
+    assert_eq!(html.unknown(), 1);
+}
+
+#[test]
+fn calls_within_each_other_or_themselves_do_no_harm() {
+    let mut page = Page::default();
+    for n in 0..2_000 {
+        let parent = if n % 7 == 0 { n } else { n - 1 };
+        let entry = command("ls", Some(&parent.to_string()));
+        page.apply(&begins(&n.to_string(), &entry));
+    }
+    page.end();
+    assert_eq!(page.render().matches("<article").count(), 2_000);
+}
+
+#[test]
+fn a_page_can_be_had_in_parts() {
+    let mut page = Page::default();
+    for event in [begins("t", &task()), DomainEvent::entry(command("ls", Some("t")))] {
+        assert!(page.fragment(&event).is_some());
+    }
+    page.apply(&DomainEvent::entry(command("pwd", None)));
+    assert_eq!(page.end(), []);
+    let outermost: Vec<_> = page.outermost().map(EntryIdx::get).collect();
+    assert_eq!(outermost, [0, 2]);
+    let of = |index| page.outermost_of(EntryIdx::new(index)).map(EntryIdx::get);
+    assert_eq!([0, 1, 2, 3].map(of), [Some(0), Some(0), Some(2), None]);
+    let whole = page.render();
+    let (first, last) = (page.entries(0..2), page.entries(2..9));
+    assert!(first.contains("id=\"e1\"") && !first.contains("id=\"e2\""));
+    assert!(whole.contains(&(first + &last)));
+    assert!(whole.contains(&page.about()) && whole.contains(&page.side()));
+    assert_eq!(page.entries(1..1), "");
+}

@@ -1,0 +1,54 @@
+//! Times and durations, as the page shows them. Times are in UTC: whose clock it was is not in a log.
+
+use jiff::{Timestamp as Moment, fmt::strtime, tz::TimeZone};
+use maud::{Markup, html};
+
+use crate::{conversation::Timestamp, emitters::human};
+
+/// A moment in UTC by a format of `strftime`; nothing for a moment that no calendar has.
+pub(super) fn format(at: Timestamp, format: &str) -> Option<String> {
+    let moment = Moment::from_millisecond(at.as_millis()).ok()?;
+    strtime::format(format, &moment.to_zoned(TimeZone::UTC)).ok()
+}
+
+/// `<time>` with the time of day.
+pub(super) fn of_day(at: Timestamp) -> Option<Markup> {
+    stamped(at, "%H:%M:%S")
+}
+
+/// `<time>` by a format of `strftime`.
+pub(super) fn stamped(at: Timestamp, shown: &str) -> Option<Markup> {
+    let machine = format(at, "%Y-%m-%dT%H:%M:%S.%3fZ")?;
+    let shown = format(at, shown)?;
+    Some(html! { time datetime=(machine) { (shown) } })
+}
+
+/// The column of durations. Its magnitude is drawn as weight.
+pub(super) fn duration(millis: Option<u64>) -> Markup {
+    let magnitude = match millis.unwrap_or(0) {
+        0..100 => "0",
+        100..1_000 => "1",
+        1_000..10_000 => "2",
+        10_000..60_000 => "3",
+        _ => "4",
+    };
+    html! {
+        span.dur data-mag=(magnitude) {
+            @if let Some(millis) = millis { (human::duration(millis)) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_utc_and_never_fail() {
+        let at = Timestamp::from_millis(1_795_356_131_204);
+        let time = of_day(at).unwrap().into_string();
+        assert_eq!(time, r#"<time datetime="2026-11-22T14:02:11.204Z">14:02:11</time>"#);
+        assert!(of_day(Timestamp::from_millis(i64::MAX)).is_none());
+        assert!(duration(Some(61_000)).into_string().contains(r#"data-mag="4">1 m 01 s"#));
+    }
+}

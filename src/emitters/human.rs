@@ -1,0 +1,60 @@
+//! Numbers as people read them.
+
+/// `340 ms`, `2.1 s`, `1 m 05 s`, `2 h 03 m`.
+pub fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0 => format!("{millis} ms"),
+        1..60 => format!("{seconds}.{} s", millis % 1000 / 100),
+        60..3600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// `512`, `12.3k`, `1.2M`.
+pub fn count(n: u64) -> String {
+    let tenths = |unit: u64| format!("{}.{}", n / unit, n % unit / (unit / 10));
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..1_000_000 => tenths(1_000) + "k",
+        _ => tenths(1_000_000) + "M",
+    }
+}
+
+/// `$1.23`, `$0.0042`.
+pub fn dollars(amount: f64) -> String {
+    if amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
+
+/// `1 line`, `2 lines`.
+pub fn number_of(n: usize, thing: &str) -> String {
+    [&*n.to_string(), " ", thing, if n == 1 { "" } else { "s" }].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        let cases = [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (2_149, "2.1 s"),
+            (59_999, "59.9 s"),
+            (65_000, "1 m 05 s"),
+            (7_380_000, "2 h 03 m"),
+        ];
+        for (millis, shown) in cases {
+            assert_eq!(duration(millis), shown);
+        }
+        assert!(duration(u64::MAX).ends_with(" m"));
+    }
+
+    #[test]
+    fn counts_and_money() {
+        assert_eq!([count(999), count(12_345), count(1_250_000)], ["999", "12.3k", "1.2M"]);
+        assert_eq!([dollars(0.00424), dollars(12.3)], ["$0.0042", "$12.30"]);
+        assert_eq!([number_of(1, "line"), number_of(0, "line")], ["1 line", "0 lines"]);
+    }
+}

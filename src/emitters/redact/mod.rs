@@ -1,0 +1,172 @@
+//! Secrets, folders of people and addresses, replaced before another emitter sees them. Best effort.
+//!
+//! [`Redact`] stands in front of any emitter. Every string of an event is searched, whatever field it is in:
+//! for tokens of well-known shapes, private keys, passwords that are named so, credentials in addresses,
+//! e-mail addresses, and long strings that look random. The same secret has the same mark wherever it stands
+//! (`[github-token 1]`), and the folder of a person is `~`.
+//!
+//! A secret of a shape that nobody knows, or that is short and looks like a word, is not found. What is to be
+//! given away has to be read by a person, too.
+//!
+//! ```
+//! use foldline::{
+//!     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType::UserMessage},
+//!     emitters::redact::Redact,
+//!     transduce::{Batch, Emitter, emit_fn},
+//! };
+//!
+//! let shown = emit_fn(|event: &DomainEvent| match event {
+//!     DomainEvent::NewEntry { entry } => Batch::one(entry.content.decode().into_owned()),
+//!     _ => Batch::EMPTY,
+//! });
+//! let mut redact = Redact::new(shown);
+//! let entry = NormalizedEntry::new(UserMessage, "ask ada@example.org, see /home/ada/notes");
+//! let shown = redact.emit(&DomainEvent::entry(entry));
+//! assert_eq!(shown.as_slice(), ["ask [email 1], see ~/notes"]);
+//! assert_eq!(redact.replaced().collect::<Vec<_>>(), [("email", 1), ("home-folder", 1)]);
+//! ```
+
+mod rules;
+mod secrets;
+mod strings;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use self::secrets::Secrets;
+use crate::{
+    conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, WarningKind},
+    transduce::{Batch, Emitter},
+};
+
+/// Replaces secrets in every event for another emitter. See the [module](self).
+///
+/// Text that grows is held until the entry is closed: a secret may come in two parts.
+#[derive(Clone, Debug)]
+pub struct Redact<M> {
+    emitter: M,
+    secrets: Secrets,
+    growing: BTreeMap<CorrId, Arc<NormalizedEntry>>,
+}
+
+impl<M> Redact<M> {
+    /// Replaces secrets for `emitter`.
+    pub fn new(emitter: M) -> Self {
+        Self { emitter, secrets: Secrets::new(), growing: BTreeMap::new() }
+    }
+
+    /// How often something of each kind was replaced, in the order of the names of the kinds.
+    pub fn replaced(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.secrets.counts().iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// The emitter within.
+    pub fn get_ref(&self) -> &M {
+        &self.emitter
+    }
+
+    /// The emitter within.
+    pub fn get_mut(&mut self) -> &mut M {
+        &mut self.emitter
+    }
+
+    /// The emitter within.
+    pub fn into_inner(self) -> M {
+        self.emitter
+    }
+
+    /// The event as the emitter may see it, if it is to see it now.
+    fn redacted(&mut self, event: &DomainEvent) -> Option<DomainEvent> {
+        Some(match event {
+            DomainEvent::Session(session) => {
+                DomainEvent::Session(Box::new(self.value(&**session).unwrap_or_default()))
+            }
+            DomainEvent::NewEntry { entry } => DomainEvent::NewEntry { entry: self.entry(entry) },
+            DomainEvent::OpenEntry { corr_id, entry } => {
+                self.growing.insert(corr_id.clone(), Arc::clone(entry));
+                let mut begun = (**entry).clone();
+                begun.content = Text::default();
+                DomainEvent::OpenEntry { corr_id: self.id(corr_id), entry: self.entry(&begun) }
+            }
+            DomainEvent::GrowEntry { corr_id, text } => match self.growing.get_mut(corr_id) {
+                Some(entry) => {
+                    Arc::make_mut(entry).content.push(text);
+                    return None;
+                }
+                None => DomainEvent::GrowEntry { corr_id: self.id(corr_id), text: self.text(text) },
+            },
+            DomainEvent::CloseEntry { corr_id, entry } => {
+                let grown = self.growing.remove(corr_id);
+                let entry = entry.as_ref().or(grown.as_ref()).map(|entry| self.entry(entry));
+                DomainEvent::CloseEntry { corr_id: self.id(corr_id), entry }
+            }
+            DomainEvent::NewToolCall { corr_id, entry } => {
+                DomainEvent::NewToolCall { corr_id: self.id(corr_id), entry: self.entry(entry) }
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                DomainEvent::UpdateToolCall { corr_id: self.id(corr_id), entry: self.entry(entry) }
+            }
+            DomainEvent::Usage { usage, model, message_id, timestamp } => DomainEvent::Usage {
+                usage: *usage,
+                model: model.as_ref().map(|model| self.text(model)),
+                message_id: message_id
+                    .as_ref()
+                    .map(|id| self.id(&CorrId::from(id.decode())).as_str().into()),
+                timestamp: *timestamp,
+            },
+            DomainEvent::Warning(warning) => {
+                let unreadable = || crate::conversation::Warning::new(warning.kind, UNREADABLE);
+                DomainEvent::Warning(Box::new(self.value(&**warning).unwrap_or_else(unreadable)))
+            }
+        })
+    }
+
+    fn entry(&mut self, entry: &NormalizedEntry) -> Arc<NormalizedEntry> {
+        let kind = NormalizedEntryType::Diagnostic { code: WarningKind::UnexpectedValue };
+        let unreadable = || NormalizedEntry::new(kind, UNREADABLE).at(entry.timestamp);
+        Arc::new(self.value(entry).unwrap_or_else(unreadable))
+    }
+
+    fn id(&mut self, id: &CorrId) -> CorrId {
+        self.secrets.replace(id.as_str(), true).map_or_else(|| id.clone(), CorrId::from)
+    }
+
+    fn text(&mut self, text: &Text) -> Text {
+        self.secrets.replace(&text.decode(), false).map_or_else(|| text.clone(), Text::from)
+    }
+
+    /// A value whose strings are redacted, in whatever field they are. By way of its JSON text, so that no
+    /// field can be forgotten.
+    fn value<T: Serialize + DeserializeOwned>(&mut self, value: &T) -> Option<T> {
+        let json = serde_json::to_string(value).ok()?;
+        let redacted = strings::map(&json, |text, is_id| self.secrets.replace(text, is_id));
+        serde_json::from_str(&redacted).ok()
+    }
+}
+
+/// Stands for what is withheld, as it could not be searched.
+const UNREADABLE: &str = "left out: it could not be searched for secrets";
+
+impl<M: Emitter<DomainEvent, Out>, Out> Emitter<DomainEvent, Out> for Redact<M> {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Out> {
+        match self.redacted(event) {
+            Some(event) => self.emitter.emit(&event),
+            None => Batch::EMPTY,
+        }
+    }
+
+    fn finish(&mut self) -> Batch<Out> {
+        let mut all = Batch::EMPTY;
+        for (corr_id, entry) in std::mem::take(&mut self.growing) {
+            let entry = Some(self.entry(&entry));
+            let event = DomainEvent::CloseEntry { corr_id: self.id(&corr_id), entry };
+            all.append(self.emitter.emit(&event));
+        }
+        all.append(self.emitter.finish());
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests;

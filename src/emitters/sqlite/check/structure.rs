@@ -1,0 +1,132 @@
+//! The schema, and the structures that SQLite keeps itself.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+
+use super::{Finding, TOLD, found};
+use crate::emitters::sqlite::{crc, schema};
+
+/// An object of a schema: its type and its definition, which an index that SQLite makes itself does not have.
+type Object = (String, Option<String>);
+
+/// Whether all tables, indices and triggers are there, as they were made. There may be others.
+pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
+    let found = objects(connection)?;
+    let expected = objects(&schema::empty()?)?;
+    let wrong = expected.into_iter().filter(|(name, object)| found.get(name) != Some(object));
+    let finding = |(name, (kind, _)): (String, Object)| {
+        let what = if found.contains_key(&name) { "is not as it was made" } else { "is missing" };
+        Finding::new(format!("the {kind} {name} {what}"), kind == "index" || kind == "trigger")
+    };
+    Ok(wrong.map(finding).collect())
+}
+
+/// What the schema has beside what was made.
+pub(super) fn others(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let expected = objects(&schema::empty()?)?;
+    let others = objects(connection)?.into_keys().filter(|name| !expected.contains_key(name));
+    Ok(others.filter(|name| !name.starts_with("sqlite_stat")).collect())
+}
+
+fn objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, Object>> {
+    connection
+        .prepare("SELECT name, type, sql FROM sqlite_schema")?
+        .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+        .collect()
+}
+
+/// Pages, cells, free pages; rows against indices; the form of the search index.
+pub(super) fn pages(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({TOLD})"))?;
+    let mut rows = statement.query([])?;
+    let mut messages: Vec<String> = Vec::new();
+    // It ends where it cannot read a page, after it has told which one that is.
+    let end = loop {
+        match rows.next() {
+            // What is about one file is one message of several lines, under a heading.
+            Ok(Some(row)) => {
+                let lines: String = row.get(0)?;
+                messages.extend(
+                    lines.lines().filter(|line| !line.starts_with("***")).map(str::to_owned),
+                );
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    let derived = derived_roots(connection)?;
+    let has_more = messages.iter().any(|message| message.contains("# of entries"));
+    let lost = if has_more { with_more(connection)? } else { Vec::new() };
+    let is_index = |message: &str| tree(message).is_some_and(|root| derived.contains(&root));
+    let has_index = messages.iter().any(|message| is_index(message));
+    let wrong = messages.into_iter().filter(|message| message != "ok").map(|message| {
+        let is_derived = match tree(&message) {
+            Some(_) => is_index(&message),
+            // Below a page of an index that cannot be read, or else of a table that was set back.
+            None if message.contains("never used") => has_index,
+            None => ["index", "fts5: ", "Freelist", "freelist"]
+                .iter()
+                .any(|derived| message.contains(derived)),
+        };
+        let is_lost = lost.iter().any(|index| message.ends_with(index));
+        Finding::new(message, is_derived && !is_lost)
+    });
+    let mut findings: Vec<Finding> = wrong.collect();
+    if let Err(error) = end {
+        let is_derived = !findings.is_empty() && findings.iter().all(|finding| finding.is_derived);
+        let ended = found("the pages and the indices", is_derived, Err(error))?;
+        findings.extend(ended);
+    }
+    Ok(findings)
+}
+
+/// The root page of the tree that a message is about.
+fn tree(message: &str) -> Option<i64> {
+    message.strip_prefix("Tree ")?.split(' ').next()?.parse().ok()
+}
+
+/// The indices that have more entries than their tables have rows: rows are gone.
+fn with_more(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut with_more = Vec::new();
+    for table in crc::tables(&schema::empty()?)? {
+        let indices: Vec<String> = connection
+            .prepare("SELECT name FROM pragma_index_list(?1) WHERE NOT partial AND origin = 'c'")?
+            .query_map([&table], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for index in indices {
+            let sql = format!(
+                "SELECT (SELECT count(*) FROM {table} INDEXED BY {index}) > count(*) FROM {table} NOT INDEXED"
+            );
+            // What cannot be read is told in another way.
+            if connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false) {
+                with_more.push(format!(" {index}"));
+            }
+        }
+    }
+    Ok(with_more)
+}
+
+/// The root pages of indices and of the search index.
+fn derived_roots(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare(
+            "SELECT rootpage FROM sqlite_schema
+             WHERE rootpage > 0 AND (type = 'index' OR name GLOB 'search_*')",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+/// Rows that refer to rows that are not there.
+pub(super) fn references(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
+    let sql = format!(
+        "SELECT 'a row of ' || \"table\" || coalesce(' (' || rowid || ')', '') || ' refers to a row of '
+                || parent || ' that is not there'
+         FROM pragma_foreign_key_check LIMIT {TOLD}"
+    );
+    connection
+        .prepare(&sql)?
+        .query_map([], |row| Ok(Finding::new(row.get::<_, String>(0)?, false)))?
+        .collect()
+}

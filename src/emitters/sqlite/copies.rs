@@ -1,0 +1,112 @@
+//! Which files are copies of sources, or of their beginnings.
+
+use rusqlite::{Connection, Row, TransactionBehavior, params};
+
+use super::{Database, Known, SqliteError};
+use crate::{
+    conversation::Digest,
+    ledger::{Identity, SourceName},
+};
+
+/// A content that is the beginning of what is committed of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// The source.
+    pub source: SourceName,
+    /// The SHA-256 value of the content.
+    pub content: Digest,
+    /// The file that has it. Its [`size`](Identity::size) is that of the content.
+    pub file: Identity,
+}
+
+impl Database {
+    /// The source of which this file was found to be a copy, if the system says that the file is untouched
+    /// since.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn source_of_copy(&self, file: &Identity) -> Result<Option<Known>, SqliteError> {
+        let Identity { device: Some(device), inode: Some(inode), changed: Some(changed), .. } =
+            file
+        else {
+            return Ok(None);
+        };
+        let known = self.known(
+            "SELECT name FROM copies JOIN sources ON sources.id = copies.source
+             WHERE copies.inode = ?1 AND copies.device = ?2 AND copies.size = ?3
+               AND copies.changed_ns = ?4",
+            params![inode.cast_signed(), device.cast_signed(), file.size.cast_signed(), changed],
+        )?;
+        Ok(known.into_iter().next())
+    }
+
+    /// The contents that are known to be the beginning of a source.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn copies_of(&self, source: &SourceName) -> Result<Vec<Copy>, SqliteError> {
+        copies_of(&self.connection, source).map_err(|error| self.error(&error))
+    }
+
+    /// Remembers copies: their files need not be read again, and their contents add nothing even after the
+    /// original is gone. A content that is longer than what is committed of its source is not remembered.
+    ///
+    /// # Errors
+    /// The database cannot be written; then none is remembered.
+    pub fn remember_copies(&mut self, copies: &[Copy]) -> Result<(), SqliteError> {
+        if copies.is_empty() {
+            return Ok(());
+        }
+        let Self { connection, path, .. } = self;
+        let remember = |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            write(&transaction, copies)?;
+            transaction.commit()
+        };
+        remember(connection).map_err(|error| SqliteError::new(path, &error))
+    }
+}
+
+pub(super) fn copies_of(
+    connection: &Connection,
+    source: &SourceName,
+) -> rusqlite::Result<Vec<Copy>> {
+    let copy = |row: &Row<'_>| {
+        let number = |column| row.get::<_, Option<i64>>(column);
+        let file = Identity {
+            size: row.get::<_, i64>(1)?.cast_unsigned(),
+            device: number(2)?.map(i64::cast_unsigned),
+            inode: number(3)?.map(i64::cast_unsigned),
+            changed: number(4)?,
+            ..Identity::default()
+        };
+        Ok(Copy { source: source.clone(), content: row.get::<_, [u8; 32]>(0)?.into(), file })
+    };
+    connection
+        .prepare_cached(
+            "SELECT sha256, copies.size, copies.device, copies.inode, copies.changed_ns
+             FROM copies JOIN sources ON sources.id = copies.source
+             WHERE name = ?1 ORDER BY copies.size",
+        )?
+        .query_map([source.as_str()], copy)?
+        .collect()
+}
+
+pub(super) fn write(connection: &Connection, copies: &[Copy]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO copies (source, sha256, size, device, inode, changed_ns, crc32)
+         SELECT id, ?2, ?3, ?4, ?5, ?6, row_crc32(id, ?2, ?3, ?4, ?5, ?6) FROM sources WHERE name = ?1 AND read_length >= ?3",
+    )?;
+    for Copy { source, content, file } in copies {
+        insert.execute(params![
+            source.as_str(),
+            content.as_bytes(),
+            file.size.cast_signed(),
+            file.device.map(u64::cast_signed),
+            file.inode.map(u64::cast_signed),
+            file.changed,
+        ])?;
+    }
+    Ok(())
+}

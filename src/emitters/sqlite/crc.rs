@@ -1,0 +1,158 @@
+//! `row_crc32`: the checksum of a row, which shows damage that leaves the database well formed.
+//!
+//! It is the CRC-32 of the row's values one after the other. Before each stands a letter for its type: `n` for
+//! null, `i` for an integer and `r` for a real number (8 bytes, little-endian), `t` for a text and `b` for
+//! a blob (their length as an integer, then their bytes).
+//!
+//! A table has a checksum unless its indices hold all of its columns: SQLite compares those with the table itself.
+//! Whoever writes a row states its checksum in the same statement. Triggers would do so too late for the search
+//! index, which SQLite writes out before a statement that has some.
+
+use rusqlite::{Connection, Params, functions::FunctionFlags, types::ValueRef};
+
+/// A table whose rows have a checksum.
+pub(super) struct Summed {
+    pub(super) table: String,
+    /// The columns that are in the checksum, in this order.
+    pub(super) columns: String,
+    /// An expression that names a row to people.
+    pub(super) row: String,
+}
+
+/// The tables of a schema that have a column `crc32`, and what is in it: the columns before it, without the number
+/// of the row, which is not known before the row is there.
+pub(super) fn summed(schema: &Connection) -> rusqlite::Result<Vec<Summed>> {
+    let mut summed = Vec::new();
+    for table in tables(schema)? {
+        let columns = columns(schema, &table)?;
+        let Some(crc) = columns.iter().position(|column| column.name == "crc32") else { continue };
+        let keys: Vec<&Column> = columns.iter().filter(|column| column.is_key).collect();
+        let is_number = |column: &Column| column.is_key && keys.len() == 1 && column.is_integer;
+        let before = columns.iter().take(crc).filter(|column| !is_number(column));
+        let before: Vec<&str> = before.map(|column| column.name.as_str()).collect();
+        let keys =
+            keys.iter().map(|Column { name, .. }| format!(" || ' {name} ' || quote({name})"));
+        let row = format!("'the row of {table}'{}", keys.collect::<String>());
+        summed.push(Summed { columns: before.join(", "), table, row });
+    }
+    Ok(summed)
+}
+
+/// The tables of a schema that are not the search index.
+pub(super) fn tables(schema: &Connection) -> rusqlite::Result<Vec<String>> {
+    schema
+        .prepare(
+            "SELECT name FROM pragma_table_list
+             WHERE schema = 'main' AND type = 'table' AND name NOT GLOB 'sqlite_*'",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+struct Column {
+    name: String,
+    is_integer: bool,
+    /// Whether it is in the primary key.
+    is_key: bool,
+}
+
+fn columns(schema: &Connection, table: &str) -> rusqlite::Result<Vec<Column>> {
+    schema
+        .prepare("SELECT name, type = 'INTEGER', pk > 0 FROM pragma_table_info(?1) ORDER BY cid")?
+        .query_map([table], |row| {
+            Ok(Column { name: row.get(0)?, is_integer: row.get(1)?, is_key: row.get(2)? })
+        })?
+        .collect()
+}
+
+/// Sums sessions anew, after a column of them was changed.
+pub(super) fn sum_sessions(
+    connection: &Connection,
+    which: &str,
+    parameters: impl Params,
+) -> rusqlite::Result<()> {
+    let sum = format!(
+        "UPDATE sessions SET
+             crc32 = row_crc32(source, session_id, task, agent, version, model, provider,
+                               reasoning_effort, cwd, branch, title, tools, parent_session_id, outcome,
+                               outcome_reason, turns, duration_ms, started_at, ended_at, first_at,
+                               last_at, entries, pruned_to)
+         WHERE {which}"
+    );
+    connection.prepare_cached(&sum)?.execute(parameters)?;
+    Ok(())
+}
+
+/// Makes `row_crc32` known to a connection.
+pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function("row_crc32", -1, flags, |values| {
+        let mut crc = crc32fast::Hasher::new();
+        for index in 0..values.len() {
+            match values.get_raw(index) {
+                ValueRef::Null => crc.update(b"n"),
+                ValueRef::Integer(number) => add(&mut crc, b"i", &number.to_le_bytes()),
+                ValueRef::Real(number) => add(&mut crc, b"r", &number.to_le_bytes()),
+                ValueRef::Text(text) => {
+                    add(&mut crc, b"t", &(text.len() as u64).to_le_bytes());
+                    crc.update(text);
+                }
+                ValueRef::Blob(blob) => {
+                    add(&mut crc, b"b", &(blob.len() as u64).to_le_bytes());
+                    crc.update(blob);
+                }
+            }
+        }
+        Ok(crc.finalize())
+    })
+}
+
+fn add(crc: &mut crc32fast::Hasher, letter: &[u8; 1], bytes: &[u8; 8]) {
+    crc.update(letter);
+    crc.update(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::schema, *};
+
+    /// What SQLite itself does not compare has to be in a checksum.
+    #[test]
+    fn every_column_is_in_a_checksum_or_in_an_index() {
+        let schema = schema::empty().unwrap();
+        let summed = summed(&schema).unwrap();
+        for table in tables(&schema).unwrap() {
+            let in_checksum = summed.iter().find(|summed| summed.table == table);
+            let in_checksum = in_checksum.map_or("", |summed| &summed.columns);
+            let sql = "SELECT name FROM pragma_table_info(?1) WHERE name <> 'crc32'
+                       EXCEPT SELECT columns.name FROM pragma_index_list(?1) AS indices
+                       JOIN pragma_index_xinfo(indices.name) AS columns
+                       WHERE NOT partial AND origin <> 'pk'
+                       EXCEPT SELECT name FROM pragma_table_info(?1) AS number
+                       WHERE number.pk = 1 AND number.type = 'INTEGER'
+                       AND EXISTS (SELECT 1 FROM pragma_index_list(?1) AS indices
+                                   JOIN pragma_index_xinfo(indices.name) AS columns
+                                   WHERE NOT partial AND columns.cid = -1)";
+            let mut others = schema.prepare(sql).unwrap();
+            let others = others.query_map([&table], |row| row.get::<_, String>(0)).unwrap();
+            for column in others.map(Result::unwrap) {
+                assert!(in_checksum.split(", ").any(|name| name == column), "{table}.{column}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_the_documented_one() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        let sql = "SELECT row_crc32(NULL, 2, 0.5, 'é', x'00ff')";
+        let crc: u32 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        let mut bytes = b"n".to_vec();
+        bytes.extend([&b"i"[..], &2_i64.to_le_bytes(), b"r", &0.5_f64.to_le_bytes()].concat());
+        bytes.extend([&b"t"[..], &2_u64.to_le_bytes(), "é".as_bytes()].concat());
+        bytes.extend([&b"b"[..], &2_u64.to_le_bytes(), &[0, 0xff]].concat());
+        assert_eq!(crc, crc32fast::hash(&bytes));
+    }
+}

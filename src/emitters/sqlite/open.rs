@@ -1,0 +1,157 @@
+//! Connections: to files that only their owner reads, and that are not trusted.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use super::{SqliteError, crc};
+use crate::files::owner_only;
+
+/// A connection for reading and writing. An empty database is made where there is none, for its owner only;
+/// SQLite gives its permissions to the files that it keeps beside it.
+pub(super) fn read_write(path: &Path, wait: Duration) -> Result<Connection, SqliteError> {
+    if !path.exists() {
+        let mut options = owner_only();
+        let created = options.write(true).create(true).truncate(false).open(path);
+        created.map_err(|error| not_created(path, &error))?;
+    }
+    connect(path, &full(path)?, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)
+}
+
+/// A connection that only reads.
+pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, SqliteError> {
+    if path.is_dir() {
+        return Err(failed(path, "it is a directory".to_owned()));
+    }
+    let connection = connect(path, &full(path)?, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?;
+    connection
+        .pragma_update(None, "query_only", true)
+        .map_err(|error| SqliteError::new(path, &error))?;
+    Ok(connection)
+}
+
+/// A connection that reads without locks: SQLite has to write beside a database to lock it. All of the
+/// database must be in its file.
+pub(super) fn immutable(path: &Path) -> Result<Connection, SqliteError> {
+    let mut uri = String::from("file:");
+    for byte in full(path)?.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                uri.push(char::from(*byte));
+            }
+            byte => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri += "?immutable=1";
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect(path, Path::new(&uri), access, Duration::ZERO)
+}
+
+/// Opens a file that may come from somebody else: what its schema says cannot run functions, or reach tables,
+/// that have an effect outside of it.
+fn connect(
+    path: &Path,
+    name: &Path,
+    access: OpenFlags,
+    wait: Duration,
+) -> Result<Connection, SqliteError> {
+    let connect = || {
+        let connection =
+            Connection::open_with_flags(name, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(wait)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        crc::register(&connection)?;
+        Ok(connection)
+    };
+    connect().map_err(|error| SqliteError::new(path, &error))
+}
+
+/// A relative path could be `:memory:`, or be taken for a URI.
+fn full(path: &Path) -> Result<PathBuf, SqliteError> {
+    std::path::absolute(path).map_err(|error| failed(path, error.to_string()))
+}
+
+fn not_created(path: &Path, error: &io::Error) -> SqliteError {
+    match error.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => SqliteError::ReadOnly(path.to_owned()),
+        io::ErrorKind::StorageFull => SqliteError::Full(path.to_owned()),
+        _ => failed(path, error.to_string()),
+    }
+}
+
+fn failed(path: &Path, reason: String) -> SqliteError {
+    SqliteError::CannotOpen { path: path.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use super::super::{DEFAULT_WAIT, Database};
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        (folder, path)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_database_is_for_its_owner_only() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let (folder, path) = folder();
+        let link = folder.path().join("link");
+        symlink(&path, &link).unwrap();
+        let database = Database::open(&link, DEFAULT_WAIT).unwrap();
+        database
+            .connection()
+            .execute_batch("INSERT INTO outputs VALUES ('a', '{}', 0, 0)")
+            .unwrap();
+        let mode = |name: &str| {
+            fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777
+        };
+        assert_eq!(["db", "db-wal", "db-shm"].map(mode), [0o600; 3]);
+        drop(database);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let _database = Database::open(&path, DEFAULT_WAIT).unwrap();
+        assert_eq!(["db", "db-wal", "db-shm"].map(mode), [0o640; 3]);
+    }
+
+    #[test]
+    fn the_schema_of_a_database_is_not_trusted() {
+        let (_folder, path) = folder();
+        drop(Database::open(&path, DEFAULT_WAIT).unwrap());
+        let planted = "CREATE VIEW planted AS SELECT * FROM pragma_table_list";
+        rusqlite::Connection::open(&path).unwrap().execute_batch(planted).unwrap();
+        let open: [fn(&_, _) -> _; 2] = [Database::open, Database::open_read_only];
+        for open in open {
+            let database = open(&path, DEFAULT_WAIT).unwrap();
+            let count = |table: &str| {
+                let sql = format!("SELECT count(*) FROM {table}");
+                database.connection().query_row(&sql, [], |row| row.get::<_, i64>(0))
+            };
+            assert!(count("pragma_table_list").unwrap() > 10);
+            let error = count("planted").unwrap_err().to_string();
+            assert!(error.contains("unsafe use of virtual table"), "{error}");
+        }
+        let database = Database::open(&path, DEFAULT_WAIT).unwrap();
+        let error = database.connection().execute_batch("DELETE FROM search_data").unwrap_err();
+        assert!(error.to_string().contains("may not be modified"), "{error}");
+    }
+
+    #[test]
+    fn a_path_is_a_file_whatever_it_is_called() {
+        let (folder, path) = folder();
+        for name in [":memory:", "file:x?mode=memory"] {
+            let path = path.with_file_name(name);
+            drop(Database::open(&path, DEFAULT_WAIT).unwrap());
+            assert!(fs::metadata(&path).unwrap().len() > 0, "{name}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}

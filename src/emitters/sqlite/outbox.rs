@@ -1,0 +1,162 @@
+//! The outbox: what is written to files beside a database, in the order of its commits.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{Database, Rows, SqliteError};
+use crate::{
+    conversation::Json,
+    ledger::{Commit, CommitError, Mark, Receipt},
+};
+
+/// The longest row of the outbox, in bytes.
+const PIECE: usize = 256 << 10;
+
+/// A file beside a database, such as an audit trail, as it is with a commit.
+///
+/// What is appended to it is committed first, to the outbox, together with the rows of the same events, and
+/// written to the file then ([`Database::outbox`]). So the file holds nothing that is not committed, and
+/// nothing in it ever has to be taken back: a run that was killed in between is completed by the next
+/// one.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its name and its state.
+    pub mark: Mark,
+    /// Up to this byte the file is on the disk; the outbox need not keep what is before it.
+    pub written: u64,
+    /// Where in the file [`bytes`](Self::bytes) begin: after all that was committed before.
+    pub offset: u64,
+    /// What the commit appends to it.
+    pub bytes: Vec<u8>,
+}
+
+/// An output that a database knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownOutput {
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    pub state: Json,
+    /// How many commits the ledger had when it was committed last. If it has more now, those were made
+    /// without this output.
+    pub commits: u64,
+}
+
+impl Database {
+    /// The identity of this ledger: 32 random hexadecimal digits, made with the database. A copy of the
+    /// database has the same one.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn id(&self) -> Result<String, SqliteError> {
+        let id = self.connection.query_row("SELECT id FROM ledger", [], |row| row.get(0));
+        id.map_err(|error| self.error(&error))
+    }
+
+    /// How many transactions have added something of a source.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn commits(&self) -> Result<u64, SqliteError> {
+        let commits = self.connection.query_row("SELECT commits FROM ledger", [], |row| row.get(0));
+        commits.map(i64::cast_unsigned).map_err(|error| self.error(&error))
+    }
+
+    /// The outputs that the database knows, by name.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn outputs(&self) -> Result<Vec<KnownOutput>, SqliteError> {
+        self.connection
+            .prepare_cached("SELECT name, state, commits FROM outputs ORDER BY name")
+            .and_then(|mut query| {
+                let rows = query.query_map([], |row| {
+                    let state: String = row.get(1)?;
+                    Ok(KnownOutput {
+                        name: row.get(0)?,
+                        state: serde_json::from_str(&state).unwrap_or_default(),
+                        commits: row.get(2).map(i64::cast_unsigned)?,
+                    })
+                })?;
+                rows.collect()
+            })
+            .map_err(|error| self.error(&error))
+    }
+
+    /// What is committed of an output from byte `offset` of its file on, as far as it is one row of the
+    /// outbox; `None` if nothing is.
+    ///
+    /// Within a replacement this is not yet committed, and must not be written to the file.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn outbox(&self, output: &str, offset: u64) -> Result<Option<Vec<u8>>, SqliteError> {
+        self.connection
+            .prepare_cached("SELECT bytes FROM outbox WHERE output = ?1 AND offset = ?2")
+            .and_then(|mut query| {
+                query.query_row(params![output, offset.cast_signed()], |row| row.get(0)).optional()
+            })
+            .map_err(|error| self.error(&error))
+    }
+
+    /// Commits as [`Ledger::commit`](crate::ledger::Ledger::commit) does, with outputs, if the ledger has
+    /// exactly `after` commits: if it has more, something was committed without these outputs. Returns how
+    /// many commits it has then.
+    ///
+    /// # Errors
+    /// As `commit` does, and [`SqliteError::Overtaken`].
+    pub fn commit_with(
+        &mut self,
+        commits: &[Commit<Rows>],
+        outputs: &[Output],
+        after: u64,
+    ) -> Result<(Receipt, u64), CommitError<SqliteError>> {
+        let path = self.path.clone();
+        let mut now = after;
+        let receipt = self.commit_and(commits, |transaction, before, commits| {
+            if before != after {
+                return Err(SqliteError::Overtaken(path));
+            }
+            now = commits;
+            outputs
+                .iter()
+                .try_for_each(|output| write(transaction, output, commits))
+                .map_err(|error| SqliteError::new(&path, &error))
+        })?;
+        Ok((receipt, now))
+    }
+}
+
+fn write(transaction: &Connection, output: &Output, commits: u64) -> rusqlite::Result<()> {
+    let Output { mark, written, offset, bytes } = output;
+    write_mark(transaction, mark, commits)?;
+    transaction
+        .prepare_cached("DELETE FROM outbox WHERE output = ?1 AND offset < ?2")?
+        .execute(params![mark.name, written.cast_signed()])?;
+    let mut offset = *offset;
+    let mut insert = transaction
+        .prepare_cached(
+        "INSERT INTO outbox (output, offset, bytes, crc32) VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))",
+    )?;
+    for piece in bytes.chunks(PIECE) {
+        insert.execute(params![mark.name, offset.cast_signed(), piece])?;
+        offset += piece.len() as u64;
+    }
+    Ok(())
+}
+
+/// Writes the state of an output, which has what the ledger's `commits` commits have brought.
+pub(super) fn write_mark(
+    transaction: &Connection,
+    mark: &Mark,
+    commits: u64,
+) -> rusqlite::Result<()> {
+    let Mark { name, state } = mark;
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO outputs (name, state, commits, crc32)
+             VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))",
+        )?
+        .execute(params![name, state.get(), commits.cast_signed()])?;
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Replacing what is stored of a source by what is read of it anew.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{
+    Database, SqliteError,
+    copies::{self, Copy},
+    crc::sum_sessions,
+};
+use crate::ledger::SourceName;
+
+/// A replacement that was begun, with what is kept of the rows before it.
+#[derive(Debug)]
+#[must_use = "it is undone unless it is ended"]
+pub struct Replacement {
+    source: SourceName,
+    sessions: Vec<Kept>,
+    copies: Vec<Copy>,
+}
+
+/// What people decided about a session, which no log says.
+#[derive(Debug)]
+struct Kept {
+    session_id: Option<String>,
+    task: Option<String>,
+    pruned_to: Option<i64>,
+}
+
+impl Database {
+    /// Begins to replace everything that is stored of a source: it is removed, and all commits from now on
+    /// become visible together, with the end of the replacement, or not at all.
+    ///
+    /// # Errors
+    /// The database cannot be written; then nothing is removed.
+    pub fn begin_replacing(&mut self, source: &SourceName) -> Result<Replacement, SqliteError> {
+        self.try_begin(source).map_err(|error| {
+            // There is none where the transaction could not begin.
+            let _ = self.connection.execute_batch("ROLLBACK");
+            self.error(&error)
+        })
+    }
+
+    fn try_begin(&self, source: &SourceName) -> rusqlite::Result<Replacement> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let sessions = self
+            .connection
+            .prepare_cached(
+                "SELECT session_id, task, pruned_to FROM sessions
+                 WHERE source = (SELECT id FROM sources WHERE name = ?1) ORDER BY id",
+            )?
+            .query_map([source.as_str()], |row| {
+                let (session_id, task, pruned_to) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(Kept { session_id, task, pruned_to })
+            })?
+            .collect::<Result<_, _>>()?;
+        let copies = copies::copies_of(&self.connection, source)?;
+        self.connection
+            .prepare_cached("DELETE FROM sources WHERE name = ?1")?
+            .execute([source.as_str()])?;
+        Ok(Replacement { source: source.clone(), sessions, copies })
+    }
+
+    /// Makes the new rows visible in the place of the old ones. A session that there was before keeps its
+    /// task, and what was pruned of it stays pruned.
+    ///
+    /// # Errors
+    /// The database cannot be written; then the old rows stay.
+    pub fn end_replacing(&mut self, replacement: Replacement) -> Result<(), SqliteError> {
+        let Replacement { source, sessions, copies } = replacement;
+        self.try_end(&source, &sessions, &copies).map_err(|error| {
+            let _ = self.connection.execute_batch("ROLLBACK");
+            self.error(&error)
+        })
+    }
+
+    fn try_end(
+        &self,
+        source: &SourceName,
+        sessions: &[Kept],
+        copies: &[Copy],
+    ) -> rusqlite::Result<()> {
+        copies::write(&self.connection, copies)?;
+        for Kept { session_id, task, pruned_to } in sessions {
+            let session: Option<i64> = self
+                .connection
+                .prepare_cached(
+                    "SELECT id FROM sessions WHERE session_id IS ?2
+                     AND source = (SELECT id FROM sources WHERE name = ?1)",
+                )?
+                .query_row(params![source.as_str(), session_id], |row| row.get(0))
+                .optional()?;
+            let Some(session) = session else { continue };
+            self.connection
+                .prepare_cached("DELETE FROM entries WHERE session = ?1 AND offset < ?2")?
+                .execute(params![session, pruned_to])?;
+            // What was the beginning of a last line may be a line that is still to come.
+            self.connection
+                .prepare_cached(
+                    "UPDATE sessions SET task = ?2, pruned_to =
+                         min(?3, (SELECT offset FROM sources WHERE sources.id = source))
+                     WHERE id = ?1",
+                )?
+                .execute(params![session, task, pruned_to])?;
+            sum_sessions(&self.connection, "id = ?1", [session])?;
+        }
+        self.connection.execute_batch("COMMIT")
+    }
+
+    /// The old rows stay, and what was committed since the beginning of the replacement is undone.
+    ///
+    /// # Errors
+    /// The database failed; it is undone all the same, at the latest when it is opened the next time.
+    pub fn undo_replacing(&mut self, replacement: Replacement) -> Result<(), SqliteError> {
+        drop(replacement);
+        self.connection.execute_batch("ROLLBACK").map_err(|error| self.error(&error))
+    }
+}

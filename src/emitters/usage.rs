@@ -1,0 +1,281 @@
+//! [`UsageEmitter`]: the tokens of each message, and the sessions that they were used in.
+//!
+//! It keeps what the table `message_usage` of a database keeps, without a database: [`count_once`] is the rule of
+//! the view `usage`, for the sessions of any number of logs.
+
+use std::{collections::HashMap, convert::Infallible};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    conversation::{DomainEvent, Session, SessionId, Text, Timestamp, TokenUsage},
+    transduce::{Batch, Emitter, Resume},
+};
+
+/// What was used in a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SessionUsage {
+    /// The agent's own id of the session.
+    pub session_id: Option<SessionId>,
+    /// The session that started it, as a sub-agent or a fork.
+    pub parent_session_id: Option<SessionId>,
+    /// Which agent.
+    pub agent: Option<Text>,
+    /// The directory that the agent works in.
+    pub cwd: Option<Text>,
+    /// The branch there.
+    pub branch: Option<Text>,
+    /// The tokens, in the order of the log.
+    pub messages: Vec<MessageUsage>,
+}
+
+/// Tokens that were used for one message, or for several that no other log tells of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MessageUsage {
+    /// What they were used for.
+    pub of: UsedFor,
+    /// The tokens and the cost.
+    pub usage: TokenUsage,
+}
+
+/// What tokens are added up by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct UsedFor {
+    /// The message, if other logs may tell of it.
+    pub message_id: Option<String>,
+    /// The model, if the log names it.
+    pub model: Option<String>,
+    /// When, if the log states it; see [`UsageEmitter`] for how exactly.
+    pub at: Option<Timestamp>,
+}
+
+impl MessageUsage {
+    /// Tokens that were used for something.
+    pub fn new(of: UsedFor, usage: TokenUsage) -> Self {
+        Self { of, usage }
+    }
+}
+
+/// Collects what was used in the sessions of a log.
+///
+/// Moments are rounded down to a quarter of an hour, as those of a database are
+/// ([`Timestamp::quarter_hour`]); [`UsageEmitter::exact`] keeps them.
+#[derive(Clone, Debug, Default)]
+pub struct UsageEmitter {
+    state: UsageState,
+    is_exact: bool,
+    /// Where the messages of a session are, by the session's place.
+    places: HashMap<(usize, UsedFor), usize>,
+}
+
+/// What a [`UsageEmitter`] remembers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageState {
+    sessions: Vec<SessionUsage>,
+    /// The place of the session that goes on.
+    current: usize,
+}
+
+impl UsageEmitter {
+    /// One that keeps moments as the log states them, in milliseconds.
+    #[must_use]
+    pub fn exact() -> Self {
+        Self { is_exact: true, ..Self::default() }
+    }
+
+    /// The sessions, in the order in which they began.
+    pub fn into_sessions(self) -> Vec<SessionUsage> {
+        self.state.sessions
+    }
+
+    /// Facts of the session; with another id, of another session, which is one that was there before or a new one
+    /// of the same agent in the same place.
+    fn learn(&mut self, news: &Session) {
+        let UsageState { sessions, current } = &mut self.state;
+        if let (Some(id), Some(known)) = (&news.session_id, sessions.get(*current))
+            && known.session_id.as_ref().is_some_and(|known| known != id)
+        {
+            let before =
+                sessions.iter().position(|session| session.session_id.as_ref() == Some(id));
+            let next = SessionUsage {
+                agent: known.agent.clone(),
+                cwd: known.cwd.clone(),
+                branch: known.branch.clone(),
+                ..SessionUsage::default()
+            };
+            *current = before.unwrap_or(sessions.len());
+            if before.is_none() {
+                sessions.push(next);
+            }
+        }
+        let Some(session) = self.state.session() else { return };
+        take(&mut session.session_id, &news.session_id);
+        take(&mut session.parent_session_id, &news.parent_session_id);
+        take(&mut session.agent, &news.agent);
+        take(&mut session.cwd, &news.cwd);
+        take(&mut session.branch, &news.branch);
+    }
+
+    fn count(&mut self, of: UsedFor, usage: &TokenUsage) {
+        let place = (self.state.current, of);
+        let Some(SessionUsage { messages, .. }) = self.state.session() else { return };
+        let known = self.places.get(&place);
+        match known.and_then(|at| messages.get_mut(*at)) {
+            Some(message) => message.usage.add(usage),
+            None => {
+                let at = messages.len();
+                messages.push(MessageUsage::new(place.1.clone(), *usage));
+                self.places.insert(place, at);
+            }
+        }
+    }
+}
+
+impl UsageState {
+    /// The session that goes on; the first one begins.
+    fn session(&mut self) -> Option<&mut SessionUsage> {
+        if self.sessions.is_empty() {
+            self.sessions.push(SessionUsage::default());
+        }
+        self.sessions.get_mut(self.current)
+    }
+}
+
+fn take<T: Clone>(fact: &mut Option<T>, news: &Option<T>) {
+    if news.is_some() {
+        fact.clone_from(news);
+    }
+}
+
+impl Emitter<DomainEvent, Infallible> for UsageEmitter {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+        match event {
+            DomainEvent::Session(news) => self.learn(news),
+            DomainEvent::Usage { usage, model, message_id, timestamp } => {
+                let text = |text: &Option<Text>| {
+                    let text = text.as_ref().map(|text| text.decode().into_owned());
+                    text.filter(|text| !text.is_empty())
+                };
+                let at = match self.is_exact {
+                    true => *timestamp,
+                    false => timestamp.map(Timestamp::quarter_hour),
+                };
+                let of = UsedFor { message_id: text(message_id), model: text(model), at };
+                self.count(of, usage);
+            }
+            _ => {}
+        }
+        Batch::EMPTY
+    }
+}
+
+impl Resume for UsageEmitter {
+    type State = UsageState;
+
+    fn state(&self) -> UsageState {
+        self.state.clone()
+    }
+
+    fn resume(&mut self, state: UsageState) {
+        let sessions = state.sessions.iter().enumerate();
+        self.places = sessions
+            .flat_map(|(session, used)| {
+                let messages = used.messages.iter().enumerate();
+                messages.map(move |(at, message)| ((session, message.of.clone()), at))
+            })
+            .collect();
+        self.state = state;
+    }
+}
+
+/// Counts each message once, in the session that tells the most of it, the first of several: removes it from the
+/// others. A session that was resumed repeats the messages of the one before, and a sub-agent's messages stand in
+/// the file of the session that started it, too.
+pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
+    let mut sessions: Vec<_> = sessions.into_iter().collect();
+    // For each message the session, and the output tokens that it tells of.
+    let mut told: HashMap<String, (usize, Option<u64>)> = HashMap::new();
+    for (session, used) in sessions.iter().enumerate() {
+        let mut here: HashMap<&str, Option<u64>> = HashMap::new();
+        for MessageUsage { of, usage } in &used.messages {
+            if let Some(id) = &of.message_id {
+                let output = here.entry(id).or_default();
+                *output = match (*output, usage.output_tokens) {
+                    (Some(output), Some(more)) => Some(output.saturating_add(more)),
+                    (output, more) => output.or(more),
+                };
+            }
+        }
+        for (id, output) in here {
+            match told.get_mut(id) {
+                None => drop(told.insert(id.to_owned(), (session, output))),
+                Some(best) if output > best.1 => *best = (session, output),
+                Some(_) => {}
+            }
+        }
+    }
+    for (session, used) in sessions.iter_mut().enumerate() {
+        used.messages.retain(|message| {
+            let id = message.of.message_id.as_deref();
+            id.and_then(|id| told.get(id)).is_none_or(|(best, _)| *best == session)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(id: &str, output: u64) -> MessageUsage {
+        let usage = TokenUsage { output_tokens: Some(output), ..TokenUsage::default() };
+        MessageUsage::new(UsedFor { message_id: Some(id.to_owned()), ..UsedFor::default() }, usage)
+    }
+
+    #[test]
+    fn a_message_counts_where_most_is_told_of_it() {
+        let session = |messages: &[MessageUsage]| SessionUsage {
+            messages: messages.to_vec(),
+            ..SessionUsage::default()
+        };
+        let mut sessions = [
+            session(&[said("a", 1), said("b", 5), said("a", 2)]),
+            session(&[said("a", 4), said("b", 5)]),
+        ];
+        count_once(&mut sessions);
+        let left = sessions.map(|session| session.messages);
+        assert_eq!(left, [vec![said("b", 5)], vec![said("a", 4)]]);
+    }
+
+    #[test]
+    fn a_log_that_goes_on_with_another_session_stays_in_its_place() {
+        let facts = |id: &str, cwd: Option<&str>| {
+            let session = Session {
+                session_id: Some(id.into()),
+                cwd: cwd.map(Text::from),
+                ..Session::default()
+            };
+            DomainEvent::Session(Box::new(session))
+        };
+        let used = |millis| DomainEvent::Usage {
+            usage: said("", 1).usage,
+            model: Some("m".into()),
+            message_id: None,
+            timestamp: Some(Timestamp::from_millis(millis)),
+        };
+        let events =
+            [facts("a", Some("/p")), used(1), facts("b", None), used(2), facts("a", None), used(3)];
+        let mut emitter = UsageEmitter::default();
+        events.iter().for_each(|event| drop(emitter.emit(event)));
+        let sessions = emitter.into_sessions();
+        let told: Vec<_> = sessions
+            .iter()
+            .map(|session| {
+                let output = session.messages.iter().map(|message| message.usage.output_tokens);
+                (session.cwd.clone().unwrap(), output.collect::<Vec<_>>())
+            })
+            .collect();
+        assert_eq!(told, [("/p".into(), vec![Some(2)]), ("/p".into(), vec![Some(1)])]);
+    }
+}

@@ -1,0 +1,325 @@
+//! The wire types of Copilot's events, releases 1.0.45 to 1.0.77.
+
+use std::borrow::Cow;
+
+use crate::{
+    conversation::{
+        CorrId,
+        NormalizedEntryType::{ErrorMessage, SystemMessage, UserMessage},
+        Outcome, Session, SessionId, Text, TokenUsage,
+    },
+    executors::{
+        Extra, Header, Parsed,
+        action::is_among,
+        content,
+        dialect::{
+            counters::take_counters,
+            notice::{self, Notice, Said},
+            run_usage::ModelUsage,
+        },
+        wire::{Object, value},
+    },
+    json::Raw,
+};
+
+/// One event.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// `session.start`, `session.model_change`, ..: facts of the session.
+    Session(Session),
+    /// Something is said, with what stands beside it, and what it took to say it.
+    Said(Said, ModelUsage),
+    /// `system.message`: what the model is told to begin with.
+    Prompt(Text),
+    /// `assistant.message`
+    Message(Message<'a>),
+    /// `assistant.reasoning`: a thought, which the message may repeat.
+    Thought(Option<Text>, Text),
+    /// `assistant.message_delta` and `assistant.reasoning_delta`: a piece of a message, or of a thought.
+    Delta { id: Text, is_thought: bool, more: Text },
+    /// `tool.execution_start`, `tool.user_requested`
+    Start(Call<'a>),
+    /// `tool.execution_complete`
+    Complete(Complete<'a>),
+    /// `permission.completed`: it may not; and what the user said.
+    Denied(CorrId, Option<Text>),
+    /// `subagent.started` by a call.
+    SubAgent(CorrId),
+    /// `assistant.usage`: what a call of the model used.
+    Usage(ModelUsage),
+    /// `session.shutdown`: the program ends, and says what each model has used.
+    Shutdown(Session, Vec<ModelUsage>),
+    /// Nothing that other events do not say, or nothing of the conversation.
+    Quiet,
+}
+
+/// `assistant.message`.
+#[derive(Clone, Debug)]
+pub struct Message<'a> {
+    pub id: Option<Text>,
+    pub model: Option<Text>,
+    /// What the model thought, as far as it can be read.
+    pub reasoning: Option<Text>,
+    pub content: Text,
+    pub calls: Vec<Call<'a>>,
+    pub usage: TokenUsage,
+}
+
+/// A tool is called.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    pub id: Option<CorrId>,
+    pub name: Cow<'a, str>,
+    pub arguments: Option<Raw<'a>>,
+    /// What the call is for, and which server's tool it is.
+    pub facts: Extra,
+}
+
+/// `tool.execution_complete`.
+#[derive(Clone, Debug)]
+pub struct Complete<'a> {
+    pub call: Option<CorrId>,
+    pub has_failed: bool,
+    pub is_denied: bool,
+    /// What the model is told.
+    pub content: Option<Text>,
+    /// What a person is shown.
+    pub detail: Option<Text>,
+    /// Files, as content blocks.
+    pub files: Option<Raw<'a>>,
+    pub error: Option<Text>,
+    /// What the model and a person are told, once more in other forms.
+    pub facts: Extra,
+}
+
+/// Events that say one thing.
+const NOTICES: [Notice; 12] = [
+    ("abort", SystemMessage, "aborted: ", "reason"),
+    ("hook.end", ErrorMessage, "hook failed: ", "hookType"),
+    ("model.call_failure", ErrorMessage, "", "errorMessage"),
+    ("session.compaction_complete", SystemMessage, "compaction: ", "summaryContent"),
+    ("session.error", ErrorMessage, "", "message"),
+    ("session.info", SystemMessage, "", "message"),
+    ("session.task_complete", SystemMessage, "task complete: ", "summary"),
+    ("session.truncation", SystemMessage, "context truncated", ""),
+    ("session.warning", SystemMessage, "", "message"),
+    ("skill.invoked", SystemMessage, "skill: ", "name"),
+    ("subagent.failed", ErrorMessage, "sub-agent failed: ", "error"),
+    ("system.notification", SystemMessage, "", "content"),
+];
+
+/// Events that say nothing, or nothing that others do not say.
+const QUIET: &str = "assistant.idle assistant.intent assistant.message_start \
+    assistant.streaming_delta assistant.tool_call_delta assistant.turn_end assistant.turn_start \
+    hook.start pending_messages.modified permission.requested session.background_tasks_changed session.compaction_start \
+    session.idle session.usage_checkpoint session.usage_info subagent.completed \
+    tool.execution_partial_result tool.execution_progress";
+
+impl<'a> Event<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let Some(mut data) = object.get("data").and_then(value::object) else {
+            return Parsed::Unknown;
+        };
+        // What is meant for the program and the model's provider.
+        data.ignore(&["apiCallId", "clientRequestId", "interactionId", "providerCallId"]);
+        data.ignore(&["requestId", "serviceRequestId", "hookInvocationId", "parentAgentTaskId"]);
+        data.ignore(&["chunkCount", "chunkIndex", "turnId", "rte", "producer", "shellToolInfo"]);
+        data.ignore(&["encryptedContent", "reasoningOpaque", "toolTelemetry"]);
+        data.ignore(&["supportedNativeDocumentMimeTypes"]);
+        let Some(event) = Self::take(&header.name, &mut data) else { return Parsed::Unknown };
+        object.ignore(&["data", "id", "parentId", "ephemeral"]);
+        let sub_agent = object.corr_id("agentId");
+        header.parent = data.corr_id("parentToolCallId").or(sub_agent);
+        if let Self::Quiet = event {
+            return Parsed::Ignored;
+        }
+        object.adopt("data", data);
+        Parsed::Line(event)
+    }
+
+    /// What an event of this type says; nothing of a type that nobody knows.
+    fn take(name: &str, data: &mut Object<'a>) -> Option<Self> {
+        let has_succeeded = name == "hook.end" && data.bool("success") == Some(true);
+        if has_succeeded || is_among(QUIET, name) {
+            return Some(Self::Quiet);
+        }
+        let is_compaction = name == "session.compaction_complete";
+        let used = is_compaction.then(|| data.object("compactionTokensUsed")).flatten();
+        if let Some(said) = notice::take(&NOTICES, name, data) {
+            return Some(Self::Said(said, take_usage(&mut used.unwrap_or_default())));
+        }
+        let call = data.corr_id("toolCallId");
+        Some(match name {
+            "session.start"
+            | "session.resume"
+            | "session.context_changed"
+            | "session.model_change"
+            | "session.title_changed" => Self::Session(take_session(data)),
+            // How the program came to choose a model.
+            "session.auto_mode_resolved" => {
+                let model = std::mem::take(data).text("chosenModel");
+                Self::Session(Session { model, ..Session::default() })
+            }
+            "session.shutdown" => take_shutdown(data),
+            "system.message" => {
+                data.ignore(&["role"]);
+                Self::Prompt(data.text("content")?)
+            }
+            "user.message" => take_user(data),
+            "assistant.message" => Self::Message(Message::take(data)),
+            "assistant.reasoning" => Self::Thought(data.text("reasoningId"), data.text("content")?),
+            "assistant.message_delta" | "assistant.reasoning_delta" => Self::Delta {
+                id: data.text("messageId").or_else(|| data.text("reasoningId"))?,
+                is_thought: name == "assistant.reasoning_delta",
+                more: data.text("deltaContent")?,
+            },
+            "assistant.usage" => Self::Usage(take_usage(&mut std::mem::take(data))),
+            "tool.execution_start" | "tool.user_requested" => {
+                Self::Start(Call::take(call, "toolName", data))
+            }
+            "tool.execution_complete" => Self::Complete(Complete::take(call, data)),
+            "permission.completed" => {
+                let mut result = data.object("result")?;
+                match result.str("kind")?.starts_with("approved") {
+                    true => Self::Quiet,
+                    false => Self::Denied(call?, result.text("feedback")),
+                }
+            }
+            "subagent.started" => {
+                *data = Object::default();
+                Self::SubAgent(call?)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Counters of tokens. Cached input is counted as input, and reasoning as output.
+const COUNTERS: [&str; 5] =
+    ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"];
+
+/// What a model used.
+fn take_usage(stated: &mut Object<'_>) -> ModelUsage {
+    (stated.text("model"), take_counters(stated, COUNTERS))
+}
+
+fn take_session<'a>(data: &mut Object<'a>) -> Session {
+    // Where the session is; one event has these fields, another an object of them.
+    let context = data.object("context").unwrap_or_default();
+    data.adopt("", context);
+    data.ignore(&["gitRoot", "repository", "repositoryHost", "baseCommit"]);
+    data.ignore(&["headCommit", "hostType"]);
+    data.ignore(&["alreadyInUse", "contextTier", "eventCount", "previousModel"]);
+    data.ignore(&["remoteSteerable", "resumeTime", "version"]);
+    let model = data.text("newModel").or_else(|| data.text("selectedModel"));
+    Session {
+        session_id: data.str("sessionId").map(SessionId::from),
+        version: data.text("copilotVersion"),
+        // `auto` is a way to choose one.
+        model: model.filter(|model| *model != "auto"),
+        reasoning_effort: data.text("reasoningEffort"),
+        started_at: data.timestamp("startTime"),
+        title: data.text("title"),
+        cwd: data.text("cwd"),
+        branch: data.text("branch").filter(|branch| !branch.is_empty()),
+        ..Session::default()
+    }
+}
+
+/// The end of a run states what it was about in many ways; what each model used is one of them.
+fn take_shutdown<'a>(data: &mut Object<'a>) -> Event<'a> {
+    let mut stated = std::mem::take(data);
+    let reason = stated.str("shutdownType");
+    let outcome = match reason.as_deref() {
+        Some("routine") => Some(Outcome::Success),
+        Some("error") => Some(Outcome::Failed),
+        _ => None,
+    };
+    let outcome_reason = stated.text("errorReason").or(reason.map(Text::from));
+    let models = stated.object("modelMetrics").unwrap_or_default().rest();
+    let usages = models.into_iter().filter_map(|(model, raw)| {
+        let mut usage = value::object(raw)?.object("usage")?;
+        Some((Some(Text::from(model)), take_counters(&mut usage, COUNTERS)))
+    });
+    let session = Session { outcome, outcome_reason, ..Session::default() };
+    Event::Shutdown(session, usages.collect())
+}
+
+fn take_user<'a>(data: &mut Object<'a>) -> Event<'a> {
+    data.ignore(&["delivery", "agentMode"]);
+    let mut content = data.str("content").unwrap_or_default();
+    if data.get_str("transformedContent").as_ref() == Some(&content) {
+        data.ignore(&["transformedContent"]);
+    }
+    for file in data.within_each("attachments", placeholder).unwrap_or_default() {
+        content = format!("{content}\n{file}").trim_start().to_owned().into();
+    }
+    let is_typed = data.get_str("source").is_none_or(|source| source == "user");
+    let kind = if is_typed { UserMessage } else { SystemMessage };
+    let facts = data.extra(&["source", "transformedContent"]);
+    Event::Said((kind, content.into(), facts), ModelUsage::default())
+}
+
+/// Stands for a file, or for something else that belongs to a prompt.
+fn placeholder(file: &mut Object<'_>) -> String {
+    let kind = file.str("type").unwrap_or("file".into());
+    let name = file.str("displayName");
+    if let Some(data) = file.str("data") {
+        return content::media_of_base64(&file.str("mimeType").unwrap_or_default(), &data);
+    }
+    let places = ["path", "filePath", "url"];
+    let place = places.into_iter().find_map(|key| file.str(key)).or(name).unwrap_or_default();
+    format!("[{kind}: {place}]")
+}
+
+impl<'a> Message<'a> {
+    fn take(data: &mut Object<'a>) -> Self {
+        let calls = data.within_each("toolRequests", |request| {
+            request.ignore(&["type"]);
+            Call::take(request.corr_id("toolCallId"), "name", request)
+        });
+        Self {
+            calls: calls.unwrap_or_default(),
+            id: data.text("messageId"),
+            model: data.text("model"),
+            reasoning: data.text("reasoningText").filter(|text| !text.is_empty()),
+            content: data.text("content").unwrap_or_default(),
+            usage: take_counters(data, COUNTERS),
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    fn take(id: Option<CorrId>, name: &str, data: &mut Object<'a>) -> Self {
+        data.ignore(&["model", "toolDescription"]);
+        Self {
+            id,
+            name: data.str(name).unwrap_or_default(),
+            arguments: data.raw("arguments"),
+            facts: data.extra(&["intentionSummary", "toolTitle", "mcpServerName", "mcpToolName"]),
+        }
+    }
+}
+
+impl<'a> Complete<'a> {
+    fn take(call: Option<CorrId>, data: &mut Object<'a>) -> Self {
+        data.ignore(&["model", "isUserRequested", "toolDescription"]);
+        let mut result = data.object("result").unwrap_or_default();
+        let mut error = data.object("error").unwrap_or_default();
+        // Newer releases have a word for failures, older ones for any result.
+        let word = error.str("code").or_else(|| result.str("result_type")).unwrap_or_default();
+        let taken = Self {
+            call,
+            has_failed: !data.bool("success").unwrap_or(matches!(&*word, "" | "success")),
+            is_denied: matches!(&*word, "denied" | "rejected"),
+            content: result.text("content").or_else(|| result.text("text_result_for_llm")),
+            detail: result.text("detailedContent"),
+            files: result.raw("binaryResultsForLlm"),
+            error: error.text("message").or_else(|| data.text("error")),
+            facts: result.extra(&["contents", "structuredContent"]),
+        };
+        data.adopt("result", result);
+        data.adopt("error", error);
+        taken
+    }
+}

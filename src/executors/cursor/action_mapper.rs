@@ -1,0 +1,67 @@
+//! From Cursor's tools to [`ActionType`](crate::conversation::ActionType)s. Arguments that an action has no place for are kept in the entry's
+//! metadata.
+
+use crate::{
+    conversation::{FileChange, Text},
+    executors::{
+        action::{
+            MappedCall, Titled, command_run, file_edit, file_read, file_write, parameters,
+            plan_presentation, search, take_questions, take_todos, task_create, todo_list,
+            web_fetch,
+        },
+        files,
+        wire::Object,
+    },
+    json::Raw,
+};
+
+/// Reads a call of a tool of this kind, whose own name is `name`.
+pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let Some(mut given) = parameters(args) else { return MappedCall::tool(name, args) };
+    given.ignore(&["toolCallId"]);
+    let action = match kind {
+        "readToolCall" | "lsToolCall" | "editToolCall" | "writeToolCall" | "deleteToolCall" => {
+            let path = files::relative_path(&given.str("path").unwrap_or_default(), cwd);
+            file_action(kind, path, &mut given)
+        }
+        "shellToolCall" => {
+            // What the command line says.
+            given.ignore(&["hasInputRedirect", "hasOutputRedirect"]);
+            given.ignore(&["parsingResult", "simpleCommands"]);
+            command_run(given.text("command"))
+        }
+        "grepToolCall" => search(given.text("pattern")),
+        "globToolCall" => search(given.text("globPattern")),
+        "webSearchToolCall" => search(given.text("searchTerm").or_else(|| given.text("query"))),
+        "webFetchToolCall" => web_fetch(given.text("url")),
+        "updateTodosToolCall" => take_list(&mut given, "merge"),
+        "readTodosToolCall" => todo_list("read", Vec::new()),
+        "taskToolCall" => task_create(given.text("description"), given.text("prompt"), None),
+        "createPlanToolCall" => plan_presentation(given.text("plan")),
+        "askQuestionToolCall" => take_questions(&mut given),
+        _ => return MappedCall::other(name, args, ["function", "mcpToolCall"].contains(&kind)),
+    };
+    MappedCall::known(action, given)
+}
+
+fn file_action(kind: &str, path: Text, given: &mut Object<'_>) -> Titled {
+    match kind {
+        "editToolCall" => {
+            // A part of a file, or all of a new one: its result says which.
+            let text = given.str("streamContent");
+            let change = text.map(|text| files::replacement(&path, "", &text));
+            file_edit(path, change.into_iter().collect())
+        }
+        "writeToolCall" => {
+            file_write(path, given.text("fileText").or_else(|| given.text("contents")))
+        }
+        "deleteToolCall" => file_edit(path.clone(), vec![FileChange::Delete { path }]),
+        _ => file_read(path),
+    }
+}
+
+/// Takes the list of things to do, which may be a part of it.
+pub(super) fn take_list(given: &mut Object<'_>, is_part: &str) -> Titled {
+    let is_part = given.bool(is_part) == Some(true);
+    todo_list(if is_part { "update" } else { "write" }, take_todos(given))
+}

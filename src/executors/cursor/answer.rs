@@ -1,0 +1,136 @@
+//! How Cursor's tools answer: with an object whose one field says how it went.
+
+use super::{action_mapper, types::ToolCall};
+use crate::{
+    conversation::{
+        ActionType, CommandExitStatus, CorrId, NormalizedEntryType, Text, ToolResult as Body,
+        ToolStatus, tool_calls::DetailedResult,
+    },
+    executors::{
+        Context,
+        action::file_edit,
+        files, report,
+        wire::{Object, value},
+    },
+};
+
+type Cx<'s> = Context<'s, DetailedResult>;
+
+/// Reads `{"success": {..}}`, `{"failure": {..}}`, ..: the result of a call that has ended.
+pub(super) fn read(call: &ToolCall<'_>, cx: &mut Cx<'_>) -> DetailedResult {
+    let mut result = DetailedResult::new(ToolStatus::Success, cx.at);
+    let mut outer = call.result.and_then(value::object).unwrap_or_default();
+    outer.take("isBackground", |raw| (raw.get() == "false").then_some(()));
+    let mut rest = outer.rest();
+    let Some(at) = rest.iter().position(|(name, _)| name != "isBackground") else {
+        result.body = call.result.map(|raw| Body::Text(value::into_text(raw)));
+        return result;
+    };
+    let (outcome, raw) = rest.remove(at);
+    result.status = match &*outcome {
+        "success" => ToolStatus::Success,
+        "rejected" | "permissionDenied" => ToolStatus::Denied { reason: None },
+        "failure" | "error" => ToolStatus::Failed,
+        _ => {
+            cx.unknown_part(&outcome, raw);
+            ToolStatus::Failed
+        }
+    };
+    let mut answer = value::object(raw);
+    match &mut answer {
+        Some(answer) => take(call, answer, &mut result, cx),
+        None => result.body = Some(Body::Text(value::into_text(raw))),
+    }
+    if let ToolStatus::Denied { reason } = &mut result.status {
+        *reason = result.body.clone().map(Body::into_text);
+    }
+    let answer = answer.unwrap_or_default().rest();
+    let is_bare = result.body.is_none() && result.action.is_none() && result.exit_status.is_none();
+    match is_bare && !answer.is_empty() {
+        true => result.body = Some(Body::Json(report::object_of(&answer))),
+        false => rest.extend(answer),
+    }
+    let kept = rest.into_iter().map(|(name, raw)| (format!("result.{name}"), raw.into()));
+    result.extra.extend(kept);
+    result
+}
+
+/// Takes what tools of this kind are known to answer.
+fn take(
+    call: &ToolCall<'_>,
+    answer: &mut Object<'_>,
+    result: &mut DetailedResult,
+    cx: &mut Cx<'_>,
+) {
+    result.duration_ms = answer.u64("executionTime").or_else(|| answer.u64("durationMs"));
+    result.action = match &*call.kind {
+        "editToolCall" => take_edit(answer, cx.cwd().as_deref()).map(Box::new),
+        "updateTodosToolCall" if answer.has("todos") => {
+            Some(Box::new(action_mapper::take_list(answer, "wasMerge").0))
+        }
+        _ => None,
+    };
+    let blocks = match &*call.kind {
+        "globToolCall" => answer.raw("files"),
+        "mcpToolCall" => answer.raw("content"),
+        _ => None,
+    };
+    let body = match &*call.kind {
+        "shellToolCall" => take_output(answer, result).map(Body::Text),
+        "grepToolCall" => answer.json("workspaceResults").map(Body::Json),
+        "taskToolCall" => take_steps(answer, call.id.as_ref(), cx).map(Body::Text),
+        _ => blocks.map(|blocks| {
+            let (text, extra) = cx.content(&call.kind, blocks);
+            result.extra.extend(extra);
+            Body::Text(text)
+        }),
+    };
+    if answer.bool("isError") == Some(true) {
+        result.status = ToolStatus::Failed;
+    }
+    // What the call says.
+    answer.ignore(&["command", "path", "pattern", "workingDirectory"]);
+    let words = ["content", "message", "errorMessage", "error", "reason", "markdown"];
+    let mut words = words.into_iter().filter_map(|name| answer.text(name));
+    let body = body.or_else(|| words.find(|text| !text.is_empty()).map(Body::Text));
+    result.body = body.or(result.body.take());
+}
+
+/// What a command printed. One that goes on in the background has no exit code, whatever it says.
+fn take_output(answer: &mut Object<'_>, result: &mut DetailedResult) -> Option<Text> {
+    let code = answer.take("exitCode", value::parse).filter(|_| !answer.has("shellId"));
+    result.exit_status = code.map(|code| CommandExitStatus::ExitCode { code });
+    if answer.bool("aborted") == Some(true) {
+        result.status = ToolStatus::Cancelled;
+    }
+    answer.take("signal", |raw| (raw.get() == r#""""#).then_some(()));
+    let apart = ["stdout", "stderr"].map(|name| answer.str(name).unwrap_or_default()).concat();
+    let together = answer.text("interleavedOutput").filter(|text| text.length() >= apart.len());
+    Some(together.unwrap_or(apart.into())).filter(|output| !output.is_empty())
+}
+
+/// An edit as it was made: a new file has no content before.
+fn take_edit(answer: &mut Object<'_>, cwd: Option<&str>) -> Option<ActionType> {
+    let path = files::relative_path(&answer.get_str("path").unwrap_or_default(), cwd);
+    let after = answer.str("afterFullFileContent")?;
+    let before = answer.str("beforeFullFileContent");
+    answer.ignore(&["diffString"]);
+    let change = files::change(&path, before.as_deref(), &after, true);
+    Some(file_edit(path, vec![change]).0)
+}
+
+/// What a sub-agent said. Its last words are the result of the call that began it.
+fn take_steps(answer: &mut Object<'_>, id: Option<&CorrId>, cx: &mut Cx<'_>) -> Option<Text> {
+    let steps = answer.array("conversationSteps")?;
+    let parent = std::mem::replace(&mut cx.parent, id.cloned());
+    let mut last = None;
+    for step in steps {
+        let (text, extra) = cx.content("conversationSteps", step);
+        if !text.is_empty() {
+            cx.entry(NormalizedEntryType::AssistantMessage, text.clone(), extra);
+            last = Some(text);
+        }
+    }
+    cx.parent = parent;
+    last
+}

@@ -1,0 +1,184 @@
+//! The wire types of `cursor-agent --print --output-format stream-json`, with and without
+//! `--stream-partial-output`.
+
+use std::borrow::Cow;
+
+use crate::{
+    conversation::{CorrId, Outcome, Session, Text, TokenUsage},
+    executors::{
+        Extra, Header, Parsed,
+        wire::{Object, value},
+    },
+    json::Raw,
+};
+
+/// One record of the stream.
+#[derive(Clone, Debug)]
+pub enum JsonLine<'a> {
+    /// `system/init`: a run begins.
+    Init(Session),
+    Message(Message<'a>),
+    /// `thinking/delta`: a piece of a thought, often an empty one.
+    Thinking(Text),
+    Thought,
+    Started(ToolCall<'a>),
+    /// `tool_call/completed`: the call once more, with its result.
+    Completed(ToolCall<'a>),
+    Result(RunResult),
+}
+
+#[derive(Clone, Debug)]
+pub struct Message<'a> {
+    pub is_user: bool,
+    /// A piece of a message that follows as a whole.
+    pub is_piece: bool,
+    pub id: Option<Text>,
+    pub content: Raw<'a>,
+}
+
+/// `tool_call`: a tool is called, or has answered.
+#[derive(Clone, Debug)]
+pub struct ToolCall<'a> {
+    pub id: Option<CorrId>,
+    pub message_id: Option<Text>,
+    /// `shellToolCall`, ..
+    pub kind: Cow<'a, str>,
+    /// The same, or the name of a tool that is none of Cursor's own.
+    pub name: Cow<'a, str>,
+    /// Absent from calls that ended with an error.
+    pub args: Option<Raw<'a>>,
+    pub result: Option<Raw<'a>>,
+    /// What stands beside the arguments: what the call is for, and what hooks say of it.
+    pub facts: Extra,
+}
+
+/// `result`: the run is over.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    pub is_error: bool,
+    /// All of the agent's answers, one behind the other, or what went wrong.
+    pub result: Option<Text>,
+    pub facts: Session,
+    pub usage: TokenUsage,
+}
+
+impl<'a> JsonLine<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        if let Some(subtype) = object.get_str("subtype").filter(|_| header.name != "result") {
+            header.name = format!("{}/{subtype}", header.name).into();
+        }
+        header.at = object.timestamp("timestamp_ms").or(header.at);
+        let line = match &*header.name {
+            "system/init" => {
+                object.ignore(&["apiKeySource", "permissionMode"]);
+                let (cwd, model) = (object.text("cwd"), object.text("model"));
+                Some(Self::Init(Session { cwd, model, ..Session::default() }))
+            }
+            "user" | "assistant" => Message::take(object, header).map(Self::Message),
+            "thinking/delta" => Some(Self::Thinking(object.text("text").unwrap_or_default())),
+            "thinking/completed" => Some(Self::Thought),
+            "tool_call/started" => ToolCall::take(object).map(Self::Started),
+            "tool_call/completed" => ToolCall::take(object).map(Self::Completed),
+            "result" => Some(Self::Result(RunResult::take(object))),
+            _ => None,
+        };
+        let Some(line) = line else { return Parsed::Unknown };
+        object.ignore(&["session_id", "subtype"]);
+        Parsed::Line(line)
+    }
+}
+
+impl<'a> Message<'a> {
+    fn take(object: &mut Object<'a>, header: &Header<'a>) -> Option<Self> {
+        let mut message = object.get("message").and_then(value::object)?;
+        let content = message.raw("content")?;
+        message.ignore(&["role"]);
+        object.ignore(&["message"]);
+        object.adopt("message", message);
+        let id = object.text("model_call_id");
+        let is_user = header.name == "user";
+        // A whole answer names its call of the model, and the last one of a run has no time.
+        let is_piece = !is_user && id.is_none() && header.at.is_some();
+        Some(Self { is_user, is_piece, id, content })
+    }
+}
+
+impl<'a> ToolCall<'a> {
+    /// The call stands in the one field whose name says what kind of tool it is.
+    fn take(object: &mut Object<'a>) -> Option<Self> {
+        let mut outer = object.get("tool_call").and_then(value::object)?;
+        let mut fields = outer.clone().rest().into_iter();
+        let is_kind = |name: &str| name.ends_with("ToolCall") || name == "function";
+        let (kind, mut call) = fields
+            .find_map(|(name, raw)| Some((is_kind(&name).then_some(name)?, value::object(raw)?)))?;
+        outer.ignore(&[&kind]);
+        object.ignore(&["tool_call"]);
+        outer.ignore(&["startedAtMs", "completedAtMs"]);
+        outer.take("hookAdditionalContexts", |raw| (raw.get() == "[]").then_some(()));
+        let mut facts = Extra::new();
+        for (of, name) in [(&mut call, "description"), (&mut outer, "hookAdditionalContexts")] {
+            facts.extend(of.json(name).map(|fact| (name.to_owned(), fact)));
+        }
+        let (name, args) = match &*kind {
+            "function" => (call.str("name").unwrap_or_default(), call.raw("arguments")),
+            "mcpToolCall" => take_mcp(&mut call),
+            _ => (kind.clone(), call.raw("args")),
+        };
+        let taken = Self {
+            id: object.corr_id("call_id").or(outer.corr_id("toolCallId")),
+            message_id: object.text("model_call_id"),
+            kind,
+            name,
+            args,
+            result: call.raw("result"),
+            facts,
+        };
+        outer.adopt(&taken.kind, call);
+        object.adopt("tool_call", outer);
+        Some(taken)
+    }
+}
+
+/// The name of an MCP server's tool, as other agents spell it, and its own arguments.
+fn take_mcp<'a>(call: &mut Object<'a>) -> (Cow<'a, str>, Option<Raw<'a>>) {
+    let mut args = call.object("args").unwrap_or_default();
+    args.ignore(&["toolCallId"]);
+    let (server, tool) = (args.str("providerIdentifier"), args.str("toolName"));
+    let (full_name, given) = (args.str("name"), args.raw("args"));
+    call.adopt("args", args);
+    let name =
+        server.zip(tool.as_ref()).map(|(server, tool)| format!("mcp__{server}__{tool}").into());
+    (name.or(full_name).or(tool).unwrap_or("mcpToolCall".into()), given)
+}
+
+impl RunResult {
+    fn take(object: &mut Object<'_>) -> Self {
+        let subtype = object.text("subtype").unwrap_or_else(|| "success".into());
+        let is_error = object.bool("is_error").unwrap_or(subtype == "error");
+        // The time of the interface is that of the run.
+        object.ignore(&["duration_api_ms", "request_id"]);
+        let usage = object.within("usage", take_usage).unwrap_or_default();
+        let facts = Session {
+            outcome: Some(if is_error { Outcome::Failed } else { Outcome::Success }),
+            outcome_reason: Some(subtype),
+            duration_ms: object.u64("duration_ms"),
+            ..Session::default()
+        };
+        Self { is_error, result: object.text("result"), facts, usage }
+    }
+}
+
+/// Early releases count cached input as a part of the input, later ones apart from it. A log does not say
+/// which; a part cannot be more than the whole.
+fn take_usage(usage: &mut Object<'_>) -> TokenUsage {
+    let (read, write) = (usage.u64("cacheReadTokens"), usage.u64("cacheWriteTokens"));
+    let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
+    let apart = |input: u64| if cached > input { cached } else { 0 };
+    TokenUsage {
+        input_tokens: usage.u64("inputTokens").map(|input| input.saturating_add(apart(input))),
+        output_tokens: usage.u64("outputTokens"),
+        cache_read_tokens: read,
+        cache_write_tokens: write,
+        ..TokenUsage::default()
+    }
+}

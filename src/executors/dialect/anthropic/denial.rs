@@ -1,0 +1,57 @@
+//! The calls that were not permitted, as the end of a run lists them.
+
+use std::borrow::Cow;
+
+use crate::{
+    conversation::{CorrId, tool_calls::CallResult},
+    executors::{
+        action::ActionMapper,
+        context::Context,
+        wire::{Object, value},
+    },
+    json::Raw,
+};
+
+/// A call that was not permitted.
+#[derive(Clone, Debug)]
+pub struct Denial<'a> {
+    call: Option<CorrId>,
+    tool_name: Cow<'a, str>,
+    input: Option<Raw<'a>>,
+}
+
+impl<'a> Denial<'a> {
+    /// Takes the field `permission_denials`.
+    pub(crate) fn take_all(object: &mut Object<'a>) -> Vec<Self> {
+        let denials = object.array("permission_denials").unwrap_or_default();
+        denials.into_iter().filter_map(Self::read).collect()
+    }
+
+    fn read(raw: Raw<'a>) -> Option<Self> {
+        let mut object: Object<'a> = value::object(raw)?;
+        Some(Self {
+            call: object.corr_id("tool_use_id"),
+            tool_name: object.str("tool_name").unwrap_or_default(),
+            input: object.raw("tool_input"),
+        })
+    }
+
+    /// A call that was refused ends so; one that has a result has said so itself.
+    pub(crate) fn end_call<R: CallResult>(
+        self,
+        map: ActionMapper,
+        denied: R,
+        cx: &mut Context<'_, R>,
+    ) {
+        let Self { call: Some(call), tool_name, input } = self else { return };
+        let is_open = cx.calls().get(&call).is_some();
+        if cx.calls().knows(&call) && !is_open {
+            return;
+        }
+        if !is_open {
+            let mapped = map(&tool_name, input, cx.cwd().as_deref());
+            cx.call(Some(call.clone()), &tool_name, mapped, ());
+        }
+        cx.result(call, denied);
+    }
+}

@@ -1,0 +1,37 @@
+//! What went wrong, in words.
+
+use crate::{conversation::Text, executors::wire::value, json::Raw};
+
+/// The innermost message of an error, which providers wrap in `error` objects; a string is one itself.
+pub(crate) fn error_message(raw: Raw<'_>) -> Text {
+    let mut innermost = raw;
+    // Errors are wrapped two or three times; deeper ones are not looked for.
+    for _ in 0..8 {
+        let Some(mut object) = value::object(innermost) else { break };
+        match object.raw("error").or_else(|| object.raw("message")) {
+            Some(inner) => innermost = inner,
+            None => break,
+        }
+    }
+    value::into_text(innermost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_unwrapped() {
+        let message = |json: &str| {
+            let raw = Raw::parse(json).unwrap();
+            error_message(raw).decode().into_owned()
+        };
+        assert_eq!(message(r#""no""#), "no");
+        assert_eq!(
+            message(r#"{"type":"error","error":{"type":"overloaded","message":"Busy"}}"#),
+            "Busy"
+        );
+        assert_eq!(message(r#"{"status":500,"error":{"error":{"message":"Deep"}}}"#), "Deep");
+        assert_eq!(message(r#"{"code":1}"#), r#"{"code":1}"#);
+    }
+}

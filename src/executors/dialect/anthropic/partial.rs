@@ -1,0 +1,159 @@
+//! `stream_event`: a message as it is written, with `--include-partial-messages`.
+
+use std::borrow::Cow;
+
+use crate::json::Raw;
+
+use super::{Message, error_message, usage};
+use crate::{
+    conversation::{CorrId, NormalizedEntryType, Text, TokenUsage, tool_calls::CallResult},
+    executors::{
+        action::ActionMapper,
+        context::Context,
+        dialect::streamed::Streamed,
+        executor::Parsed,
+        wire::{Object, value},
+    },
+};
+
+/// A part of a message that is being written.
+#[derive(Clone, Debug)]
+pub enum PartialEvent<'a> {
+    /// `message_start`.
+    MessageStart(Message<'a>),
+    /// `content_block_start`.
+    BlockStart {
+        /// The block's place in its message.
+        index: u64,
+        /// The block's type.
+        kind: Cow<'a, str>,
+        /// How its text, thought or input begins.
+        text: Text,
+        /// For a call, its id.
+        call: Option<CorrId>,
+        /// For a call, the tool.
+        tool_name: Cow<'a, str>,
+    },
+    /// `content_block_delta`.
+    BlockDelta {
+        /// The block's place in its message.
+        index: u64,
+        /// What is added.
+        delta: Delta<'a>,
+    },
+    /// `message_delta`: the tokens so far.
+    MessageDelta(Option<TokenUsage>),
+    /// `error`.
+    Error(Text),
+    /// `message_stop`.
+    MessageStop,
+    /// `content_block_stop`, `ping`: nothing to do, since the whole block follows or has come before.
+    Quiet,
+}
+
+/// What is added to a block.
+#[derive(Clone, Debug)]
+pub enum Delta<'a> {
+    /// `text_delta`, `thinking_delta`.
+    Text(Text),
+    /// `input_json_delta`.
+    Input(Cow<'a, str>),
+    /// `signature_delta`, `citations_delta`: nothing to show.
+    Quiet,
+    /// A type that this version does not know.
+    Unknown(Raw<'a>),
+}
+
+impl<'a> PartialEvent<'a> {
+    pub(crate) fn take(object: &mut Object<'a>) -> Parsed<Self> {
+        let Some(mut event) = object.get("event").and_then(value::object) else {
+            return Parsed::Unknown;
+        };
+        let kind = event.str("type").unwrap_or_default();
+        let partial = match &*kind {
+            "message_start" => {
+                Self::MessageStart(Message::take(event.object("message").unwrap_or_default()))
+            }
+            "content_block_start" => {
+                let index = event.u64("index").unwrap_or(0);
+                let mut block = event.object("content_block").unwrap_or_default();
+                let kind = block.str("type").unwrap_or_default();
+                Self::BlockStart {
+                    index,
+                    text: block.text(&kind).unwrap_or_default(),
+                    kind,
+                    call: block.corr_id("id"),
+                    tool_name: block.str("name").unwrap_or_default(),
+                }
+            }
+            "content_block_delta" => Self::BlockDelta {
+                index: event.u64("index").unwrap_or(0),
+                delta: event.raw("delta").map_or(Delta::Quiet, Delta::read),
+            },
+            "message_delta" => {
+                event.ignore(&["delta", "context_management"]);
+                Self::MessageDelta(usage::take(&mut event))
+            }
+            "error" => Self::Error(event.raw("error").map(error_message).unwrap_or_default()),
+            "message_stop" => Self::MessageStop,
+            "content_block_stop" | "ping" => {
+                event.ignore(&["index"]);
+                Self::Quiet
+            }
+            _ => return Parsed::Unknown,
+        };
+        object.ignore(&["event", "ttft_ms"]);
+        object.adopt("", event);
+        Parsed::Line(partial)
+    }
+}
+
+impl<'a> Delta<'a> {
+    fn read(raw: Raw<'a>) -> Self {
+        let Some(mut delta) = value::object(raw) else { return Self::Unknown(raw) };
+        match delta.str("type").as_deref() {
+            Some("text_delta") => Self::Text(delta.text("text").unwrap_or_default()),
+            Some("thinking_delta") => Self::Text(delta.text("thinking").unwrap_or_default()),
+            Some("input_json_delta") => Self::Input(delta.str("partial_json").unwrap_or_default()),
+            Some("signature_delta" | "citations_delta") => Self::Quiet,
+            _ => Self::Unknown(raw),
+        }
+    }
+}
+
+impl Streamed {
+    /// A part of a message came. `map` reads the calls whose complete line never comes.
+    pub(crate) fn read<R: CallResult>(
+        &mut self,
+        event: PartialEvent<'_>,
+        map: ActionMapper,
+        cx: &mut Context<'_, R>,
+    ) {
+        match event {
+            PartialEvent::MessageStart(message) => self.begin(cx.parent.as_ref(), message.id),
+            PartialEvent::BlockStart { index, kind, text, call, tool_name } => {
+                match (&*kind, call) {
+                    ("text", _) => self.begin_text(index, false, map, cx),
+                    ("thinking", _) => self.begin_text(index, true, map, cx),
+                    (kind, Some(id)) if kind.ends_with("tool_use") => {
+                        self.begin_call(index, id, tool_name.into_owned(), map, cx);
+                    }
+                    // The complete line says what it is.
+                    _ => return,
+                }
+                self.grow(index, &text, cx);
+            }
+            PartialEvent::BlockDelta { index, delta } => match delta {
+                Delta::Text(text) => self.grow(index, &text, cx),
+                Delta::Input(more) => self.grow_input(index, &more, cx.parent.as_ref()),
+                Delta::Quiet => {}
+                Delta::Unknown(raw) => cx.unknown_block("delta", raw),
+            },
+            PartialEvent::MessageStop => self.stop(cx.parent.as_ref()),
+            PartialEvent::Error(message) => {
+                cx.entry(NormalizedEntryType::ErrorMessage, message, ());
+            }
+            PartialEvent::MessageDelta(_) | PartialEvent::Quiet => {}
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The tools of Google's Gemini CLI, and of Qwen Code, which descends from it.
+
+mod action_mapper;
+
+pub(crate) use self::action_mapper::map;

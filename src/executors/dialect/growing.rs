@@ -1,0 +1,92 @@
+//! Entries that are told in pieces.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    conversation::{CorrId, Metadata, NormalizedEntry, tool_calls::CallResult},
+    executors::context::Context,
+};
+
+/// The entry that is being told in pieces, if one is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Growing {
+    open: Option<Open>,
+    /// White space, which begins an entry only if more follows.
+    blank: Option<NormalizedEntry>,
+    /// How many entries there were.
+    count: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Open {
+    corr_id: CorrId,
+    /// What has been told so far.
+    entry: NormalizedEntry,
+}
+
+impl Growing {
+    /// A piece came. It goes on with what is open, unless it is of another kind or of another message.
+    pub(crate) fn grow<R: CallResult>(
+        &mut self,
+        mut piece: NormalizedEntry,
+        cx: &mut Context<'_, R>,
+    ) {
+        if let Some(Open { corr_id, entry }) = &mut self.open
+            && are_of_one_message(entry, &piece)
+        {
+            entry.content.push(&piece.content);
+            return cx.grow(corr_id.clone(), piece.content);
+        }
+        if let Some(mut blank) = self.blank.take_if(|blank| are_of_one_message(blank, &piece)) {
+            blank.content.push(&piece.content);
+            piece = blank;
+        }
+        if piece.content.decode().trim().is_empty() {
+            self.blank = Some(piece).filter(|piece| !piece.content.is_empty());
+            return;
+        }
+        self.close(cx);
+        let corr_id = CorrId::from(format!("piecewise-{}", self.count));
+        self.count += 1;
+        self.open = Some(Open { corr_id: corr_id.clone(), entry: piece.clone() });
+        cx.open(corr_id, piece);
+    }
+
+    /// An entry came as a whole, perhaps after its pieces.
+    pub(crate) fn say<R: CallResult>(&mut self, whole: NormalizedEntry, cx: &mut Context<'_, R>) {
+        let told = self.open.take_if(|open| is_repeated(&open.entry, &whole));
+        match told {
+            Some(Open { corr_id, .. }) => {
+                self.blank = None;
+                cx.close(corr_id, Some(whole));
+            }
+            None => {
+                self.close(cx);
+                cx.push(whole);
+            }
+        }
+    }
+
+    /// What has been told so far is all.
+    pub(crate) fn close<R: CallResult>(&mut self, cx: &mut Context<'_, R>) {
+        self.blank = None;
+        if let Some(Open { corr_id, .. }) = self.open.take() {
+            cx.close(corr_id, None);
+        }
+    }
+}
+
+fn are_of_one_message(one: &NormalizedEntry, other: &NormalizedEntry) -> bool {
+    let message = |entry: &NormalizedEntry| {
+        let of =
+            |metadata: &Metadata| (metadata.message_id.clone(), metadata.parent_corr_id.clone());
+        entry.metadata.as_deref().map(of).unwrap_or_default()
+    };
+    one.entry_type == other.entry_type && message(one) == message(other)
+}
+
+/// Whether a whole entry begins with what was told of it. Its pieces need not name the message.
+fn is_repeated(pieces: &NormalizedEntry, whole: &NormalizedEntry) -> bool {
+    pieces.entry_type == whole.entry_type
+        && whole.content.decode().starts_with(&*pieces.content.decode())
+}

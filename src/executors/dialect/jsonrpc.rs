@@ -1,0 +1,80 @@
+//! JSON-RPC 2.0 in both directions: requests, and the responses to them.
+
+use std::borrow::Cow;
+
+use super::{anthropic::error_message, notice::Said};
+use crate::{
+    conversation::{Json, NormalizedEntryType},
+    executors::wire::{Object, value},
+};
+
+/// What a record is.
+#[derive(Clone, Debug)]
+pub(crate) enum Rpc<'a> {
+    /// A request, or a notification, by its method; without parameters, they are empty.
+    Call(Cow<'a, str>, Object<'a>),
+    /// The result of a request; anything but an object is empty.
+    Result(Object<'a>),
+    /// What went wrong with a request.
+    Error(Said),
+}
+
+impl<'a> Rpc<'a> {
+    /// Reads a record, and takes nothing.
+    pub(crate) fn read(object: &Object<'a>) -> Option<Self> {
+        let of = |field| object.get(field).and_then(value::object).unwrap_or_default();
+        match (object.get_str("method"), object.get("error")) {
+            (Some(method), _) => Some(Self::Call(method, of("params"))),
+            (None, Some(error)) if !error.is_null() => {
+                let facts = vec![("error".to_owned(), error.into())];
+                Some(Self::Error((NormalizedEntryType::ErrorMessage, error_message(error), facts)))
+            }
+            (None, _) => object.has("result").then(|| Self::Result(of("result"))),
+        }
+    }
+
+    /// The name that the record is counted under.
+    pub(crate) fn name(&self) -> Cow<'a, str> {
+        match self {
+            Self::Call(method, _) => method.clone(),
+            Self::Result(_) => "response".into(),
+            Self::Error(_) => "error".into(),
+        }
+    }
+
+    /// Takes the record's id. Of the parameters, `rest` is left.
+    pub(crate) fn take(object: &mut Object<'a>, rest: Object<'a>) -> Option<Json> {
+        let id = object.json("id");
+        if object.get("result").is_some_and(|raw| raw.is_null() || raw.get().starts_with('{')) {
+            object.ignore(&["result"]);
+        }
+        object.ignore(&["error", "jsonrpc", "method", "params"]);
+        object.adopt("params", rest);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_a_call_a_result_or_an_error() {
+        for (record, name, left) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"run","params":{"x":1}}"#, "run", 1),
+            (r#"{"jsonrpc":"2.0","method":"run","params":[1]}"#, "run", 0),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#, "response", 0),
+            (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "response", 0),
+            (r#"{"jsonrpc":"2.0","id":1,"result":"words","trace":7}"#, "response", 2),
+            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1},"result":null}"#, "error", 0),
+        ] {
+            let mut object = Object::parse(record).unwrap();
+            let rpc = Rpc::read(&object).unwrap();
+            assert_eq!(rpc.name(), name);
+            let params = if let Rpc::Call(_, params) = rpc { params } else { Object::default() };
+            Rpc::take(&mut object, params);
+            assert_eq!(object.rest().len(), left, "{record}");
+        }
+        assert!(Rpc::read(&Object::parse(r#"{"jsonrpc":"2.0","id":1}"#).unwrap()).is_none());
+    }
+}

@@ -1,0 +1,58 @@
+//! What ids of the log stand for, as far as it is remembered.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+/// How much is remembered.
+const MOST: usize = 256;
+
+/// What the latest ids stand for, such as requests of one side that wait for their responses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Known<K, T>(VecDeque<(K, T)>);
+
+impl<K, T> Default for Known<K, T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<K: PartialEq, T> Known<K, T> {
+    /// Without an id, nothing can be asked for.
+    pub(crate) fn push(&mut self, id: Option<K>, what: T) {
+        self.0.extend(id.map(|id| (id, what)));
+        if self.0.len() > MOST {
+            self.0.pop_front();
+        }
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, what)| what)
+    }
+
+    pub(crate) fn get(&self, id: &K) -> Option<&T> {
+        self.0.iter().rfind(|(known, _)| known == id).map(|(_, what)| what)
+    }
+
+    pub(crate) fn take(&mut self, id: &K) -> Option<T> {
+        let at = self.0.iter().rposition(|(known, _)| known == id)?;
+        self.0.remove(at).map(|(_, what)| what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_remembered_last_is_found_and_the_oldest_is_forgotten() {
+        let mut known = Known::default();
+        known.push(None, "nobody");
+        known.push(Some(1), "first");
+        known.push(Some(1), "second");
+        assert_eq!(known.get(&1), Some(&"second"));
+        assert_eq!([known.take(&1), known.take(&1)], [Some("second"), Some("first")]);
+        (0..=MOST).for_each(|n| known.push(Some(n), "more"));
+        assert_eq!((known.values().count(), known.take(&0)), (MOST, None));
+    }
+}

@@ -1,0 +1,64 @@
+//! Calls that wait until somebody permits them. The answer stands in the call's metadata, as `permission`.
+
+use crate::{
+    conversation::{
+        CorrId, NormalizedEntry, Outcome, Text, Timestamp, ToolStatus, tool_calls::CallResult,
+    },
+    executors::context::Context,
+};
+
+const FIELD: &str = "permission";
+
+/// An open call waits for an answer.
+pub(crate) fn ask<R: CallResult>(id: &CorrId, cx: &mut Context<'_, R>) {
+    set_status(id, ToolStatus::PendingApproval, None, cx);
+}
+
+/// The answer came, in the log's own word: `allow_once`, `reject_once`, `cancelled`.
+pub(crate) fn answer<R: CallResult>(id: &CorrId, answer: Text, cx: &mut Context<'_, R>) {
+    set_status(id, ToolStatus::Created, Some(answer), cx);
+}
+
+fn set_status<R: CallResult>(
+    id: &CorrId,
+    status: ToolStatus,
+    answer: Option<Text>,
+    cx: &mut Context<'_, R>,
+) {
+    cx.update(id, |entry| {
+        if let Some(tool) = entry.tool_mut() {
+            tool.status = status;
+        }
+        if let Some(answer) = answer {
+            entry.metadata_mut().extra.insert(FIELD, answer.into());
+        }
+    });
+}
+
+/// How a call ends that was not permitted.
+pub(crate) fn refusal(call: &NormalizedEntry) -> Option<ToolStatus> {
+    let answer = call.metadata.as_ref()?.extra.get(FIELD)?.get().trim_matches('"');
+    match answer {
+        // Droid's word for no.
+        "cancel" => Some(ToolStatus::Denied { reason: None }),
+        _ if answer.starts_with("reject") => Some(ToolStatus::Denied { reason: None }),
+        _ if answer.starts_with("cancel") => Some(ToolStatus::Cancelled),
+        _ => None,
+    }
+}
+
+/// The agent has stopped: calls that were not permitted end so. When it was stopped, all end.
+pub(crate) fn end_turn<R: CallResult>(
+    outcome: Option<Outcome>,
+    end: impl Fn(ToolStatus, Option<Timestamp>) -> R,
+    cx: &mut Context<'_, R>,
+) {
+    let is_cancelled = outcome == Some(Outcome::Cancelled);
+    let open: Vec<_> = cx.calls().ids().cloned().collect();
+    for id in open {
+        let refusal = cx.calls().get(&id).and_then(refusal);
+        if let Some(status) = refusal.or(is_cancelled.then_some(ToolStatus::Cancelled)) {
+            cx.result(id, end(status, cx.at));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The tokens of logs whose runs end with totals.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::conversation::{Text, TokenUsage};
+
+/// What a model used; without a name where the log names none.
+pub(crate) type ModelUsage = (Option<Text>, TokenUsage);
+
+/// What the runs of a log used, counted once.
+///
+/// The end of a run states totals, which may go on from those of the run before. What the messages state
+/// counts for a run without an end, and where it is more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunUsage {
+    /// What was counted so far, by model.
+    counted: BTreeMap<String, TokenUsage>,
+    /// What the messages since the last end of a run state, by model.
+    messages: BTreeMap<String, TokenUsage>,
+    /// Each call of the model states what it used, and the messages nothing more.
+    is_exact: bool,
+}
+
+fn name(model: Option<&Text>) -> String {
+    model.map(Text::to_string).unwrap_or_default()
+}
+
+impl RunUsage {
+    /// A message states what it used.
+    pub(crate) fn note(&mut self, model: Option<&Text>, usage: &TokenUsage) {
+        if !self.is_exact && !usage.is_zero() {
+            self.messages.entry(name(model)).or_default().add(usage);
+        }
+    }
+
+    /// A call of a model states what it used, which counts at once.
+    pub(crate) fn count(&mut self, model: Option<&Text>, usage: &TokenUsage) {
+        self.is_exact = true;
+        self.messages.clear();
+        self.counted.entry(name(model)).or_default().add(usage);
+    }
+
+    /// What a run used that ended with these totals, beyond what was counted.
+    pub(crate) fn settle(&mut self, mut totals: Vec<ModelUsage>) -> Vec<ModelUsage> {
+        self.is_exact = false;
+        let messages = std::mem::take(&mut self.messages);
+        if totals.is_empty() {
+            for (model, usage) in &messages {
+                self.counted.entry(model.clone()).or_default().add(usage);
+            }
+            return by_model(messages);
+        }
+        for (model, usage) in &mut totals {
+            let name = name(model.as_ref());
+            let mut stated = TokenUsage::default();
+            // A total without a model is that of all of them.
+            let of_it = messages.iter().filter(|(of, _)| name.is_empty() || **of == name);
+            of_it.for_each(|(_, usage)| stated.add(usage));
+            let counted = self.counted.entry(name).or_default();
+            let mut expected = *counted;
+            expected.add(&stated);
+            if usage.output_tokens >= expected.output_tokens {
+                *usage = usage.since(counted);
+            }
+            *usage = usage.max(&stated);
+            counted.add(usage);
+        }
+        totals
+    }
+
+    /// What a run used that has no end; nothing is known of the next one.
+    pub(crate) fn take_unsettled(&mut self) -> Vec<ModelUsage> {
+        by_model(std::mem::take(self).messages)
+    }
+}
+
+fn by_model(usages: BTreeMap<String, TokenUsage>) -> Vec<ModelUsage> {
+    let name = |name: String| Some(Text::from(name)).filter(|name| !name.is_empty());
+    usages.into_iter().map(|(model, usage)| (name(model), usage)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(input: u64, output: u64) -> TokenUsage {
+        let (input_tokens, output_tokens) = (Some(input), Some(output));
+        TokenUsage { input_tokens, output_tokens, ..TokenUsage::default() }
+    }
+
+    #[test]
+    fn totals_go_on_from_run_to_run() {
+        let mut run = RunUsage::default();
+        let mut end = |messages: TokenUsage, total: TokenUsage| {
+            run.note(Some(&"m".into()), &messages);
+            run.settle(vec![(None, total)])[0].1
+        };
+        // A sub-agent used 20 and 2.
+        assert_eq!(end(used(100, 10), used(120, 12)), used(120, 12));
+        assert_eq!(end(used(50, 5), used(170, 17)), used(50, 5));
+        // The program began anew.
+        assert_eq!(end(used(30, 3), used(30, 3)), used(30, 3));
+        run.note(Some(&"m".into()), &used(7, 1));
+        assert_eq!(run.take_unsettled(), [(Some("m".into()), used(7, 1))]);
+        assert_eq!(run, RunUsage::default());
+    }
+
+    #[test]
+    fn an_end_without_totals_leaves_what_the_messages_state() {
+        let mut run = RunUsage::default();
+        run.note(Some(&"m".into()), &used(5, 1));
+        run.note(None, &used(7, 1));
+        assert_eq!(run.settle(Vec::new()), [(None, used(7, 1)), (Some("m".into()), used(5, 1))]);
+        assert_eq!(run.settle(vec![(Some("m".into()), used(9, 2))])[0].1, used(4, 1));
+    }
+
+    #[test]
+    fn what_calls_state_is_not_counted_again() {
+        let model = Text::from("m");
+        let mut run = RunUsage::default();
+        run.note(Some(&model), &used(0, 4));
+        run.count(Some(&model), &used(100, 4));
+        run.note(Some(&model), &used(0, 6));
+        run.count(Some(&model), &used(150, 6));
+        // A call that nothing told of.
+        let end = run.settle(vec![(Some(model.clone()), used(300, 11))]);
+        assert_eq!(end, [(Some(model), used(50, 1))]);
+        assert_eq!(run.take_unsettled(), []);
+    }
+}

@@ -1,0 +1,29 @@
+//! Tokens, as Droid states them.
+
+use crate::{
+    conversation::TokenUsage,
+    executors::{
+        dialect::counters::{take_counters, with_cache},
+        wire::Object,
+    },
+};
+
+/// The names of the counters in what newer programs write: input, output, read from and written to a cache, and
+/// reasoning.
+const NAMES: [&str; 5] =
+    ["inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens", "thinkingTokens"];
+
+/// Takes the counters of these names. Droid counts cached input apart from the input (a session of 6,743 input
+/// tokens had read 42,496 from the cache), so it is added here.
+pub(super) fn take(usage: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
+    with_cache(take_counters(usage, names))
+}
+
+/// Takes a field such as `tokenUsage`.
+pub(super) fn take_field(object: &mut Object<'_>, field: &str) -> Option<TokenUsage> {
+    object.within(field, |usage| {
+        // A price in the program's own unit.
+        usage.ignore(&["factoryCredits"]);
+        take(usage, NAMES)
+    })
+}

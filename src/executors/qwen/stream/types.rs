@@ -1,0 +1,189 @@
+//! The wire types of `qwen -o stream-json`, releases 0.12 to 0.23.
+
+use crate::{
+    conversation::{CorrId, Json, Text, TokenUsage},
+    executors::{
+        Header, Parsed,
+        dialect::{
+            anthropic::{Denial, Message, PartialEvent},
+            run_usage::ModelUsage,
+        },
+        qwen::usage,
+        wire::{Object, value},
+    },
+};
+
+/// One record of the stream.
+#[derive(Clone, Debug)]
+pub enum QwenJson<'a> {
+    Init(Init),
+    /// A prompt, or a tool's result.
+    User(Message<'a>),
+    /// A block of an answer. Each has a message of its own.
+    Assistant {
+        message: Message<'a>,
+        /// What the call of the model used; its last block alone says so.
+        usage: TokenUsage,
+    },
+    /// `stream_event`: a message as it is written.
+    Partial(PartialEvent<'a>),
+    /// `stream_event` of the type `tool_progress`: this call is running.
+    Progress(Option<CorrId>),
+    /// `stream_event` with a `goal_state`: what the agent pursues from turn to turn.
+    Goal(Json),
+    Result(Box<RunResult<'a>>),
+}
+
+/// `system/init`: a turn begins.
+#[derive(Clone, Debug)]
+pub struct Init {
+    pub cwd: Option<Text>,
+    pub tools: Option<Vec<Text>>,
+    pub model: Option<Text>,
+    pub version: Option<Text>,
+}
+
+/// `result`: the run is over.
+#[derive(Clone, Debug)]
+pub struct RunResult<'a> {
+    /// `success`, `error_max_turns`, `error_during_execution`, ..
+    pub subtype: Option<Text>,
+    pub is_error: bool,
+    /// The last words of the agent, once more.
+    pub result: Option<Text>,
+    pub error: Option<Text>,
+    /// `FatalTurnLimitedError`, ..
+    pub error_type: Option<Text>,
+    pub turns: Option<u64>,
+    pub duration_ms: Option<u64>,
+    /// What each model has used since the program began; what all have used where that is not said.
+    pub totals: Vec<ModelUsage>,
+    pub denials: Vec<Denial<'a>>,
+}
+
+impl<'a> QwenJson<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let read = match &*header.name {
+            "system" => match object.get_str("subtype") {
+                Some(subtype) if subtype != "init" => {
+                    header.name = format!("system/{subtype}").into();
+                    return Parsed::Unknown;
+                }
+                _ => Parsed::Line(Self::Init(Init::take(object))),
+            },
+            "user" | "assistant" => {
+                let Some(mut message) = object.object("message") else { return Parsed::Unknown };
+                Parsed::Line(match &*header.name {
+                    "user" => Self::User(Message::take(message)),
+                    _ => {
+                        let usage = take_usage(&mut message);
+                        Self::Assistant { message: Message::take(message), usage }
+                    }
+                })
+            }
+            "stream_event" => take_event(object),
+            "result" => Parsed::Line(Self::Result(Box::new(RunResult::take(object)))),
+            _ => return Parsed::Unknown,
+        };
+        if !matches!(read, Parsed::Unknown) {
+            header.parent = object.corr_id("parent_tool_use_id");
+            object.ignore(&["session_id", "uuid"]);
+        }
+        read
+    }
+}
+
+fn take_event<'a>(object: &mut Object<'a>) -> Parsed<QwenJson<'a>> {
+    let Some(mut event) = object.get("event").and_then(value::object) else {
+        // As some releases print it.
+        let goal = object.json("goal_state").map(QwenJson::Goal);
+        return goal.map_or(Parsed::Unknown, Parsed::Line);
+    };
+    let read = match event.get_str("type").as_deref() {
+        Some("tool_progress") => {
+            event.ignore(&["content"]);
+            QwenJson::Progress(event.corr_id("tool_use_id"))
+        }
+        Some(goal @ ("goal_state" | "active_goal")) => {
+            QwenJson::Goal(event.json(goal).unwrap_or_default())
+        }
+        _ => return PartialEvent::take(object).map(QwenJson::Partial),
+    };
+    event.ignore(&["type"]);
+    object.ignore(&["event"]);
+    object.adopt("event", event);
+    Parsed::Line(read)
+}
+
+impl Init {
+    fn take(object: &mut Object<'_>) -> Self {
+        object.ignore(&["subtype", "mcp_servers", "permission_mode", "slash_commands", "agents"]);
+        object.ignore(&["skills", "output_style", "capabilities"]);
+        Self {
+            cwd: object.text("cwd"),
+            tools: object.texts("tools"),
+            model: object.text("model"),
+            version: object.text("qwen_code_version"),
+        }
+    }
+}
+
+impl<'a> RunResult<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        let subtype = object.text("subtype");
+        let failed = subtype.as_ref().is_some_and(|subtype| *subtype != "success");
+        let mut error = object.object("error").unwrap_or_default();
+        let (message, error_type) = (error.text("message"), error.text("type"));
+        object.adopt("error", error);
+        let total = take_usage(object);
+        let result = object.text("result");
+        if result.is_some() {
+            // The same, before it was made a text.
+            object.ignore(&["structured_result"]);
+        }
+        object.ignore(&["duration_api_ms"]);
+        Self {
+            subtype,
+            is_error: object.bool("is_error").unwrap_or(failed),
+            result,
+            error: message.or_else(|| error_type.clone()),
+            error_type,
+            turns: object.u64("num_turns"),
+            duration_ms: object.u64("duration_ms"),
+            totals: take_models(object).unwrap_or_else(|| vec![(None, total)]),
+            denials: Denial::take_all(object),
+        }
+    }
+}
+
+/// Takes the field `usage` of a message, or of the end of a run.
+fn take_usage(object: &mut Object<'_>) -> TokenUsage {
+    let fields =
+        ["input_tokens", "output_tokens", "cache_read_input_tokens", "thoughts", "total_tokens"];
+    object.within("usage", |stated| usage::take(stated, fields)).unwrap_or_default()
+}
+
+/// Takes what each model used, which `-o json` alone states, if that can be read of all of them.
+fn take_models(object: &mut Object<'_>) -> Option<Vec<ModelUsage>> {
+    let mut stats = object.object("stats")?;
+    let models = stats.get("models").and_then(value::object).unwrap_or_default().rest();
+    let models: Option<Vec<_>> =
+        models.into_iter().map(|(name, raw)| Some((name, value::object(raw)?))).collect();
+    let models = models.filter(|models| !models.is_empty());
+    if models.is_some() {
+        stats.ignore(&["models"]);
+    }
+    // The calls are counted as they come.
+    stats.ignore(&["tools", "files"]);
+    object.adopt("stats", stats);
+    let usages = models?.into_iter().map(|(name, mut model)| {
+        let usage = model.within("tokens", |tokens| {
+            tokens.ignore(&["tool"]);
+            usage::take(tokens, ["prompt", "candidates", "cached", "thoughts", "total"])
+        });
+        model.ignore(&["api"]);
+        object.adopt(&format!("stats.models.{name}"), model);
+        (Some(Text::from(name)), usage.unwrap_or_default())
+    });
+    Some(usages.collect())
+}

@@ -1,0 +1,27 @@
+//! [`FileLedgerError`].
+
+use std::io;
+
+/// Why a file ledger cannot be opened or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileLedgerError {
+    /// The file system failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Another program is writing to the output.
+    #[error("another program is writing to the output")]
+    Locked,
+    /// Another program has the journal open.
+    #[error("another program is writing to it")]
+    JournalLocked,
+    /// The output is a pipe or a device, which cannot be truncated.
+    #[error("the output is no file")]
+    NotAFile,
+    /// The journal is damaged, or of another version.
+    #[error("{0}")]
+    Journal(String),
+    /// The output is not the one that the journal belongs to.
+    #[error("the output is another one than the journal's, or was cut")]
+    Output,
+}

@@ -1,0 +1,163 @@
+//! Prices of models: what tokens cost, where a log does not say it.
+//!
+//! [`Prices::builtin`] is a dated table that was taken from LiteLLM's; [`Prices::read`] reads that format, so that
+//! newer prices, or those of a contract, can be given.
+//!
+//! # The names of models
+//!
+//! Agents log the same model under several names. A name is looked up as it is; then in lower case, without what is
+//! before the last `/`, without `[1m]` and the like at its end, and without the marks of Bedrock and Vertex
+//! (`us.anthropic.`, `-v1:0`, `@20250929`); then without a date or `-latest` at its end; and a dot between digits
+//! is tried as a hyphen (`claude-haiku-4.5`). The first name that is in the table counts. Nothing else is guessed:
+//! a model that is not in the table has no price.
+//!
+//! # Tiers
+//!
+//! Some models cost more when a request has more than 200,000 input tokens, or another number. Then *all* tokens of
+//! that request have the higher price. Only the tokens of a single request say that: a sum over several requests
+//! is estimated at the lowest tier ([`Requests`]).
+
+mod cost;
+mod name;
+mod read;
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+pub use self::{
+    cost::{Cost, CostBasis},
+    read::PricesError,
+};
+use crate::conversation::TokenUsage;
+
+/// What tokens cost, by model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prices {
+    models: BTreeMap<String, Price>,
+}
+
+/// The price of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Price {
+    base: Rates,
+    /// For requests with more input tokens than these, ascending.
+    tiers: Vec<(u64, Rates)>,
+}
+
+/// US dollars for one token.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Rates {
+    input: f64,
+    output: f64,
+    cache_read: f64,
+    cache_write: f64,
+    cache_write_1h: f64,
+}
+
+/// How many requests some tokens are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requests {
+    /// A single one, whose input decides which tier of a price holds.
+    One,
+    /// Any number of them, of which only the sum is known: the lowest tier holds.
+    Several,
+}
+
+impl Prices {
+    /// The prices that are known to this release.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: LazyLock<Prices> = LazyLock::new(read::builtin);
+        &BUILTIN
+    }
+
+    /// Reads a table in LiteLLM's format: a JSON object of models, each an object with `input_cost_per_token`,
+    /// `output_cost_per_token` and so on, in US dollars. Entries without these are ignored.
+    ///
+    /// # Errors
+    /// The text is not such an object, or has no price in it.
+    pub fn read(json: &str) -> Result<Self, PricesError> {
+        read::table(json)
+    }
+
+    /// The same prices with others added, which replace those of the same names.
+    #[must_use]
+    pub fn with(mut self, others: Self) -> Self {
+        self.models.extend(others.models);
+        self
+    }
+
+    /// What tokens of a model cost: as the log states it ([`TokenUsage::cost_usd`]), else by its price. `None` if
+    /// the model has no price.
+    ///
+    /// ```
+    /// use foldline::{
+    ///     conversation::TokenUsage,
+    ///     pricing::{CostBasis, Prices, Requests},
+    /// };
+    ///
+    /// let prices = Prices::read(
+    ///     r#"{"large": {"input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,
+    ///                   "cache_read_input_token_cost": 3e-07}}"#,
+    /// )?;
+    /// let usage = TokenUsage {
+    ///     input_tokens: Some(1_000), // of which 900 are from the cache
+    ///     cache_read_tokens: Some(900),
+    ///     output_tokens: Some(10),
+    ///     ..TokenUsage::default()
+    /// };
+    /// let cost = prices.cost("anthropic/large-20260131", &usage, Requests::One).unwrap();
+    /// assert_eq!(format!("{:.6}", cost.usd), "0.000720"); // 100 × $3 + 900 × $0.3 + 10 × $15 a million
+    /// assert_eq!(cost.basis, CostBasis::Estimated);
+    /// assert!(prices.cost("small", &usage, Requests::One).is_none());
+    /// # Ok::<(), foldline::pricing::PricesError>(())
+    /// ```
+    pub fn cost(&self, model: &str, usage: &TokenUsage, requests: Requests) -> Option<Cost> {
+        if let Some(usd) = usage.cost_usd.filter(|cost| cost.is_finite()) {
+            return Some(Cost { usd, basis: CostBasis::Logged });
+        }
+        if usage.is_zero() {
+            return Some(Cost { usd: 0.0, basis: CostBasis::Estimated });
+        }
+        let price = name::candidates(model).find_map(|name| self.models.get(&*name))?;
+        let usd = price.rates(usage, requests).cost(usage);
+        Some(Cost { usd, basis: CostBasis::Estimated })
+    }
+
+    /// How many models have a price.
+    pub fn len(&self) -> usize {
+        self.models.len()
+    }
+
+    /// Whether no model has a price.
+    pub fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+}
+
+impl Price {
+    fn rates(&self, usage: &TokenUsage, requests: Requests) -> &Rates {
+        let input = usage.input_tokens.unwrap_or(0);
+        let is_over = |(over, _): &&(u64, Rates)| requests == Requests::One && input > *over;
+        self.tiers.iter().rev().find(is_over).map_or(&self.base, |(_, rates)| rates)
+    }
+}
+
+impl Rates {
+    fn cost(&self, usage: &TokenUsage) -> f64 {
+        let count = |tokens: Option<u64>| tokens.unwrap_or(0);
+        let (read, written) = (count(usage.cache_read_tokens), count(usage.cache_write_tokens));
+        let for_an_hour = count(usage.cache_write_1h_tokens).min(written);
+        // The cached tokens are among those of the input.
+        let fresh = count(usage.input_tokens).saturating_sub(read).saturating_sub(written);
+        let parts = [
+            (fresh, self.input),
+            (read, self.cache_read),
+            (written - for_an_hour, self.cache_write),
+            (for_an_hour, self.cache_write_1h),
+            (count(usage.output_tokens), self.output),
+        ];
+        parts.into_iter().map(|(tokens, rate)| tokens as f64 * rate).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! The names under which a model may have its price.
+
+use std::borrow::Cow;
+
+/// The name itself, and ever simpler forms of it.
+pub(super) fn candidates(name: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let plain = plain(name);
+    let undated = undated(&plain).to_owned();
+    let hyphened = hyphened(&undated);
+    [Cow::Borrowed(name), plain.into(), undated.into(), hyphened.into()].into_iter()
+}
+
+/// In lower case, without the marks of those who serve it.
+fn plain(name: &str) -> String {
+    let name = name.trim().to_ascii_lowercase();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let name = name.split('[').next().unwrap_or_default().trim_end();
+    let name = name.rsplit("anthropic.").next().unwrap_or_default();
+    // `claude-opus-4-1@20250805`, `claude-sonnet-4-20250514-v1:0`, `glm-4.6:free`
+    let name = name.split(['@', ':']).next().unwrap_or_default();
+    let version = name.rsplit_once("-v").filter(|(_, number)| *number == "1" || *number == "2");
+    version.map_or(name, |(name, _)| name).to_owned()
+}
+
+/// Without a date or `-latest` at its end.
+fn undated(name: &str) -> &str {
+    let is_number = |text: &str, length| text.len() == length && is_digits(text);
+    let Some((rest, last)) = name.rsplit_once('-') else { return name };
+    if last == "latest" || is_number(last, 8) {
+        return rest;
+    }
+    // 2026-01-31
+    let mut parts = name.rsplitn(4, '-');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(day), Some(month), Some(year), Some(rest))
+            if is_number(day, 2) && is_number(month, 2) && is_number(year, 4) =>
+        {
+            rest
+        }
+        _ => name,
+    }
+}
+
+/// With hyphens for the dots between digits.
+fn hyphened(name: &str) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let is_digit =
+        |at: Option<usize>| at.and_then(|at| characters.get(at)).is_some_and(char::is_ascii_digit);
+    let change = |(at, c): (usize, &char)| match c {
+        '.' if is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1)) => '-',
+        c => *c,
+    };
+    characters.iter().enumerate().map(change).collect()
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_known_by_the_names_that_agents_log() {
+        for (logged, name) in [
+            ("claude-opus-4-5-20251101", "claude-opus-4-5"),
+            ("claude-opus-4-6[1m]", "claude-opus-4-6"),
+            ("anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"),
+            ("openrouter/anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+            ("claude-opus-4-1@20250805", "claude-opus-4-1"),
+            ("Claude-Haiku-4.5", "claude-haiku-4-5"),
+            ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+            ("gpt-5-2025-08-07", "gpt-5"),
+            ("devstral-latest", "devstral"),
+        ] {
+            assert!(candidates(logged).any(|candidate| candidate == name), "{logged}");
+        }
+        // A model is no other one.
+        assert!(candidates("gpt-5.4-mini").all(|candidate| candidate.ends_with("mini")));
+    }
+
+    #[test]
+    fn the_name_itself_comes_first() {
+        assert_eq!(candidates("a/B-20260131").next().unwrap(), "a/B-20260131");
+        for name in ["", "-", "/", "[", "-v1", "é-.1.", "....", "1.2.3", "-00-00-0000"] {
+            assert_eq!(candidates(name).count(), 4, "{name}");
+        }
+    }
+}

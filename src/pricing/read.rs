@@ -1,0 +1,129 @@
+//! Reading tables of prices.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Price, Prices, Rates};
+
+/// The table that the crate is built with; `generate.py` writes it.
+const BUILTIN: &str = include_str!("prices.json");
+
+/// Why a table of prices cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PricesError {
+    /// It is no JSON object of objects.
+    #[error("this is no table of prices in LiteLLM's format: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Nothing in it has a price.
+    #[error("there is no model with input_cost_per_token in the table of prices")]
+    Empty,
+}
+
+#[derive(Deserialize)]
+struct Builtin {
+    prices: BTreeMap<String, Map<String, Value>>,
+}
+
+pub(super) fn builtin() -> Prices {
+    let table: Option<Builtin> = serde_json::from_str(BUILTIN).ok();
+    // That it can be read is tested.
+    table.map(|table| prices(&table.prices)).unwrap_or_default()
+}
+
+pub(super) fn table(json: &str) -> Result<Prices, PricesError> {
+    let prices = prices(&serde_json::from_str(json)?);
+    match prices.is_empty() {
+        true => Err(PricesError::Empty),
+        false => Ok(prices),
+    }
+}
+
+fn prices(table: &BTreeMap<String, Map<String, Value>>) -> Prices {
+    let models = table.iter().filter_map(|(name, entry)| Some((name.clone(), price(entry)?)));
+    Prices { models: models.collect() }
+}
+
+fn price(entry: &Map<String, Value>) -> Option<Price> {
+    if let Some(tiers) = entry.get("tiered_pricing").and_then(Value::as_array) {
+        return price_of_ranges(tiers);
+    }
+    let base = Stated::take(entry, "").over(None)?;
+    let mut tiers: Vec<(u64, Rates)> = entry
+        .keys()
+        .filter_map(|key| {
+            let suffix = key.strip_prefix("input_cost_per_token")?;
+            let over = suffix.strip_prefix("_above_")?.strip_suffix("k_tokens")?;
+            let over = over.parse::<u64>().ok()?.checked_mul(1000)?;
+            Some((over, Stated::take(entry, suffix).over(Some(&base))?))
+        })
+        .collect();
+    tiers.sort_by_key(|(over, _)| *over);
+    Some(Price { base, tiers })
+}
+
+/// Prices by the range of input tokens in which a request is: `[from, to]`.
+fn price_of_ranges(ranges: &[Value]) -> Option<Price> {
+    let mut price: Option<Price> = None;
+    for range in ranges.iter().filter_map(Value::as_object) {
+        let from = range.get("range")?.get(0)?.as_f64()?;
+        let rates = Stated::take(range, "").over(price.as_ref().map(|price| &price.base))?;
+        match &mut price {
+            None => price = Some(Price { base: rates, tiers: Vec::new() }),
+            Some(price) => price.tiers.push((from as u64, rates)),
+        }
+    }
+    if let Some(price) = &mut price {
+        price.tiers.sort_by_key(|(over, _)| *over);
+    }
+    price
+}
+
+/// The rates that an entry states.
+struct Stated {
+    input: Option<f64>,
+    output: Option<f64>,
+    cache_read: Option<f64>,
+    cache_write: Option<f64>,
+    cache_write_1h: Option<f64>,
+}
+
+impl Stated {
+    /// Takes the keys that end so.
+    fn take(entry: &Map<String, Value>, suffix: &str) -> Self {
+        let rate = |name: &str| {
+            let rate = entry.get(&format!("{name}{suffix}"))?.as_f64()?;
+            Some(rate).filter(|rate| rate.is_finite() && *rate >= 0.0)
+        };
+        Self {
+            input: rate("input_cost_per_token"),
+            output: rate("output_cost_per_token"),
+            cache_read: rate("cache_read_input_token_cost"),
+            cache_write: rate("cache_creation_input_token_cost"),
+            cache_write_1h: rate("cache_creation_input_token_cost_above_1hr"),
+        }
+    }
+
+    /// All rates. Without one for the cache, its tokens cost what other input does. A tier that does not state a
+    /// rate raises it as much as that of the input.
+    fn over(&self, base: Option<&Rates>) -> Option<Rates> {
+        let input = self.input?;
+        let raised = |rate: fn(&Rates) -> f64| {
+            let base = base.filter(|base| base.input > 0.0)?;
+            Some(rate(base) * (input / base.input))
+        };
+        let cache_write = self.cache_write.or(raised(|base| base.cache_write)).unwrap_or(input);
+        Some(Rates {
+            input,
+            output: self.output.or(raised(|base| base.output))?,
+            cache_read: self.cache_read.or(raised(|base| base.cache_read)).unwrap_or(input),
+            cache_write,
+            cache_write_1h: self
+                .cache_write_1h
+                .or(raised(|base| base.cache_write_1h))
+                .unwrap_or(cache_write),
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! [`LineRecords`]: the records of a line of a log, one after another.
+
+use std::borrow::Cow;
+
+use super::{
+    framer::HEAD,
+    line::{FramerState, Line},
+    offsets::Offsets,
+};
+use crate::{
+    conversation::{Digest, Located, Position},
+    wire::{Irregular, Record, RecordCursor, TooLong},
+};
+
+/// The records of a line that were not read yet.
+#[derive(Clone, Debug)]
+pub(super) struct LineRecords<'b> {
+    position: Position,
+    text: Cow<'b, str>,
+    offsets: Offsets,
+    cursor: RecordCursor,
+    /// The first byte that is not UTF-8, until that was reported.
+    invalid: Option<usize>,
+    /// The length and the digest of a line of which `text` is only the beginning.
+    too_long: Option<(u64, Option<Digest>)>,
+    /// How many records were read, without the report on what is not UTF-8.
+    read: u64,
+}
+
+/// Reads the records of a line.
+///
+/// The line breaks of a record that spans several lines become spaces, so that a copied part of the
+/// record is always one line.
+pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
+    let mut records = LineRecords::new(line);
+    while let Some(record) = records.next() {
+        each(record);
+    }
+}
+
+impl<'b> LineRecords<'b> {
+    pub(super) fn new(line: Line<'b>) -> Self {
+        let Line { position, bytes, skipped, sha256, lines, next } = line;
+        let FramerState { encoding, .. } = next;
+        let mut too_long = (skipped > 0).then(|| (bytes.len() as u64 + skipped, sha256));
+        let (mut offsets, mut invalid) = (Offsets::of(encoding), None);
+        let mut text = match simdutf8::compat::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(error) => {
+                invalid = Some(error.valid_up_to());
+                if is_binary(bytes) {
+                    too_long = Some((bytes.len() as u64, Some(Digest::of(bytes))));
+                }
+                let kept = if too_long.is_some() { bytes.len().min(HEAD) } else { bytes.len() };
+                let (repaired, text) = Offsets::repair(bytes.get(..kept).unwrap_or(bytes));
+                offsets = repaired;
+                Cow::Owned(text)
+            }
+        };
+        if lines > 1 {
+            // Between the lines of a record there is white space only: no string contains a line break.
+            text = Cow::Owned(text.replace('\n', " "));
+        }
+        let cursor = RecordCursor::default();
+        Self { position, text, offsets, cursor, invalid, too_long, read: 0 }
+    }
+
+    /// The same, independent of the line that it was made of.
+    pub(super) fn into_owned(self) -> LineRecords<'static> {
+        let Self { position, text, offsets, cursor, invalid, too_long, read } = self;
+        let text = Cow::Owned(text.into_owned());
+        LineRecords { position, text, offsets, cursor, invalid, too_long, read }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Located<Record<'_>>> {
+        let Self { position, text, offsets, cursor, invalid, too_long, read } = self;
+        if let Some(at) = invalid.take() {
+            let irregular = Irregular::InvalidUtf8 { at };
+            return Some(Located::new(*position, Record::Irregular(irregular)));
+        }
+        if let Some((bytes, sha256)) = too_long.take() {
+            *cursor = RecordCursor::End;
+            *read += 1;
+            let irregular = Irregular::TooLong(TooLong { head: text, bytes, sha256 });
+            return Some(Located::new(*position, Record::Irregular(irregular)));
+        }
+        let (at, record) = cursor.next(text)?;
+        *read += 1;
+        Some(Located::new(offsets.reach(*position, text, at), record))
+    }
+
+    /// How many records were read, without the report on what is not UTF-8.
+    pub(super) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Whether there was nothing on the line that was read up to its end.
+    pub(super) fn is_blank(&self) -> bool {
+        self.read == 0 && !self.offsets.is_repaired()
+    }
+
+    /// Skips records that were read an earlier time.
+    pub(super) fn skip(&mut self, records: u64) {
+        let Self { text, cursor, invalid, too_long, read, .. } = self;
+        // What was not kept whole was not read in parts.
+        if records > 0 && too_long.is_none() {
+            *invalid = None;
+            while *read < records && cursor.next(text).is_some() {
+                *read += 1;
+            }
+        }
+    }
+
+    /// Where the next record begins, if reading can be interrupted before it: not between the report on
+    /// what is not UTF-8 and the first record, which have one position.
+    pub(super) fn pause(&self) -> Option<Position> {
+        let Self { position, text, offsets, cursor, invalid, too_long, read } = self;
+        if *read == 0 && (invalid.is_some() || !offsets.is_repaired()) {
+            return Some(*position);
+        }
+        let at = cursor.peek(text).filter(|_| *read > 0 && too_long.is_none())?;
+        Some(offsets.position(*position, text, at))
+    }
+}
+
+/// Whether a long line is binary: too much of it is not UTF-8 for replacement to be useful.
+fn is_binary(bytes: &[u8]) -> bool {
+    const REPAIRED: usize = 1000;
+    bytes.len() > 64 << 10
+        && bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).nth(REPAIRED).is_some()
+}

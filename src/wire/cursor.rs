@@ -1,0 +1,66 @@
+//! [`RecordCursor`]: the records of a line, one after another.
+
+use super::{
+    Irregular, Object, Record,
+    split::{Split, whole_value},
+};
+
+/// How much of a line was read. It borrows nothing, so that reading can be interrupted.
+///
+/// A line that is one object costs one scan.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum RecordCursor {
+    /// Nothing.
+    #[default]
+    Begin,
+    /// Some of a line that is not one object.
+    Within(Split),
+    /// All.
+    End,
+}
+
+impl RecordCursor {
+    /// Where the next record of the same line begins; `None` at the end of the line.
+    pub(crate) fn peek(&self, line: &str) -> Option<usize> {
+        match self {
+            Self::Begin => Some(start(line)).filter(|start| *start < line.len()),
+            Self::Within(split) => split.peek(line),
+            Self::End => None,
+        }
+    }
+
+    /// The next record of the same line, and where it begins.
+    pub(crate) fn next<'a>(&mut self, line: &'a str) -> Option<(usize, Record<'a>)> {
+        if matches!(self, Self::Begin) {
+            let record;
+            (*self, record) = begin(line);
+            if record.is_some() {
+                return record.map(|record| (start(line), record));
+            }
+        }
+        match self {
+            Self::Within(split) => split.next(line),
+            Self::Begin | Self::End => None,
+        }
+    }
+}
+
+/// The record that is the whole line, if it is one.
+fn begin(line: &str) -> (RecordCursor, Option<Record<'_>>) {
+    let error = match Object::parse(line) {
+        Ok(object) => return (RecordCursor::End, Some(Record::Object(object))),
+        Err(error) => error,
+    };
+    match line.trim() {
+        "" => (RecordCursor::End, None),
+        trimmed => match whole_value(trimmed) {
+            Some(value) => (RecordCursor::End, Some(Record::Irregular(Irregular::Value(value)))),
+            None => (RecordCursor::Within(Split::new(line, &error)), None),
+        },
+    }
+}
+
+/// Where the text of a line begins, after white space.
+fn start(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}

@@ -1,0 +1,157 @@
+//! (a) Read by a parser of HTML5, a hostile page has the elements and attributes of the templates, and no
+//! others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scraper::{ElementRef, Html, Node};
+
+use super::hostile::{page_of, vectors};
+
+/// The elements of a page, with their attributes.
+const ALLOWED: &[(&str, &str)] = &[
+    ("a", "class href id rel title"),
+    (
+        "article",
+        "aria-busy aria-label class data-action data-bad data-bad-within data-code data-kind \
+     data-mark data-open data-par data-status data-turn data-type id tabindex",
+    ),
+    ("aside", "aria-label class id popover"),
+    ("b", ""),
+    ("blockquote", ""),
+    ("body", ""),
+    ("br", ""),
+    ("button", "class popovertarget popovertargetaction type"),
+    ("caption", "class"),
+    ("circle", "cx cy r stroke-dasharray"),
+    ("code", ""),
+    ("dd", "class"),
+    ("del", "data-n data-o"),
+    ("details", "class open"),
+    ("div", "aria-label class id role tabindex"),
+    ("dl", "class"),
+    ("dt", ""),
+    ("em", ""),
+    ("figcaption", ""),
+    ("figure", ""),
+    ("footer", "class"),
+    ("h1", ""),
+    ("h2", "class"),
+    ("h3", ""),
+    ("h4", ""),
+    ("h5", ""),
+    ("head", ""),
+    ("header", "class"),
+    ("hr", ""),
+    ("html", "data-page data-show lang"),
+    ("ins", "data-n data-o"),
+    ("li", "data-status"),
+    ("main", "class"),
+    ("meta", "charset content http-equiv name"),
+    ("ol", "class start"),
+    ("p", "class"),
+    ("path", "d fill stroke-width"),
+    ("pre", "class tabindex"),
+    ("rect", "height rx width x y"),
+    ("s", ""),
+    ("section", ""),
+    ("small", ""),
+    ("span", "class data-agent data-mag data-n data-o data-state"),
+    ("strong", ""),
+    ("style", ""),
+    ("summary", "class"),
+    ("svg", "aria-hidden class focusable"),
+    ("symbol", "id viewBox"),
+    ("table", ""),
+    ("tbody", ""),
+    ("td", "class colspan"),
+    ("th", "class colspan scope"),
+    ("thead", ""),
+    ("time", "datetime"),
+    ("title", ""),
+    ("tr", ""),
+    ("ul", "class"),
+    ("use", "href"),
+];
+
+/// Checks a page with this many entries, and returns the elements that it has.
+fn check(html: &str, entries: usize) -> BTreeSet<String> {
+    let allowed: BTreeMap<_, BTreeSet<_>> = ALLOWED
+        .iter()
+        .map(|(name, attributes)| (*name, attributes.split_ascii_whitespace().collect()))
+        .collect();
+    let page = Html::parse_document(html);
+    let mut found = BTreeMap::<String, usize>::new();
+    for node in page.tree.nodes() {
+        match node.value() {
+            Node::Element(element) => {
+                let name = element.name();
+                *found.entry(name.to_owned()).or_default() += 1;
+                let attributes = allowed.get(name).unwrap_or_else(|| panic!("<{name}>"));
+                for (attribute, value) in element.attrs() {
+                    assert!(attributes.contains(attribute), "<{name} {attribute}={value:?}>");
+                    check_value(attribute, value);
+                }
+                if name == "article" {
+                    let parent = node.parent().and_then(ElementRef::wrap).unwrap();
+                    assert_eq!(parent.attr("class"), Some("feed"), "an entry broke out");
+                }
+            }
+            Node::Text(text) => check_text(text),
+            Node::Comment(comment) => panic!("a comment: {:?}", &**comment),
+            _ => {}
+        }
+    }
+    assert_eq!(found["article"], entries);
+    assert_eq!(
+        [found["html"], found["head"], found["body"], found["style"], found["title"]],
+        [1; 5]
+    );
+    assert_eq!(found["meta"], 5);
+    found.into_keys().collect()
+}
+
+fn check_value(attribute: &str, value: &str) {
+    check_text(value);
+    if attribute == "href" {
+        let lower = value.to_ascii_lowercase();
+        let is_within = value.strip_prefix('#').is_some_and(|id| {
+            id == "feed" || id.starts_with("i-") || id.strip_prefix('e').is_some_and(is_number)
+        });
+        assert!(
+            is_within || lower.starts_with("http://") || lower.starts_with("https://"),
+            "{value}"
+        );
+    }
+    if attribute == "id" {
+        let is_ours = ["feed", "side"].contains(&value)
+            || value.starts_with("i-")
+            || value.strip_prefix('e').is_some_and(is_number);
+        assert!(is_ours, "{value}");
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<usize>().is_ok()
+}
+
+/// That nothing acts on how the text around it is shown.
+fn check_text(text: &str) {
+    let acts = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    assert!(!text.contains(acts), "{text:?}");
+}
+
+#[test]
+fn a_hostile_page_has_the_elements_of_the_templates_only() {
+    let mut found = BTreeSet::new();
+    for some in vectors().chunks(32) {
+        let (page, entries) = page_of(some);
+        found.extend(check(&page.render(), entries));
+    }
+    // What the list allows occurs: nothing is on it that was never checked.
+    let never: Vec<_> = ALLOWED.iter().filter(|(name, _)| !found.contains(*name)).collect();
+    assert!(never.is_empty(), "{never:?}");
+}

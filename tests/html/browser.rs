@@ -1,0 +1,70 @@
+//! (b) In a browser, without the page's policy, nothing of a hostile page runs.
+
+use std::{fs, path::Path, process::Command};
+
+use super::hostile::{page_of, vectors};
+
+/// What the vectors make the title, if one runs.
+const MARKED: &str = "<title>marked</title>";
+
+/// Opens and touches everything, so that handlers run if there are any, and follows no link.
+const TOUCH: &str = "<script>
+    document.addEventListener('click', event => event.preventDefault(), true);
+    for (const element of document.querySelectorAll('body *')) {
+        if (element.localName == 'details') element.open = true;
+        for (const kind of ['mouseover', 'pointerdown', 'click', 'focus', 'error', 'load', 'toggle'])
+            element.dispatchEvent(new Event(kind, { cancelable: true }));
+    }
+    if (window.marked) document.title = 'marked';
+    document.body.dataset.touched = 'yes';
+</script>";
+
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// What a page is after it was loaded, and some time has passed in it.
+fn loaded(browser: &str, folder: &Path, html: &str) -> String {
+    let page = folder.join("page.html");
+    fs::write(&page, html).unwrap();
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .args([
+            "--no-first-run",
+            "--disable-extensions",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn without_policy(html: &str) -> String {
+    let (before, rest) = html.split_once("<meta http-equiv=\"Content-Security-Policy\"").unwrap();
+    let (_, after) = rest.split_once('>').unwrap();
+    format!("{before}{after}").replace("</body>", &format!("{TOUCH}</body>"))
+}
+
+#[test]
+fn nothing_runs() {
+    let works = |browser: &&str| Command::new(browser).arg("--version").output().is_ok();
+    let Some(browser) = BROWSERS.into_iter().find(works) else {
+        println!("skipped: there is no Chromium here");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    // The browser does run what is there to run.
+    for vector in ["<img src=x onerror=document.title='marked'>", "<p onclick=window.marked=1>"] {
+        let html = format!("<title>x</title><meta charset=utf-8><body>{vector}{TOUCH}</body>");
+        assert!(loaded(browser, folder.path(), &html).contains(MARKED), "{vector}");
+    }
+    for some in vectors().chunks(210) {
+        let (page, _) = page_of(some);
+        let dom = loaded(browser, folder.path(), &without_policy(&page.render()));
+        assert!(dom.contains("data-touched=\"yes\""), "the page was not read to its end");
+        assert!(!dom.contains(MARKED));
+        assert!(dom.contains(" · Foldline</title>"));
+    }
+}
