@@ -216,6 +216,13 @@ fn an_input_that_is_no_object_is_kept() {
     }
 }
 
+/// Answers to requests that are not in the log: only what an agent can do says nothing of a session.
+#[test]
+fn an_answer_to_nothing_is_kept() {
+    let log = Replay::of(FORMAT, &fixture(FORMAT, "answers"));
+    assert_eq!(log.warnings(WarningKind::UnknownEvent), 1);
+}
+
 #[test]
 fn what_fails_is_refused_or_stopped_says_so() {
     let log = log("failure");

@@ -159,6 +159,7 @@ impl AcpMemory {
     }
 
     fn response(&mut self, id: Option<&Json>, mut given: Object<'_>, cx: &mut Cx<'_>) {
+        let mut says_nothing = false;
         let is_agent = given.has_any(&["agentInfo", "configOptions", "sessionId", "stopReason"]);
         match id.filter(|_| !is_agent).and_then(|id| self.asked.take(id)) {
             Some((call, options)) if given.has("outcome") => {
@@ -177,18 +178,27 @@ impl AcpMemory {
                 calls::tell(call, calls::done(std::mem::take(&mut given), status, cx), cx);
             }
             None => {
-                self.is_loading = false;
+                let was_loading = std::mem::take(&mut self.is_loading);
                 let mut facts = types::facts(&mut given);
                 if facts.outcome_reason.is_some() {
                     facts.turns = Some(self.turns);
                     permission::end_turn(facts.outcome, DetailedResult::new, cx);
                 }
+                says_nothing = facts == Session::default()
+                    && !was_loading
+                    && given.get_str("sessionId").is_none();
                 cx.session(facts);
             }
         }
+        let whole = given.clone().rest();
         let setup = ["agentCapabilities", "authMethods", "modes", "protocolVersion", "sessionId"];
         given.ignore(&setup);
-        cx.unknown_fields("response", &given.rest());
+        let unknown = given.rest();
+        if says_nothing && unknown.is_empty() {
+            // The answer to a request that is not in the log.
+            return cx.unknown_event("response", &whole);
+        }
+        cx.unknown_fields("response", &unknown);
     }
 
     /// A request was not fulfilled.

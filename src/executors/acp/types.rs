@@ -54,6 +54,10 @@ pub(super) fn parse<'a>(object: &mut Object<'a>, header: &mut Header<'a>) -> Par
     let Some(rpc) = Rpc::read(object) else { return Parsed::Unknown };
     header.name = rpc.name();
     let kind = match rpc {
+        Rpc::Result(result) if is_setup(&result) => {
+            Rpc::take(object, Object::default());
+            return Parsed::Ignored;
+        }
         Rpc::Result(result) => Some(Kind::Response(result)),
         Rpc::Error(said) => Some(Kind::Error(said)),
         Rpc::Call(method, mut params) => {
@@ -79,6 +83,13 @@ pub(super) fn parse<'a>(object: &mut Object<'a>, header: &mut Header<'a>) -> Par
 
 /// What the sides can do, and what the response to a prompt says again.
 const SETUP: [&str; 3] = ["available_commands_update", "initialize", "session/cancel"];
+
+/// Whether a response says what the agent can do, and nothing else.
+fn is_setup(result: &Object<'_>) -> bool {
+    let names = ["agentCapabilities", "authMethods", "protocolVersion"];
+    let fields = result.clone().rest();
+    !fields.is_empty() && fields.iter().all(|(name, _)| names.contains(&&**name))
+}
 
 impl<'a> Kind<'a> {
     fn of_request(method: &str, params: &mut Object<'a>, input: Option<Raw<'a>>) -> Option<Self> {
