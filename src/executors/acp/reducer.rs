@@ -20,6 +20,7 @@ use crate::{
         evidence::nested,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// The Agent Client Protocol.
@@ -78,7 +79,7 @@ impl Executor for Acp {
         let is_update = matches!(line, Kind::Chunk(..) | Kind::ToolCall(_) | Kind::Plan(_));
         match line {
             _ if is_update && memory.is_loading && memory.turns > 0 => {}
-            Kind::Response(given) => memory.response(id.as_ref(), given, cx),
+            Kind::Response(given) => memory.response(id.as_ref(), given, &extra, cx),
             Kind::Error(said) => memory.failure(id.as_ref(), said, cx),
             Kind::Prompt(content) => {
                 let (text, mut more) = cx.content("session/prompt", content);
@@ -158,7 +159,13 @@ impl AcpMemory {
         CorrId::from(format!("unnamed-{}", self.unnamed))
     }
 
-    fn response(&mut self, id: Option<&Json>, mut given: Object<'_>, cx: &mut Cx<'_>) {
+    fn response(
+        &mut self,
+        id: Option<&Json>,
+        mut given: Object<'_>,
+        extra: &Extra,
+        cx: &mut Cx<'_>,
+    ) {
         let mut says_nothing = false;
         let is_agent = given.has_any(&["agentInfo", "configOptions", "sessionId", "stopReason"]);
         match id.filter(|_| !is_agent).and_then(|id| self.asked.take(id)) {
@@ -185,18 +192,19 @@ impl AcpMemory {
                     permission::end_turn(facts.outcome, DetailedResult::new, cx);
                 }
                 says_nothing = facts == Session::default()
+                    && extra.is_empty()
                     && !was_loading
                     && given.get_str("sessionId").is_none();
                 cx.session(facts);
             }
         }
-        let whole = given.clone().rest();
         let setup = ["agentCapabilities", "authMethods", "modes", "protocolVersion", "sessionId"];
         given.ignore(&setup);
         let unknown = given.rest();
         if says_nothing && unknown.is_empty() {
             // The answer to a request that is not in the log.
-            return cx.unknown_event("response", &whole);
+            let id = id.map(|id| ("id".into(), Raw::known(id.get())));
+            return cx.unknown_event("response", &id.into_iter().collect());
         }
         cx.unknown_fields("response", &unknown);
     }
