@@ -17,13 +17,13 @@ use crate::error::Error;
 
 /// About how much memory the pieces take that the readers are ahead of the writer, in bytes: enough that they
 /// do not wait while a transaction is written.
-const AHEAD: usize = 8 << 20;
+const AHEAD: usize = 6 << 20;
 
 /// About how much memory the stretches take that the readers are making, in bytes.
-const STRETCHES: usize = 12 << 20;
+const STRETCHES: usize = 9 << 20;
 
 /// The most memory that a stretch takes. A longer one saves nothing.
-const STRETCH: usize = 4 << 20;
+const STRETCH: usize = 3 << 20;
 
 /// How much memory a stretch may take with so many jobs, in bytes.
 pub(super) fn stretch_size(jobs: usize) -> usize {

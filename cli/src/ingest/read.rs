@@ -86,7 +86,7 @@ impl Stretch {
         let rows = commit.output.size();
         let events = records.iter().flat_map(|records| &records.events);
         let events: usize = events.map(EventRecord::size).sum();
-        let gathered: usize = gathered.iter().map(|(_, bytes)| bytes.len()).sum();
+        let gathered: usize = gathered.iter().map(|(_, spool)| spool.length()).sum();
         rows + events + gathered + commit.checkpoint.state.get().len()
     }
 }
@@ -142,7 +142,7 @@ type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
-    reading.sinks.iter().for_each(|kind| sinks.gather(kind, reading.options));
+    reading.sinks.iter().for_each(|kind| sinks.gather(kind, reading.options, None));
     let kept = reading.audited.then(Kept::default);
     (by_item(Metrics::default()), RowEmitter::default(), kept, sinks)
 }

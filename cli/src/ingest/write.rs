@@ -19,7 +19,7 @@ use foldline::{
 const TRANSACTION: u64 = 4 << 20;
 
 /// About how much memory the rows of a transaction take, in bytes, unless one commit takes more.
-const SIZE: usize = 8 << 20;
+const SIZE: usize = 6 << 20;
 
 /// The most commits per transaction.
 const COMMITS: usize = 256;
@@ -76,7 +76,7 @@ impl Writer {
             Piece::Replace => self.begin_replacing(plan)?,
             Piece::Stretch(stretch) => {
                 let Stretch { commit, records, gathered, bytes } = *stretch;
-                self.outputs.add(records, gathered);
+                self.outputs.add(records, gathered).map_err(Error::Output)?;
                 self.pending_bytes += bytes;
                 self.pending_size += commit.output.size();
                 match self.pending.last_mut() {

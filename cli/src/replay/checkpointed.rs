@@ -1,6 +1,7 @@
 //! A resumable replay: its output is committed to a file ledger.
 
 use std::{
+    io,
     path::Path,
     time::{Duration, Instant},
 };
@@ -73,7 +74,9 @@ pub(super) fn run(
 
 fn fan(args: &ReplayArgs, chosen: &Chosen<'_>) -> Fan {
     let mut sinks = Sinks::default();
-    chosen.kinds().for_each(|kind| sinks.gather(kind, chosen.options));
+    // On the disk that the output goes to.
+    let folder = args.out.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    chosen.kinds().for_each(|kind| sinks.gather(kind, chosen.options, Some(folder)));
     (Malformed::default(), Paced::new(args.speed, sinks))
 }
 
@@ -146,7 +149,7 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    fn run(mut self, log: &mut Log, outputs: &mut Outputs<'_>) -> Result<u8, Error> {
+    fn run(mut self, log: &mut Log, outputs: &mut Outputs) -> Result<u8, Error> {
         while !self.stretches.processor().is_done() {
             if self.is_due() {
                 self.commit(log, outputs)?;
@@ -196,7 +199,7 @@ impl Replay<'_> {
     }
 
     /// Writes the output early, and reduces what was kept until there was room for more.
-    fn write_all(&mut self, outputs: &mut Outputs<'_>) -> Result<(), Error> {
+    fn write_all(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
         self.write(outputs)?;
         while self.stretches.processor().is_paused() {
             self.stretches.go_on(nothing);
@@ -206,7 +209,7 @@ impl Replay<'_> {
     }
 
     /// Writes the output early, before the checkpoint that commits it.
-    fn write(&mut self, outputs: &mut Outputs<'_>) -> Result<(), Error> {
+    fn write(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
         let ((), gathered) = self.stretches.processor_mut().cut();
         let Self { ledger, out, journal, .. } = self;
         let written = outputs.write(gathered, ledger);
@@ -218,7 +221,7 @@ impl Replay<'_> {
     }
 
     /// Stores a checkpoint, once all output before it is on the disk.
-    fn commit(&mut self, log: &mut Log, outputs: &mut Outputs<'_>) -> Result<(), Error> {
+    fn commit(&mut self, log: &mut Log, outputs: &mut Outputs) -> Result<(), Error> {
         let position = self.stretches.processor().next_record();
         let Some(identity): Option<Identity> = log.identity(position.offset)? else {
             // The file was truncated meanwhile, which the next poll notices.
@@ -242,14 +245,19 @@ impl Replay<'_> {
 }
 
 /// The outputs: the first in the ledger's file, the others in files of their own.
-struct Outputs<'a> {
-    main: &'a str,
+struct Outputs {
     side_files: Vec<(&'static str, SideFile)>,
 }
 
 enum OpenError {
     Ledger(FileLedgerError),
     File(Error),
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        Self::File(Error::Output(error))
+    }
 }
 
 impl OpenError {
@@ -261,9 +269,9 @@ impl OpenError {
     }
 }
 
-impl<'a> Outputs<'a> {
+impl Outputs {
     fn open(
-        chosen: &Chosen<'a>,
+        chosen: &Chosen<'_>,
         ledger: &mut FileLedger,
         position: Option<Position>,
         restart: bool,
@@ -279,18 +287,16 @@ impl<'a> Outputs<'a> {
             let file = SideFile::open(path, name, mark.as_ref(), position, restart);
             side_files.push((kind.name, file.map_err(OpenError::File)?));
         }
-        Ok(Self { main: chosen.main.name, side_files })
+        Ok(Self { side_files })
     }
 
     fn write(&mut self, gathered: Gathered, ledger: &mut FileLedger) -> Result<(), OpenError> {
-        for (name, bytes) in gathered {
-            if name == self.main {
-                ledger.write_ahead(&bytes).map_err(OpenError::Ledger)?;
-            } else if let Some((_, file)) =
-                self.side_files.iter_mut().find(|(known, _)| *known == name)
-            {
-                file.append(&bytes).map_err(OpenError::File)?;
-            }
+        for (name, spool) in gathered {
+            let mut side_file = self.side_files.iter_mut().find(|(known, _)| *known == name);
+            spool.read(|bytes| match &mut side_file {
+                Some((_, file)) => file.append(bytes).map_err(OpenError::File),
+                None => ledger.write_ahead(bytes).map_err(OpenError::Ledger),
+            })?;
         }
         Ok(())
     }

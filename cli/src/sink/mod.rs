@@ -3,6 +3,7 @@
 mod builtin;
 mod consumer;
 mod running;
+mod spool;
 
 use std::{
     fmt::Display,

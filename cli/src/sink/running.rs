@@ -5,7 +5,7 @@ use std::{
     convert::Infallible,
     fmt,
     io::{self, Write as _},
-    sync::{Arc, Mutex, PoisonError},
+    path::Path,
 };
 
 use foldline::{
@@ -17,7 +17,10 @@ use foldline::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sink, SinkKind, SinkOptions, Writer};
+use super::{
+    Sink, SinkKind, SinkOptions, Writer,
+    spool::{SharedSpool, Spool},
+};
 
 /// The sinks of a run.
 ///
@@ -35,7 +38,7 @@ struct Running {
     /// `None` if it could not be made.
     sink: Option<Guarded<Box<dyn Sink>>>,
     /// The bytes since the last cut, for a sink that does not write directly.
-    gathered: Option<SharedBuffer>,
+    gathered: Option<SharedSpool>,
     failure: Option<io::Error>,
 }
 
@@ -50,7 +53,7 @@ pub(crate) enum Memory {
 }
 
 /// The collected bytes of a sink, with its name.
-pub(crate) type Gathered = Vec<(&'static str, Vec<u8>)>;
+pub(crate) type Gathered = Vec<(&'static str, Spool)>;
 
 impl Sinks {
     /// Adds a sink that writes to `writer`.
@@ -58,11 +61,12 @@ impl Sinks {
         self.running.push(Running::new(kind, options, writer, None));
     }
 
-    /// Adds a sink whose lines are collected until they are cut.
-    pub(crate) fn gather(&mut self, kind: &SinkKind, options: SinkOptions) {
-        let buffer = SharedBuffer::default();
-        let writer = Box::new(buffer.clone());
-        self.running.push(Running::new(kind, options, writer, Some(buffer)));
+    /// Adds a sink whose lines are collected until they are cut: in memory or, if there are many, in a file in
+    /// this folder.
+    pub(crate) fn gather(&mut self, kind: &SinkKind, options: SinkOptions, folder: Option<&Path>) {
+        let spool = SharedSpool::new(folder);
+        let writer = Box::new(spool.clone());
+        self.running.push(Running::new(kind, options, writer, Some(spool)));
     }
 
     /// Flushes all sinks.
@@ -112,7 +116,7 @@ impl Running {
         kind: &SinkKind,
         options: SinkOptions,
         writer: Writer,
-        gathered: Option<SharedBuffer>,
+        gathered: Option<SharedSpool>,
     ) -> Self {
         let (sink, failure) = match caught(|| Ok(kind.make(options, writer))) {
             Ok(sink) => (Some(guard(sink)), None),
@@ -216,7 +220,7 @@ impl Gather for Sinks {
         self.running
             .iter()
             .filter_map(|running| running.gathered.as_ref())
-            .map(SharedBuffer::len)
+            .map(SharedSpool::length)
             .sum()
     }
 }
@@ -224,30 +228,5 @@ impl Gather for Sinks {
 impl fmt::Debug for Sinks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.running.iter().map(|running| &running.name)).finish()
-    }
-}
-
-/// A buffer shared by a sink and `Sinks`, which takes its bytes.
-#[derive(Clone, Default)]
-struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
-
-impl SharedBuffer {
-    fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-}
-
-impl io::Write for SharedBuffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -8,7 +8,12 @@
 //! Whoever writes a row states its checksum in the same statement. Triggers would do so too late for the search
 //! index, which SQLite writes out before a statement that has some.
 
-use rusqlite::{Connection, Params, functions::FunctionFlags, types::ValueRef};
+use rusqlite::{
+    Connection, Params, Statement, ToSql,
+    functions::FunctionFlags,
+    params_from_iter,
+    types::{ToSqlOutput, ValueRef},
+};
 
 /// A table whose rows have a checksum.
 pub(super) struct Summed {
@@ -89,24 +94,47 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("row_crc32", -1, flags, |values| {
-        let mut crc = crc32fast::Hasher::new();
-        for index in 0..values.len() {
-            match values.get_raw(index) {
-                ValueRef::Null => crc.update(b"n"),
-                ValueRef::Integer(number) => add(&mut crc, b"i", &number.to_le_bytes()),
-                ValueRef::Real(number) => add(&mut crc, b"r", &number.to_le_bytes()),
-                ValueRef::Text(text) => {
-                    add(&mut crc, b"t", &(text.len() as u64).to_le_bytes());
-                    crc.update(text);
-                }
-                ValueRef::Blob(blob) => {
-                    add(&mut crc, b"b", &(blob.len() as u64).to_le_bytes());
-                    crc.update(blob);
-                }
+        Ok(sum((0..values.len()).map(|index| values.get_raw(index))))
+    })
+}
+
+/// Executes a statement that writes `row`. Its parameters are the row, its checksum, and its key,
+/// `None` for a new one.
+///
+/// The checksum is the same as `row_crc32` of the other parameters, for which SQLite would copy a long text once more.
+pub(super) fn execute_summed(
+    statement: &mut Statement<'_>,
+    row: &[&dyn ToSql],
+    key: Option<i64>,
+) -> rusqlite::Result<usize> {
+    let values: Vec<_> = row.iter().map(|value| value.to_sql()).collect::<Result<_, _>>()?;
+    let crc = sum(values.iter().map(|value| match value {
+        ToSqlOutput::Borrowed(value) => *value,
+        ToSqlOutput::Owned(value) => value.into(),
+        // The others are pointers and lengths, which no row has.
+        _ => ValueRef::Null,
+    }));
+    statement.execute(params_from_iter(row.iter().chain([&(&crc as &dyn ToSql), &(&key as _)])))
+}
+
+fn sum<'v>(values: impl Iterator<Item = ValueRef<'v>>) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    for value in values {
+        match value {
+            ValueRef::Null => crc.update(b"n"),
+            ValueRef::Integer(number) => add(&mut crc, b"i", &number.to_le_bytes()),
+            ValueRef::Real(number) => add(&mut crc, b"r", &number.to_le_bytes()),
+            ValueRef::Text(text) => {
+                add(&mut crc, b"t", &(text.len() as u64).to_le_bytes());
+                crc.update(text);
+            }
+            ValueRef::Blob(blob) => {
+                add(&mut crc, b"b", &(blob.len() as u64).to_le_bytes());
+                crc.update(blob);
             }
         }
-        Ok(crc.finalize())
-    })
+    }
+    crc.finalize()
 }
 
 fn add(crc: &mut crc32fast::Hasher, letter: &[u8; 1], bytes: &[u8; 8]) {

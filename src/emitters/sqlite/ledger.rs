@@ -5,7 +5,9 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use tracing::debug;
 
-use super::{Database, Rows, SqliteError, outbox::write_mark, writer::SourceWriter};
+use super::{
+    Database, Rows, SqliteError, crc::execute_summed, outbox::write_mark, writer::SourceWriter,
+};
 use crate::{
     conversation::{Digest, Json, Position, TaskId, Timestamp},
     ledger::{
@@ -149,43 +151,42 @@ fn write(
     // index out.
     let sql = match id {
         None => {
-            "INSERT INTO sources (id, name, path, format, device, inode, size, modified_at,
-                                  read_length, read_edges, line, offset, state, complete,
-                                  changed_ns, read_sha256, first_line, crc32)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     row_crc32(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?15, ?9, ?10, ?16, ?17, ?11, ?12, ?13,
-                               ?14))"
+            "INSERT INTO sources (name, path, format, device, inode, size, modified_at, changed_ns,
+                                  read_length, read_edges, read_sha256, first_line, line, offset,
+                                  state, complete, crc32, id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
         }
         Some(_) => {
             "UPDATE sources SET
-                 name = ?2, path = ?3, format = ?4, device = ?5, inode = ?6, size = ?7,
-                 modified_at = ?8, read_length = ?9, read_edges = ?10, line = ?11, offset = ?12,
-                 state = ?13, complete = ?14, changed_ns = ?15, read_sha256 = ?16,
-                 first_line = ?17,
-                 crc32 = row_crc32(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?15, ?9, ?10, ?16, ?17, ?11, ?12, ?13,
-                                   ?14)
-             WHERE id = ?1"
+                 name = ?1, path = ?2, format = ?3, device = ?4, inode = ?5, size = ?6,
+                 modified_at = ?7, changed_ns = ?8, read_length = ?9, read_edges = ?10,
+                 read_sha256 = ?11, first_line = ?12, line = ?13, offset = ?14, state = ?15,
+                 complete = ?16, crc32 = ?17
+             WHERE id = ?18"
         }
     };
-    transaction.prepare_cached(sql)?.execute(params![
+    execute_summed(
+        &mut *transaction.prepare_cached(sql)?,
+        params![
+            source.as_str(),
+            path,
+            format,
+            identity.device.map(u64::cast_signed),
+            identity.inode.map(u64::cast_signed),
+            identity.size.cast_signed(),
+            identity.modified.map(Timestamp::as_millis),
+            identity.changed,
+            identity.read.length.cast_signed(),
+            identity.read.edges.as_bytes(),
+            identity.content.map(|digest| *digest.as_bytes()),
+            identity.first_line.map(|digest| *digest.as_bytes()),
+            position.line.cast_signed(),
+            position.offset.cast_signed(),
+            state.get(),
+            complete,
+        ],
         id,
-        source.as_str(),
-        path,
-        format,
-        identity.device.map(u64::cast_signed),
-        identity.inode.map(u64::cast_signed),
-        identity.size.cast_signed(),
-        identity.modified.map(Timestamp::as_millis),
-        identity.read.length.cast_signed(),
-        identity.read.edges.as_bytes(),
-        position.line.cast_signed(),
-        position.offset.cast_signed(),
-        state.get(),
-        complete,
-        identity.changed,
-        identity.content.map(|digest| *digest.as_bytes()),
-        identity.first_line.map(|digest| *digest.as_bytes()),
-    ])?;
+    )?;
     let id = id.unwrap_or_else(|| transaction.last_insert_rowid());
     let mut receipt = SourceWriter::open(transaction, id, task.as_ref())?.write(parts)?;
     receipt.warnings += warnings;

@@ -92,7 +92,7 @@ impl Database {
         connection
             .execute_batch(
                 "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-                 PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;
+                 PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;
                  PRAGMA wal_autocheckpoint = 4096;",
             )
             .map_err(fail)?;

@@ -8,6 +8,8 @@
 mod file;
 mod trail;
 
+use std::io;
+
 use foldline::{
     conversation::Json,
     emitters::{
@@ -85,15 +87,22 @@ impl Outputs {
     }
 
     /// Adds the output of a stretch.
-    pub(super) fn add(&mut self, records: Option<Records>, gathered: Gathered) {
+    ///
+    /// # Errors
+    /// What was gathered cannot be read again.
+    pub(super) fn add(&mut self, records: Option<Records>, gathered: Gathered) -> io::Result<()> {
         if let (Some(trail), Some(records)) = (&mut self.trail, records) {
             trail.append(records);
         }
-        for (name, bytes) in gathered {
+        for (name, spool) in gathered {
             if let Some((_, file)) = self.sinks.iter_mut().find(|(known, _)| *known == name) {
-                file.staged().extend(bytes);
+                spool.read(|bytes| {
+                    file.staged().extend(bytes);
+                    io::Result::Ok(())
+                })?;
             }
         }
+        Ok(())
     }
 
     /// How many bytes wait for a commit.

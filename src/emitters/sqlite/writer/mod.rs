@@ -6,7 +6,7 @@ mod totals;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    crc::sum_sessions,
+    crc::{execute_summed, sum_sessions},
     fold::Warnings,
     prepared::{ChangedRow, NewRow, Part},
     row::EntryRow,
@@ -232,14 +232,13 @@ impl<'t> SourceWriter<'t> {
 
     fn insert(&mut self, session: &Current, new: &NewRow) -> rusqlite::Result<()> {
         let NewRow { position, row, corr_id, grows } = new;
-        self.transaction
-            .prepare_cached(
+        execute_summed(
+            &mut *self.transaction.prepare_cached(
                 "INSERT INTO entries (session, idx, type, code, timestamp, line, offset,
-                                      parent_corr_id, metadata, content, output, crc32)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
-                         row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))",
-            )?
-            .execute(params![
+                                      parent_corr_id, metadata, content, output, crc32, id)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            )?,
+            params![
                 session.id,
                 session.entries,
                 row.type_name,
@@ -251,7 +250,9 @@ impl<'t> SourceWriter<'t> {
                 row.metadata,
                 row.content,
                 row.output,
-            ])?;
+            ],
+            None,
+        )?;
         let id = self.transaction.last_insert_rowid();
         // The texts are taken from the row: one that is bound would be copied twice. Not with INSERT .. SELECT,
         // for which SQLite would write the whole index out, in case it has to be undone.
@@ -314,24 +315,34 @@ impl<'t> SourceWriter<'t> {
         corr_id: &CorrId,
         row: &EntryRow,
     ) -> rusqlite::Result<()> {
-        self.transaction
-            .prepare_cached(
-                "UPDATE entries SET type = ?2, code = ?3, timestamp = ?4, parent_corr_id = ?5,
-                                    metadata = ?6, content = ?7, output = ?8,
-                                    crc32 = row_crc32(session, idx, ?2, ?3, ?4, line, offset, ?5,
-                                                      ?6, ?7, ?8)
-                 WHERE id = ?1",
-            )?
-            .execute(params![
-                id,
+        let stays = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        };
+        let (idx, line, offset) = self
+            .transaction
+            .prepare_cached("SELECT idx, line, offset FROM entries WHERE id = ?1")?
+            .query_row([id], stays)?;
+        execute_summed(
+            &mut *self.transaction.prepare_cached(
+                "UPDATE entries SET type = ?3, code = ?4, timestamp = ?5, parent_corr_id = ?8,
+                                    metadata = ?9, content = ?10, output = ?11, crc32 = ?12
+                 WHERE id = ?13",
+            )?,
+            params![
+                session,
+                idx,
                 row.type_name,
                 row.code,
                 row.timestamp,
+                line,
+                offset,
                 row.parent_corr_id.as_ref().map(CorrId::as_str),
                 row.metadata,
                 row.content,
                 row.output,
-            ])?;
+            ],
+            Some(id),
+        )?;
         match &row.tool {
             Some(tool) => self.replace_tool(id, session, corr_id, tool),
             None => Ok(()),

@@ -2,7 +2,10 @@
 
 use rusqlite::params;
 
-use super::{super::row::ToolRow, SourceWriter, signed};
+use super::{
+    super::{crc::execute_summed, row::ToolRow},
+    SourceWriter, signed,
+};
 use crate::conversation::CorrId;
 
 impl SourceWriter<'_> {
@@ -14,16 +17,14 @@ impl SourceWriter<'_> {
         corr_id: &CorrId,
         tool: &ToolRow,
     ) -> rusqlite::Result<()> {
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO tool_calls (entry, session, corr_id, kind, action_name, tool_name,
-                                         status, reason, duration_ms, exit_code, output_json,
-                                         action, crc32)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-                         row_crc32(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12))",
-            )?
-            .execute(params![
-                entry,
+        execute_summed(
+            &mut *self.transaction.prepare_cached(
+                "INSERT INTO tool_calls (session, corr_id, kind, action_name, tool_name, status,
+                                         reason, duration_ms, exit_code, output_json, action,
+                                         crc32, entry)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            )?,
+            params![
                 session,
                 corr_id.as_str(),
                 tool.kind,
@@ -35,7 +36,9 @@ impl SourceWriter<'_> {
                 tool.exit_code,
                 tool.output_json,
                 tool.action,
-            ])?;
+            ],
+            Some(entry),
+        )?;
         for (path, change) in &tool.paths {
             self.transaction
                 .prepare_cached("INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)")?
