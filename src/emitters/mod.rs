@@ -1,5 +1,7 @@
 //! The consumers: one file or folder each, domain events in, output out. None knows an agent.
 
+#[cfg(any(feature = "html", feature = "markdown"))]
+mod address;
 #[cfg(feature = "audit")]
 pub mod audit;
 #[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]

@@ -135,7 +135,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// That nothing acts on how the text around it is shown.
-fn check_text(text: &str) {
+pub(crate) fn check_text(text: &str) {
     let acts = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
             || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

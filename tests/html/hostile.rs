@@ -39,7 +39,8 @@ pub(crate) fn page_of(vectors: &[String]) -> (Page, usize) {
     (page, entries)
 }
 
-fn events(n: usize, vector: &str) -> Vec<DomainEvent> {
+/// A session that has the vector in each place.
+pub(crate) fn events(n: usize, vector: &str) -> Vec<DomainEvent> {
     let text = || Text::from(vector);
     let mut events = vec![session(n, vector)];
     let said = [

@@ -9,10 +9,13 @@ use super::{
     json,
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
-    text::{line, text, web_address},
+    text::{line, text},
 };
-use crate::conversation::{
-    ActionType, Json, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
+use crate::{
+    conversation::{
+        ActionType, Json, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
+    },
+    emitters::address::is_web,
 };
 
 /// Lines of an answer in prose before the rest is folded.
@@ -111,8 +114,8 @@ fn read(result: Option<&ToolResult>) -> Markup {
 
 fn address(url: &str) -> Markup {
     html! {
-        @if let Some(address) = web_address(url) {
-            p { a rel="noopener noreferrer" href=(line(address)) { (line(address)) } }
+        @if is_web(url) {
+            p { a rel="noopener noreferrer" href=(line(url)) { (line(url)) } }
         }
     }
 }

@@ -12,8 +12,9 @@ use pulldown_cmark::{
 
 use super::{
     icon::icon,
-    text::{line, text, web_address},
+    text::{line, text},
 };
+use crate::emitters::address::is_web;
 
 /// Elements within each other beyond this depth are left out, their text stays.
 const MOST_DEPTH: usize = 24;
@@ -197,18 +198,15 @@ impl Writer {
 
     fn link(&mut self, address: &str) {
         let is_within = self.links.last().is_some();
-        match web_address(address) {
-            Some(address) if !is_within => {
-                self.links.push(None);
-                let mut begin = String::from("<a rel=\"noopener noreferrer\" href=\"");
-                line(address).render_to(&mut begin);
-                self.push(&(begin + "\">"), "</a>");
-            }
+        if is_web(address) && !is_within {
+            self.links.push(None);
+            let mut begin = String::from("<a rel=\"noopener noreferrer\" href=\"");
+            line(address).render_to(&mut begin);
+            self.push(&(begin + "\">"), "</a>");
+        } else {
             // Where it would have led is said, unless its own words do.
-            _ => {
-                self.links.push(Some(address.to_owned()));
-                self.push("", "");
-            }
+            self.links.push(Some(address.to_owned()));
+            self.push("", "");
         }
     }
 

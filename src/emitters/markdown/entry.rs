@@ -1,8 +1,8 @@
 //! One entry of the document.
 
 use super::{
-    fence::{code, fence, inline, quote},
-    prose::prose,
+    fence::{code, fence, inline},
+    prose::{prose, quote},
 };
 use crate::{
     conversation::{

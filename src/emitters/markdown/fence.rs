@@ -16,17 +16,6 @@ pub(super) fn fence(document: &mut String, language: &str, content: &str) {
     }
 }
 
-/// Text as a quotation, line by line.
-pub(super) fn quote(document: &mut String, text: &str) {
-    let text = text.replace("\r\n", "\n");
-    for line in neutralise(text.trim()).lines() {
-        document.push_str(if line.is_empty() { ">" } else { "> " });
-        document.push_str(line);
-        document.push('\n');
-    }
-    document.push('\n');
-}
-
 /// Text on one line that is no markup.
 pub(super) fn inline(text: &str) -> String {
     let text = neutralise_line(text.trim());

@@ -1,8 +1,9 @@
 //! A session as a Markdown document.
 //!
 //! What was said stays Markdown, as a quotation if a person said it; calls are a heading with what came of
-//! them in fences. No content closes its fence: a fence is longer than any run of backticks within it. What
-//! acts in a terminal is made visible, as [`terminal`](super::terminal) does.
+//! them in fences. No content closes its fence: a fence is longer than any run of backticks within it. Raw
+//! HTML, images and links elsewhere than to the web become text. What acts in a terminal is made visible, as
+//! [`terminal`](super::terminal) does.
 //!
 //! ```
 //! use foldline::{
@@ -17,6 +18,7 @@
 
 mod entry;
 mod fence;
+mod harmless;
 mod prose;
 
 use std::convert::Infallible;

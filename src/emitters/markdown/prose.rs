@@ -1,47 +1,40 @@
-//! What the agent said, as Markdown that ends where it ends and has no HTML in it.
+//! What was said, as Markdown that ends where it ends and does nothing.
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
+use super::{fence::fence, harmless::harmless};
 use crate::emitters::terminal::neutralise;
 
-/// To escape HTML may make HTML of what was code before.
-const ROUNDS: usize = 4;
-
-/// Appends a message in Markdown. Raw HTML in it becomes text, and a fence that is left open is closed.
+/// Appends a message in Markdown. What acts in it becomes text, and a fence that is left open is closed.
 pub(super) fn prose(document: &mut String, words: &str) {
-    let words = words.replace("\r\n", "\n");
-    let mut words = neutralise(words.trim_end()).into_owned();
-    for _ in 0..ROUNDS {
-        match without_html(&words) {
-            Some(escaped) => words = escaped,
-            None => break,
-        }
-    }
-    if without_html(&words).is_some() {
-        words = words.replace('<', "&lt;");
-    }
-    document.push_str(&words);
-    if let Some(fence) = open_fence(&words) {
+    let shown = words.replace("\r\n", "\n");
+    let Some(shown) = harmless(neutralise(shown.trim_end()).into_owned()) else {
+        return fence(document, "", words);
+    };
+    document.push_str(&shown);
+    if let Some(fence) = open_fence(&shown) {
         document.push('\n');
         document.push_str(fence);
     }
     document.push_str("\n\n");
 }
 
-/// The text with its raw HTML escaped; `None` if there is none.
-fn without_html(words: &str) -> Option<String> {
-    let mut escaped = String::new();
-    let mut at = 0;
-    for (event, range) in Parser::new_ext(words, Options::ENABLE_TABLES).into_offset_iter() {
-        if matches!(event, Event::Html(_) | Event::InlineHtml(_)) && range.start >= at {
-            escaped.push_str(words.get(at..range.start)?);
-            escaped.push_str(&words.get(range.clone())?.replace('<', "&lt;"));
-            at = range.end;
-        }
+/// Appends a message in Markdown as a quotation, line by line.
+pub(super) fn quote(document: &mut String, words: &str) {
+    let shown = words.replace("\r\n", "\n");
+    let mut quoted = String::with_capacity(shown.len() + shown.len() / 8);
+    for line in neutralise(shown.trim()).lines() {
+        quoted.push_str(if line.is_empty() { ">" } else { "> " });
+        quoted.push_str(line);
+        quoted.push('\n');
     }
-    // HTML without a `<` is the rest of a block whose beginning was escaped.
-    escaped.push_str(words.get(at..)?);
-    (escaped != words && at > 0).then_some(escaped)
+    match harmless(quoted) {
+        Some(quoted) => {
+            document.push_str(&quoted);
+            document.push('\n');
+        }
+        None => fence(document, "", words),
+    }
 }
 
 /// The fence that the text leaves open.
@@ -85,6 +78,9 @@ mod tests {
             "&lt;div>\n```\n\n```\n&lt;b>\n```\n```\n\n"
         );
         assert_eq!(written("a <https://example.org>"), "a <https://example.org>\n\n");
+        let mut document = String::new();
+        quote(&mut document, "<a>\r\n\r\n# b");
+        assert_eq!(document, "> &lt;a>\n>\n> # b\n\n");
     }
 
     #[test]
