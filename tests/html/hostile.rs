@@ -144,6 +144,12 @@ fn actions(vector: &str) -> Vec<ActionType> {
             )),
         },
         ActionType::Search { query: text(), result: result() },
+        ActionType::Search {
+            query: text(),
+            result: Some(ToolResult::Text(
+                format!("{vector}\nsrc/a.rs:1:{vector}\nb-2-{vector}").into(),
+            )),
+        },
         ActionType::WebFetch { url: text(), result: Some(ToolResult::Json(json())) },
         ActionType::TodoManagement {
             todos: vec![todo("pending"), todo("completed"), todo("in_progress"), todo(vector)],
@@ -165,7 +171,7 @@ fn changes(vector: &str) -> Vec<FileChange> {
         has_line_numbers: true,
     };
     vec![
-        diff(format!("@@ -1,1 +1,1 @@ {vector}\n-{vector}\n+{vector}\n {vector}\n")),
+        diff(format!("@@ -1,1 +1,1 @@ {vector}\n-{vector} a\n+{vector} b\n {vector}\n")),
         diff(vector.to_owned()),
         FileChange::Write { path: path(), content: path() },
         FileChange::Rename { path: path(), new_path: path() },

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::{
     call::is_title_of,
     diff,
+    found::Found,
     icon::icon,
     json,
     markdown::{folded_after, markdown},
@@ -35,7 +36,7 @@ pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
                 }
             },
             ActionType::FileRead { result, .. } => (read(result.as_ref())),
-            ActionType::Search { result, .. } => (any(result.as_ref())),
+            ActionType::Search { query, result } => (found(&query.decode(), result.as_ref())),
             ActionType::WebFetch { url, result } => {
                 (address(&url.decode()))
                 (any(result.as_ref()))
@@ -79,6 +80,15 @@ fn any(result: Option<&ToolResult>) -> Markup {
         Some(ToolResult::Text(printed)) => output(&printed.decode()),
         Some(ToolResult::Json(value)) => output(&json::indented(value)),
         None => html! {},
+    }
+}
+
+fn found(query: &str, result: Option<&ToolResult>) -> Markup {
+    let Some(ToolResult::Text(printed)) = result else { return any(result) };
+    let printed = printed.decode();
+    match Found::read(&printed) {
+        Some(found) => found.render(query),
+        None => output(&printed),
     }
 }
 

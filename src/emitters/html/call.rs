@@ -8,6 +8,7 @@ use super::{
     body::body,
     diff,
     entry::{Rendered, Setting, at},
+    found::Found,
     icon::{icon, of_action, of_status},
     path::path,
     text::{first_line, line},
@@ -161,10 +162,15 @@ fn facts(entry: &NormalizedEntry, tool: &ToolUse, setting: &Setting) -> Markup {
                         && code != 0 { span.exit { "exit " (code) } }
                 },
                 ActionType::FileRead { result: Some(ToolResult::Text(result)), .. }
-                | ActionType::Search { result: Some(ToolResult::Text(result)), .. }
                 | ActionType::WebFetch { result: Some(ToolResult::Text(result)), .. }
                 | ActionType::Tool { result: Some(ToolResult::Text(result)), .. } => {
                     (lines(&Spelling::of(result)))
+                },
+                ActionType::Search { result: Some(ToolResult::Text(result)), .. } => {
+                    @match Found::read(&result.decode()) {
+                        Some(found) => span { (found.count()) },
+                        None => (lines(&Spelling::of(result))),
+                    }
                 },
                 _ => {}
             }

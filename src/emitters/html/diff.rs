@@ -1,5 +1,7 @@
 //! What an edit changes: coloured diffs, whose text is still a patch when it is copied.
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 
 use super::{
@@ -7,6 +9,7 @@ use super::{
     output::trim_lines,
     path::path,
     text::{line, text},
+    words::{self, marked},
 };
 use crate::{
     conversation::{FileChange, Text},
@@ -74,8 +77,11 @@ fn one(change: &FileChange, is_named: bool) -> Markup {
 }
 
 fn diff(unified: &str, has_numbers: bool) -> Markup {
+    let lines: Vec<&str> = trim_lines(unified).lines().collect();
+    let mut changed = changed_words(&lines).into_iter();
     let mut at = None;
-    let rows = trim_lines(unified).lines().map(|row| {
+    let rows = lines.iter().copied().map(|row| {
+        let changed = changed.next().flatten();
         let sign = row.as_bytes().first().copied();
         if sign == Some(b'@') {
             at = has_numbers.then(|| numbers(row)).flatten();
@@ -89,13 +95,41 @@ fn diff(unified: &str, has_numbers: bool) -> Markup {
             (next(old, is(b" -")), next(new, is(b" +")))
         });
         match sign {
-            Some(b'+') => html! { ins data-n=[new] { (line(row)) } },
-            Some(b'-') => html! { del data-o=[old] { (line(row)) } },
+            Some(b'+') => html! { ins data-n=[new] { (marked(row, changed)) } },
+            Some(b'-') => html! { del data-o=[old] { (marked(row, changed)) } },
             Some(b' ') | None => html! { span data-o=[old] data-n=[new] { (line(row)) } },
             _ => html! { span { (line(row)) } },
         }
     });
     rows_folded("diff", &rows.collect::<Vec<_>>())
+}
+
+/// For each line of a diff, what changed within it: lines that were removed are compared with as many that
+/// were added in their place.
+fn changed_words(lines: &[&str]) -> Vec<Option<Range<usize>>> {
+    let mut changed = vec![None; lines.len()];
+    let run = |from: usize, sign: char| {
+        lines.iter().skip(from).take_while(|line| line.starts_with(sign)).count()
+    };
+    let mut at = 0;
+    while at < lines.len() {
+        let removed = run(at, '-');
+        let added = run(at + removed, '+');
+        for old in at..at + removed.min(added) {
+            let new = old + removed;
+            let pair = lines
+                .get(old)
+                .zip(lines.get(new))
+                .and_then(|(old, new)| words::changed(old.get(1..)?, new.get(1..)?));
+            for (at, range) in [old, new].into_iter().zip(pair.into_iter().flatten()) {
+                if let Some(slot) = changed.get_mut(at) {
+                    *slot = Some(range.start + 1..range.end + 1);
+                }
+            }
+        }
+        at += (removed + added).max(1);
+    }
+    changed
 }
 
 fn written(content: &str) -> Markup {
@@ -149,6 +183,15 @@ mod tests {
         let html = diff("@@ -1,1 +1,1 @@\n-b\n+c", false).into_string();
         assert!(html.starts_with(r#"<div class="diff"><span class="hunk">@@</span>"#));
         assert!(!html.contains("data-"));
+    }
+
+    #[test]
+    fn what_changed_within_lines_is_marked() {
+        let html = diff("@@ -1,2 +1,2 @@\n-let a = 1;\n-x\n+let a = 2;\n+let b = 3;\n", true);
+        let html = html.into_string();
+        assert!(html.contains("-let a = <mark>1</mark>;</del>"), "{html}");
+        assert!(html.contains("+let a = <mark>2</mark>;</ins>"), "{html}");
+        assert_eq!(html.matches("<mark>").count(), 2);
     }
 
     #[test]

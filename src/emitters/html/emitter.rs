@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     entry::{Rendered, Setting, render},
     fragment::{Fragment, Place},
+    seam::{self, Seam},
     text::text,
 };
 use crate::{
@@ -62,6 +63,9 @@ pub struct HtmlState {
     /// The last call, if nothing came after it in the conversation itself.
     last_call: Option<CorrId>,
     turns: u64,
+    /// Whether a model was named: another one is a seam.
+    #[serde(default)]
+    has_model: bool,
     unknown: u64,
 }
 
@@ -152,7 +156,8 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
 
     fn append(&mut self, entry: &NormalizedEntry) -> Fragment {
         let parent = self.enter(entry, None);
-        let setting = Setting { turn: self.turn(entry), ..within(parent) };
+        let (turn, seam) = (self.turn(entry), self.seam(entry));
+        let setting = Setting { turn, seam, ..within(parent) };
         fragment(self.indices.next_index(), Place::Append, parent, entry, &setting)
     }
 
@@ -242,6 +247,16 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         let is_turn = entry.entry_type == NormalizedEntryType::UserMessage && lane(entry).is_none();
         self.state.turns += u64::from(is_turn);
         is_turn.then_some(self.state.turns)
+    }
+
+    /// Whether the entry is a seam of the conversation itself.
+    fn seam(&mut self, entry: &NormalizedEntry) -> Option<Seam> {
+        if lane(entry).is_some() {
+            return None;
+        }
+        let seam = Seam::of(entry, !self.state.has_model);
+        self.state.has_model |= seam::is_model(entry);
+        seam
     }
 
     fn missing(&mut self) -> Option<Fragment> {

@@ -7,6 +7,7 @@ use super::{
     icon::icon,
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
+    seam::Seam,
     text::{first_line, line, text},
     time,
 };
@@ -24,6 +25,8 @@ pub(super) struct Setting {
     pub(super) turn: Option<u64>,
     /// Whether it is a part of a sub-agent's work.
     pub(super) is_within: bool,
+    /// Whether it is a seam of the conversation.
+    pub(super) seam: Option<Seam>,
     /// Whether it still grows.
     pub(super) is_open: bool,
     /// Whether it was made at once with the calls before and behind it.
@@ -72,7 +75,7 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered
     let start = html! {
         article.entry id={ "e" (index.get()) } data-type=(kind.name()) data-code=[code]
             data-turn=[setting.turn] data-bad[is_bad] data-open[is_open]
-            data-mark=[mark(kind, &words)] aria-busy=[is_open.then_some("true")]
+            data-mark=[setting.seam.map(Seam::name)] aria-busy=[is_open.then_some("true")]
             tabindex="-1" aria-label=(label)
         {
             (at(index, entry))
@@ -105,15 +108,6 @@ fn label(kind: &NormalizedEntryType, setting: &Setting) -> String {
         (NormalizedEntryType::Diagnostic { .. }, _) => "Warning".to_owned(),
         (NormalizedEntryType::ToolUse(_), _) => "Call".to_owned(),
     }
-}
-
-/// Whether a message is a seam of the conversation.
-fn mark(kind: &NormalizedEntryType, words: &str) -> Option<&'static str> {
-    let is_seam = *kind == NormalizedEntryType::SystemMessage
-        && ["context compacted", "conversation compacted"].into_iter().any(|seam| {
-            words.get(..seam.len()).is_some_and(|start| start.eq_ignore_ascii_case(seam))
-        });
-    is_seam.then_some("compaction")
 }
 
 fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting) -> Markup {
@@ -149,8 +143,10 @@ fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting) -> Markup {
                 }
             }
         },
-        _ if mark(kind, words).is_some() => seam(words),
-        _ => note("info", words, false),
+        _ => match setting.seam {
+            Some(seam) => seam.render(words),
+            None => note("info", words, false),
+        },
     }
 }
 
@@ -195,18 +191,6 @@ fn note(symbol: &str, words: &str, is_strong: bool) -> Markup {
                     (super::fold::folded(lines, "more line", &html! { div.md { (markdown(rest)) } }))
                 }
             }
-        }
-    }
-}
-
-fn seam(words: &str) -> Markup {
-    let (first, is_all) = first_line(words);
-    let rest = words.trim().get(first.len()..).unwrap_or_default();
-    let heading = html! { (icon("i", "seam")) (line(capitalised(first))) };
-    html! {
-        @if is_all { div.seam { (heading) } }
-        @else {
-            details.fold-seam { summary.seam { (heading) } div.md { (markdown(rest)) } }
         }
     }
 }

@@ -28,6 +28,7 @@ mod diff;
 mod emitter;
 mod entry;
 mod fold;
+mod found;
 mod fragment;
 mod icon;
 mod json;
@@ -35,8 +36,10 @@ mod markdown;
 mod output;
 mod page;
 mod path;
+mod seam;
 mod text;
 mod time;
+mod words;
 
 pub use self::{
     emitter::{HtmlEmitter, HtmlEmitterState, HtmlState},

@@ -194,3 +194,35 @@ fn a_page_can_be_had_in_parts() {
     assert!(whole.contains(&page.about()) && whole.contains(&page.side()));
     assert_eq!(page.entries(1..1), "");
 }
+
+#[test]
+fn another_model_is_a_seam_and_the_first_is_none() {
+    let model = |name: &str| {
+        DomainEvent::entry(NormalizedEntry::new(
+            crate::conversation::NormalizedEntryType::SystemMessage,
+            format!("model: {name}"),
+        ))
+    };
+    let all = fragments(&[model("a"), model("b")]);
+    assert!(!all[0].html.contains("data-mark"));
+    assert!(all[1].html.contains("data-mark=\"model\""));
+    assert!(all[1].html.contains("<span>Model changes to b</span>"));
+}
+
+#[test]
+fn the_last_list_of_things_to_do_is_open() {
+    let todo = || {
+        let todos = vec![crate::conversation::TodoItem::new("a", "pending")];
+        let action = ActionType::TodoManagement { todos, operation: "write".into(), result: None };
+        call("TodoWrite", action, None)
+    };
+    let mut page = Page::default();
+    for id in ["1", "2"] {
+        page.apply(&begins(id, &todo()));
+        page.apply(&ends(id, todo(), ToolStatus::Success));
+    }
+    let html = page.render();
+    let (first, last) = html.split_at(html.find("id=\"e1\"").unwrap());
+    assert!(first.contains("<details class=\"call\">"));
+    assert!(last.contains("<details class=\"call\" open>"));
+}

@@ -71,7 +71,7 @@ fn acts(tag: &Tag<'_>, source: &str) -> Option<usize> {
         }
         Tag::Heading { id, classes, attrs, .. } => {
             let is_plain = id.is_none() && classes.is_empty() && attrs.is_empty();
-            if is_plain { None } else { source.rfind('{') }
+            if is_plain { None } else { source.rfind('}') }
         }
         Tag::CodeBlock(CodeBlockKind::Fenced(language)) if !shows_all(language) => source.find('&'),
         _ => None,
@@ -90,15 +90,13 @@ fn escaped(words: &str, acting: &BTreeSet<usize>) -> String {
     let mut escaped = String::with_capacity(words.len() + 4 * acting.len());
     for (at, c) in words.char_indices() {
         match c {
-            // Also where it stands in code, once what is around it is escaped: a backslash is no escape there.
-            '<' if acting.contains(&at) => {
-                escaped.push_str("&lt;");
-                continue;
-            }
-            _ if acting.contains(&at) => escaped.push('\\'),
-            _ => {}
+            _ if !acting.contains(&at) => escaped.push(c),
+            // Also where it stands in code, once what is around it is escaped: a backslash is no escape there,
+            // nor in the attributes of a heading.
+            '<' => escaped.push_str("&lt;"),
+            '}' => escaped.push_str("&#125;"),
+            _ => escaped.extend(['\\', c]),
         }
-        escaped.push(c);
     }
     escaped
 }
@@ -130,7 +128,7 @@ mod tests {
             ("[a](javascript:b) [c](d.md)", "\\[a](javascript:b) \\[c](d.md)"),
             ("[a]\n\n[a]: file:///b", "\\[a]\n\n\\[a]: file:///b"),
             ("<javascript:a>", "&lt;javascript:a>"),
-            ("# a {onclick=b}", "# a \\{onclick=b}"),
+            ("# a {onclick=b}", "# a {onclick=b&#125;"),
             ("a $b$ [^c]\n\n[^c]: d", "a \\$b$ \\[^c]\n\n\\[^c]: d"),
             ("a &#x202e;b &amp;", "a \\&#x202e;b &amp;"),
             ("---\na: b\n---", "\\---\na: b\n---"),

@@ -18,7 +18,7 @@ use super::{
     text::line,
 };
 use crate::{
-    conversation::{DomainEvent, EntryIdx, WarningKind},
+    conversation::{ActionType, DomainEvent, EntryIdx, WarningKind},
     transduce::{Batch, Emitter},
 };
 
@@ -34,6 +34,8 @@ pub struct Page {
     emitter: HtmlEmitter,
     facts: Facts,
     slots: Vec<Slot>,
+    /// The last list of things to do, which is open.
+    last_todo: Option<usize>,
     note: Option<String>,
 }
 
@@ -75,6 +77,11 @@ impl Page {
             self.facts.summary.warn(WarningKind::UnknownCorrelation);
         }
         self.facts.apply(event, fragment.as_ref().map(|fragment| fragment.index));
+        if let Some(Fragment { index, parent: None, place: Place::Append, .. }) = fragment
+            && is_todo(event)
+        {
+            self.last_todo = Some(index.get());
+        }
         fragment
     }
 
@@ -194,21 +201,24 @@ impl Page {
             outermost.map(|(index, _)| Next::Entry(index)).collect::<Vec<_>>().into_iter().rev(),
         );
         while let Some(next) = rest.pop() {
-            let slot = match next {
+            let (slot, is_open) = match next {
                 Next::End(end) => {
                     html.push_str("</div>");
                     html.push_str(end);
                     html.push('\n');
                     continue;
                 }
-                Next::Entry(index) => self.slots.get(index),
+                Next::Entry(index) => (self.slots.get(index), self.last_todo == Some(index)),
             };
             let Some(slot) = slot else { continue };
             let (start, end) = slot
                 .html
                 .split_at_checked(slot.inside.unwrap_or(slot.html.len()))
                 .unwrap_or_default();
-            html.push_str(start);
+            match start.split_once(FOLDED).filter(|_| is_open) {
+                Some((before, after)) => html.extend([before, OPEN, after]),
+                None => html.push_str(start),
+            }
             if slot.within.is_empty() {
                 html.push_str(end);
                 html.push('\n');
@@ -220,6 +230,19 @@ impl Page {
         }
         PreEscaped(html)
     }
+}
+
+/// How a call begins that is folded, and one that is open. Text is escaped, so that only a template writes it.
+const FOLDED: &str = "<details class=\"call\">";
+const OPEN: &str = "<details class=\"call\" open>";
+
+/// Whether an entry begins that is a list of things to do.
+fn is_todo(event: &DomainEvent) -> bool {
+    let (DomainEvent::NewEntry { entry } | DomainEvent::NewToolCall { entry, .. }) = event else {
+        return false;
+    };
+    let action = entry.tool().map(|tool| &tool.action_type);
+    matches!(action, Some(ActionType::TodoManagement { .. }))
 }
 
 enum Next<'s> {
