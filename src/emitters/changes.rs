@@ -18,6 +18,7 @@ impl ChangedLines {
         lines
     }
 
+    #[cfg(feature = "html")]
     pub(super) fn add(&mut self, more: Self) {
         self.added += more.added;
         self.removed += more.removed;

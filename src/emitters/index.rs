@@ -1,11 +1,11 @@
-//! [`EntryIndexProvider`] and [`CorrIdResolver`]: indices of new entries and of known calls.
+//! [`EntryIndexProvider`]: indices of new entries.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use crate::conversation::{CorrId, EntryIdx};
+use crate::conversation::EntryIdx;
 
 /// Assigns the indices of new entries: 0, 1, 2, ..., without duplicates and gaps.
 ///
@@ -52,36 +52,5 @@ impl EntryIndices {
 impl EntryIndexProvider for EntryIndices {
     fn next_index(&self) -> EntryIdx {
         EntryIdx::new(self.0.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-/// Finds the entry with a correlation id in a stored conversation.
-///
-/// Every tool call's entry carries its id as `metadata.corrId`, so that any store of entries can implement
-/// it. After a restart, the emitter uses it in place of its own map.
-pub trait CorrIdResolver {
-    /// The index of the tool call's entry with this id.
-    fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx>;
-}
-
-impl<C: CorrIdResolver + ?Sized> CorrIdResolver for &C {
-    fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx> {
-        (**self).resolve_corr_id(corr_id)
-    }
-}
-
-impl<C: CorrIdResolver + ?Sized> CorrIdResolver for Arc<C> {
-    fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx> {
-        (**self).resolve_corr_id(corr_id)
-    }
-}
-
-/// Resolves nothing: for a conversation that begins with this emitter.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoResolver;
-
-impl CorrIdResolver for NoResolver {
-    fn resolve_corr_id(&self, _: &CorrId) -> Option<EntryIdx> {
-        None
     }
 }

@@ -56,6 +56,7 @@ pub fn neutralise_line(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether a text is of printable ASCII characters only, as most are.
+#[cfg(feature = "transcript")]
 pub(super) fn is_printable(text: &str) -> bool {
     all(text, is_printable_byte)
 }
@@ -72,7 +73,9 @@ pub(super) fn is_latin(text: &str) -> bool {
 }
 
 /// The Latin letters that [`is_latin`] knows.
+#[cfg(feature = "transcript")]
 pub(super) const FIRST_LETTER: char = '\u{c0}';
+#[cfg(feature = "transcript")]
 pub(super) const LAST_LETTER: char = '\u{2ff}';
 
 /// Whether a byte is an ASCII character, or the first or second one of a Latin letter.
@@ -82,6 +85,7 @@ const fn is_latin_byte(byte: u8) -> bool {
 }
 
 /// The number of printable ASCII characters at the beginning of a text, at most `most`.
+#[cfg(feature = "transcript")]
 pub(super) fn printable_len(text: &str, most: usize) -> usize {
     let bytes = text.as_bytes();
     let bytes = bytes.get(..most).unwrap_or(bytes);
@@ -111,6 +115,7 @@ fn whole<const N: usize>(block: &[u8; N], is: impl Fn(u8) -> bool) -> bool {
 }
 
 /// Whether a character may be shown wherever it stands, and stays on its line.
+#[cfg(feature = "transcript")]
 pub(super) fn is_harmless_in_line(c: char) -> bool {
     is_harmless(c) && !matches!(c, '\n' | '\t')
 }

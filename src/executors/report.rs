@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::wire::{Fields, Irregular, distinct};
+use super::wire::{Fields, Irregular, object::distinct};
 use crate::{
     conversation::{
         DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Text, Timestamp, Warning,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     conversation::{Digest, Located, Position},
-    wire::{Irregular, Record, RecordCursor, TooLong},
+    wire::{Irregular, Record, TooLong, cursor::RecordCursor},
 };
 
 /// The records of a line that were not read yet.

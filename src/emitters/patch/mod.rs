@@ -6,6 +6,7 @@
 
 mod conversation_patch;
 mod growing;
+mod resolver;
 mod stream;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -16,9 +17,10 @@ use tracing::{debug, warn};
 use self::growing::Growing;
 pub use self::{
     conversation_patch::{ConversationPatch, DoesNotFit},
+    resolver::{CorrIdResolver, NoResolver},
     stream::{PatchRecord, PatchStream, PatchStreamState},
 };
-pub use super::index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver};
+pub use super::index::{EntryIndexProvider, EntryIndices};
 use crate::{
     conversation::{
         CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart, WarningKind,
