@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::{Exact, VERSION};
+use super::format::{Exact, VERSION};
 use crate::conversation::Digest;
 
 /// What [`Begun`] has as its `event`.

@@ -1,5 +1,7 @@
 //! [`AuditChain`]: the pure core, an event in and a line out.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "sign")]
@@ -10,7 +12,8 @@ use super::{
 use super::{
     about::{Begun, GAP, Gap},
     event_record::EventRecord,
-    record::{Exact, Record, VERSION},
+    format::{Exact, MAX_TEXT, VERSION, cut},
+    record::Record,
 };
 use crate::{
     conversation::{Digest, DomainEvent, Located, SessionId, TaskId},
@@ -116,7 +119,7 @@ impl AuditChain {
         if event.session.is_some() {
             self.session.clone_from(&event.session);
         }
-        self.head = append(&Record::next(self, event), self.head, out);
+        self.head = append(&self.next(event), self.head, out);
         self.signed = false;
     }
 
@@ -156,6 +159,35 @@ impl AuditChain {
     pub fn is_signed(&self) -> bool {
         self.signed
     }
+
+    /// The record that comes next.
+    fn next<'e>(&'e self, event: &'e EventRecord) -> Record<'e> {
+        Record {
+            action: event.action,
+            at: event.at.map(Exact),
+            corr_id: event.corr_id.as_deref().map(Cow::Borrowed),
+            entry: event.entry,
+            event: event.event,
+            event_sha256: event.event_sha256,
+            line: Exact(event.position.line),
+            line_sha256: event.line_sha256,
+            log: self.log.as_deref().map(bounded),
+            offset: Exact(event.position.offset),
+            prev: self.head.hash,
+            seq: Exact(self.head.count.saturating_add(1)),
+            session: self.session.as_ref().map(SessionId::as_str).map(bounded),
+            status: event.status,
+            summary: Cow::Borrowed(&event.summary),
+            task: self.task.as_ref().map(TaskId::as_str).map(bounded),
+            tool: event.tool.as_deref().map(Cow::Borrowed),
+            v: VERSION,
+            warning: event.warning,
+        }
+    }
+}
+
+fn bounded(text: &str) -> Cow<'_, str> {
+    cut(Cow::Borrowed(text), MAX_TEXT)
 }
 
 /// Adds the line of a record that follows `head`, and returns the head that it makes.

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt::Write};
 
 use super::{
     event_digest,
-    record::{MAX_SUMMARY, MAX_TEXT, cut},
+    format::{MAX_SUMMARY, MAX_TEXT, cut},
 };
 use crate::conversation::{
     CorrId, Digest, DomainEvent, Located, NormalizedEntry, Position, Session, SessionId, Text,

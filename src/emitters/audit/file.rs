@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{About, AuditChain, Head, Verified, Verifier, record::MAX_LINE};
+use super::{About, AuditChain, Head, Verified, Verifier, format::MAX_LINE};
 use crate::{
     conversation::{DomainEvent, Located},
     files::{owner_only, sync_name},

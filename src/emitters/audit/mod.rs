@@ -108,6 +108,7 @@ mod canonical;
 mod chain;
 mod event_record;
 mod file;
+mod format;
 mod record;
 #[cfg(feature = "sign")]
 mod sign;
@@ -120,6 +121,6 @@ pub use self::{
     chain::{AuditChain, Head},
     event_record::EventRecord,
     file::{AuditError, AuditFile, SyncPolicy},
-    record::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
+    format::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
     verify::{About, BrokenRecord, Problem, Signature, Verified, Verifier, verify},
 };

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Head,
     about::{GAP, SIGNATURE, TRAIL},
-    record::{MAX_LINE, VERSION},
+    format::{MAX_LINE, VERSION},
 };
 use crate::conversation::Digest;
 

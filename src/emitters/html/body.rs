@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::{
-    call::is_title_of,
     diff,
     found::Found,
     icon::icon,
@@ -11,6 +10,7 @@ use super::{
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
     text::{line, text},
+    title::is_title_of,
 };
 use crate::{
     conversation::{

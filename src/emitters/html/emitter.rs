@@ -9,9 +9,10 @@ use maud::Render;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    entry::{Rendered, Setting, render},
+    entry::render,
     fragment::{Fragment, Place},
     seam::{self, Seam},
+    setting::{Rendered, Setting},
     text::text,
 };
 use crate::{

@@ -8,6 +8,7 @@ use super::{
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
     seam::Seam,
+    setting::{Rendered, Setting},
     text::{first_line, line, text},
     time,
 };
@@ -18,47 +19,10 @@ const LONG_PROMPT: usize = 40;
 /// The same for prompts of sub-agents, which the agent wrote.
 const LONG_TASK: usize = 0;
 
-/// What an entry does not say of itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Setting {
-    /// Its number, if it is a prompt of a person.
-    pub(super) turn: Option<u64>,
-    /// Whether it is a part of a sub-agent's work.
-    pub(super) is_within: bool,
-    /// Whether it is a seam of the conversation.
-    pub(super) seam: Option<Seam>,
-    /// Whether it still grows.
-    pub(super) is_open: bool,
-    /// Whether it was made at once with the calls before and behind it.
-    pub(super) with_last: bool,
-    pub(super) with_next: bool,
-    /// The entries of its sub-agent, and how many of them went wrong.
-    pub(super) entries: u64,
-    pub(super) bad: u64,
-}
-
-/// The HTML of an entry, and where it goes on.
-pub(super) struct Rendered {
-    pub(super) html: String,
-    pub(super) inside: Option<usize>,
-}
-
 pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered {
     match &entry.entry_type {
         NormalizedEntryType::ToolUse(tool) => call::render(index, entry, tool, setting),
         _ => said(index, entry, setting),
-    }
-}
-
-/// The time, which is the link to the entry.
-pub(super) fn at(index: EntryIdx, entry: &NormalizedEntry) -> Markup {
-    html! {
-        a.at href={ "#e" (index.get()) } title="Link to this entry" {
-            @match entry.timestamp.and_then(time::of_day) {
-                Some(time) => (time),
-                None => { "#" (index.get()) },
-            }
-        }
     }
 }
 
@@ -78,7 +42,7 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered
             data-mark=[setting.seam.map(Seam::name)] aria-busy=[is_open.then_some("true")]
             tabindex="-1" aria-label=(label)
         {
-            (at(index, entry))
+            (time::link(index, entry))
             @if !is_open { (body(kind, &words, setting)) }
         }
     };

@@ -37,8 +37,10 @@ mod output;
 mod page;
 mod path;
 mod seam;
+mod setting;
 mod text;
 mod time;
+mod title;
 mod words;
 
 pub use self::{

@@ -3,7 +3,10 @@
 use jiff::{Timestamp as Moment, fmt::strtime, tz::TimeZone};
 use maud::{Markup, html};
 
-use crate::{conversation::Timestamp, emitters::human};
+use crate::{
+    conversation::{EntryIdx, NormalizedEntry, Timestamp},
+    emitters::human,
+};
 
 /// A moment in UTC by a format of `strftime`; nothing for a moment that no calendar has.
 pub(super) fn format(at: Timestamp, format: &str) -> Option<String> {
@@ -12,8 +15,20 @@ pub(super) fn format(at: Timestamp, format: &str) -> Option<String> {
 }
 
 /// `<time>` with the time of day.
-pub(super) fn of_day(at: Timestamp) -> Option<Markup> {
+fn of_day(at: Timestamp) -> Option<Markup> {
     stamped(at, "%H:%M:%S")
+}
+
+/// The time, which is the link to the entry.
+pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry) -> Markup {
+    html! {
+        a.at href={ "#e" (index.get()) } title="Link to this entry" {
+            @match entry.timestamp.and_then(of_day) {
+                Some(time) => (time),
+                None => { "#" (index.get()) },
+            }
+        }
+    }
 }
 
 /// `<time>` by a format of `strftime`.

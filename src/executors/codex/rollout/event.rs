@@ -112,7 +112,10 @@ impl<'a> Event<'a> {
             "agent_reasoning" | "agent_reasoning_raw_content" => {
                 Self::Thought(payload.text("text").unwrap_or_default())
             }
-            "token_count" => token_count::take(payload),
+            "token_count" => {
+                let [total, last] = token_count::take(payload);
+                Self::TokenCount { total, last }
+            }
             "dynamic_tool_call_request" => {
                 let id = payload.corr_id("callId").or_else(|| payload.corr_id("call_id"));
                 payload.ignore(&["startedAtMs", "started_at_ms"]);

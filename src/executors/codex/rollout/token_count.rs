@@ -1,17 +1,19 @@
 //! `token_count`: what the thread used so far, and how much of the account's limits is left.
 
-use super::event::Event;
-use crate::executors::{codex::usage::take_usage, wire::Object};
+use crate::{
+    conversation::TokenUsage,
+    executors::{codex::usage::take_usage, wire::Object},
+};
 
-/// Takes the payload. What nobody knows of its objects stays, as `rate_limits.name`.
-pub(super) fn take<'a>(payload: &mut Object<'_>) -> Event<'a> {
+/// Takes all tokens of the thread so far, and those of the last request. What nobody knows of its objects stays, as `rate_limits.name`.
+pub(super) fn take(payload: &mut Object<'_>) -> [Option<TokenUsage>; 2] {
     take_rate_limits(payload);
     let mut info = payload.object("info").unwrap_or_default();
     info.ignore(&["model_context_window"]);
     let total = take_usage(&mut info, "total_token_usage");
     let last = take_usage(&mut info, "last_token_usage");
     payload.adopt("info", info);
-    Event::TokenCount { total, last }
+    [total, last]
 }
 
 /// Limits are the account's, and nothing of the conversation.
