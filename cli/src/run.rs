@@ -116,7 +116,13 @@ impl Program {
                 executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
             })
             .mut_subcommand("run", |verb| {
-                executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
+                let verb = executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()));
+                // Without a server, nobody can ask.
+                #[cfg(feature = "serve")]
+                let verb = ["token", "hosts"]
+                    .into_iter()
+                    .fold(verb, |verb, option| verb.mut_arg(option, |arg| arg.requires("address")));
+                verb
             })
             .mut_subcommand("export", executor)
             .mut_subcommand("ingest", executor)

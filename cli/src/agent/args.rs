@@ -1,9 +1,13 @@
 //! The options of `foldline run`.
 
+#[cfg(feature = "serve")]
+use std::net::SocketAddr;
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
+#[cfg(feature = "serve")]
+use crate::serve::Access;
 use crate::{
     options::{Color, EXIT_CODES},
     sink::SinkName,
@@ -30,8 +34,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) log: Option<PathBuf>,
 
-    /// Read the log into this database in the end, also if the agent was interrupted. Without --log, the log is
-    /// kept in the user's folder for data
+    /// Read the log into this database while the agent works, about every second, and in the end, also if the
+    /// agent was interrupted. Without --log, the log is kept in the user's folder for data
     #[arg(long, value_name = "FILE")]
     pub(super) db: Option<PathBuf>,
 
@@ -57,6 +61,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(super) width: Option<u16>,
 
+    #[cfg(feature = "serve")]
+    #[command(flatten, next_help_heading = "Options of --serve")]
+    pub(super) served: ServedArgs,
+
     /// The command that starts the agent, with its arguments
     #[arg(
         required = true,
@@ -65,4 +73,28 @@ pub(crate) struct RunArgs {
         value_name = "COMMAND"
     )]
     pub(super) command: Vec<OsString>,
+}
+
+/// Who may watch the agent, and where.
+#[cfg(feature = "serve")]
+#[derive(Debug, Args)]
+pub(super) struct ServedArgs {
+    /// Show the session in the browser while the agent works: see `serve`. The link is printed to standard error.
+    /// The server ends with the agent, as soon as the pages that are open have what came last. Without --db, the
+    /// database goes with it
+    #[arg(long = "serve", value_name = "ADDRESS")]
+    pub(super) address: Option<SocketAddr>,
+
+    #[command(flatten)]
+    pub(super) access: Access,
+}
+
+impl RunArgs {
+    /// Whether the session is shown in the browser.
+    pub(super) fn is_served(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return self.served.address.is_some();
+        #[cfg(not(feature = "serve"))]
+        false
+    }
 }

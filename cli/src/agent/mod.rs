@@ -6,13 +6,16 @@
 
 mod args;
 mod child;
+mod files;
+mod rows;
+mod watched;
 mod weave;
 
 use std::{
     convert::Infallible,
     fs::File,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::ExitStatus,
 };
 
@@ -20,19 +23,20 @@ use foldline::{
     conversation::Timestamp,
     emitters::transcript::TranscriptStyle,
     executors::DynExecutor,
-    files::{owner_only, owner_only_folder},
+    files::owner_only,
     processor::{DEFAULT_MAX_LINE, Finished},
 };
 
 pub(super) use self::args::RunArgs;
 use self::{
     child::{Child, Stream},
+    files::Files,
+    watched::Watched,
     weave::Weave,
 };
 use crate::{
-    distinct::DistinctFiles,
     error::Error,
-    exit, homes, ingest,
+    exit,
     log::Recognition,
     options::width,
     pipeline::{self, LogProcessor},
@@ -42,10 +46,10 @@ use crate::{
 
 /// Runs an agent to its end. The exit code is the agent's, unless the agent succeeded and something else did not.
 pub(super) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
-    let path = log_path(args)?;
-    check_files(args, path.as_deref())?;
+    let files = Files::of(args)?;
     let sinks = sinks(program, args)?;
-    let log = path.as_deref().map(create).transpose()?;
+    let watched = Watched::start(program, args, &files)?;
+    let log = files.create_log()?;
     let child = Child::start(&args.command, args.tap)?;
     let mut session = Session::new(program, args, sinks, log)?;
     let mut weave = Weave::default();
@@ -58,17 +62,17 @@ pub(super) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
             Stream::Input | Stream::Output => weave.stdout(&piece, &mut log),
         }
         listened = listened.and_then(|()| session.push(&log));
+        if let Some(format) = session.format() {
+            watched.grew(format);
+        }
     }
     let mut rest = Vec::new();
     weave.finish(now(), &mut rest);
     let ended = child.wait().map_err(Error::Output)?;
-    let failed = listened.and_then(|()| session.push(&rest)).and_then(|()| session.finish())?;
-    let stored = match (&args.db, &path) {
-        (Some(db), Some(log)) => {
-            ingest::ingest_run(program, log, db, args.task.clone(), args.audit.clone())?
-        }
-        _ => exit::FINE,
-    };
+    let pushed = listened.and_then(|()| session.push(&rest));
+    let format = session.format().unwrap_or(&args.executor);
+    let failed = pushed.and_then(|()| session.finish())?;
+    let stored = watched.finish(format)?;
     Ok(match exit_code(ended) {
         exit::FINE if failed => exit::FAILED,
         exit::FINE => stored,
@@ -87,39 +91,6 @@ fn exit_code(ended: ExitStatus) -> u8 {
 
 fn now() -> Timestamp {
     Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
-}
-
-/// Where the log is written, if anywhere.
-fn log_path(args: &RunArgs) -> Result<Option<PathBuf>, Error> {
-    if args.log.is_some() || args.db.is_none() {
-        return Ok(args.log.clone());
-    }
-    let folder = homes::data_folder()?.join("runs");
-    owner_only_folder(&folder).map_err(|error| Error::output(&folder, &error))?;
-    let moment = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ");
-    Ok(Some(folder.join(format!("{moment}-{}.jsonl", std::process::id()))))
-}
-
-fn check_files(args: &RunArgs, log: Option<&Path>) -> Result<(), Error> {
-    let mut files = DistinctFiles::default();
-    if let Some(log) = log {
-        files.output("--log", log)?;
-    }
-    if let Some(db) = &args.db {
-        files.database(db)?;
-    }
-    if let Some(audit) = &args.audit {
-        files.output("--audit", audit)?;
-    }
-    files.stdout()?;
-    files.stderr()?;
-    SinkName::name_files(&args.sinks, &mut files)
-}
-
-/// The log of a run holds this run and nothing else.
-fn create(path: &Path) -> Result<File, Error> {
-    let created = owner_only().write(true).create_new(true).open(path);
-    created.map_err(|error| Error::output(path, &error))
 }
 
 fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
@@ -160,7 +131,7 @@ enum Reading<'p> {
         seen: Vec<u8>,
         sinks: Sinks,
     },
-    Known(Box<LogProcessor<Sinks>>),
+    Known(&'static str, Box<LogProcessor<Sinks>>),
     /// Nobody knows what agent it is.
     Unrecognised(Error),
 }
@@ -193,6 +164,14 @@ impl<'p> Session<'p> {
         Ok(())
     }
 
+    /// The format of the log, as soon as it is known.
+    fn format(&self) -> Option<&'static str> {
+        match self.reading {
+            Reading::Known(format, _) => Some(format),
+            Reading::Unknown { .. } | Reading::Unrecognised(_) => None,
+        }
+    }
+
     /// The end of the log. Returns whether an output failed.
     fn finish(mut self) -> Result<bool, Error> {
         if let Some(log) = &self.log {
@@ -200,7 +179,7 @@ impl<'p> Session<'p> {
         }
         self.reading.push(&[], true);
         match self.reading {
-            Reading::Known(processor) => {
+            Reading::Known(_, processor) => {
                 let Finished { counts, emitter, .. } = processor.finish(nothing);
                 let mut sinks = emitter.into_inner().into_inner();
                 sinks.conclude(counts);
@@ -217,12 +196,13 @@ impl<'p> Session<'p> {
 impl Reading<'_> {
     fn known(executor: DynExecutor, sinks: Sinks) -> Self {
         let span = tracing::debug_span!("source", path = "run", format = tracing::field::Empty);
-        Self::Known(Box::new(pipeline::begin(executor, sinks, DEFAULT_MAX_LINE, span)))
+        let format = executor.format().name;
+        Self::Known(format, Box::new(pipeline::begin(executor, sinks, DEFAULT_MAX_LINE, span)))
     }
 
     fn push(&mut self, bytes: &[u8], is_end: bool) {
         match self {
-            Self::Known(processor) => {
+            Self::Known(_, processor) => {
                 processor.push(bytes, nothing);
                 pipeline::emitter_mut(processor).flush();
             }

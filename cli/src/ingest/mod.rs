@@ -19,6 +19,7 @@ mod outputs;
 mod parallel;
 mod plan;
 mod read;
+mod run_log;
 mod summary;
 mod walk;
 mod write;
@@ -38,6 +39,7 @@ pub(super) use self::{
     args::IngestArgs,
     outputs::{MAX_FIRST, StoredTrail},
     plan::copies,
+    run_log::RunLog,
 };
 use self::{
     maintenance::MaintenanceThread,
@@ -77,23 +79,6 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
         let _ = writeln!(io::stderr(), "foldline: {message}");
     }
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
-}
-
-/// Reads the log of a run that has ended into a database. Returns the exit code.
-pub(super) fn ingest_run(
-    program: &Program,
-    log: &Path,
-    db: &Path,
-    task: Option<String>,
-    audit: Option<PathBuf>,
-) -> Result<u8, Error> {
-    let args = IngestArgs { task, audit, complete: true, wait: 10, ..IngestArgs::default() };
-    let (summary, totals) = ingest(program, &args, &[log.to_owned()], db)?;
-    if !summary.has_failures() {
-        return Ok(exit::FINE);
-    }
-    summary.print(&mut io::stderr().lock(), totals).map_err(Error::Output)?;
-    Ok(exit::FAILED)
 }
 
 /// Brings a database up to date with these logs and folders of logs. Returns whether all of them could be read.

@@ -22,11 +22,18 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7433")]
     pub(super) listen: SocketAddr,
 
+    #[command(flatten)]
+    pub(super) access: Access,
+}
+
+/// Who may ask, besides this machine.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Access {
     /// Demand the token from this machine too, where other people use it
     #[arg(long)]
-    pub(super) token: bool,
+    pub(crate) token: bool,
 
     /// A name of this machine that requests may use, besides `localhost` and addresses. May be given again
     #[arg(long = "host", value_name = "NAME")]
-    pub(super) hosts: Vec<String>,
+    pub(crate) hosts: Vec<String>,
 }

@@ -132,12 +132,13 @@ impl Reader {
             if let Some(event) = self.taken.pop_front() {
                 return Some(event);
             }
-            if self.live.has_ended() {
-                return None;
-            }
+            let is_over = self.live.is_over();
             self.changed.borrow_and_update();
-            let waits = self.take();
+            let waits = self.take(is_over);
             if self.taken.is_empty() {
+                if is_over {
+                    return None;
+                }
                 tokio::select! {
                     changed = self.changed.changed() => changed.ok()?,
                     () = sleep_until(waits) => {}
@@ -146,8 +147,8 @@ impl Reader {
         }
     }
 
-    /// Takes what is there. Returns until when to wait if there is nothing.
-    fn take(&mut self) -> Instant {
+    /// Takes what is there, and at the end everything. Returns until when to wait if there is nothing.
+    fn take(&mut self, is_over: bool) -> Instant {
         let rarely = Instant::now() + RARELY;
         let mut document = self.live.document();
         // What is still being read for the first time comes at once, and not in pieces.
@@ -176,7 +177,8 @@ impl Reader {
         if self.view == View::Patches {
             return rarely;
         }
-        let status = status(&document, self.live.grew());
+        let grew = self.live.grew().filter(|_| !is_over);
+        let status = status(&document, grew);
         if self.status != Some(status) {
             self.status = Some(status);
             self.taken.push_back(Event::default().event("status").data(status.as_str()));
@@ -185,7 +187,7 @@ impl Reader {
         if self.facts == Some(events) {
             return rarely;
         }
-        if self.facts_due > Instant::now() {
+        if self.facts_due > Instant::now() && !is_over {
             return self.facts_due;
         }
         self.taken.push_back(Event::default().event("facts").data(&*document.facts()));

@@ -21,7 +21,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{args::ServeArgs, token::Token};
+use super::{args::Access, token::Token};
 use crate::error::Error;
 
 /// What a page may load and run.
@@ -41,10 +41,10 @@ struct Rules {
 
 impl Guard {
     /// The rules for a server that listens there.
-    pub(super) fn new(address: SocketAddr, args: &ServeArgs) -> Result<Self, Error> {
-        let needs_token = args.token || !address.ip().is_loopback();
+    pub(super) fn new(address: SocketAddr, access: &Access) -> Result<Self, Error> {
+        let needs_token = access.token || !address.ip().is_loopback();
         let token = needs_token.then(Token::random).transpose()?;
-        let hosts = args.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        let hosts = access.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         // Cookies do not know of ports: several servers may run here.
         let cookie = format!("foldline_{}", address.port());
         Ok(Self(Arc::new(Rules { address, hosts, token, cookie })))

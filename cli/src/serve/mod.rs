@@ -9,6 +9,7 @@
 mod api;
 mod app;
 mod args;
+mod beside;
 mod events;
 mod explain;
 mod guard;
@@ -17,19 +18,28 @@ mod live;
 mod page;
 mod request;
 mod routes;
+mod server;
 mod sessions;
 mod status;
 mod token;
 mod update;
 
 use std::{
-    io::{self, Write},
-    net::{SocketAddr, TcpListener},
-    sync::Arc,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
-pub(super) use self::args::ServeArgs;
-use self::{app::App, guard::Guard, update::Updates};
+use tokio::time::sleep;
+
+use self::{
+    app::App,
+    server::{Ending, Server},
+    update::Updates,
+};
+pub(super) use self::{
+    args::{Access, ServeArgs},
+    beside::Beside,
+};
 use crate::{
     distinct::DistinctFiles, error::Error, exit, homes::or_homes, program::Program,
     signal::stop_flag,
@@ -45,43 +55,18 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     }
     let stop = stop_flag()?;
     // Before the logs are read, which may take a while.
-    let listener = TcpListener::bind(args.listen);
-    let listener = listener.map_err(|error| listening(args.listen, &error))?;
+    let server = Server::bind(args.listen, &args.access)?;
     let updates = Updates::start(program, paths, &database)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| listening(args.listen, &error))?;
-    runtime.block_on(async {
-        let listener = listener
-            .set_nonblocking(true)
-            .and_then(|()| tokio::net::TcpListener::from_std(listener))
-            .map_err(|error| listening(args.listen, &error))?;
-        let address = listener.local_addr().map_err(|error| listening(args.listen, &error))?;
-        let guard = Guard::new(address, args)?;
-        // Whether this is read has no effect.
-        let _ = writeln!(io::stderr(), "foldline: listening on {}", guard.link());
-        let app = Arc::new(App::new(program, database, updates.subscribe()));
-        let routes = routes::routes(app, guard);
-        let served = axum::serve(listener, routes);
-        tokio::select! {
-            served = async { served.await } => served.map_err(|error| listening(address, &error)),
-            () = stopped(&stop) => Ok(()),
-        }
-    })?;
-    // A thread may still read a log: it writes nothing, and ends with the process.
-    runtime.shutdown_background();
+    server.announce();
+    let app = App::new(program, database, updates.subscribe());
+    server.run(app, stopped(&stop), Ending::AtOnce)?;
     updates.stop();
     Ok(exit::FINE)
 }
 
 /// Returns when the program is told to end.
-async fn stopped(stop: &std::sync::atomic::AtomicBool) {
-    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+async fn stopped(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        sleep(Duration::from_millis(100)).await;
     }
-}
-
-fn listening(address: SocketAddr, error: &io::Error) -> Error {
-    Error::WrongUse(format!(
-        "cannot listen on {address}: {error}; choose another address with --listen"
-    ))
 }

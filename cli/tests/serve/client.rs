@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::{Path, PathBuf},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server of the logs in a folder; it ends with the value.
 pub(crate) struct Server {
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) address: String,
     /// The link that was printed.
     pub(crate) link: String,
@@ -27,6 +27,11 @@ impl Server {
         let mut command = foldline();
         command.arg("serve").arg(logs).arg("--db").arg(database);
         command.args(["--listen", "127.0.0.1:0"]).args(more);
+        Self::of(command)
+    }
+
+    /// A server that this command starts.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
         let mut lines = said.lines().map(Result::unwrap);
@@ -113,6 +118,15 @@ pub(crate) struct Event {
 }
 
 impl Events {
+    /// What comes until the server ends the stream.
+    pub(crate) fn rest(mut self) -> Vec<Event> {
+        let mut rest = Vec::new();
+        while !self.0.fill_buf().unwrap().is_empty() {
+            rest.extend(self.next_within(PATIENCE));
+        }
+        rest
+    }
+
     /// The next event.
     pub(crate) fn next(&mut self) -> Event {
         let begun = Instant::now();
@@ -149,6 +163,15 @@ impl Events {
     /// The next event of this name.
     pub(crate) fn next_named(&mut self, name: &str) -> Event {
         std::iter::repeat_with(|| self.next()).find(|event| event.name == name).unwrap()
+    }
+}
+
+/// Waits until something holds.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -8,5 +8,6 @@ mod logs;
 mod browser;
 mod client;
 mod pages;
+mod run;
 mod safety;
 mod streams;

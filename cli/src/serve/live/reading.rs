@@ -40,7 +40,7 @@ pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, d
         document.failure = read.err().map(|error| error.to_string());
         document.set_current();
         drop(document);
-        live.notify();
+        live.set_read();
     });
 }
 
@@ -73,6 +73,8 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result
     let mut processor = pipeline::begin(executor, publish, DEFAULT_MAX_LINE, log.span());
     let mut read = 0;
     while !processor.is_done() {
+        // What comes to the end of a log after it is complete has come to its end.
+        let is_whole = live.is_complete();
         match log.step()? {
             Step::Bytes(bytes) => {
                 read += bytes.len() as u64;
@@ -92,6 +94,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result
                 processor.next_file(|_| {});
                 live.notify();
             }
+            Step::Idle if is_whole => break,
             Step::Idle => {
                 let events = live.document().events();
                 processor.flush_last_line(|_| {});
@@ -114,7 +117,10 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result
     live.document().set_current();
     live.notify();
     // Should it grow, it is read anew.
-    while !live.has_ended() && fs::metadata(&source.path).is_ok_and(|now| now.len() == length) {
+    while !live.has_ended()
+        && !live.is_complete()
+        && fs::metadata(&source.path).is_ok_and(|now| now.len() == length)
+    {
         thread::sleep(RARELY);
     }
     if is_complete {

@@ -23,6 +23,10 @@ pub(in crate::serve) struct LiveSession {
     document: Mutex<Document>,
     changed: watch::Sender<u64>,
     pub(super) stop: Arc<AtomicBool>,
+    /// The log grows no more: nobody writes to it.
+    is_complete: Arc<AtomicBool>,
+    /// It was read to its end, and is not read any more.
+    is_read: AtomicBool,
     viewers: AtomicUsize,
     /// When somebody last asked.
     asked: Mutex<Instant>,
@@ -34,7 +38,8 @@ pub(in crate::serve) struct LiveSession {
 pub(in crate::serve) struct Viewer(Arc<LiveSession>);
 
 impl LiveSession {
-    pub(in crate::serve) fn new() -> Result<Self, Error> {
+    /// A session that is not read yet. `is_complete` says, now or later, that the log grows no more.
+    pub(in crate::serve) fn new(is_complete: Arc<AtomicBool>) -> Result<Self, Error> {
         let epoch = getrandom::u64()
             .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
         Ok(Self {
@@ -42,6 +47,8 @@ impl LiveSession {
             document: Mutex::default(),
             changed: watch::Sender::new(0),
             stop: Arc::default(),
+            is_complete,
+            is_read: AtomicBool::new(false),
             viewers: AtomicUsize::new(0),
             asked: Mutex::new(Instant::now()),
             grew: Mutex::new(None),
@@ -73,6 +80,21 @@ impl LiveSession {
     pub(in crate::serve) fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.notify();
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::Relaxed)
+    }
+
+    /// It was read to its end.
+    pub(super) fn set_read(&self) {
+        self.is_read.store(true, Ordering::Relaxed);
+        self.notify();
+    }
+
+    /// Whether nothing comes any more: who has everything may go.
+    pub(in crate::serve) fn is_over(&self) -> bool {
+        self.has_ended() || (self.is_complete() && self.is_read.load(Ordering::Relaxed))
     }
 
     pub(in crate::serve) fn set_grew(&self, at: Option<SystemTime>) {

@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -19,7 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The sessions that somebody looks at, by their number in the database.
 #[derive(Default)]
-pub(in crate::serve) struct LiveSessions(Mutex<BTreeMap<i64, Arc<LiveSession>>>);
+pub(in crate::serve) struct LiveSessions {
+    sessions: Mutex<BTreeMap<i64, Arc<LiveSession>>>,
+    are_complete: Arc<AtomicBool>,
+}
 
 impl LiveSessions {
     /// The session with this number, which is read to its end now, or soon.
@@ -30,13 +36,13 @@ impl LiveSessions {
         database: Database,
     ) -> Result<Arc<LiveSession>, Error> {
         let live = {
-            let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sessions = self.sessions();
             sessions.retain(|_, live| !live.has_ended());
             match sessions.get(&source.session) {
                 Some(live) => Arc::clone(live),
                 None => {
                     make_room(&mut sessions)?;
-                    let live = Arc::new(LiveSession::new()?);
+                    let live = Arc::new(LiveSession::new(Arc::clone(&self.are_complete))?);
                     sessions.insert(source.session, Arc::clone(&live));
                     reading::start(program, Arc::clone(&live), source, database);
                     live
@@ -49,6 +55,16 @@ impl LiveSessions {
             async { while !live.document().is_current() && changed.changed().await.is_ok() {} };
         let _ = tokio::time::timeout(PATIENCE, is_current).await;
         Ok(live)
+    }
+
+    /// All logs are complete. Their sessions end where they do, and readers when they have everything.
+    pub(in crate::serve) fn complete(&self) {
+        self.are_complete.store(true, Ordering::Relaxed);
+        self.sessions().values().for_each(|live| live.notify());
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<LiveSession>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

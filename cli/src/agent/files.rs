@@ -1,0 +1,76 @@
+//! [`Files`]: the log of a run, and its database.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+use foldline::files::{owner_only, owner_only_folder};
+
+use super::args::RunArgs;
+use crate::{distinct::DistinctFiles, error::Error, homes, sink::SinkName};
+
+/// The log of a run, and its database, as far as it has them.
+pub(super) struct Files {
+    pub(super) log: Option<PathBuf>,
+    pub(super) db: Option<PathBuf>,
+    /// Nobody asked for the database: it is there for who looks at the run, and goes with it.
+    is_passing: bool,
+}
+
+impl Files {
+    /// The files that were named. For a database there has to be a log, and for a server both.
+    pub(super) fn of(args: &RunArgs) -> Result<Self, Error> {
+        let is_passing = args.is_served() && args.db.is_none();
+        let (mut log, mut db) = (args.log.clone(), args.db.clone());
+        if is_passing || (log.is_none() && db.is_some()) {
+            let folder = homes::data_folder()?.join("runs");
+            owner_only_folder(&folder).map_err(|error| Error::output(&folder, &error))?;
+            let moment = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ");
+            let name = format!("{moment}-{}", std::process::id());
+            log.get_or_insert_with(|| folder.join(format!("{name}.jsonl")));
+            db.get_or_insert_with(|| folder.join(format!("{name}.db")));
+        }
+        let files = Self { log, db, is_passing };
+        files.check(args)?;
+        Ok(files)
+    }
+
+    fn check(&self, args: &RunArgs) -> Result<(), Error> {
+        let mut files = DistinctFiles::default();
+        if let Some(log) = &self.log {
+            files.output("--log", log)?;
+        }
+        if let Some(db) = &self.db {
+            files.database(db)?;
+        }
+        if let Some(audit) = &args.audit {
+            files.output("--audit", audit)?;
+        }
+        files.stdout()?;
+        files.stderr()?;
+        SinkName::name_files(&args.sinks, &mut files)
+    }
+
+    /// Makes the log. It holds this run and nothing else.
+    pub(super) fn create_log(&self) -> Result<Option<File>, Error> {
+        let create = |path: &Path| {
+            let created = owner_only().write(true).create_new(true).open(path);
+            created.map_err(|error| Error::output(path, &error))
+        };
+        self.log.as_deref().map(create).transpose()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        if let (true, Some(db)) = (self.is_passing, &self.db) {
+            for suffix in ["", "-wal", "-shm"] {
+                let mut path = db.clone().into_os_string();
+                path.push(suffix);
+                // What is left is private, and of no use to anybody.
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}

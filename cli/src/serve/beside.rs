@@ -1,0 +1,52 @@
+//! [`Beside`]: a server beside an agent, for `foldline run`.
+
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    thread::{self, JoinHandle},
+};
+
+use tokio::sync::{oneshot, watch};
+
+use super::{
+    app::App,
+    args::Access,
+    server::{Ending, Server},
+};
+use crate::{error::Error, program::Program};
+
+/// A server on a thread of its own, of a database that somebody else keeps up to date.
+pub(crate) struct Beside {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<Result<(), Error>>,
+}
+
+impl Beside {
+    /// Starts it, and says where it is. Returns what is to be called when the database was updated, and dropped
+    /// when it will not be again.
+    pub(crate) fn start(
+        program: &Program,
+        database: PathBuf,
+        address: SocketAddr,
+        access: &Access,
+    ) -> Result<(Self, impl FnMut() + Send + use<>), Error> {
+        let server = Server::bind(address, access)?;
+        server.announce();
+        let (updates, is_updated) = watch::channel(0);
+        let app = App::new(program, database, is_updated);
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::spawn(move || {
+            server.run(app, async { drop::<Result<(), _>>(stopped.await) }, Ending::WhenRead)
+        });
+        Ok((Self { stop, thread }, move || updates.send_modify(|updates: &mut u64| *updates += 1)))
+    }
+
+    /// The agent has ended, and its log is complete: ends when its readers have everything.
+    pub(crate) fn end(self) -> Result<(), Error> {
+        drop(self.stop);
+        match self.thread.join() {
+            Ok(served) => served,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! [`Server`]: answers requests at an address until it is told to end.
+
+use std::{
+    future::{Future, IntoFuture},
+    io::{self, Write},
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{runtime::Builder, sync::oneshot, time::sleep};
+
+use super::{app::App, args::Access, guard::Guard, routes};
+use crate::error::Error;
+
+/// How long readers have for what came last.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A server that has its address, and does not answer yet.
+pub(super) struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    guard: Guard,
+}
+
+impl Server {
+    pub(super) fn bind(address: SocketAddr, access: &Access) -> Result<Self, Error> {
+        let bound = TcpListener::bind(address).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        });
+        let (listener, address) = bound.map_err(|error| cannot_listen(address, &error))?;
+        Ok(Self { listener, address, guard: Guard::new(address, access)? })
+    }
+
+    /// Says where it is, on standard error.
+    pub(super) fn announce(&self) {
+        // Whether this is read has no effect.
+        let _ = writeln!(io::stderr(), "foldline: listening on {}", self.guard.link());
+    }
+
+    /// Answers until `stop` is there, and then ends in this way.
+    pub(super) fn run(
+        self,
+        app: App,
+        stop: impl Future<Output = ()>,
+        ending: Ending,
+    ) -> Result<(), Error> {
+        let Self { listener, address, guard } = self;
+        let fail = |error| cannot_listen(address, &error);
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(fail)?;
+        let served = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let app = Arc::new(app);
+            let (close, closed) = oneshot::channel::<()>();
+            let routes = routes::routes(Arc::clone(&app), guard);
+            let served =
+                axum::serve(listener, routes).with_graceful_shutdown(async { drop(closed.await) });
+            let ended = async {
+                stop.await;
+                if ending == Ending::WhenRead {
+                    app.live.complete();
+                    drop(close);
+                    sleep(GRACE).await;
+                }
+            };
+            tokio::select! {
+                served = served.into_future() => served,
+                () = ended => Ok(()),
+            }
+        });
+        // A thread may still read a log: it writes nothing, and ends with the process.
+        runtime.shutdown_background();
+        served.map_err(fail)
+    }
+}
+
+/// How a server ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Its readers will ask the next one for what they do not have.
+    AtOnce,
+    /// There will be no next one: when its readers have everything, as nothing comes any more.
+    WhenRead,
+}
+
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> Error {
+    Error::WrongUse(format!("cannot listen on {address}: {error}; choose another address"))
+}
