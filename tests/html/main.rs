@@ -5,5 +5,6 @@
 mod allowed;
 mod browser;
 mod golden;
+mod history;
 mod hostile;
 mod markdown;

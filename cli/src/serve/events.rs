@@ -26,7 +26,7 @@ use tokio::{
 
 use super::{
     live::{Document, Feed, LiveSession, Viewer},
-    page,
+    page::Window,
     status::Status,
 };
 
@@ -81,7 +81,7 @@ impl View {
 
     fn snapshot(self, document: &Document) -> String {
         match self {
-            Self::Page => serde_json::to_string(&page::feed(&document.page, None)),
+            Self::Page => serde_json::to_string(&Window::of(document.shown()).feed(None).concat()),
             Self::Patches => serde_json::to_string(&document.conversation),
         }
         // Strings and entries always have a JSON form.

@@ -8,6 +8,7 @@ mod logs;
 mod browser;
 mod client;
 mod pages;
+mod past;
 mod run;
 mod safety;
 mod streams;

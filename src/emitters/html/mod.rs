@@ -47,7 +47,8 @@ pub use self::{
     emitter::{HtmlEmitter, HtmlEmitterState, HtmlState},
     fragment::{Fragment, Place},
     icon::SPRITE,
-    page::{Page, SHEET},
+    page::{History, Page, SHEET, Snapshot},
+    seam::is_seam,
 };
 
 #[cfg(test)]

@@ -18,6 +18,11 @@ const COMPACTIONS: [&str; 4] =
 /// How Claude Code begins the summary that it goes on from.
 const RESUMES: [&str; 1] = ["This session is being continued from a previous conversation"];
 
+/// Whether the conversation was compacted at an entry, or goes on from an earlier one there.
+pub fn is_seam(entry: &NormalizedEntry) -> bool {
+    Seam::of(entry, true).is_some()
+}
+
 /// A seam, by what it is drawn as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seam {

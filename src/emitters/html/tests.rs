@@ -183,16 +183,16 @@ fn a_page_can_be_had_in_parts() {
     }
     page.apply(&DomainEvent::entry(command("pwd", None)));
     assert_eq!(page.end(), []);
-    let outermost: Vec<_> = page.outermost().map(EntryIdx::get).collect();
+    let outermost: Vec<_> = page.snapshot().outermost().map(EntryIdx::get).collect();
     assert_eq!(outermost, [0, 2]);
-    let of = |index| page.outermost_of(EntryIdx::new(index)).map(EntryIdx::get);
+    let of = |index| page.snapshot().outermost_of(EntryIdx::new(index)).map(EntryIdx::get);
     assert_eq!([0, 1, 2, 3].map(of), [Some(0), Some(0), Some(2), None]);
     let whole = page.render();
-    let (first, last) = (page.entries(0..2), page.entries(2..9));
+    let (first, last) = (page.snapshot().entries(0..2), page.snapshot().entries(2..9));
     assert!(first.contains("id=\"e1\"") && !first.contains("id=\"e2\""));
     assert!(whole.contains(&(first + &last)));
-    assert!(whole.contains(&page.about()) && whole.contains(&page.side()));
-    assert_eq!(page.entries(1..1), "");
+    assert!(whole.contains(&page.snapshot().about()) && whole.contains(&page.snapshot().side()));
+    assert_eq!(page.snapshot().entries(1..1), "");
 }
 
 #[test]

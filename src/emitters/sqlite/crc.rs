@@ -107,7 +107,7 @@ pub(super) fn execute_summed(
     row: &[&dyn ToSql],
     key: Option<i64>,
 ) -> rusqlite::Result<usize> {
-    let values: Vec<_> = row.iter().map(|value| value.to_sql()).collect::<Result<_, _>>()?;
+    let values: Vec<_> = row.iter().map(ToSql::to_sql).collect::<Result<_, _>>()?;
     let crc = sum(values.iter().map(|value| match value {
         ToSqlOutput::Borrowed(value) => *value,
         ToSqlOutput::Owned(value) => value.into(),

@@ -5,18 +5,20 @@ use std::sync::Arc;
 use foldline::{
     conversation::{Conversation, DomainEvent, EntryIdx, Located},
     emitters::{
-        html::{Fragment, Page, Place},
+        html::{Fragment, History, Place, Snapshot},
         patch::{PatchRecord, PatchStream},
     },
 };
 use serde::Serialize;
 
-use super::feed::Feed;
+use super::{feed::Feed, timeline::Timeline};
+use crate::serve::page;
 
 /// A session as it is now, and what changed last: as a page, and as the document of which programs get patches.
 #[derive(Default)]
 pub(in crate::serve) struct Document {
-    pub(in crate::serve) page: Page,
+    pub(in crate::serve) history: History,
+    pub(in crate::serve) timeline: Timeline,
     pub(in crate::serve) conversation: Conversation,
     patches: PatchStream,
     /// Changes of the page.
@@ -51,12 +53,17 @@ struct Facts<'f> {
     title: &'f str,
     about: &'f str,
     side: &'f str,
+    /// The map of the session, and how long it is.
+    map: &'f str,
+    length: u64,
 }
 
 impl Document {
     pub(super) fn apply(&mut self, event: &Located<DomainEvent>) {
         self.events += 1;
-        if let Some(fragment) = self.page.fragment(&event.item) {
+        let fragment = self.history.fragment(&event.item);
+        self.timeline.push(&event.item, fragment.as_ref());
+        if let Some(fragment) = fragment {
             self.publish(&fragment);
         }
         if let Some(record) = self.patches.record(event) {
@@ -66,12 +73,17 @@ impl Document {
 
     /// The log has ended.
     pub(super) fn end(&mut self) {
-        for fragment in self.page.end() {
+        for fragment in self.history.end() {
             self.publish(&fragment);
         }
         for record in self.patches.remaining().collect::<Vec<_>>() {
             self.change(&record);
         }
+    }
+
+    /// The session as it is now.
+    pub(in crate::serve) fn shown(&self) -> &Snapshot {
+        self.history.page().snapshot()
     }
 
     pub(super) fn set_current(&mut self) {
@@ -93,8 +105,10 @@ impl Document {
         {
             return Arc::clone(facts);
         }
-        let (title, about, side) = (self.page.title(), self.page.about(), self.page.side());
-        let facts = Facts { title: &title, about: &about, side: &side };
+        let shown = self.shown();
+        let (title, about, side) = (shown.title(), shown.about(), shown.side());
+        let (map, length) = (page::map(&self.timeline).into_string(), self.timeline.length());
+        let facts = Facts { title: &title, about: &about, side: &side, map: &map, length };
         let facts: Arc<str> = serde_json::to_string(&facts).unwrap_or_default().into();
         self.facts = Some((self.events, Arc::clone(&facts)));
         facts
@@ -109,7 +123,7 @@ impl Document {
             index: *index,
             place: *place,
             parent: *parent,
-            root: self.page.outermost_of(*index),
+            root: self.shown().outermost_of(*index),
             html,
         };
         // Strings and numbers always have a JSON form.

@@ -9,10 +9,12 @@ mod feed;
 mod reading;
 mod session;
 mod sessions;
+mod timeline;
 
 pub(super) use self::{
     document::Document,
     feed::Feed,
     session::{LiveSession, Viewer},
     sessions::LiveSessions,
+    timeline::{Mark, Moment, Step, Timeline},
 };

@@ -5,9 +5,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// A page with this title, which is text.
 pub(super) fn page(kind: &str, title: &str, body: &Markup) -> String {
+    page_in_time(kind, "live", title, body)
+}
+
+/// A page that shows the present (`live`), or the `past`.
+pub(super) fn page_in_time(kind: &str, time: &str, title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
-        html lang="en" data-page=(kind) data-show="all" data-time="live" {
+        html lang="en" data-page=(kind) data-show="all" data-time=(time) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -38,8 +43,8 @@ pub(super) fn brand() -> Markup {
     html! { a.brand href="/" aria-label="Foldline" { (icon("i", "fold")) span { "Foldline" } } }
 }
 
-/// The keys, and the choice of colours.
-pub(super) fn help(keys: &[(&[&str], &str)]) -> Markup {
+/// The keys, what else is to be known, and the choice of colours.
+pub(super) fn help(keys: &[(&[&str], &str)], more: &Markup) -> Markup {
     html! {
         div.help #help popover role="dialog" aria-labelledby="help-title" {
             h2 #help-title { "Keyboard" }
@@ -49,6 +54,7 @@ pub(super) fn help(keys: &[(&[&str], &str)]) -> Markup {
                     dd { (what) }
                 }
             }
+            (more)
             div.foot {
                 span #look { "Appearance" }
                 fieldset.seg aria-labelledby="look" {

@@ -31,7 +31,7 @@ pub(in crate::serve) fn list(
             div #list data-events="/events" { (rows(sessions, filter, zone)) }
         }
         p.vh role="status" #news {}
-        (help(&KEYS))
+        (help(&KEYS, &html! {}))
     };
     page("list", "Sessions", &body)
 }

@@ -1,18 +1,33 @@
 //! The pages, and parts of them.
 
+mod dock;
 mod explain;
 mod frame;
 mod list;
+mod map;
 mod session;
 mod window;
 
 pub(super) use self::{
+    dock::{end, words},
     explain::explain,
     frame::failure,
     list::{list, rows},
-    session::session,
-    window::{Wanted, feed, stretch},
+    map::map,
+    session::SessionPage,
+    window::{Wanted, Window},
 };
 
-/// The script of the pages.
-pub(super) const SCRIPT: &str = include_str!("page.js");
+/// The script of the pages: its files one after the other.
+pub(super) const SCRIPT: &str = concat!(
+    include_str!("script/frame.js"),
+    include_str!("script/keys.js"),
+    include_str!("script/list.js"),
+    include_str!("script/gaps.js"),
+    include_str!("script/changes.js"),
+    include_str!("script/stream.js"),
+    include_str!("script/follow.js"),
+    include_str!("script/time.js"),
+    include_str!("script/session.js"),
+    include_str!("script/start.js"),
+);

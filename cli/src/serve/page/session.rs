@@ -1,58 +1,93 @@
 //! The page of a session.
 
-use foldline::emitters::html::Page;
+use foldline::emitters::html::Snapshot;
 use maud::{Markup, PreEscaped, html};
 
 use super::{
-    frame::{brand, help, help_button, icon, line, page as frame},
-    window::feed,
+    dock::{dock, end},
+    frame::{brand, help, help_button, icon, line, page_in_time},
+    window::Window,
 };
-use crate::serve::status::Status;
+use crate::serve::{live::Timeline, status::Status};
 
-const KEYS: [(&[&str], &str); 9] = [
+const KEYS: [(&[&str], &str); 11] = [
     (&["j", "k"], "next, previous entry"),
     (&["n", "p"], "next, previous failure"),
     (&["]", "["], "next, previous turn"),
     (&["/"], "find"),
-    (&["l"], "to the end, and follow"),
+    (&["l"], "to the present, and follow"),
+    (&[",", "."], "one change back, on"),
+    (&["space"], "play, pause"),
     (&["o"], "open or fold the entry"),
     (&["u"], "to the call that it is within"),
     (&["y"], "copy the entry’s link"),
     (&["e"], "explain the entry"),
 ];
 
-/// The page of a session as it stands: `place` is the number of the last change that is in it.
-pub(in crate::serve) fn session(
-    number: i64,
-    page: &Page,
-    status: Status,
-    place: &str,
-    around: Option<usize>,
-    failure: Option<&str>,
-) -> String {
-    let title = page.title();
-    let body = html! {
-        a class="skip vh" href="#feed" { "Skip to the conversation" }
-        (top(&title))
-        main class="page session" {
-            (PreEscaped(page.about()))
-            div.feed #feed role="feed" aria-label="Conversation" aria-busy="false"
-                data-events={ "/sessions/" (number) "/fragments" } data-at=(place)
-                data-entries={ "/sessions/" (number) "/entries" } data-find={ "/sessions/" (number) "/find" }
-                data-explain={ "/sessions/" (number) "/explain" }
-            {
-                (PreEscaped(feed(page, around)))
+const LEGEND: [(&str, &str); 5] = [
+    ("says", "your messages"),
+    ("bars", "entries, by time"),
+    ("bads", "failures"),
+    ("subs", "sub-agents"),
+    ("seams", "compaction"),
+];
+
+/// The page of a session.
+pub(in crate::serve) struct SessionPage<'d> {
+    /// The number of the session.
+    pub(in crate::serve) number: i64,
+    pub(in crate::serve) shown: &'d Snapshot,
+    pub(in crate::serve) timeline: &'d Timeline,
+    /// The moment that is shown, if that is not the present.
+    pub(in crate::serve) moment: Option<usize>,
+    pub(in crate::serve) status: Status,
+    /// The epoch, and the number of the last change that is in the page.
+    pub(in crate::serve) place: &'d str,
+    /// The entry that was asked for.
+    pub(in crate::serve) around: Option<usize>,
+    /// Why the log is not read any further.
+    pub(in crate::serve) failure: Option<&'d str>,
+}
+
+impl SessionPage<'_> {
+    /// The page as HTML.
+    pub(in crate::serve) fn render(&self) -> String {
+        let Self { number, shown, timeline, moment, .. } = *self;
+        let title = shown.title();
+        let entries = Window::at(shown, moment).feed(self.around).concat();
+        let body = html! {
+            a class="skip vh" href="#feed" { "Skip to the conversation" }
+            (top(&title))
+            main class="page session" {
+                (PreEscaped(shown.about()))
+                div.feed #feed role="feed" aria-label="Conversation" aria-busy="false"
+                    data-session={ "/sessions/" (number) } data-at=(self.place) data-moment=[moment]
+                {
+                    (PreEscaped(entries))
+                    @if let Some(moment) = moment { (end(number, timeline, moment)) }
+                }
+                (PreEscaped(shown.side()))
+                @if let Some(failure) = self.failure {
+                    footer.colophon { p role="alert" { "The log is not read any further: " (line(failure)) } }
+                }
             }
-            (PreEscaped(page.side()))
-            @if let Some(failure) = failure {
-                footer.colophon { p role="alert" { "The log is not read any further: " (line(failure)) } }
-            }
+            (dock(timeline, moment, self.status))
+            p.vh role="status" #news {}
+            (help(&KEYS, &legend()))
+        };
+        page_in_time("session", if moment.is_some() { "past" } else { "live" }, &title, &body)
+    }
+}
+
+/// What the map shows.
+fn legend() -> Markup {
+    html! {
+        h2 { "Timeline" }
+        ul.legend {
+            @for (class, what) in LEGEND { li { i class=(class) {} (what) } }
         }
-        (dock(status))
-        p.vh role="status" #news {}
-        (help(&KEYS))
-    };
-    frame("session", &title, &body)
+        p.legend { "A pause counts for 20 s at most, on the map and when the session is played." }
+    }
 }
 
 fn top(title: &str) -> Markup {
@@ -83,17 +118,6 @@ fn top(title: &str) -> Markup {
                 span.vh { "Turns and usage" }
             }
             (help_button())
-        }
-    }
-}
-
-/// What follows the end of the session.
-fn dock(status: Status) -> Markup {
-    html! {
-        section.dock aria-label="Live" {
-            label.live { input type="checkbox" role="switch" #live checked; span { "Live" } }
-            span.moment { span #state { (status.as_str()) } }
-            span #behind {}
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{iter::once, ops::Range};
 
-use foldline::{conversation::EntryIdx, emitters::html::Page};
+use foldline::{conversation::EntryIdx, emitters::html::Snapshot};
 use maud::html;
 
 /// The most entries, apart from those within others, that a page has at once.
@@ -11,6 +11,9 @@ const MOST: usize = 400;
 /// How many of a longer session it has at the beginning, and at the end.
 const FIRST: usize = 20;
 const LAST: usize = 200;
+
+/// How many a past moment has, which is to be drawn again and again.
+const RECENT: usize = 80;
 
 /// How many come for a gap, and how many of them before the one that is asked for.
 const STRETCH: usize = 200;
@@ -25,37 +28,111 @@ pub(in crate::serve) enum Wanted {
     Around(usize),
 }
 
-/// The entries of a session: all, or the first and the last, and those around one that is asked for.
-pub(in crate::serve) fn feed(page: &Page, around: Option<usize>) -> String {
-    let all: Vec<_> = page.outermost().map(EntryIdx::get).collect();
-    let len = all.len();
-    if len <= MOST {
-        return parts(page, &all, once(0..len), usize::MAX);
-    }
-    let around = around.and_then(|index| {
-        let root = page.outermost_of(EntryIdx::new(index))?;
-        Some(near(&all, root.get(), 0..len))
-    });
-    let shown = once(0..FIRST).chain(around).chain(once(len - LAST..len));
-    parts(page, &all, shown, usize::MAX)
+/// What a page has of a session, in parts: each entry with those within it, and gaps.
+#[derive(Clone, Copy)]
+pub(in crate::serve) struct Window<'s> {
+    shown: &'s Snapshot,
+    /// The moment that it shows, if that is not the present.
+    moment: Option<usize>,
 }
 
-/// Some entries of the gap from `first` to `last`, and gaps for the others.
-pub(in crate::serve) fn stretch(page: &Page, first: usize, last: usize, wanted: Wanted) -> String {
-    let all: Vec<_> = page.outermost().map(EntryIdx::get).collect();
-    let from = all.partition_point(|index| *index < first);
-    let all = all.get(from..).unwrap_or_default();
-    let all = all.get(..all.partition_point(|index| *index <= last)).unwrap_or_default();
-    let len = all.len();
-    let shown = match wanted {
-        Wanted::First => 0..len.min(STRETCH),
-        Wanted::Last => len.saturating_sub(STRETCH)..len,
-        Wanted::Around(index) => {
-            let root = page.outermost_of(EntryIdx::new(index)).map_or(index, EntryIdx::get);
-            near(all, root, 0..len)
+impl<'s> Window<'s> {
+    /// Parts of the session as it is.
+    pub(in crate::serve) fn of(shown: &'s Snapshot) -> Self {
+        Self { shown, moment: None }
+    }
+
+    /// Parts of the session as it was at a moment.
+    pub(in crate::serve) fn at(shown: &'s Snapshot, moment: Option<usize>) -> Self {
+        Self { shown, moment }
+    }
+
+    /// The entries of a session: all, or the first and the last, and those around one that is asked for.
+    pub(in crate::serve) fn feed(&self, around: Option<usize>) -> Vec<String> {
+        let all = self.outermost();
+        let len = all.len();
+        if len <= MOST {
+            return self.parts(&all, once(0..len), usize::MAX);
         }
-    };
-    parts(page, all, once(shown), last.saturating_add(1))
+        let around = around.and_then(|index| {
+            let root = self.shown.outermost_of(EntryIdx::new(index))?;
+            Some(near(&all, root.get(), 0..len))
+        });
+        let shown = once(0..FIRST).chain(around).chain(once(len - LAST..len));
+        self.parts(&all, shown, usize::MAX)
+    }
+
+    /// The last entries.
+    pub(in crate::serve) fn recent(&self) -> Vec<String> {
+        let all = self.outermost();
+        let len = all.len();
+        self.parts(&all, once(len.saturating_sub(RECENT)..len), usize::MAX)
+    }
+
+    /// Some entries of the gap from `first` to `last`, and gaps for the others.
+    pub(in crate::serve) fn stretch(&self, first: usize, last: usize, wanted: Wanted) -> String {
+        let all = self.outermost();
+        let from = all.partition_point(|index| *index < first);
+        let all = all.get(from..).unwrap_or_default();
+        let all = all.get(..all.partition_point(|index| *index <= last)).unwrap_or_default();
+        let len = all.len();
+        let shown = match wanted {
+            Wanted::First => 0..len.min(STRETCH),
+            Wanted::Last => len.saturating_sub(STRETCH)..len,
+            Wanted::Around(index) => {
+                let root = self.shown.outermost_of(EntryIdx::new(index));
+                near(all, root.map_or(index, EntryIdx::get), 0..len)
+            }
+        };
+        self.parts(all, once(shown), last.saturating_add(1)).concat()
+    }
+
+    fn outermost(&self) -> Vec<usize> {
+        self.shown.outermost().map(EntryIdx::get).collect()
+    }
+
+    /// The entries at these places, which are in order and may overlap, and gaps between them. `end` is the index
+    /// behind the last one.
+    fn parts(
+        &self,
+        all: &[usize],
+        shown: impl Iterator<Item = Range<usize>>,
+        end: usize,
+    ) -> Vec<String> {
+        let index = |place: usize| all.get(place).copied().unwrap_or(end);
+        let mut parts = Vec::new();
+        let mut place = 0;
+        for range in shown {
+            let start = range.start.max(place);
+            if start > place {
+                parts.push(self.gap(index(place), index(start) - 1));
+            }
+            for place in start..range.end {
+                parts.push(self.shown.entries(index(place)..index(place + 1)));
+            }
+            place = range.end.max(place);
+        }
+        if place < all.len() {
+            parts.push(self.gap(index(place), end - 1));
+        }
+        parts
+    }
+
+    fn gap(&self, first: usize, last: usize) -> String {
+        let count = match last - first {
+            0 => "1 entry".to_owned(),
+            more => format!("{} entries", more.saturating_add(1)),
+        };
+        let moment = self.moment.map(|moment| format!("moment={moment}&"));
+        let link = format!("?{}at={first}#e{first}", moment.unwrap_or_default());
+        let gap = html! {
+            article.gap data-first=(first) data-last=(last) aria-label={ (count) ", not loaded" } {
+                span { (count) }
+                a href=(link) { "Show" }
+            }
+        };
+        gap.into_string()
+    }
 }
 
 /// The places around an entry.
@@ -65,50 +142,12 @@ fn near(all: &[usize], index: usize, within: Range<usize>) -> Range<usize> {
     start..(start + STRETCH).min(within.end)
 }
 
-/// The entries at these places, which are in order and may overlap, and gaps between them. `end` is the index
-/// behind the last one.
-fn parts(
-    page: &Page,
-    all: &[usize],
-    shown: impl Iterator<Item = Range<usize>>,
-    end: usize,
-) -> String {
-    let index = |place: usize| all.get(place).copied().unwrap_or(end);
-    let mut html = String::new();
-    let mut place = 0;
-    for range in shown {
-        let start = range.start.max(place);
-        if start > place {
-            html += &gap(index(place), index(start) - 1);
-        }
-        if range.end > start {
-            html += &page.entries(index(start)..index(range.end));
-        }
-        place = range.end.max(place);
-    }
-    if place < all.len() {
-        html += &gap(index(place), end - 1);
-    }
-    html
-}
-
-fn gap(first: usize, last: usize) -> String {
-    let count = match last - first {
-        0 => "1 entry".to_owned(),
-        more => format!("{} entries", more.saturating_add(1)),
-    };
-    let gap = html! {
-        article.gap data-first=(first) data-last=(last) aria-label={ (count) ", not loaded" } {
-            span { (count) }
-            a href={ "?at=" (first) "#e" (first) } { "Show" }
-        }
-    };
-    gap.into_string()
-}
-
 #[cfg(test)]
 mod tests {
-    use foldline::conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType};
+    use foldline::{
+        conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType},
+        emitters::html::Page,
+    };
 
     use super::*;
 
@@ -120,6 +159,14 @@ mod tests {
             page.apply(&DomainEvent::entry(entry));
         }
         page
+    }
+
+    fn feed(page: &Page, around: Option<usize>) -> String {
+        Window::of(page.snapshot()).feed(around).concat()
+    }
+
+    fn stretch(page: &Page, first: usize, last: usize, wanted: Wanted) -> String {
+        Window::of(page.snapshot()).stretch(first, last, wanted)
     }
 
     /// The entries and the gaps, in order.
@@ -164,6 +211,9 @@ mod tests {
         assert_eq!(covers(&stretch(&long, 20, 799, Wanted::Last), 20, 799), STRETCH + 1);
         assert_eq!(covers(&stretch(&long, 20, 799, Wanted::Around(400)), 20, 799), STRETCH + 2);
         assert_eq!(covers(&stretch(&long, 20, 99, Wanted::First), 20, 99), 80);
+        let recent = Window::at(long.snapshot(), Some(7)).recent().concat();
+        assert_eq!(covers(&recent, 0, 999), RECENT + 1);
+        assert!(recent.contains("href=\"?moment=7&amp;at=0#e0\""));
         assert_eq!(stretch(&long, 2000, 3000, Wanted::First), "");
         assert_eq!(stretch(&long, 30, 20, Wanted::Last), "");
     }

@@ -11,13 +11,17 @@ use crate::{
     emitters::human,
 };
 
-pub(super) fn about(facts: &Facts, title: &str) -> Markup {
+/// The facts; `moment` is the moment that they are of, in words, if it is not the present.
+pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>) -> Markup {
     let none = Session::default();
     let session = facts.session().unwrap_or(&none);
     html! {
         header.about {
             h1 { (line(title)) }
             div.row {
+                @if let Some(moment) = moment {
+                    span class="state chip when-past" { (icon("i", "clock")) "as it was " (line(moment)) }
+                }
                 (outcome(session))
                 @if let Some(agent) = &session.agent {
                     span.agent data-agent=(family(&agent.decode())) {

@@ -6,6 +6,7 @@ use crate::{
     conversation::{
         ActionType, CorrId, DomainEvent, EntryIdx, FileChange, NormalizedEntry,
         NormalizedEntryType, Session, Summary, Text, Timestamp, TokenUsage, ToolStatus,
+        WarningKind,
     },
     emitters::{call_text, changes::ChangedLines},
 };
@@ -54,6 +55,17 @@ pub(super) struct Tool {
     durations: Vec<u64>,
 }
 
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum About {
+    /// The session as a whole.
+    Session,
+    /// This entry.
+    Entry(EntryIdx),
+    /// An entry that is not known.
+    Unknown,
+}
+
 impl Tool {
     /// The duration that 95 of 100 calls do not exceed, in milliseconds.
     pub(super) fn p95(&self) -> Option<u64> {
@@ -65,9 +77,17 @@ impl Tool {
 }
 
 impl Facts {
-    /// Takes what an event says; `index` is that of the entry that it is about.
-    pub(super) fn apply(&mut self, event: &DomainEvent, index: Option<EntryIdx>) {
+    /// Takes what an event says.
+    pub(super) fn apply(&mut self, event: &DomainEvent, about: About) {
         self.summary.apply(event);
+        let index = match about {
+            About::Entry(index) => Some(index),
+            About::Session => None,
+            About::Unknown => {
+                self.summary.warn(WarningKind::UnknownCorrelation);
+                None
+            }
+        };
         if let Some(at) = event.timestamp() {
             self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
             self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));

@@ -1,0 +1,5 @@
+// Begins what the page needs.
+
+root.dataset.script = "on";
+if (byId("list")) startList(byId("list"));
+if (byId("feed")) startSession(byId("feed"));

@@ -1,0 +1,101 @@
+// The connection: what changes in a session comes as events, in order and without gaps.
+
+const numberOf = (place) => Number(place.split(":")[1]);
+const epochOf = (place) => place.split(":")[0];
+
+function streaming(session) {
+  const { feed } = session;
+  const queue = []; // changes that are not applied yet
+  let source;
+
+  function snapshot(html) {
+    const focused = document.activeElement.id;
+    session.loadedAt.clear();
+    feed.replaceChildren(parse(html));
+    session.watchGaps();
+    if (focused) byId(focused)?.focus({ preventScroll: true });
+  }
+
+  function applyAll() {
+    if (queue.length === 0) return;
+    feed.setAttribute("aria-busy", "true");
+    try {
+      for (const { type, id, data } of queue.splice(0)) {
+        if (type === "snapshot") snapshot(JSON.parse(data));
+        else if (epochOf(id) !== epochOf(session.place) || numberOf(id) !== numberOf(session.place) + 1)
+          throw new Error(`after ${session.place} came ${id}`);
+        else session.apply(numberOf(id), JSON.parse(data));
+        session.place = id;
+      }
+    } catch (error) {
+      // Something does not fit: the page is made anew, and nothing is guessed.
+      console.error(error);
+      connect("");
+    }
+    feed.setAttribute("aria-busy", "false");
+    feed.dataset.at = session.place;
+    if (session.live.checked) {
+      session.news = 0;
+      session.toEnd();
+    }
+    session.showBehind();
+    byId("news").textContent = session.live.checked ? "" : `${session.news} new entries`;
+  }
+
+  let timer;
+  function enqueue({ target, type, lastEventId, data }) {
+    if (target !== source) return;
+    if (session.isPast()) {
+      // The past does not change. What comes is only counted: the present is fetched anew.
+      const { place, parent } = type === "fragment" ? JSON.parse(data) : {};
+      if (place === "append" && parent === null) session.news += 1;
+      return session.showBehind();
+    }
+    queue.push({ type, id: lastEventId, data });
+    // Many changes are drawn at once.
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      if (!session.isPast()) applyAll();
+    }, 40);
+  }
+
+  function facts({ target, data }) {
+    if (target !== source) return;
+    const { title, about, side, map, length } = JSON.parse(data);
+    session.showMap(map, length);
+    document.title = `${title} · Foldline`;
+    byId("crumb").textContent = title;
+    if (!session.isPast()) session.showFacts(about, side);
+  }
+
+  let failures = 0;
+  function connect(from) {
+    source?.close();
+    source = undefined;
+    queue.length = 0;
+    const wait = Math.min(30_000, failures === 0 ? 0 : 500 * 2 ** failures);
+    if (from === "") failures += 1;
+    setTimeout(() => {
+      source?.close();
+      source = new EventSource(`${session.path}/fragments?at=${encodeURIComponent(from)}`);
+      source.addEventListener("fragment", enqueue);
+      source.addEventListener("snapshot", enqueue);
+      source.addEventListener("facts", facts);
+      source.addEventListener("status", ({ data }) => (byId("state").textContent = data));
+      source.addEventListener("open", () => setTimeout(() => (failures = 0), 10_000));
+      source.addEventListener("error", () => {
+        const isOver = source.readyState === EventSource.CLOSED;
+        byId("state").textContent = isOver ? "not connected: load the page again" : "connecting";
+        if (!isOver) source.addEventListener("open", () => (byId("state").textContent = "connected"), { once: true });
+      });
+    }, wait);
+  }
+
+  // The present, anew: nothing went wrong, so that there is no need to wait.
+  function reconnect() {
+    failures = 0;
+    connect("");
+  }
+
+  Object.assign(session, { connect, reconnect });
+}

@@ -1,0 +1,84 @@
+//! Requests for a session as it was at a moment.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    app::App,
+    live::{Document, Step},
+    page::{self, Window},
+    request::{Failed, blocking, live},
+};
+
+/// Which moment is asked for: the one that a session had come to after so many milliseconds, or the one that a
+/// step from another moment leads to, or a moment itself.
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    offset: Option<u64>,
+    moment: Option<usize>,
+    step: Option<Step>,
+    /// The moment that the reader sees, which needs no entries.
+    has: Option<usize>,
+    /// Whether the column beside the entries can wait: of a long session it is as large as the rest.
+    #[serde(default)]
+    is_brief: bool,
+}
+
+/// A session as it was at a moment.
+#[derive(Serialize)]
+pub(super) struct Past {
+    /// The number of events until then, and until now.
+    moment: usize,
+    last: usize,
+    /// How far it is from the beginning, and how long all of it is, in milliseconds with long pauses shortened.
+    offset: u64,
+    length: u64,
+    /// The moment for people.
+    words: String,
+    /// What it shows, unless the reader has it.
+    shown: Option<Shown>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    about: String,
+    side: Option<String>,
+    /// The entries and gaps, in order. One that is the same as before is left as it is.
+    parts: Vec<String>,
+}
+
+pub(super) async fn past(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Json<Past>, Failed> {
+    let (number, live) = live(&app, name).await?;
+    let made = blocking(&app, move |_| Ok(at(number, &live.document(), &asked)));
+    Ok(Json(made.await?))
+}
+
+fn at(session: i64, document: &Document, asked: &Asked) -> Past {
+    let timeline = &document.timeline;
+    let last = timeline.last();
+    let from = asked.moment.unwrap_or(last).min(last);
+    let moment = match (asked.offset, asked.step) {
+        (Some(offset), _) => timeline.at(offset),
+        (None, Some(step)) => timeline.step(from, step),
+        (None, None) => from,
+    };
+    let words = page::words(timeline, moment);
+    let shown = (asked.has != Some(moment)).then(|| {
+        let past = document.history.at(moment, &*words);
+        let mut parts = Window::at(&past, Some(moment)).recent();
+        parts.push(page::end(session, timeline, moment).into_string());
+        let side = (!asked.is_brief).then(|| past.side());
+        Shown { about: past.about(), side, parts }
+    });
+    let (offset, length) = (timeline.offset(moment), timeline.length());
+    Past { moment, last, offset, length, words, shown }
+}

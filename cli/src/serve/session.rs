@@ -1,0 +1,152 @@
+//! Requests for a session: its page, parts of it, and what is asked about it.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::HeaderMap,
+    response::{Html, IntoResponse, Response},
+};
+use foldline::conversation::EntryIdx;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    app::App,
+    events::{self, View},
+    explain,
+    page::{self, SessionPage, Wanted, Window},
+    request::{At, Failed, blocking, live, place},
+    sessions,
+};
+
+/// Which part of a session is shown: the present or a moment, and what is around an entry.
+#[derive(Debug, Deserialize)]
+pub(super) struct Shown {
+    at: Option<usize>,
+    moment: Option<usize>,
+}
+
+pub(super) async fn page(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(at): Query<Shown>,
+) -> Result<Response, Failed> {
+    let (number, live) = live(&app, name).await?;
+    let made = blocking(&app, move |_| {
+        let document = live.document();
+        let timeline = &document.timeline;
+        let moment = at.moment.filter(|moment| *moment < timeline.last());
+        let past = moment.map(|moment| document.history.at(moment, page::words(timeline, moment)));
+        let page = SessionPage {
+            number,
+            shown: past.as_ref().unwrap_or(document.shown()),
+            timeline,
+            moment,
+            status: events::status(&document, live.grew()),
+            place: &format!("{}:{}", live.epoch, document.fragments.last()),
+            around: at.at,
+            failure: document.failure.as_deref(),
+        };
+        Ok(page.render())
+    });
+    Ok(Html(made.await?).into_response())
+}
+
+pub(super) async fn fragments(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(at): Query<At>,
+    headers: HeaderMap,
+) -> Result<Response, Failed> {
+    let (_, live) = live(&app, name).await?;
+    Ok(events::session(live, View::Page, place(&headers, &at)))
+}
+
+/// Which entries of a gap are asked for: `at` is `first`, `last`, or the number of an entry.
+#[derive(Debug, Deserialize)]
+pub(super) struct Gap {
+    first: usize,
+    last: usize,
+    at: String,
+    /// The moment that is shown, if that is not the present.
+    moment: Option<usize>,
+}
+
+/// Entries for a gap.
+#[derive(Serialize)]
+struct Entries {
+    /// The epoch, and the number of the last change that is in them.
+    place: String,
+    html: String,
+}
+
+pub(super) async fn entries(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(gap): Query<Gap>,
+) -> Result<Response, Failed> {
+    let wanted = match &*gap.at {
+        "first" => Wanted::First,
+        "last" => Wanted::Last,
+        at => Wanted::Around(at.parse().unwrap_or(gap.first)),
+    };
+    let (_, live) = live(&app, name).await?;
+    let made = blocking(&app, move |_| {
+        let document = live.document();
+        let place = format!("{}:{}", live.epoch, document.fragments.last());
+        let past = gap.moment.map(|moment| document.history.at(moment, ""));
+        let shown = past.as_ref().unwrap_or(document.shown());
+        let html = Window::at(shown, gap.moment).stretch(gap.first, gap.last, wanted);
+        Ok(Entries { place, html })
+    });
+    Ok(Json(made.await?).into_response())
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Find {
+    q: String,
+}
+
+/// The entries that have this text, in any case of letters.
+pub(super) async fn find(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(find): Query<Find>,
+) -> Result<Json<Vec<EntryIdx>>, Failed> {
+    let wanted = find.q.to_lowercase();
+    let (_, live) = live(&app, name).await?;
+    let entries = live.document().conversation.entries.clone();
+    let found = blocking(&app, move |_| {
+        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let found = entries.iter().enumerate().filter(|(_, entry)| {
+            let tool = entry.tool();
+            has(&entry.content.decode())
+                || tool.is_some_and(|tool| has(&tool.tool_name.decode()))
+                || tool
+                    .and_then(|tool| tool.action_type.result_text())
+                    .is_some_and(|it| has(&it.decode()))
+        });
+        Ok(found.map(|(index, _)| EntryIdx::new(index)).collect())
+    });
+    Ok(Json(found.await?))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Explain {
+    entry: usize,
+}
+
+/// What an entry was made from.
+pub(super) async fn explanation(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(Explain { entry }): Query<Explain>,
+) -> Result<Html<String>, Failed> {
+    let found = blocking(&app, move |app| {
+        let Some(source) = sessions::source(&app.database()?, &name)? else { return Ok(None) };
+        let causes = explain::explain(&app.program, &source, EntryIdx::new(entry))?;
+        Ok(Some(page::explain(source.session, entry, &causes)))
+    });
+    found.await?.map(Html).ok_or_else(Failed::not_found)
+}

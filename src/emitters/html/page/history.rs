@@ -1,0 +1,183 @@
+//! [`History`]: a session as it was after any of its events.
+
+use std::sync::Arc;
+
+use super::{
+    Page,
+    facts::{About, Facts},
+    snapshot::{Slot, Snapshot},
+};
+use crate::{
+    conversation::DomainEvent,
+    emitters::html::fragment::{Fragment, Place},
+};
+
+/// The most moments of which the facts are kept.
+const MOST_CHECKPOINTS: usize = 64;
+
+/// The events between two of them, as long as there are not too many.
+const CHECKPOINT: usize = 256;
+
+/// A [`Page`] that can show the session as it was: moment `n` is the one after the first `n` events.
+///
+/// It keeps the events, and what each entry looked like from which moment on. What one moment shows is put
+/// together from that, and nothing is rendered again, so that one may go back and forth in a long session.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType::AssistantMessage},
+///     emitters::html::History,
+/// };
+///
+/// let mut history = History::default();
+/// for words in ["first", "second"] {
+///     history.fragment(&DomainEvent::entry(NormalizedEntry::new(AssistantMessage, words)));
+/// }
+/// let past = history.at(1, "after the first");
+/// assert_eq!(past.outermost().count(), 1);
+/// assert!(!past.entries(0..2).contains("second"));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    page: Page,
+    events: Vec<(DomainEvent, About)>,
+    entries: Vec<Versions>,
+    /// The facts after every so many events.
+    checkpoints: Vec<Facts>,
+    spacing: usize,
+}
+
+/// What one entry looked like.
+#[derive(Clone, Debug)]
+struct Versions {
+    parent: Option<usize>,
+    /// Each with the first moment that it is of.
+    all: Vec<(usize, Version)>,
+}
+
+#[derive(Clone, Debug)]
+enum Version {
+    /// The entry, and where it goes on.
+    Whole(Arc<String>, Option<usize>),
+    /// Text that was added to the one before.
+    Grown(Box<str>),
+}
+
+impl History {
+    /// Applies one event, and returns what it changes.
+    pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
+        let (fragment, about) = self.page.step(event);
+        self.events.push((event.clone(), about));
+        if let Some(fragment) = &fragment {
+            self.put(self.events.len(), fragment);
+        }
+        self.checkpoint();
+        fragment
+    }
+
+    /// The log has ended: what still grows is complete. Returns what that changes.
+    pub fn end(&mut self) -> Vec<Fragment> {
+        let fragments = self.page.remaining();
+        // No event says so, and the moment of the last one shows the entries as they grew.
+        let moment = self.events.len() + 1;
+        fragments.iter().for_each(|fragment| self.put(moment, fragment));
+        fragments
+    }
+
+    /// The page as it is now.
+    pub fn page(&self) -> &Page {
+        &self.page
+    }
+
+    /// The number of events: the last moment.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether nothing has happened.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// What the page showed at a moment, which `words` tell to people.
+    pub fn at(&self, moment: usize, words: impl Into<String>) -> Snapshot {
+        let mut shown = Snapshot {
+            facts: self.facts(moment),
+            moment: Some(words.into()),
+            ..Snapshot::default()
+        };
+        let is_there =
+            |entry: &Versions| entry.all.first().is_some_and(|(from, _)| *from <= moment);
+        let count = self.entries.partition_point(is_there);
+        for entry in self.entries.iter().take(count) {
+            shown.append(entry.at(moment));
+        }
+        shown
+    }
+
+    fn put(&mut self, moment: usize, fragment: &Fragment) {
+        let shown = self.page.put(fragment);
+        let Some(slot) = shown.slots.get(fragment.index.get()) else { return };
+        let version = match fragment.place {
+            Place::Grow => Version::Grown(fragment.html.as_str().into()),
+            Place::Append | Place::Replace => Version::Whole(Arc::clone(&slot.html), slot.inside),
+        };
+        match self.entries.get_mut(fragment.index.get()) {
+            Some(entry) => entry.all.push((moment, version)),
+            None => {
+                let all = vec![(moment, version)];
+                self.entries.push(Versions { parent: slot.parent, all });
+            }
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        self.spacing = self.spacing.max(CHECKPOINT);
+        if !self.events.len().is_multiple_of(self.spacing) {
+            return;
+        }
+        self.checkpoints.push(self.page.snapshot().facts.clone());
+        if self.checkpoints.len() > MOST_CHECKPOINTS {
+            let mut number = 0_usize;
+            self.checkpoints.retain(|_| {
+                number += 1;
+                number.is_multiple_of(2)
+            });
+            self.spacing *= 2;
+        }
+    }
+
+    fn facts(&self, moment: usize) -> Facts {
+        let known = moment.checked_div(self.spacing).unwrap_or(0).min(self.checkpoints.len());
+        let checkpoint = known.checked_sub(1).and_then(|last| self.checkpoints.get(last));
+        let mut facts = checkpoint.cloned().unwrap_or_default();
+        let from = if checkpoint.is_some() { known * self.spacing } else { 0 };
+        let events = self.events.get(from..moment.min(self.events.len())).unwrap_or_default();
+        events.iter().for_each(|(event, about)| facts.apply(event, *about));
+        facts
+    }
+}
+
+impl Versions {
+    /// The entry at a moment at which it was there.
+    fn at(&self, moment: usize) -> Slot {
+        let until = self.all.partition_point(|(from, _)| *from <= moment);
+        let known = self.all.get(..until).unwrap_or_default();
+        let whole = |(_, version): &(usize, Version)| matches!(version, Version::Whole(..));
+        let from = known.iter().rposition(whole).unwrap_or(0);
+        let mut slot = Slot { parent: self.parent, ..Slot::default() };
+        let mut grown = String::new();
+        for (_, version) in known.get(from..).unwrap_or_default() {
+            match version {
+                Version::Whole(html, inside) => {
+                    (slot.html, slot.inside) = (Arc::clone(html), *inside);
+                }
+                Version::Grown(text) => grown += text,
+            }
+        }
+        if !grown.is_empty() {
+            slot.grow(&grown);
+        }
+        slot
+    }
+}

@@ -1,0 +1,179 @@
+//! [`Snapshot`]: what a page shows of a session at one moment.
+
+use std::{ops::Range, sync::Arc};
+
+use maud::{Markup, PreEscaped};
+
+use super::{about, facts::Facts, side};
+use crate::{
+    conversation::EntryIdx,
+    emitters::html::fragment::{Fragment, Place},
+};
+
+/// What a page shows of a session at one moment: its facts, and its entries.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    pub(super) facts: Facts,
+    pub(super) slots: Vec<Slot>,
+    /// The moment, in words, if it is not the present.
+    pub(super) moment: Option<String>,
+}
+
+/// A rendered entry, and the entries within it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot {
+    /// Shared with the history of the page, if it has one.
+    pub(super) html: Arc<String>,
+    /// Where the HTML goes on, in bytes.
+    pub(super) inside: Option<usize>,
+    /// The entry that it stands within.
+    pub(super) parent: Option<usize>,
+    pub(super) within: Vec<usize>,
+}
+
+impl Slot {
+    /// Whether it is a list of things to do. The template writes its attributes; text is escaped.
+    fn is_todo_list(&self) -> bool {
+        let start = self.html.split_once('>').map_or("", |(start, _)| start);
+        start.contains(" data-action=\"todo_management\"")
+    }
+
+    /// Adds text where the entry grows.
+    pub(super) fn grow(&mut self, html: &str) {
+        if let Some(inside) = &mut self.inside {
+            Arc::make_mut(&mut self.html).insert_str(*inside, html);
+            *inside += html.len();
+        }
+    }
+}
+
+impl Snapshot {
+    /// Puts a fragment in its place.
+    pub(super) fn put(&mut self, fragment: Fragment) {
+        let Fragment { index, place, parent, html, inside } = fragment;
+        let index = index.get();
+        match place {
+            // The parent stands before its entries, whatever a log says.
+            Place::Append => {
+                let parent = parent.map(EntryIdx::get).filter(|parent| *parent < index);
+                self.append(Slot { html: Arc::new(html), inside, parent, within: Vec::new() });
+            }
+            Place::Replace => {
+                if let Some(slot) = self.slots.get_mut(index) {
+                    (slot.html, slot.inside) = (Arc::new(html), inside);
+                }
+            }
+            Place::Grow => {
+                if let Some(slot) = self.slots.get_mut(index) {
+                    slot.grow(&html);
+                }
+            }
+        }
+    }
+
+    /// Adds an entry.
+    pub(super) fn append(&mut self, slot: Slot) {
+        let index = self.slots.len();
+        if let Some(parent) = slot.parent.and_then(|parent| self.slots.get_mut(parent)) {
+            parent.within.push(index);
+        }
+        self.slots.push(slot);
+    }
+
+    /// The title: that of the log, or else its first prompt. It is text, and no HTML.
+    pub fn title(&self) -> String {
+        self.facts.title().into_owned()
+    }
+
+    /// The facts of the session, as HTML: a `<header class="about">`.
+    pub fn about(&self) -> String {
+        self.render_about().into_string()
+    }
+
+    /// The prompts, tools, files and models of the session, as HTML: an `<aside id="side">`.
+    pub fn side(&self) -> String {
+        self.render_side().into_string()
+    }
+
+    /// The entries that stand in the page itself, and not within a call, in their order.
+    pub fn outermost(&self) -> impl DoubleEndedIterator<Item = EntryIdx> {
+        let slots = self.slots.iter().enumerate().filter(|(_, slot)| slot.parent.is_none());
+        slots.map(|(index, _)| EntryIdx::new(index))
+    }
+
+    /// The entry that stands in the page itself and has this one within it; the entry itself, if it is one.
+    pub fn outermost_of(&self, index: EntryIdx) -> Option<EntryIdx> {
+        let mut at = index.get();
+        self.slots.get(at)?;
+        // A parent stands before its entries, so that this ends.
+        while let Some(parent) = self.slots.get(at)?.parent {
+            at = parent;
+        }
+        Some(EntryIdx::new(at))
+    }
+
+    /// The entries of [`outermost`](Self::outermost) with these indices, each with those within it, as HTML.
+    pub fn entries(&self, indices: Range<usize>) -> String {
+        self.render_entries(indices).into_string()
+    }
+
+    pub(super) fn render_about(&self) -> Markup {
+        about::about(&self.facts, &self.facts.title(), self.moment.as_deref())
+    }
+
+    pub(super) fn render_side(&self) -> Markup {
+        side::side(&self.facts)
+    }
+
+    /// The outermost entries with these indices, each with those within it.
+    pub(super) fn render_entries(&self, indices: Range<usize>) -> Markup {
+        let end = indices.end.min(self.slots.len());
+        let slots = self.slots.get(indices.start.min(end)..end).unwrap_or_default();
+        let mut html = String::with_capacity(slots.iter().map(|slot| slot.html.len()).sum());
+        // What is still to be written, the next last: entries, and the ends of those that are open.
+        let mut rest: Vec<Next<'_>> = Vec::new();
+        let outermost = (indices.start..).zip(slots).filter(|(_, slot)| slot.parent.is_none());
+        rest.extend(
+            outermost.map(|(index, _)| Next::Entry(index)).collect::<Vec<_>>().into_iter().rev(),
+        );
+        let last_todo = self.slots.iter().rposition(Slot::is_todo_list);
+        while let Some(next) = rest.pop() {
+            let (slot, is_open) = match next {
+                Next::End(end) => {
+                    html.push_str("</div>");
+                    html.push_str(end);
+                    html.push('\n');
+                    continue;
+                }
+                Next::Entry(index) => (self.slots.get(index), last_todo == Some(index)),
+            };
+            let Some(slot) = slot else { continue };
+            let (start, end) = slot
+                .html
+                .split_at_checked(slot.inside.unwrap_or(slot.html.len()))
+                .unwrap_or_default();
+            match start.split_once(FOLDED).filter(|_| is_open) {
+                Some((before, after)) => html.extend([before, OPEN, after]),
+                None => html.push_str(start),
+            }
+            if slot.within.is_empty() {
+                html.push_str(end);
+                html.push('\n');
+            } else {
+                html.push_str("<div class=\"feed\">\n");
+                rest.push(Next::End(end));
+                rest.extend(slot.within.iter().rev().map(|index| Next::Entry(*index)));
+            }
+        }
+        PreEscaped(html)
+    }
+}
+
+/// How a call begins that is folded, and one that is open.
+const FOLDED: &str = "<details class=\"call\">";
+const OPEN: &str = "<details class=\"call\" open>";
+
+enum Next<'s> {
+    Entry(usize),
+    End(&'s str),
+}
