@@ -217,6 +217,36 @@ fn the_default_database_is_the_owners() {
 }
 
 #[test]
+fn a_damaged_default_database_does_not_stop_an_answer() {
+    let home = Home::new();
+    let sound = home.ask(&["sessions"]);
+    let bytes = fs::read(home.database()).unwrap();
+    let mut torn = bytes.clone();
+    torn.truncate(bytes.len() / 2);
+    let foreign = [b"no database", &bytes[11..]].concat();
+    for damaged in [torn, foreign] {
+        fs::write(home.database(), &damaged).unwrap();
+        for arguments in [["sessions", "--width=100"], ["show", "aaaa"], ["export", "aaaa"]] {
+            let output = home.run(&arguments);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.success() && !output.stdout.is_empty(), "{said}");
+            assert!(said.starts_with("foldline: the database ~/.local/share/"), "{said}");
+            assert!(said.contains("is damaged") && said.contains("foldline check --repair"));
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+        assert_eq!(home.ask(&["sessions"]), sound);
+        // It is as it was, and one that is named is not replaced by another.
+        assert_eq!(fs::read(home.database()).unwrap(), damaged);
+        let named = home.run(&["sessions", "--db", home.database().to_str().unwrap()]);
+        assert_eq!(named.status.code(), Some(1));
+    }
+    // Without it, another one is made.
+    fs::remove_file(home.database()).unwrap();
+    assert_eq!(home.ask(&["sessions"]), sound);
+    assert!(home.database().exists());
+}
+
+#[test]
 fn nothing_found_is_said() {
     let home = Home::new();
     let empty = home.path().join("empty");

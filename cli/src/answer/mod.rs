@@ -47,6 +47,7 @@
 //! and `search` the entries of that time; for `usage` the quarters of an hour that are at least partly in it.
 
 pub(crate) mod blocks;
+mod database;
 pub(crate) mod errors;
 pub(crate) mod files;
 pub(crate) mod filters;
@@ -67,17 +68,12 @@ pub(crate) mod tools;
 pub(crate) mod usage;
 pub(crate) mod when;
 
-use std::{path::PathBuf, time::Duration};
-
 use clap::Args;
 use jiff::tz::TimeZone;
 
-pub(crate) use self::print::PrintArgs;
-use self::{filters::Filters, prices::PricesArgs, print::Printed, when::Span};
-use crate::{
-    distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, ingest, program::Program,
-};
-use foldline::emitters::sqlite::Database;
+pub(crate) use self::{database::DatabaseArgs, print::PrintArgs};
+use self::{database::Opened, filters::Filters, prices::PricesArgs, print::Printed, when::Span};
+use crate::{error::Error, exit, program::Program};
 
 /// The options of every question.
 #[derive(Clone, Debug, Args)]
@@ -95,42 +91,13 @@ pub(crate) struct AskArgs {
     print: PrintArgs,
 }
 
-/// The database that is asked.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct DatabaseArgs {
-    #[command(flatten)]
-    database: DatabaseOption,
-
-    /// Answer from what was read before, and do not look for new logs. Only the default database is brought up
-    /// to date
-    #[arg(long, global = true)]
-    no_refresh: bool,
-}
-
-impl DatabaseArgs {
-    /// The path of the database.
-    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
-        self.database.path()
-    }
-
-    /// Opens the database for reading. The default one is brought up to date first.
-    pub(crate) fn open(&self, program: &Program) -> Result<Database, Error> {
-        let path = self.database.path()?;
-        DistinctFiles::of_database(&path)?;
-        if self.database.is_default() && !self.no_refresh {
-            ingest::refresh(program, &path)?;
-        }
-        Ok(Database::open_read_only(&path, Duration::from_secs(10))?)
-    }
-}
-
 /// A question: which database, which sessions, which rows.
 pub(crate) struct Asked<'a> {
     filters: &'a Filters,
     print: &'a PrintArgs,
     span: Span,
     zone: TimeZone,
-    database: Database,
+    database: Opened,
 }
 
 /// Answers a question: opens the database, finds the answer, and prints it.

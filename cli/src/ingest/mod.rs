@@ -92,27 +92,32 @@ pub(super) fn update(program: &Program, paths: &[PathBuf], db: &Path) -> Result<
 /// Brings a database up to date with the logs that agents keep, and says on standard error what went wrong. A
 /// database in use by another program stays as it is.
 pub(super) fn refresh(program: &Program, db: &Path) -> Result<(), Error> {
-    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
     let paths = or_homes(&[], &program.registry)?;
-    let say = |message: String| {
-        // Whether this is read has no effect.
-        let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
-    };
     if !db.exists() {
-        say(format!("reading the logs into {}, for the first time", tilde(db)));
+        say(&format!("reading the logs into {}, for the first time", tilde(db)));
     }
-    match ingest(program, &args, &paths, db) {
-        Ok((summary, _)) if summary.has_failures() => {
-            say("some logs could not be read; foldline ingest says which".to_owned());
-            Ok(())
-        }
-        Ok(_) => Ok(()),
+    match fill(program, &paths, db) {
         Err(Error::Database(SqliteError::Locked(_))) if db.exists() => {
-            say("the database is in use by another program, and what is new is not read".to_owned());
+            say("the database is in use by another program, and what is new is not read");
             Ok(())
         }
-        Err(error) => Err(error),
+        filled => filled,
     }
+}
+
+/// Puts logs into a database, and says on standard error if some cannot be read.
+pub(super) fn fill(program: &Program, paths: &[PathBuf], db: &Path) -> Result<(), Error> {
+    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
+    let (summary, _) = ingest(program, &args, paths, db)?;
+    if summary.has_failures() {
+        say("some logs could not be read; foldline ingest says which");
+    }
+    Ok(())
+}
+
+fn say(message: &str) {
+    // Whether this is read has no effect.
+    let _ = writeln!(io::stderr(), "foldline: {}", neutralise(message));
 }
 
 /// How long an answer waits for a writer of the database, in seconds.
