@@ -247,8 +247,25 @@ fn a_damaged_default_database_does_not_stop_an_answer() {
 }
 
 #[test]
+fn a_command_to_the_program_is_no_title_and_folders_are_told_apart() {
+    let home = Home::new();
+    let log = fs::read_to_string(home.path().join(".claude/projects/-repo/a.jsonl")).unwrap();
+    let command =
+        log.lines().next().unwrap().replace("Mend the cart\\nplease", "/ide").replace("u1", "u0");
+    let other = format!("{command}\n{log}").replace("aaaaaaaa", "bbbbbbbb");
+    let other = other.replace("/home/me/src/shop", "/home/me/old/shop");
+    fs::write(home.path().join(".claude/projects/-repo/b.jsonl"), other).unwrap();
+    let sessions = home.ask(&["sessions", "--agent", "claude", "--width", "120"]);
+    assert_eq!(sessions.matches("Mend the cart").count(), 2, "{sessions}");
+    assert!(sessions.contains("src/shop ") && sessions.contains("old/shop "), "{sessions}");
+    let document = home.ask(&["export", "bbbb", "--format", "md"]);
+    assert!(document.starts_with("# Mend the cart\n"), "{document}");
+}
+
+#[test]
 fn nothing_found_is_said() {
     let home = Home::new();
+    assert_eq!(home.ask(&["sessions", "--since", "2030-01-01"]), "nothing was found\n");
     let empty = home.path().join("empty");
     fs::create_dir(&empty).unwrap();
     let empty = empty.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers as people read them, and beginnings of texts.
 
 /// `340 ms`, `2.1 s`, `1 m 05 s`, `2 h 03 m`.
 pub fn duration(millis: u64) -> String {
@@ -29,6 +29,15 @@ pub fn dollars(amount: f64) -> String {
 /// `1 line`, `2 lines`.
 pub fn number_of(n: usize, thing: &str) -> String {
     [&*n.to_string(), " ", thing, if n == 1 { "" } else { "s" }].concat()
+}
+
+/// The beginning of a text of more than `most` characters, up to the end of a word.
+#[cfg(any(feature = "html", feature = "markdown"))]
+pub(super) fn beginning(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.into() };
+    let start = text.get(..end).unwrap_or(text);
+    let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
+    format!("{words} …").into()
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! `foldline blocks`: the five-hour windows in which Claude Code counts use.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use clap::Args;
 use foldline::{conversation::TokenUsage, pricing::Cost};
@@ -11,6 +15,7 @@ use super::{
     filters::Filters,
     listing::{Kind, Listing, Value},
     prices::PricesArgs,
+    print::OutputFormat,
     usage::{
         logs::{self, Exactness},
         used::{Sum, Used, all_tokens},
@@ -104,6 +109,14 @@ pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
     let blocks = blocks(&used);
     let listing = listing(&blocks, now, args.active, args.token_limit);
     args.print.print(listing, &zone)?;
+    let is_asked = blocks.iter().any(|block| block.is_active(now)) && args.token_limit.is_none();
+    if is_asked && args.print.format == OutputFormat::Table {
+        // Whether this is read has no effect.
+        let _ = writeln!(
+            io::stderr(),
+            "foldline: no log states the limit; --token-limit max compares with the most that a past window used"
+        );
+    }
     used.report();
     Ok(code)
 }

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use tracing::debug;
 
 use super::{
+    folder,
     print::{self, OutputFormat},
     spreadsheet::guarded,
 };
@@ -143,7 +144,11 @@ impl Listing {
         out: &mut dyn Write,
         layout: print::Layout<'_>,
     ) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return writeln!(out, "nothing was found");
+        }
         let basis = self.columns.iter().position(|column| column.name == "cost_basis");
+        let folders = self.folders();
         let row = |row: &Vec<Value>| {
             let basis = basis.and_then(|at| row.get(at));
             // A cost that is estimated, or partly so.
@@ -151,11 +156,14 @@ impl Listing {
                 !matches!(basis, Value::Null) && *basis != Value::from("logged")
             });
             let values = self.columns.iter().zip(row).filter(|(column, _)| column.in_tables);
-            let shown = values.map(|(column, value)| match value.shown(column.kind, layout.zone) {
-                shown if is_about && column.kind == Kind::Money && !shown.is_empty() => {
-                    format!("≈{shown}")
+            let shown = values.map(|(column, value)| match (column.kind, value) {
+                (Kind::Folder, Value::Text(path)) => {
+                    folders.name(path).chars().take(LONGEST).collect()
                 }
-                shown => shown,
+                (Kind::Money, Value::Real(_)) if is_about => {
+                    format!("≈{}", value.shown(column.kind, layout.zone))
+                }
+                (kind, value) => value.shown(kind, layout.zone),
             });
             shown.collect()
         };
@@ -176,6 +184,15 @@ impl Listing {
             }
         }
         write_table(out, &headings, &layouts, &rows, layout.width)
+    }
+
+    /// The names of the folders in it.
+    fn folders(&self) -> folder::Names<'_> {
+        let folders = self.rows.iter().flat_map(|row| self.columns.iter().zip(row));
+        folder::Names::of(folders.filter_map(|(column, value)| match (column.kind, value) {
+            (Kind::Folder, Value::Text(path)) => Some(&**path),
+            _ => None,
+        }))
     }
 
     pub(super) fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -297,10 +314,6 @@ impl Value {
             (_, Self::Integer(number)) => number.to_string(),
             (_, Self::Real(number)) => number.to_string(),
             (Kind::Short, Self::Text(text)) => short_id(text),
-            (Kind::Folder, Self::Text(path)) => {
-                let name = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
-                name.unwrap_or(path).chars().take(LONGEST).collect()
-            }
             (_, Self::Text(text)) => text.chars().take(LONGEST).collect(),
         }
     }

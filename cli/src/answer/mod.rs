@@ -52,6 +52,7 @@ pub(crate) mod errors;
 pub(crate) mod files;
 pub(crate) mod filters;
 pub(crate) mod find;
+mod folder;
 pub(crate) mod listing;
 pub(crate) mod prices;
 mod print;

@@ -121,11 +121,17 @@ pub(super) fn is_chosen(asked: &Asked<'_>) -> String {
     }
 }
 
-/// What a session is called, in SQL: its title, or else the first line of what its user said first.
+/// What a session is called, in SQL: its title, or else the first line of what its user said first. A command to
+/// the agent's program, such as `/ide`, says less than what was asked.
 pub(crate) fn title(session: &str) -> String {
+    let space = "' ' || char(9, 10, 13)";
     format!(
         "coalesce({session}.title, (
-             SELECT substr(ltrim(content, ' ' || char(9, 10, 13)), 1, 400) FROM entries AS said
+             SELECT substr(ltrim(content, {space}), 1, 400) FROM entries AS said
+             WHERE said.session = {session}.id AND said.type = 'user_message'
+                 AND ltrim(content, {space}) NOT GLOB '/*'
+             ORDER BY said.idx LIMIT 1), (
+             SELECT substr(ltrim(content, {space}), 1, 400) FROM entries AS said
              WHERE said.session = {session}.id AND said.type = 'user_message'
              ORDER BY said.idx LIMIT 1))"
     )
@@ -182,8 +188,8 @@ const LESS_IMPORTANT: &[&str] = &[
     "input_tokens",
     "model",
     "duration_ms",
-    "cost_usd",
     "agent",
+    "cost_usd",
     "cwd",
     "failures",
 ];

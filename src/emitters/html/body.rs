@@ -25,7 +25,7 @@ const LONG_ANSWER: usize = 60;
 pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
     let succeeded = tool.status == ToolStatus::Success;
     html! {
-        @if let ToolStatus::Denied { reason: Some(reason) } = &tool.status {
+        @if let ToolStatus::Denied { reason: Some(reason) } = &tool.status && !is_result(tool, reason) {
             p.minus { "Denied: " (text(reason.decode())) }
         }
         @match &tool.action_type {
@@ -64,6 +64,12 @@ pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
             },
         }
     }
+}
+
+/// Whether a call's result says the same.
+fn is_result(tool: &ToolUse, words: &Text) -> bool {
+    let result = tool.action_type.result_text();
+    result.is_some_and(|result| result.decode().trim() == words.decode().trim())
 }
 
 /// A command that a row cannot show as a whole.

@@ -26,9 +26,14 @@ use std::convert::Infallible;
 use self::{entry::entry, fence::inline};
 use super::human;
 use crate::{
-    conversation::{Conversation, DomainEvent, Session, Text},
+    conversation::{
+        Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Text,
+    },
     transduce::{Batch, Emitter},
 };
+
+/// Characters of a prompt that stand for a title.
+const MOST_TITLE: usize = 100;
 
 /// A session as a Markdown document. It holds the conversation.
 #[derive(Clone, Debug, Default)]
@@ -63,12 +68,29 @@ impl Markdown {
         document
     }
 
+    /// The beginning of what a person said first: a command to the agent's program says less than what was asked.
+    fn first_prompt(&self) -> Option<String> {
+        let is_prompt = |entry: &&NormalizedEntry| {
+            entry.entry_type == NormalizedEntryType::UserMessage
+                && entry.metadata.as_ref().is_none_or(|known| known.parent_corr_id.is_none())
+        };
+        let prompts = self.conversation.entries.iter().map(|entry| &**entry).filter(is_prompt);
+        let first_line = |entry: &NormalizedEntry| {
+            let words = entry.content.decode();
+            words.trim().lines().next().map(str::to_owned)
+        };
+        let lines: Vec<String> = prompts.filter_map(first_line).collect();
+        let asked = lines.iter().find(|line| !line.starts_with('/')).or(lines.first())?;
+        Some(inline(&human::beginning(asked, MOST_TITLE)))
+    }
+
     fn head(&self) -> String {
         let none = Session::default();
         let summary = &self.conversation.summary;
         let session = summary.session.as_deref().unwrap_or(&none);
         let said = |text: &Option<Text>| text.as_ref().map(|text| inline(&text.decode()));
-        let title = said(&session.title).unwrap_or_else(|| "Session".to_owned());
+        let title = said(&session.title).or_else(|| self.first_prompt());
+        let title = title.unwrap_or_else(|| "Session".to_owned());
         let usage = summary.usage.unwrap_or_default();
         let tokens = |n: Option<u64>| n.map(human::count);
         let facts = [

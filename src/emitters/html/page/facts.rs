@@ -8,7 +8,7 @@ use crate::{
         NormalizedEntryType, Session, Summary, Text, Timestamp, TokenUsage, ToolStatus,
         WarningKind,
     },
-    emitters::{call_text, changes::ChangedLines},
+    emitters::{call_text, changes::ChangedLines, human},
 };
 
 use super::super::text::first_line;
@@ -180,7 +180,7 @@ impl Facts {
         // A command to the agent's program says less than what was asked.
         let asks = |turn: &&Turn| !turn.prompt.starts_with('/');
         let first = self.turns.iter().find(asks).or(self.turns.first());
-        let prompt = || first.map(|turn| beginning(&turn.prompt));
+        let prompt = || first.map(|turn| human::beginning(&turn.prompt, MOST_TITLE));
         let title = stated.filter(|title| !title.trim().is_empty()).or_else(prompt);
         title.unwrap_or(Cow::Borrowed("Session"))
     }
@@ -191,12 +191,4 @@ impl Facts {
         let stated = session.and_then(|session| session.duration_ms);
         self.ended.and_then(|ended| ended.millis_since(self.begun?)).filter(|ms| *ms > 0).or(stated)
     }
-}
-
-/// The beginning of a prompt, up to the end of a word.
-fn beginning(prompt: &str) -> Cow<'_, str> {
-    let Some((end, _)) = prompt.char_indices().nth(MOST_TITLE) else { return prompt.into() };
-    let start = prompt.get(..end).unwrap_or(prompt);
-    let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
-    format!("{words} …").into()
 }
