@@ -14,7 +14,6 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
-use foldline::conversation::Conversation;
 
 use super::{
     app::App,
@@ -22,6 +21,7 @@ use super::{
     list::now,
     request::{At, Failed, blocking, live, place},
     sessions::{self, Filter, PAGE, Session},
+    snapshot,
 };
 use crate::ingest;
 
@@ -38,10 +38,14 @@ pub(super) async fn sessions(
 pub(super) async fn session(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Json<Conversation>, Failed> {
+) -> Result<Response, Failed> {
     let (_, live) = live(&app, name).await?;
-    let conversation = live.document().conversation.clone();
-    Ok(Json(conversation))
+    // A part of it would be a wrong answer.
+    live.current().await;
+    let last = live.document().changes.last();
+    let snapshot = View::Patches.snapshot(&live, |number| number >= last).await;
+    let json = snapshot::bytes(snapshot.ok_or_else(Failed::unreadable)?);
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
 pub(super) async fn patches(

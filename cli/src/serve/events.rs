@@ -13,9 +13,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use axum::response::{
-    IntoResponse, Response,
-    sse::{Event, KeepAlive, Sse},
+use axum::{
+    body::Bytes,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
 };
 use foldline::conversation::Outcome;
 use futures_util::stream::unfold;
@@ -27,11 +30,16 @@ use tokio::{
 use super::{
     live::{Document, Feed, LiveSession, Viewer},
     page::Window,
+    snapshot::{self, Snapshot},
+    sse,
     status::Status,
 };
 
-/// The most events that are taken from a feed at once.
-const MOST: usize = 256;
+/// About how many bytes are taken from a feed at once: what a reader holds while it is slow.
+const MOST: usize = 64 << 10;
+
+/// How long a connection is silent until it says that it is there.
+const SILENT: Duration = Duration::from_secs(15);
 
 /// The least time between two events with the facts of a session, or of the list.
 const LEAST: Duration = Duration::from_secs(1);
@@ -72,20 +80,38 @@ impl View {
         }
     }
 
-    fn event(self) -> &'static str {
-        match self {
-            Self::Page => "fragment",
-            Self::Patches => "patch",
-        }
+    /// The whole, in a state that will do. `None` if it cannot be made.
+    pub(super) async fn snapshot(
+        self,
+        live: &Arc<LiveSession>,
+        will_do: impl Fn(u64) -> bool,
+    ) -> Option<Arc<Snapshot>> {
+        let snapshots = match self {
+            Self::Page => &live.pages,
+            Self::Patches => &live.conversations,
+        };
+        let live = Arc::clone(live);
+        snapshots.get(will_do, move || self.make_snapshot(&live)).await
     }
 
-    fn snapshot(self, document: &Document) -> String {
-        match self {
-            Self::Page => serde_json::to_string(&Window::of(document.shown()).feed(None).concat()),
-            Self::Patches => serde_json::to_string(&document.conversation),
-        }
+    /// The document is free again while it becomes JSON, which takes a while.
+    fn make_snapshot(self, live: &LiveSession) -> Snapshot {
+        let document = live.document();
+        let number = self.feed(&document).last();
+        let json = match self {
+            Self::Page => {
+                let entries = Window::of(document.shown()).feed(None).concat();
+                drop(document);
+                serde_json::to_string(&entries)
+            }
+            Self::Patches => {
+                let conversation = document.conversation.clone();
+                drop(document);
+                serde_json::to_string(&conversation)
+            }
+        };
         // Strings and entries always have a JSON form.
-        .unwrap_or_default()
+        Snapshot { number, json: json.unwrap_or_default() }
     }
 }
 
@@ -98,7 +124,9 @@ struct Reader {
     changed: watch::Receiver<u64>,
     /// The number of the last event that was taken; `None` if a snapshot is needed.
     at: Option<u64>,
-    taken: VecDeque<Event>,
+    taken: VecDeque<Bytes>,
+    /// When anything was last sent.
+    spoke: Instant,
     /// The number of events that the last facts were made of.
     facts: Option<u64>,
     facts_due: Instant,
@@ -114,66 +142,73 @@ pub(super) fn session(live: Arc<LiveSession>, view: View, has: Option<Place>) ->
         changed: live.changed(),
         at,
         taken: VecDeque::new(),
+        spoke: Instant::now(),
         facts: None,
         facts_due: Instant::now(),
         status: None,
         live,
     };
-    let stream = unfold(reader, |mut reader| async {
-        let event = reader.next().await?;
-        Some((Ok::<_, Infallible>(event), reader))
-    });
-    Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response()
+    sse::answer(unfold(reader, |mut reader| async {
+        let bytes = reader.next().await?;
+        reader.spoke = Instant::now();
+        Some((bytes, reader))
+    }))
+}
+
+/// What a reader does when it has taken what is there.
+enum Then {
+    Snapshot,
+    WaitUntil(Instant),
 }
 
 impl Reader {
-    async fn next(&mut self) -> Option<Event> {
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(event) = self.taken.pop_front() {
-                return Some(event);
+            if let Some(bytes) = self.taken.pop_front() {
+                return Some(bytes);
             }
             let is_over = self.live.is_over();
             self.changed.borrow_and_update();
-            let waits = self.take(is_over);
-            if self.taken.is_empty() {
-                if is_over {
-                    return None;
+            match self.take(is_over) {
+                Then::Snapshot => self.take_snapshot().await?,
+                Then::WaitUntil(until) if self.taken.is_empty() => {
+                    if is_over {
+                        return None;
+                    }
+                    if self.spoke.elapsed() >= SILENT {
+                        return Some(sse::ALIVE);
+                    }
+                    tokio::select! {
+                        changed = self.changed.changed() => changed.ok()?,
+                        () = sleep_until(until) => {}
+                    }
                 }
-                tokio::select! {
-                    changed = self.changed.changed() => changed.ok()?,
-                    () = sleep_until(waits) => {}
-                }
+                Then::WaitUntil(_) => {}
             }
         }
     }
 
-    /// Takes what is there, and at the end everything. Returns until when to wait if there is nothing.
-    fn take(&mut self, is_over: bool) -> Instant {
-        let rarely = Instant::now() + RARELY;
+    /// Takes what is there, and at the end everything.
+    fn take(&mut self, is_over: bool) -> Then {
+        let rarely = Then::WaitUntil(Instant::now() + RARELY);
         let mut document = self.live.document();
         // What is still being read for the first time comes at once, and not in pieces.
         if !document.is_current() {
             return rarely;
         }
         let feed = self.view.feed(&document);
-        match self.at.and_then(|at| Some((at, feed.after(at)?))) {
-            Some((at, records)) => {
-                for (number, record) in records.take(MOST) {
-                    let id = format!("{}:{number}", self.live.epoch);
-                    self.taken
-                        .push_back(Event::default().event(self.view.event()).id(id).data(&*record));
-                }
-                self.at = Some(at + self.taken.len() as u64);
+        let Some((at, records)) = self.at.and_then(|at| Some((at, feed.after(at)?))) else {
+            return Then::Snapshot;
+        };
+        let mut bytes = 0;
+        for record in records {
+            if bytes >= MOST {
+                break;
             }
-            None => {
-                let number = feed.last();
-                let id = format!("{}:{number}", self.live.epoch);
-                let snapshot = self.view.snapshot(&document);
-                self.taken.push_back(Event::default().event("snapshot").id(id).data(snapshot));
-                self.at = Some(number);
-                self.facts = None;
-            }
+            bytes += record.len();
+            self.taken.push_back(record.clone());
         }
+        self.at = Some(at + self.taken.len() as u64);
         if self.view == View::Patches {
             return rarely;
         }
@@ -181,19 +216,31 @@ impl Reader {
         let status = status(&document, grew);
         if self.status != Some(status) {
             self.status = Some(status);
-            self.taken.push_back(Event::default().event("status").data(status.as_str()));
+            self.taken.push_back(sse::event("status", status.as_str()));
         }
         let events = document.events();
         if self.facts == Some(events) {
             return rarely;
         }
         if self.facts_due > Instant::now() && !is_over {
-            return self.facts_due;
+            return Then::WaitUntil(self.facts_due);
         }
-        self.taken.push_back(Event::default().event("facts").data(&*document.facts()));
+        self.taken.push_back(sse::event("facts", &document.facts()));
         self.facts = Some(events);
         self.facts_due = Instant::now() + LEAST;
         rarely
+    }
+
+    /// Takes the whole, in a state from which it can be gone on.
+    async fn take_snapshot(&mut self) -> Option<()> {
+        let (live, view) = (&self.live, self.view);
+        let can_go_on = |number| view.feed(&live.document()).after(number).is_some();
+        let snapshot = view.snapshot(live, can_go_on).await?;
+        self.at = Some(snapshot.number);
+        self.facts = None;
+        let head = sse::head("snapshot", &self.live.epoch, snapshot.number);
+        self.taken.extend([head.into(), snapshot::bytes(snapshot), sse::END]);
+        Some(())
     }
 }
 

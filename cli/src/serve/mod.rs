@@ -22,6 +22,8 @@ mod routes;
 mod server;
 mod session;
 mod sessions;
+mod snapshot;
+mod sse;
 mod status;
 mod token;
 mod update;

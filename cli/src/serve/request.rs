@@ -32,6 +32,10 @@ impl Failed {
     pub(super) fn not_found() -> Self {
         Self(StatusCode::NOT_FOUND, "There is no such session.".to_owned())
     }
+
+    pub(super) fn unreadable() -> Self {
+        Self(StatusCode::INTERNAL_SERVER_ERROR, "It could not be read.".to_owned())
+    }
 }
 
 /// The session that is meant, read as far as it goes; and its number.
@@ -51,8 +55,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> Result<T, Failed> {
     let app = Arc::clone(app);
     let done = tokio::task::spawn_blocking(move || work(&app)).await;
-    let failed = |_| Failed(StatusCode::INTERNAL_SERVER_ERROR, "It could not be read.".to_owned());
-    Ok(done.map_err(failed)??)
+    Ok(done.map_err(|_| Failed::unreadable())??)
 }
 
 /// What a browser has of a stream: its last event, or else what the page said.

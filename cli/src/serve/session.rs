@@ -116,8 +116,8 @@ pub(super) async fn find(
 ) -> Result<Json<Vec<EntryIdx>>, Failed> {
     let wanted = find.q.to_lowercase();
     let (_, live) = live(&app, name).await?;
-    let entries = live.document().conversation.entries.clone();
     let found = blocking(&app, move |_| {
+        let entries = live.document().conversation.entries.clone();
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         let found = entries.iter().enumerate().filter(|(_, entry)| {
             let tool = entry.tool();

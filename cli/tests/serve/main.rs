@@ -7,6 +7,7 @@ mod logs;
 
 mod browser;
 mod client;
+mod crowd;
 mod pages;
 mod past;
 mod run;

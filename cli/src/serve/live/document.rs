@@ -15,7 +15,6 @@ use super::{feed::Feed, timeline::Timeline};
 use crate::serve::page;
 
 /// A session as it is now, and what changed last: as a page, and as the document of which programs get patches.
-#[derive(Default)]
 pub(in crate::serve) struct Document {
     pub(in crate::serve) history: History,
     pub(in crate::serve) timeline: Timeline,
@@ -59,6 +58,22 @@ struct Facts<'f> {
 }
 
 impl Document {
+    /// An empty one, whose changes have this epoch.
+    pub(super) fn new(epoch: &str) -> Self {
+        let epoch = Arc::<str>::from(epoch);
+        Self {
+            page: Page::default(),
+            conversation: Conversation::default(),
+            patches: PatchStream::default(),
+            fragments: Feed::new("fragment", Arc::clone(&epoch)),
+            changes: Feed::new("patch", epoch),
+            is_current: false,
+            events: 0,
+            facts: None,
+            failure: None,
+        }
+    }
+
     pub(super) fn apply(&mut self, event: &Located<DomainEvent>) {
         self.events += 1;
         let fragment = self.history.fragment(&event.item);
@@ -127,14 +142,14 @@ impl Document {
             html,
         };
         // Strings and numbers always have a JSON form.
-        self.fragments.push(serde_json::to_string(&change).unwrap_or_default());
+        self.fragments.push(&serde_json::to_string(&change).unwrap_or_default());
     }
 
     fn change(&mut self, record: &PatchRecord) {
         // A patch of this very conversation fits it.
         let _ = record.patch.apply_to(&mut self.conversation);
         match self.is_current {
-            true => self.changes.push(serde_json::to_string(&record.patch).unwrap_or_default()),
+            true => self.changes.push(&serde_json::to_string(&record.patch).unwrap_or_default()),
             false => self.changes.pass(),
         }
     }

@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::watch;
 
 use super::document::Document;
-use crate::error::Error;
+use crate::{error::Error, serve::snapshot::Snapshots};
 
 /// How long a session is kept that nobody looks at.
 const LINGER: Duration = Duration::from_secs(60);
@@ -21,6 +21,10 @@ pub(in crate::serve) struct LiveSession {
     /// The name of this reading of the log.
     pub(in crate::serve) epoch: String,
     document: Mutex<Document>,
+    /// The entries of the page, as a whole.
+    pub(in crate::serve) pages: Snapshots,
+    /// The conversation, as a whole.
+    pub(in crate::serve) conversations: Snapshots,
     changed: watch::Sender<u64>,
     pub(super) stop: Arc<AtomicBool>,
     /// The log grows no more: nobody writes to it.
@@ -42,9 +46,12 @@ impl LiveSession {
     pub(in crate::serve) fn new(is_complete: Arc<AtomicBool>) -> Result<Self, Error> {
         let epoch = getrandom::u64()
             .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
+        let epoch = format!("{epoch:016x}");
         Ok(Self {
-            epoch: format!("{epoch:016x}"),
-            document: Mutex::default(),
+            document: Mutex::new(Document::new(&epoch)),
+            epoch,
+            pages: Snapshots::default(),
+            conversations: Snapshots::default(),
             changed: watch::Sender::new(0),
             stop: Arc::default(),
             is_complete,
@@ -63,6 +70,12 @@ impl LiveSession {
     /// Changes whenever the session does.
     pub(in crate::serve) fn changed(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
+    }
+
+    /// Waits until the log was read to where it ended when it was opened.
+    pub(in crate::serve) async fn current(&self) {
+        let mut changed = self.changed();
+        while !self.document().is_current() && changed.changed().await.is_ok() {}
     }
 
     /// When the log last grew, if there is one.

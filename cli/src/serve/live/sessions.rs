@@ -50,10 +50,7 @@ impl LiveSessions {
             }
         };
         live.touch();
-        let mut changed = live.changed();
-        let is_current =
-            async { while !live.document().is_current() && changed.changed().await.is_ok() {} };
-        let _ = tokio::time::timeout(PATIENCE, is_current).await;
+        let _ = tokio::time::timeout(PATIENCE, live.current()).await;
         Ok(live)
     }
 
