@@ -1,4 +1,6 @@
 //! A server under test, and a client that does nothing on its own.
+// Each test program uses its part.
+#![allow(dead_code)]
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -23,10 +25,15 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(logs: &Path, more: &[&str]) -> Self {
+        Self::start_at("127.0.0.1:0", logs, more)
+    }
+
+    /// A server at an address that is known before.
+    pub(crate) fn start_at(address: &str, logs: &Path, more: &[&str]) -> Self {
         let database = logs.with_extension("db");
         let mut command = foldline();
         command.arg("serve").arg(logs).arg("--db").arg(database);
-        command.args(["--listen", "127.0.0.1:0"]).args(more);
+        command.args(["--listen", address]).args(more);
         Self::of(command)
     }
 

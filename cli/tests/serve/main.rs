@@ -5,6 +5,7 @@
 #[path = "../logs/mod.rs"]
 mod logs;
 
+mod agent;
 mod browser;
 mod client;
 mod crowd;

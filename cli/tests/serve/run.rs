@@ -1,54 +1,15 @@
 //! `foldline run --serve`: the session of an agent, while it works.
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{ChildStdin, Stdio},
-};
+use std::fs;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    client::{Event, Server, answered, until},
-    logs::{foldline, stdout},
+    agent::Run,
+    client::{Event, answered},
+    logs::{droid, foldline, stdout},
 };
-
-/// An agent that prints what it is told to, and the server that shows it.
-struct Run {
-    server: Server,
-    agent: ChildStdin,
-}
-
-impl Run {
-    fn start(folder: &Path, options: &[&str]) -> Self {
-        let mut command = foldline();
-        command.current_dir(folder).env("HOME", folder).stdin(Stdio::piped()).stdout(Stdio::null());
-        command.args(["run", "--serve", "127.0.0.1:0"]).args(options).args(["--", "cat"]);
-        let mut server = Server::of(command);
-        let agent = server.child.stdin.take().unwrap();
-        Self { server, agent }
-    }
-
-    fn print(&mut self, lines: &str) {
-        self.agent.write_all(lines.as_bytes()).unwrap();
-    }
-
-    /// Waits until the session can be asked for.
-    fn is_there(&self) {
-        until("the session is there", || {
-            self.server.get("/api/sessions").body.contains("\"session\":\"session\"")
-        });
-    }
-
-    /// The agent ends, and with it the server.
-    fn end(self) -> Option<i32> {
-        let Self { mut server, agent } = self;
-        drop(agent);
-        server.child.wait().unwrap().code()
-    }
-}
 
 /// A log in two parts.
 fn parts(log: &str) -> (&str, &str) {
@@ -71,7 +32,7 @@ fn apply(document: &mut Value, event: &Event) {
 fn who_looks_on_has_everything_when_the_agent_has_ended() {
     let folder = TempDir::new().unwrap();
     // Calls that are open in the end are ended with the log.
-    let log = crate::logs::droid("session", 20, 3);
+    let log = droid("session", 20, 3);
     let (begun, rest) = parts(&log);
     let mut run = Run::start(folder.path(), &["--log", "log", "--db", "db"]);
     run.print(begun);

@@ -1,0 +1,63 @@
+//! The list of sessions.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::{
+    client::{Server, folder},
+    driver::{BACKSPACE, Browser, Screen},
+    logs::droid,
+};
+
+/// The titles that the list shows.
+const TITLES: &str = "[...document.querySelectorAll('#rows th.w a')].map((a) => a.textContent)";
+
+fn titles(browser: &Browser) -> Vec<String> {
+    serde_json::from_value(browser.get(TITLES)).unwrap()
+}
+
+/// A log whose prompts begin with this word.
+fn log(session: &str, seed: u64, word: &str) -> String {
+    droid(session, 3, seed).replace("Please", word)
+}
+
+#[test]
+fn it_is_searched_while_somebody_types_and_grows_meanwhile() {
+    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let (_folder, logs) = folder();
+    fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
+    fs::write(logs.join("two.jsonl"), log("two", 2, "Kindly")).unwrap();
+    let server = Server::start(&logs, &[]);
+    browser.open(&server.link);
+    assert_eq!(titles(&browser).len(), 2);
+    browser.press(['/']);
+    browser.press("kind".chars());
+    browser.until(&format!("{TITLES}.length === 1"));
+    assert!(titles(&browser)[0].starts_with("Kindly"));
+    browser.until("location.search === '?q=kind'");
+    // What comes is shown if it fits.
+    fs::write(logs.join("three.jsonl"), log("three", 3, "Please")).unwrap();
+    fs::write(logs.join("four.jsonl"), log("four", 4, "Kindest")).unwrap();
+    browser.until(&format!("{TITLES}.length === 2"));
+    assert!(titles(&browser).iter().all(|title| title.starts_with("Kind")));
+    // The focus is where it was, and so is what was typed.
+    browser.press("ly".chars());
+    browser.until(&format!("{TITLES}.length === 1"));
+    browser.press([BACKSPACE; 6]);
+    browser.until(&format!("{TITLES}.length === 4 && location.search === ''"));
+    assert_eq!(browser.reports(), [""; 0]);
+}
+
+#[test]
+fn a_session_is_opened_by_its_title() {
+    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let (_folder, logs) = folder();
+    fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
+    let server = Server::start(&logs, &[]);
+    browser.open(&server.link);
+    browser.click("#rows th.w a");
+    browser.until("location.pathname === '/sessions/1' && document.readyState === 'complete'");
+    browser.is_whole();
+    assert_eq!(browser.get("document.documentElement.dataset.script"), json!("on"));
+}

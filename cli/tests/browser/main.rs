@@ -1,0 +1,21 @@
+//! The pages of `foldline serve` and `foldline run --serve` in a real browser, as a person would use them.
+//!
+//! Chromium is driven through `chromedriver`. Where there is none, the tests say so and pass, unless
+//! `FOLDLINE_TEST_BROWSER` is set. Nothing here waits for a time: only for what the page shows.
+#![cfg(feature = "serve")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "../serve/agent.rs"]
+mod agent;
+#[path = "../serve/client.rs"]
+mod client;
+#[path = "../logs/mod.rs"]
+mod logs;
+
+mod driver;
+mod keys;
+mod list;
+mod live;
+mod long;
+mod phone;
+mod session;

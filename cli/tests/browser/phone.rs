@@ -1,0 +1,43 @@
+//! The pages on a screen of 390 pixels.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::{
+    client::{Server, answered, folder},
+    driver::{Browser, Screen},
+};
+
+/// What is wider than the screen, unless it can be scrolled on its own.
+const WIDER: &str = "(() => {
+    const scrolls = (element) => getComputedStyle(element).overflowX !== 'visible';
+    const within = (element) => element && element !== document.body
+        && (scrolls(element) || within(element.parentElement));
+    const wide = [...document.body.querySelectorAll('*')].filter((element) =>
+        element.checkVisibility() && element.getBoundingClientRect().right > 391 && !within(element.parentElement));
+    const names = wide.map((element) => `${element.tagName}.${element.className}`);
+    return document.documentElement.scrollWidth > 390 ? ['the page', ...names] : names;
+})()";
+
+#[test]
+fn nothing_is_wider_than_it() {
+    let Some(browser) = Browser::start(Screen::Phone) else { return };
+    let (_folder, logs) = folder();
+    let long = "a_very_long_name_without_any_place_to_break_it/".repeat(12);
+    let log = answered(12, 7).replace("façade", &long).replace("/repo/src", &long);
+    fs::write(logs.join("log.jsonl"), log).unwrap();
+    let server = Server::start(&logs, &[]);
+    for page in
+        ["", "sessions/1", "sessions/1/explain?entry=3", "sessions/none", "?q=nothing-like-this"]
+    {
+        browser.open(&format!("{}{page}", server.link));
+        assert_eq!(browser.get("screen.width"), json!(390));
+        assert_eq!(browser.get(WIDER), json!([]), "/{page}");
+        // And when everything is open.
+        browser.run(
+            "document.querySelectorAll('details').forEach((details) => (details.open = true))",
+        );
+        assert_eq!(browser.get(WIDER), json!([]), "/{page}, opened");
+    }
+}

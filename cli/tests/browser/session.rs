@@ -1,0 +1,85 @@
+//! The page of a session that grows, and what each entry was made from.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::{
+    client::{Server, answered, append, folder},
+    driver::{Browser, Screen},
+};
+
+/// A log in as many parts, each of whole lines.
+fn parts(log: &str, count: usize) -> Vec<String> {
+    let lines: Vec<_> = log.split_inclusive('\n').collect();
+    lines.chunks(lines.len().div_ceil(count)).map(<[_]>::concat).collect()
+}
+
+#[test]
+fn it_grows_and_goes_on_after_it_was_loaded_again() {
+    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    let parts = parts(&answered(40, 7), 8);
+    append(&log, &parts[0]);
+    let server = Server::start(&logs, &[]);
+    browser.open(&format!("{}sessions/1", server.link));
+    for part in &parts[1..4] {
+        let before = browser.entries();
+        append(&log, part);
+        browser.until(&format!("document.querySelectorAll('#feed .entry').length > {before}"));
+    }
+    // What comes while it is loaded is neither lost nor there twice.
+    append(&log, &parts[4]);
+    browser.reload();
+    append(&log, &parts[5]);
+    browser.is_whole();
+    browser.reload();
+    for part in &parts[6..] {
+        append(&log, part);
+    }
+    browser.until(
+        "document.querySelector('#side').textContent.includes('40 turns') || \
+                   document.querySelector('.about').textContent.includes('40 turns')",
+    );
+    browser.is_whole();
+    assert_eq!(browser.reports(), [""; 0]);
+}
+
+#[test]
+fn it_goes_on_when_the_server_was_killed_and_is_there_again() {
+    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    let parts = parts(&answered(30, 5), 6);
+    append(&log, &parts[0]);
+    let mut server = Server::start(&logs, &[]);
+    let address = server.address.clone();
+    browser.open(&format!("http://{address}/sessions/1"));
+    for part in parts[1..].chunks(2) {
+        append(&log, &part[0]);
+        drop(server);
+        browser.until("document.querySelector('#state').textContent === 'connecting'");
+        part[1..].iter().for_each(|part| append(&log, part));
+        server = Server::start_at(&address, &logs, &[]);
+        browser.is_whole();
+    }
+    browser.until("document.querySelector('#state').textContent !== 'connecting'");
+    assert_eq!(browser.reports(), [""; 0]);
+}
+
+#[test]
+fn an_entry_is_explained() {
+    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), answered(10, 3)).unwrap();
+    let server = Server::start(&logs, &[]);
+    browser.open(&format!("{}sessions/1#e3", server.link));
+    browser.until("document.activeElement.id === 'e3'");
+    let said = browser.get("document.activeElement.textContent.trim().length > 0");
+    assert_eq!(said, json!(true));
+    browser.press(['e']);
+    browser.until("location.pathname === '/sessions/1/explain'");
+    browser.until("document.querySelector('ol.steps li') !== null");
+    assert_eq!(browser.get("location.search"), json!("?entry=3"));
+}
