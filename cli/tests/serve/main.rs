@@ -9,6 +9,7 @@ mod agent;
 mod browser;
 mod client;
 mod crowd;
+mod npm;
 mod pages;
 mod past;
 mod run;
