@@ -90,7 +90,7 @@ fn chosen(asked: &Asked<'_>) -> String {
 
 /// The rows of `usage` in SQL, each with its cost as it is `logged` or `estimated`, and that of the two which counts.
 /// Where the cost of a session is stated as a whole, apart from its tokens, nothing is estimated.
-pub(super) const COSTS: &str = "
+pub(crate) const COSTS: &str = "
     SELECT *, coalesce(logged, estimated) AS cost FROM (
         SELECT *, cost_usd AS logged, CASE
             WHEN cost_usd IS NULL AND session NOT IN (
@@ -101,7 +101,7 @@ pub(super) const COSTS: &str = "
         END AS estimated FROM usage)";
 
 /// The `cost_basis` in SQL, by how many costs were logged and estimated.
-pub(super) fn cost_basis(logged: &str, estimated: &str) -> String {
+pub(crate) fn cost_basis(logged: &str, estimated: &str) -> String {
     format!(
         "CASE WHEN {logged} > 0 AND {estimated} > 0 THEN 'mixed'
               WHEN {logged} > 0 THEN 'logged' WHEN {estimated} > 0 THEN 'estimated' END"

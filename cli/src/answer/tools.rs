@@ -1,6 +1,9 @@
 //! Which tools were called, which fail, and how long they take.
 
 use clap::Args;
+#[cfg(feature = "serve")]
+use foldline::emitters::sqlite::Database;
+use rusqlite::Connection;
 use tracing::debug;
 
 use super::{
@@ -25,17 +28,20 @@ pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
 
 /// One tool.
 #[derive(Default)]
-struct Tool {
-    name: String,
-    calls: i64,
+pub(crate) struct Tool {
+    pub(crate) name: String,
+    pub(crate) calls: i64,
     open: i64,
-    failures: i64,
+    pub(crate) failures: i64,
+    /// Ascending.
     durations: Vec<i64>,
 }
 
 /// The tools, of one task or of all, the most used first.
 pub(super) fn tools(asked: &Asked<'_>, task: Option<&str>) -> Result<Listing, Error> {
-    let mut tools = read(asked, task).map_err(|error| asked.failed(&error))?;
+    let (time, is_chosen) = (asked.within("timestamp"), is_chosen(asked));
+    let read = read(asked.database.connection(), task, &time, &is_chosen);
+    let mut tools = read.map_err(|error| asked.failed(&error))?;
     tools.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
     let mut listing = Listing::new(&[
         ("tool", Kind::Id),
@@ -50,10 +56,23 @@ pub(super) fn tools(asked: &Asked<'_>, task: Option<&str>) -> Result<Listing, Er
     Ok(listing)
 }
 
-/// Reads the calls in the order of the index that holds all of these columns.
-fn read(asked: &Asked<'_>, task: Option<&str>) -> rusqlite::Result<Vec<Tool>> {
-    let (time, is_chosen) = (asked.within("timestamp"), is_chosen(asked));
-    let join = match (task, time.as_str(), is_chosen.as_str()) {
+/// The tools of all calls since a moment, in milliseconds since 1970.
+#[cfg(feature = "serve")]
+pub(crate) fn since(database: &Database, start: i64) -> Result<Vec<Tool>, Error> {
+    let time = if start == i64::MIN { "true".to_owned() } else { format!("timestamp >= {start}") };
+    let read = read(database.connection(), None, &time, "true");
+    read.map_err(|error| Error::Database(database.error(&error)))
+}
+
+/// Reads the calls, of one task or of all, that fulfil the conditions on their time and their session. They are read
+/// in the order of the index that holds all of these columns.
+fn read(
+    connection: &Connection,
+    task: Option<&str>,
+    time: &str,
+    is_chosen: &str,
+) -> rusqlite::Result<Vec<Tool>> {
+    let join = match (task, time, is_chosen) {
         (None, "true", "true") => "",
         _ => {
             "JOIN entries ON entries.id = tool_calls.entry
@@ -66,7 +85,7 @@ fn read(asked: &Asked<'_>, task: Option<&str>) -> rusqlite::Result<Vec<Tool>> {
                 tool_calls.duration_ms
          FROM tool_calls {join} WHERE {of_task} AND {time} AND {is_chosen} ORDER BY tool_name"
     );
-    let mut statement = asked.database.connection().prepare(&sql)?;
+    let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([task])?;
     let mut tools: Vec<Tool> = Vec::new();
     while let Some(row) = rows.next()? {
@@ -82,25 +101,33 @@ fn read(asked: &Asked<'_>, task: Option<&str>) -> rusqlite::Result<Vec<Tool>> {
     }
     drop(rows);
     debug!(sql = statement.expanded_sql(), "asked");
+    tools.iter_mut().for_each(|tool| tool.durations.sort_unstable());
     Ok(tools)
 }
 
 impl Tool {
-    fn into_row(mut self) -> Vec<Value> {
-        self.durations.sort_unstable();
+    /// The part of the calls that ended which failed.
+    pub(crate) fn failure_rate(&self) -> Option<f64> {
         let ended = self.calls - self.open;
-        let rate = match ended {
-            0 => Value::Null,
-            ended => Value::Real(self.failures as f64 / ended as f64),
-        };
+        (ended != 0).then(|| self.failures as f64 / ended as f64)
+    }
+
+    /// The milliseconds that so many percent of the calls do not exceed.
+    pub(crate) fn percentile(&self, percent: usize) -> Option<i64> {
+        percentile(&self.durations, percent)
+    }
+
+    fn into_row(self) -> Vec<Value> {
+        let (p50, p95) = (self.percentile(50), self.percentile(95));
+        let rate = self.failure_rate().map_or(Value::Null, Value::Real);
         vec![
             Value::Text(self.name),
             Value::Integer(self.calls),
             Value::Integer(self.open),
             Value::Integer(self.failures),
             rate,
-            percentile(&self.durations, 50).into(),
-            percentile(&self.durations, 95).into(),
+            p50.into(),
+            p95.into(),
         ]
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::{
-    answer::DatabaseArgs,
+    answer::{DatabaseArgs, prices::PricesArgs},
     options::{EXIT_CODES, parse_size},
 };
 
@@ -47,6 +47,9 @@ pub(crate) struct ExportArgs {
     /// Exit with 3 if a line was malformed
     #[arg(long)]
     pub(super) strict: bool,
+
+    #[command(flatten)]
+    pub(super) prices: PricesArgs,
 }
 
 /// What a session is made into.

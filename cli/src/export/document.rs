@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 use foldline::{
     conversation::{Conversation, DomainEvent},
     emitters::{html::Page, markdown::Markdown},
+    pricing::Prices,
     transduce::{Batch, Emitter},
 };
 use serde::Serialize;
@@ -28,9 +29,10 @@ struct Redacted<'d> {
 }
 
 impl Document {
-    pub(super) fn new(format: Format) -> Self {
+    /// An empty document. A page estimates with the prices what the log does not say that it cost.
+    pub(super) fn new(format: Format, prices: Prices) -> Self {
         match format {
-            Format::Html => Self::Html(Box::default()),
+            Format::Html => Self::Html(Box::new(Page::with_prices(prices))),
             Format::Md => Self::Markdown(Box::default()),
             Format::Json => Self::Json(Box::default()),
         }

@@ -23,7 +23,7 @@ use crate::{
 
 pub(super) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     check_files(args)?;
-    let document = Document::new(args.format);
+    let document = Document::new(args.format, args.prices.load()?.into_owned());
     let (document, redacted, malformed) = match args.redact {
         true => {
             let (redact, malformed) = read(program, args, Redact::new(document))?;

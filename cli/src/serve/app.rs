@@ -1,13 +1,13 @@
 //! [`App`]: what the answers to requests are made from.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use foldline::emitters::sqlite::Database;
+use foldline::{emitters::sqlite::Database, pricing::Prices};
 use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
 use super::live::LiveSessions;
-use crate::{error::Error, program::Program};
+use crate::{answer::prices, error::Error, program::Program};
 
 /// How long an answer waits for a writer of the database.
 const WAIT: Duration = Duration::from_secs(2);
@@ -15,6 +15,7 @@ const WAIT: Duration = Duration::from_secs(2);
 /// What the answers to requests are made from.
 pub(super) struct App {
     pub(super) program: Program,
+    pub(super) prices: Arc<Prices>,
     database: PathBuf,
     pub(super) zone: TimeZone,
     pub(super) live: LiveSessions,
@@ -22,14 +23,22 @@ pub(super) struct App {
 }
 
 impl App {
-    pub(super) fn new(program: &Program, database: PathBuf, updates: watch::Receiver<u64>) -> Self {
-        let (program, live) = (program.clone(), LiveSessions::default());
-        Self { program, database, zone: TimeZone::system(), live, updates }
+    pub(super) fn new(
+        program: &Program,
+        prices: Prices,
+        database: PathBuf,
+        updates: watch::Receiver<u64>,
+    ) -> Self {
+        let (program, prices) = (program.clone(), Arc::new(prices));
+        let live = LiveSessions::new(&program, &prices);
+        Self { program, prices, database, zone: TimeZone::system(), live, updates }
     }
 
-    /// A connection that only reads.
+    /// A connection that only reads, and can estimate costs.
     pub(super) fn database(&self) -> Result<Database, Error> {
-        Ok(Database::open_read_only(&self.database, WAIT)?)
+        let database = Database::open_read_only(&self.database, WAIT)?;
+        prices::teach(Arc::clone(&self.prices), database.connection())?;
+        Ok(database)
     }
 
     /// The number of updates of the database, which changes with each.

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use crate::{homes::DatabaseOption, options::EXIT_CODES};
+use crate::{answer::prices::PricesArgs, homes::DatabaseOption, options::EXIT_CODES};
 
 /// The options of `foldline serve`.
 #[derive(Debug, Args)]
@@ -24,6 +24,9 @@ pub(crate) struct ServeArgs {
 
     #[command(flatten)]
     pub(super) access: Access,
+
+    #[command(flatten)]
+    pub(super) prices: PricesArgs,
 }
 
 /// Who may ask, besides this machine.

@@ -6,6 +6,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use foldline::pricing::Prices;
 use tokio::sync::{oneshot, watch};
 
 use super::{
@@ -33,7 +34,7 @@ impl Beside {
         let server = Server::bind(address, access)?;
         server.announce();
         let (updates, is_updated) = watch::channel(0);
-        let app = App::new(program, database, is_updated);
+        let app = App::new(program, Prices::builtin().clone(), database, is_updated);
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
             server.run(app, async { drop::<Result<(), _>>(stopped.await) }, Ending::WhenRead)

@@ -27,6 +27,7 @@ mod sse;
 mod status;
 mod token;
 mod update;
+mod usage;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -57,12 +58,13 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     for path in paths.iter().filter(|path| !path.is_dir()) {
         files.input("the log", path)?;
     }
+    let prices = args.prices.load()?.into_owned();
     let stop = stop_flag()?;
     // Before the logs are read, which may take a while.
     let server = Server::bind(args.listen, &args.access)?;
     let updates = Updates::start(program, paths, &database)?;
     server.announce();
-    let app = App::new(program, database, updates.subscribe());
+    let app = App::new(program, prices, database, updates.subscribe());
     server.run(app, stopped(&stop), Ending::AtOnce)?;
     updates.stop();
     Ok(exit::FINE)

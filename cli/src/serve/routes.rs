@@ -18,7 +18,7 @@ use super::{
     page::SCRIPT,
     past,
     request::Failed,
-    session,
+    session, usage,
 };
 
 pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
@@ -29,6 +29,7 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/", get(list::page))
         .route("/rows", get(list::rows))
         .route("/events", get(list::events))
+        .route("/usage", get(usage::page))
         .route("/sessions/{name}", get(session::page))
         .route("/sessions/{name}/fragments", get(session::fragments))
         .route("/sessions/{name}/entries", get(session::entries))

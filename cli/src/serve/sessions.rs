@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::status::Status;
 use crate::{
-    answer::sessions::{FAILURES, title},
+    answer::sessions::{COSTS, FAILURES, cost_basis, title},
     error::Error,
 };
 
@@ -107,7 +107,16 @@ pub(super) struct Session {
     pub(super) duration_ms: Option<i64>,
     pub(super) tokens: Option<i64>,
     pub(super) cost_usd: Option<f64>,
+    /// Where the cost is from: `logged`, `estimated`, or `mixed`.
+    pub(super) cost_basis: Option<String>,
     pub(super) failures: i64,
+}
+
+impl Session {
+    /// Whether the cost is an estimate, at least in part.
+    pub(super) fn is_estimated(&self) -> bool {
+        self.cost_basis.as_deref().is_some_and(|basis| basis != "logged")
+    }
 }
 
 /// Which sessions the list shows.
@@ -154,14 +163,19 @@ pub(super) fn sessions(
                 coalesce(duration_ms, last_at - first_at),
                 (SELECT sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FROM usage
                  WHERE usage.session = sessions.id),
-                (SELECT sum(cost_usd) FROM usage WHERE usage.session = sessions.id),
+                costs.cost, {},
                 (SELECT count(*) FROM tool_calls
                  WHERE tool_calls.session = sessions.id AND {FAILURES}),
                 EXISTS (SELECT 1 FROM tool_calls WHERE tool_calls.session = sessions.id
                         AND status = 'pending_approval')
          FROM found JOIN sessions ON sessions.id = found.id
+         LEFT JOIN (SELECT session, sum(cost) AS cost, count(logged) AS logged,
+                           count(estimated) AS estimated
+                    FROM ({COSTS}) WHERE session IN (SELECT id FROM found) GROUP BY session
+                   ) AS costs ON costs.session = sessions.id
          JOIN sources ON sources.id = sessions.source
          ORDER BY coalesce(last_at, ended_at, started_at, modified_at) DESC, sessions.id DESC",
+        cost_basis("costs.logged", "costs.estimated"),
         title = title("sessions"),
     );
     let mut query = database.connection().prepare_cached(&sql).map_err(fail)?;
@@ -190,14 +204,15 @@ fn session(row: &Row<'_>, now: i64) -> rusqlite::Result<Session> {
         agent: row.get(3)?,
         model: row.get(4)?,
         cwd: row.get(5)?,
-        status: Status::of(outcome.as_deref(), row.get(7)?, row.get(14)?, now),
+        status: Status::of(outcome.as_deref(), row.get(7)?, row.get(15)?, now),
         began: row.get(8)?,
         ended: row.get(9)?,
         written: row.get(7)?,
         duration_ms: row.get(10)?,
         tokens: row.get(11)?,
         cost_usd: row.get(12)?,
-        failures: row.get(13)?,
+        cost_basis: row.get(13)?,
+        failures: row.get(14)?,
     })
 }
 

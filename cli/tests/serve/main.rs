@@ -15,3 +15,4 @@ mod past;
 mod run;
 mod safety;
 mod streams;
+mod usage;

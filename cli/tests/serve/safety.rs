@@ -15,7 +15,11 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
     for (path, status) in [
         ("/", 200),
         ("/rows", 200),
+        ("/usage", 200),
+        ("/usage?time=never", 400),
         ("/sessions/1", 200),
+        ("/sessions/1/past", 200),
+        ("/sessions/1/past?step=sideways", 400),
         ("/api/sessions", 200),
         ("/api/sessions/1", 200),
         ("/metrics", 200),

@@ -226,3 +226,29 @@ fn the_last_list_of_things_to_do_is_open() {
     assert!(first.contains("<details class=\"call\">"));
     assert!(last.contains("<details class=\"call\" open>"));
 }
+
+#[test]
+fn what_a_log_does_not_say_that_it_cost_is_estimated() {
+    use crate::{conversation::TokenUsage, pricing::Prices};
+    let prices = Prices::read(r#"{"m": {"input_cost_per_token": 2, "output_cost_per_token": 3}}"#);
+    let prices = Arc::new(prices.unwrap());
+    let used = |cost_usd, input_tokens| DomainEvent::Usage {
+        usage: TokenUsage { input_tokens, cost_usd, ..TokenUsage::default() },
+        model: Some("m".into()),
+        message_id: None,
+        timestamp: None,
+    };
+    let cost = |events: &[DomainEvent]| {
+        let mut page = Page::with_prices(Arc::clone(&prices));
+        events.iter().for_each(|event| page.apply(event));
+        let about = page.snapshot().about();
+        let (_, cost) = about.split_once("<dt>Cost</dt><dd>")?;
+        Some(cost.split("</dd>").next()?.to_owned())
+    };
+    assert_eq!(cost(&[]), None);
+    assert_eq!(cost(&[used(None, Some(1))]).as_deref(), Some("≈ $2.00"));
+    assert_eq!(cost(&[used(Some(7.0), Some(1))]).as_deref(), Some("$7.00"));
+    assert_eq!(cost(&[used(Some(7.0), Some(1)), used(None, Some(1))]).as_deref(), Some("≈ $9.00"));
+    // What the whole cost is stated apart from the tokens.
+    assert_eq!(cost(&[used(None, Some(1)), used(Some(5.0), None)]).as_deref(), Some("$5.00"));
+}

@@ -52,7 +52,7 @@ impl By {
     }
 
     /// The value of a row; `None` where the log does not say it.
-    fn value(self, row: &Row<'_>, zone: &TimeZone) -> Option<String> {
+    pub(crate) fn value(self, row: &Row<'_>, zone: &TimeZone) -> Option<String> {
         let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
         let session = &row.session.usage;
         match self {

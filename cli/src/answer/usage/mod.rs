@@ -5,7 +5,7 @@
 mod chart;
 mod group;
 pub(super) mod logs;
-mod stored;
+pub(crate) mod stored;
 pub(super) mod used;
 
 use std::{
@@ -17,10 +17,11 @@ use std::{
 use clap::Args;
 use foldline::conversation::Timestamp;
 
-use self::{
-    group::{By, Group, groups},
-    used::Used,
-};
+pub(crate) use self::group::By;
+use self::group::{Group, groups};
+pub(crate) use self::used::Used;
+#[cfg(feature = "serve")]
+pub(crate) use self::used::{Row, UsedSession, all_tokens};
 use super::{
     PrintArgs,
     filters::Filters,

@@ -18,9 +18,14 @@ use crate::{distinct::DistinctFiles, error::Error, exit};
 pub(super) fn sessions(path: &Path) -> Result<(Vec<UsedSession>, u8), Error> {
     DistinctFiles::of_database(path)?;
     let database = Database::open_read_only(path, Duration::from_secs(10))?;
-    let read = read(database.connection()).map_err(|error| database.error(&error))?;
+    let read = sessions_of(&database)?;
     database.confirm()?;
     Ok((read, exit::FINE))
+}
+
+/// The sessions of a database that is open.
+pub(crate) fn sessions_of(database: &Database) -> Result<Vec<UsedSession>, Error> {
+    Ok(read(database.connection()).map_err(|error| database.error(&error))?)
 }
 
 fn read(connection: &Connection) -> rusqlite::Result<Vec<UsedSession>> {

@@ -8,6 +8,7 @@ use foldline::{
         html::{Fragment, History, Place, Snapshot},
         patch::{PatchRecord, PatchStream},
     },
+    pricing::Prices,
 };
 use serde::Serialize;
 
@@ -58,11 +59,12 @@ struct Facts<'f> {
 }
 
 impl Document {
-    /// An empty one, whose changes have this epoch.
-    pub(super) fn new(epoch: &str) -> Self {
+    /// An empty one, whose changes have this epoch. What its log does not say that it cost is estimated.
+    pub(super) fn new(epoch: &str, prices: &Arc<Prices>) -> Self {
         let epoch = Arc::<str>::from(epoch);
         Self {
-            page: Page::default(),
+            history: History::with_prices(Arc::clone(prices)),
+            timeline: Timeline::default(),
             conversation: Conversation::default(),
             patches: PatchStream::default(),
             fragments: Feed::new("fragment", Arc::clone(&epoch)),

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use foldline::pricing::Prices;
 use tokio::sync::watch;
 
 use super::document::Document;
@@ -43,12 +44,15 @@ pub(in crate::serve) struct Viewer(Arc<LiveSession>);
 
 impl LiveSession {
     /// A session that is not read yet. `is_complete` says, now or later, that the log grows no more.
-    pub(in crate::serve) fn new(is_complete: Arc<AtomicBool>) -> Result<Self, Error> {
+    pub(in crate::serve) fn new(
+        is_complete: Arc<AtomicBool>,
+        prices: &Arc<Prices>,
+    ) -> Result<Self, Error> {
         let epoch = getrandom::u64()
             .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
         let epoch = format!("{epoch:016x}");
         Ok(Self {
-            document: Mutex::new(Document::new(&epoch)),
+            document: Mutex::new(Document::new(&epoch, prices)),
             epoch,
             pages: Snapshots::default(),
             conversations: Snapshots::default(),

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use foldline::emitters::sqlite::Database;
+use foldline::{emitters::sqlite::Database, pricing::Prices};
 
 use super::{reading, session::LiveSession};
 use crate::{error::Error, program::Program, serve::sessions::Source};
@@ -20,18 +20,24 @@ const MOST: usize = 64;
 /// How long an answer waits for a log to be read. A page then shows what was read, and the rest as it comes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The sessions that somebody looks at, by their number in the database.
-#[derive(Default)]
+/// The sessions that somebody looks at.
 pub(in crate::serve) struct LiveSessions {
+    program: Program,
+    prices: Arc<Prices>,
+    /// By their number in the database.
     sessions: Mutex<BTreeMap<i64, Arc<LiveSession>>>,
     are_complete: Arc<AtomicBool>,
 }
 
 impl LiveSessions {
+    pub(in crate::serve) fn new(program: &Program, prices: &Arc<Prices>) -> Self {
+        let (program, prices) = (program.clone(), Arc::clone(prices));
+        Self { program, prices, sessions: Mutex::default(), are_complete: Arc::default() }
+    }
+
     /// The session with this number, which is read to its end now, or soon.
     pub(in crate::serve) async fn get(
         &self,
-        program: &Program,
         source: Source,
         database: Database,
     ) -> Result<Arc<LiveSession>, Error> {
@@ -42,9 +48,10 @@ impl LiveSessions {
                 Some(live) => Arc::clone(live),
                 None => {
                     make_room(&mut sessions)?;
-                    let live = Arc::new(LiveSession::new(Arc::clone(&self.are_complete))?);
+                    let is_complete = Arc::clone(&self.are_complete);
+                    let live = Arc::new(LiveSession::new(is_complete, &self.prices)?);
                     sessions.insert(source.session, Arc::clone(&live));
-                    reading::start(program, Arc::clone(&live), source, database);
+                    reading::start(&self.program, Arc::clone(&live), source, database);
                     live
                 }
             }

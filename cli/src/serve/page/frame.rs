@@ -1,6 +1,6 @@
 //! What all pages have: their head, the name of the program, the help.
 
-use foldline::emitters::{html::SPRITE, terminal::neutralise_line};
+use foldline::emitters::{html::SPRITE, human, terminal::neutralise_line};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// A page with this title, which is text.
@@ -31,6 +31,15 @@ pub(super) fn page_in_time(kind: &str, time: &str, title: &str, body: &Markup) -
 /// Text of a log on one line: what acts is made visible, and no character is markup.
 pub(super) fn line(text: &str) -> String {
     neutralise_line(text).into_owned()
+}
+
+/// Dollars for people; an estimate is marked.
+pub(super) fn money(dollars: f64, is_estimated: bool) -> String {
+    let mark = if is_estimated { "≈ " } else { "" };
+    match dollars < 0.01 {
+        true => format!("{mark}{}", human::dollars(dollars)),
+        false => format!("{mark}${dollars:.2}"),
+    }
 }
 
 /// An icon. Words beside it say the same.

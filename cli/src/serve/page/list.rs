@@ -4,7 +4,7 @@ use foldline::emitters::human;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::frame::{brand, help, help_button, icon, line, page};
+use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
     sessions::{Filter, PAGE, Session},
     status::Status,
@@ -26,7 +26,7 @@ pub(in crate::serve) fn list(
     let body = html! {
         header.top { (brand()) div.crumbs {} (help_button()) }
         main.page {
-            div.lead { div { h1 { "Sessions" } } }
+            div.lead { div { h1 { "Sessions" } } a.btn href="/usage" { "Usage" } }
             (filters(filter, agents))
             div #list data-events="/events" { (rows(sessions, filter, zone)) }
         }
@@ -139,11 +139,12 @@ fn empty(filter: &Filter) -> Markup {
 
 fn sums(sessions: &[&Session]) -> Markup {
     let cost: f64 = sessions.iter().filter_map(|session| session.cost_usd).sum();
+    let is_estimated = sessions.iter().any(|session| session.is_estimated());
     let tokens: i64 =
         sessions.iter().filter_map(|session| session.tokens).fold(0, i64::saturating_add);
     html! {
         (human::number_of(sessions.len(), "session"))
-        @if cost > 0.0 { ", " (dollars(cost)) }
+        @if cost > 0.0 { ", " (money(cost, is_estimated)) }
         @if let Ok(tokens @ 1..) = u64::try_from(tokens) { ", " (human::count(tokens)) " tokens" }
     }
 }
@@ -184,14 +185,10 @@ fn row(session: &Session, zone: &TimeZone) -> Markup {
             td class="n c-tokens" {
                 @if let Some(tokens) = positive(session.tokens) { (human::count(tokens)) }
             }
-            td class="n c-cost" { @if let Some(cost) = session.cost_usd { (dollars(cost)) } }
+            td class="n c-cost" { @if let Some(cost) = session.cost_usd { (money(cost, session.is_estimated())) } }
             td.n.c-bad.zero[session.failures == 0].bad[session.failures > 0] { (session.failures) }
         }
     }
-}
-
-fn dollars(cost: f64) -> String {
-    if cost < 0.01 { human::dollars(cost) } else { format!("${cost:.2}") }
 }
 
 /// The agents that the sheet has a mark for.

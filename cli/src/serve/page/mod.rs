@@ -1,11 +1,13 @@
 //! The pages, and parts of them.
 
+mod chart;
 mod dock;
 mod explain;
 mod frame;
 mod list;
 mod map;
 mod session;
+mod usage;
 mod window;
 
 pub(super) use self::{
@@ -15,6 +17,7 @@ pub(super) use self::{
     list::{list, rows},
     map::map,
     session::SessionPage,
+    usage::usage,
     window::{Wanted, Window},
 };
 

@@ -78,7 +78,9 @@ fn figures(facts: &Facts) -> Markup {
     let warnings: u64 = facts.summary.warnings.values().sum();
     let turns = facts.turns.len();
     html! {
-        @if let Some(cost) = usage.cost_usd { (figure("Cost", &human::dollars(cost), &html! {})) }
+        @if let Some(cost) = facts.used.cost(facts.is_cost_stated) {
+            (figure("Cost", &cost, &html! { @if cost.starts_with('≈') { "estimated" } }))
+        }
         @if let Some(input) = usage.input_tokens {
             (figure("Input", &human::count(input), &cached(&usage)))
         }

@@ -26,7 +26,10 @@ pub(super) struct Facts {
     pub(super) turns: Vec<Turn>,
     pub(super) tools: BTreeMap<String, Tool>,
     pub(super) files: BTreeMap<String, ChangedLines>,
-    pub(super) models: BTreeMap<String, TokenUsage>,
+    pub(super) used: Used,
+    pub(super) models: BTreeMap<String, Used>,
+    /// Whether the log states the cost of all tokens together, so that nothing is to be estimated.
+    pub(super) is_cost_stated: bool,
     pub(super) entries: usize,
     pub(super) calls: u64,
     pub(super) bad: u64,
@@ -66,6 +69,42 @@ pub(super) enum About {
     Unknown,
 }
 
+/// What an event says apart from itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub(super) about: About,
+    /// The dollars that tokens cost, if the log does not state it and there are prices.
+    pub(super) estimated: Option<f64>,
+}
+
+/// Tokens and what they cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Used {
+    pub(super) tokens: TokenUsage,
+    /// What is estimated, besides the cost that the log states.
+    estimated: Option<f64>,
+}
+
+impl Used {
+    fn add(&mut self, tokens: &TokenUsage, estimated: Option<f64>) {
+        self.tokens.add(tokens);
+        if let Some(more) = estimated {
+            *self.estimated.get_or_insert(0.0) += more;
+        }
+    }
+
+    /// The cost for people. What is estimated is marked; nothing is where the log states the cost of all.
+    pub(super) fn cost(&self, is_stated: bool) -> Option<String> {
+        let estimated = self.estimated.filter(|_| !is_stated);
+        match (self.tokens.cost_usd, estimated) {
+            (logged, None) => logged.map(human::dollars),
+            (logged, Some(estimated)) => {
+                Some(format!("≈ {}", human::dollars(logged.unwrap_or(0.0) + estimated)))
+            }
+        }
+    }
+}
+
 impl Tool {
     /// The duration that 95 of 100 calls do not exceed, in milliseconds.
     pub(super) fn p95(&self) -> Option<u64> {
@@ -78,9 +117,9 @@ impl Tool {
 
 impl Facts {
     /// Takes what an event says.
-    pub(super) fn apply(&mut self, event: &DomainEvent, about: About) {
+    pub(super) fn apply(&mut self, event: &DomainEvent, told: Told) {
         self.summary.apply(event);
-        let index = match about {
+        let index = match told.about {
             About::Entry(index) => Some(index),
             About::Session => None,
             About::Unknown => {
@@ -114,12 +153,21 @@ impl Facts {
                 }
             }
             DomainEvent::Usage { usage, model, .. } => {
-                let model = model.as_ref().or(self.session().and_then(|s| s.model.as_ref()));
-                let model = model.map(Text::decode).unwrap_or_default().into_owned();
-                self.models.entry(model).or_default().add(usage);
+                let model = self.model(model.as_ref()).into_owned();
+                self.models.entry(model).or_default().add(usage, told.estimated);
+                self.used.add(usage, told.estimated);
+                self.is_cost_stated |= usage.cost_usd.is_some()
+                    && usage.input_tokens.is_none()
+                    && usage.output_tokens.is_none();
             }
             _ => {}
         }
+    }
+
+    /// The model that tokens were used by: the one that is stated for them, or else that of the session.
+    pub(super) fn model<'t>(&'t self, stated: Option<&'t Text>) -> Cow<'t, str> {
+        let model = stated.or(self.session().and_then(|session| session.model.as_ref()));
+        model.map(Text::decode).unwrap_or_default()
     }
 
     fn entry(&mut self, entry: &NormalizedEntry, index: Option<EntryIdx>) {

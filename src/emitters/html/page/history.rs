@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::{
     Page,
-    facts::{About, Facts},
+    facts::{Facts, Told},
     snapshot::{Slot, Snapshot},
 };
 use crate::{
     conversation::DomainEvent,
     emitters::html::fragment::{Fragment, Place},
+    pricing::Prices,
 };
 
 /// The most moments of which the facts are kept.
@@ -40,7 +41,7 @@ const CHECKPOINT: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     page: Page,
-    events: Vec<(DomainEvent, About)>,
+    events: Vec<(DomainEvent, Told)>,
     entries: Vec<Versions>,
     /// The facts after every so many events.
     checkpoints: Vec<Facts>,
@@ -64,10 +65,15 @@ enum Version {
 }
 
 impl History {
+    /// A history of which the cost is estimated where the log does not state it.
+    pub fn with_prices(prices: impl Into<Arc<Prices>>) -> Self {
+        Self { page: Page::with_prices(prices), ..Self::default() }
+    }
+
     /// Applies one event, and returns what it changes.
     pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
-        let (fragment, about) = self.page.step(event);
-        self.events.push((event.clone(), about));
+        let (fragment, told) = self.page.step(event);
+        self.events.push((event.clone(), told));
         if let Some(fragment) = &fragment {
             self.put(self.events.len(), fragment);
         }
@@ -153,7 +159,7 @@ impl History {
         let mut facts = checkpoint.cloned().unwrap_or_default();
         let from = if checkpoint.is_some() { known * self.spacing } else { 0 };
         let events = self.events.get(from..moment.min(self.events.len())).unwrap_or_default();
-        events.iter().for_each(|(event, about)| facts.apply(event, *about));
+        events.iter().for_each(|(event, told)| facts.apply(event, *told));
         facts
     }
 }

@@ -6,15 +6,18 @@ mod history;
 mod side;
 mod snapshot;
 
+use std::sync::Arc;
+
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use self::facts::About;
+use self::facts::{About, Told};
 pub use self::{history::History, snapshot::Snapshot};
 use super::{emitter::HtmlEmitter, fragment::Fragment, icon::SPRITE, text::line};
 use crate::{
     conversation::DomainEvent,
+    pricing::{CostBasis, Prices, Requests},
     transduce::{Batch, Emitter},
 };
 
@@ -30,9 +33,15 @@ pub struct Page {
     emitter: HtmlEmitter,
     shown: Snapshot,
     note: Option<String>,
+    prices: Option<Arc<Prices>>,
 }
 
 impl Page {
+    /// A page of which the cost is estimated where the log does not state it.
+    pub fn with_prices(prices: impl Into<Arc<Prices>>) -> Self {
+        Self { prices: Some(prices.into()), ..Self::default() }
+    }
+
     /// Applies one event.
     pub fn apply(&mut self, event: &DomainEvent) {
         if let (Some(fragment), _) = self.step(event) {
@@ -58,7 +67,7 @@ impl Page {
     }
 
     /// Takes the facts of an event, and makes its fragment, which is still to be put.
-    fn step(&mut self, event: &DomainEvent) -> (Option<Fragment>, About) {
+    fn step(&mut self, event: &DomainEvent) -> (Option<Fragment>, Told) {
         let unknown = self.emitter.unknown();
         let fragment = self.emitter.fragment(event);
         let about = match &fragment {
@@ -66,8 +75,18 @@ impl Page {
             None if self.emitter.unknown() > unknown => About::Unknown,
             None => About::Session,
         };
-        self.shown.facts.apply(event, about);
-        (fragment, about)
+        let told = Told { about, estimated: self.estimated(event) };
+        self.shown.facts.apply(event, told);
+        (fragment, told)
+    }
+
+    /// What tokens cost of which the log does not say it.
+    fn estimated(&self, event: &DomainEvent) -> Option<f64> {
+        let DomainEvent::Usage { usage, model, message_id, .. } = event else { return None };
+        let model = self.shown.facts.model(model.as_ref());
+        let requests = if message_id.is_some() { Requests::One } else { Requests::Several };
+        let cost = self.prices.as_ref()?.cost(&model, usage, requests)?;
+        (cost.basis == CostBasis::Estimated).then_some(cost.usd)
     }
 
     fn remaining(&mut self) -> Vec<Fragment> {

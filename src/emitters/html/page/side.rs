@@ -131,12 +131,13 @@ fn models(facts: &Facts) -> Markup {
                     th scope="col" { "out" } th scope="col" { "cost" }
                 } }
                 tbody {
-                    @for (model, usage) in &facts.models {
+                    @for (model, used) in &facts.models {
+                        @let usage = &used.tokens;
                         tr {
                             td.w { @if model.is_empty() { "unknown" } @else { (line(&**model)) } }
                             td { @if let Some(n) = count(usage.input_tokens) { (n) } }
                             td { @if let Some(n) = count(usage.output_tokens) { (n) } }
-                            td { @if let Some(cost) = usage.cost_usd { (human::dollars(cost)) } }
+                            td { @if let Some(cost) = used.cost(facts.is_cost_stated) { (cost) } }
                         }
                     }
                 }
