@@ -20,11 +20,12 @@ use super::{
     sessions,
 };
 
-/// Which part of a session is shown: the present or a moment, and what is around an entry.
+/// Which part of a session is shown: the present or a moment, what is around an entry, and what one was made from.
 #[derive(Debug, Deserialize)]
 pub(super) struct Shown {
     at: Option<usize>,
     moment: Option<usize>,
+    explain: Option<usize>,
 }
 
 pub(super) async fn page(
@@ -32,20 +33,30 @@ pub(super) async fn page(
     Path(name): Path<String>,
     Query(at): Query<Shown>,
 ) -> Result<Response, Failed> {
+    let explained = match at.explain {
+        Some(entry) => Some((entry, explained(&app, name.clone(), entry).await?)),
+        None => None,
+    };
     let (number, live) = live(&app, name).await?;
     let made = blocking(&app, move |_| {
         let document = live.document();
         let timeline = &document.timeline;
         let moment = at.moment.filter(|moment| *moment < timeline.last());
-        let past = moment.map(|moment| document.history.at(moment, page::words(timeline, moment)));
+        let mut shown = match moment {
+            Some(moment) => document.history.at(moment, page::words(timeline, moment)),
+            None => document.shown().clone(),
+        };
+        if let Some((entry, html)) = &explained {
+            shown.append_to(EntryIdx::new(*entry), html);
+        }
         let page = SessionPage {
             number,
-            shown: past.as_ref().unwrap_or(document.shown()),
+            shown: &shown,
             timeline,
             moment,
             status: events::status(&document, live.grew()),
             place: &format!("{}:{}", live.epoch, document.fragments.last()),
-            around: at.at,
+            around: at.explain.or(at.at),
             failure: document.failure.as_deref(),
         };
         Ok(page.render())
@@ -137,16 +148,20 @@ pub(super) struct Explain {
     entry: usize,
 }
 
-/// What an entry was made from.
+/// What an entry was made from, to be put at its end.
 pub(super) async fn explanation(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     Query(Explain { entry }): Query<Explain>,
 ) -> Result<Html<String>, Failed> {
-    let found = blocking(&app, move |app| {
+    explained(&app, name, entry).await.map(Html)
+}
+
+async fn explained(app: &Arc<App>, name: String, entry: usize) -> Result<String, Failed> {
+    let found = blocking(app, move |app| {
         let Some(source) = sessions::source(&app.database()?, &name)? else { return Ok(None) };
         let causes = explain::explain(&app.program, &source, EntryIdx::new(entry))?;
-        Ok(Some(page::explain(source.session, entry, &causes)))
+        Ok(Some(page::explanation(entry, &causes).into_string()))
     });
-    found.await?.map(Html).ok_or_else(Failed::not_found)
+    found.await?.ok_or_else(Failed::not_found)
 }

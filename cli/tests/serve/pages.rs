@@ -60,6 +60,7 @@ fn a_session_is_a_page_and_the_document_of_a_replay() {
     let page = server.body("/sessions/session");
     let exported = stdout(&["export", log.to_str().unwrap()]);
     let article = exported.split("<article").nth(4).unwrap().split("</article>").next().unwrap();
+    assert!(!exported.contains("class=\"why\""), "a file has no server");
     assert!(page.contains(article));
     assert!(page.contains("data-page=\"session\"") && page.contains("<aside class=\"side\""));
     let document: Value = serde_json::from_str(&server.body("/api/sessions/session")).unwrap();
@@ -136,6 +137,13 @@ fn an_entry_is_explained_by_its_lines_events_and_patches() {
         assert!(page.contains(part), "{part}");
     }
     assert!(page.contains(&format!("&quot;path&quot;: &quot;/entries/{call}&quot;")));
+    // Without script it stands at the end of the entry, in a page of its own.
+    let whole = server.body(&format!("/sessions/session?explain={call}"));
+    let article = whole.split(&format!("id=\"e{call}\"")).nth(1).unwrap();
+    let article = article.split("</article>").next().unwrap();
+    assert!(article.ends_with(&page) && whole.matches("class=\"explain\"").count() == 1);
+    let link = format!("<a class=\"why\" href=\"?explain={call}#e{call}\"");
+    assert!(article.contains(&link) && server.body("/sessions/session").contains(&link));
     let prompt = server.body("/sessions/session/explain?entry=1");
     assert!(prompt.contains("&lt;script&gt;alert") && !prompt.contains("<script>alert"));
     assert!(server.body("/sessions/session/explain?entry=99999").contains("Nothing in the log"));

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use maud::Render;
+use maud::{Render, html};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -52,6 +52,8 @@ const MOST_DEPTH: usize = 32;
 pub struct HtmlEmitter<P = EntryIndices> {
     state: HtmlState,
     indices: P,
+    /// Whether entries have links that ask what they were made from.
+    is_explained: bool,
 }
 
 /// The memory of an [`HtmlEmitter`]: a plain value that can be stored with serde.
@@ -111,7 +113,15 @@ impl Default for HtmlEmitter {
 impl<P: EntryIndexProvider> HtmlEmitter<P> {
     /// An emitter that takes the indices of new entries from `indices`.
     pub fn new(indices: P) -> Self {
-        Self { state: HtmlState::default(), indices }
+        Self { state: HtmlState::default(), indices, is_explained: false }
+    }
+
+    /// The same emitter, with a link at the end of each entry that asks the server of the page what it was made
+    /// from: `?explain=` and its index.
+    #[must_use]
+    pub fn explained(mut self) -> Self {
+        self.is_explained = true;
+        self
     }
 
     /// How many updates named an entry that is not known; there is no fragment for them.
@@ -126,6 +136,11 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
 
     /// The fragment for an event. Facts about the session, usage and warnings have none.
     pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
+        let fragment = self.changed(event)?;
+        Some(if self.is_explained { explained(fragment) } else { fragment })
+    }
+
+    fn changed(&mut self, event: &DomainEvent) -> Option<Fragment> {
         match event {
             DomainEvent::NewEntry { entry } => Some(self.append(entry)),
             DomainEvent::OpenEntry { corr_id, entry } => Some(self.open(corr_id, entry)),
@@ -152,7 +167,11 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
     pub fn remaining(&mut self) -> impl Iterator<Item = Fragment> + use<P> {
         let mut growing: Vec<_> = std::mem::take(&mut self.state.growing).into_values().collect();
         growing.sort_by_key(|growing| growing.index);
-        growing.into_iter().map(|growing| growing.close(None))
+        let is_explained = self.is_explained;
+        growing.into_iter().map(move |growing| {
+            let fragment = growing.close(None);
+            if is_explained { explained(fragment) } else { fragment }
+        })
     }
 
     fn append(&mut self, entry: &NormalizedEntry) -> Fragment {
@@ -299,6 +318,29 @@ fn fragment(
 ) -> Fragment {
     let Rendered { html, inside } = render(index, entry, setting);
     Fragment { index, place, parent, html, inside }
+}
+
+/// The fragment with a link that asks what it was made from.
+fn explained(mut fragment: Fragment) -> Fragment {
+    if fragment.place != Place::Grow {
+        let index = fragment.index.get();
+        let link = html! {
+            a.why href={ "?explain=" (index) "#e" (index) } title="Explain"
+                aria-label={ "Explain entry " (index) } {}
+        };
+        fragment.html = with_last(&fragment.html, &link.into_string());
+    }
+    fragment
+}
+
+/// The article with something at its end.
+pub(super) fn with_last(article: &str, last: &str) -> String {
+    const END: &str = "</article>";
+    let (start, end) = match article.strip_suffix(END) {
+        Some(start) => (start, END),
+        None => (article, ""),
+    };
+    [start, last, end].concat()
 }
 
 fn within(parent: Option<EntryIdx>) -> Setting {

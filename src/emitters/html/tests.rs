@@ -252,3 +252,19 @@ fn what_a_log_does_not_say_that_it_cost_is_estimated() {
     // What the whole cost is stated apart from the tokens.
     assert_eq!(cost(&[used(None, Some(1)), used(Some(5.0), None)]).as_deref(), Some("$5.00"));
 }
+
+#[test]
+fn entries_can_have_links_that_ask_for_more() {
+    let call = command("ls", None);
+    let events = [begins("c", &call), DomainEvent::entry(command("cat", Some("c")))];
+    let mut page = Page::default().explained();
+    let fragments: Vec<_> = events.iter().filter_map(|event| page.fragment(event)).collect();
+    assert!(fragments.iter().all(|it| it.html.ends_with("></a></article>")));
+    let mut shown = page.snapshot().clone();
+    shown.append_to(EntryIdx::new(0), "<p>why</p>");
+    shown.append_to(EntryIdx::new(9), "<p>why</p>");
+    let html = shown.entries(0..9);
+    assert!(html.contains("aria-label=\"Explain entry 0\"></a><p>why</p></article>"));
+    assert_eq!(html.matches("class=\"why\"").count(), 2);
+    assert_eq!(html.matches("<p>why</p>").count(), 1);
+}

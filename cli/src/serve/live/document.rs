@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foldline::{
     conversation::{Conversation, DomainEvent, EntryIdx, Located},
     emitters::{
-        html::{Fragment, History, Place, Snapshot},
+        html::{Fragment, History, Page, Place, Snapshot},
         patch::{PatchRecord, PatchStream},
     },
     pricing::Prices,
@@ -62,8 +62,9 @@ impl Document {
     /// An empty one, whose changes have this epoch. What its log does not say that it cost is estimated.
     pub(super) fn new(epoch: &str, prices: &Arc<Prices>) -> Self {
         let epoch = Arc::<str>::from(epoch);
+        let page = Page::with_prices(Arc::clone(prices)).explained();
         Self {
-            history: History::with_prices(Arc::clone(prices)),
+            history: History::new(page),
             timeline: Timeline::default(),
             conversation: Conversation::default(),
             patches: PatchStream::default(),

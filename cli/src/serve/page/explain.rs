@@ -1,36 +1,18 @@
-//! The page that explains an entry.
+//! What an entry was made from, at its end.
 
 use foldline::emitters::terminal::neutralise;
 use maud::{Markup, html};
 
-use super::frame::{brand, page};
 use crate::serve::explain::Cause;
 
-/// What an entry was made from, step by step.
-pub(in crate::serve) fn explain(session: i64, entry: usize, causes: &[Cause]) -> String {
-    let link = format!("/sessions/{session}?at={entry}#e{entry}");
-    let body = html! {
-        header.top {
-            (brand())
-            nav.crumbs aria-label="Breadcrumb" {
-                ol {
-                    li { a href="/" { "Sessions" } }
-                    li { a href=(link) { "Session " (session) } }
-                    li aria-current="page" { "Entry " (entry) }
-                }
-            }
-        }
-        main.page {
-            header.about {
-                h1 { "Entry " (entry) }
-                p { "The lines of the log that it was made from, the events that they became, and the patches that \
-                     those caused." }
-            }
+/// The lines of the log, the events that they became, and the patches that those caused.
+pub(in crate::serve) fn explanation(entry: usize, causes: &[Cause]) -> Markup {
+    html! {
+        section.explain aria-label={ "What entry " (entry) " was made from" } {
             @if causes.is_empty() { p { "Nothing in the log makes this entry." } }
             @for cause in causes { (steps(cause)) }
         }
-    };
-    page("explain", &format!("Entry {entry}"), &body)
+    }
 }
 
 fn steps(cause: &Cause) -> Markup {

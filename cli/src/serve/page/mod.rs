@@ -12,7 +12,7 @@ mod window;
 
 pub(super) use self::{
     dock::{end, words},
-    explain::explain,
+    explain::explanation,
     frame::failure,
     list::{list, rows},
     map::map,
@@ -31,6 +31,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("script/stream.js"),
     include_str!("script/follow.js"),
     include_str!("script/time.js"),
+    include_str!("script/explain.js"),
     include_str!("script/session.js"),
     include_str!("script/start.js"),
 );

@@ -10,7 +10,6 @@ use super::{
 use crate::{
     conversation::DomainEvent,
     emitters::html::fragment::{Fragment, Place},
-    pricing::Prices,
 };
 
 /// The most moments of which the facts are kept.
@@ -65,9 +64,9 @@ enum Version {
 }
 
 impl History {
-    /// A history of which the cost is estimated where the log does not state it.
-    pub fn with_prices(prices: impl Into<Arc<Prices>>) -> Self {
-        Self { page: Page::with_prices(prices), ..Self::default() }
+    /// The history of a page that shows nothing yet.
+    pub fn new(page: Page) -> Self {
+        Self { page, ..Self::default() }
     }
 
     /// Applies one event, and returns what it changes.

@@ -42,6 +42,14 @@ impl Page {
         Self { prices: Some(prices.into()), ..Self::default() }
     }
 
+    /// The same page, with a link at the end of each entry that asks its server what it was made from; see
+    /// [`HtmlEmitter::explained`]. A file has no server.
+    #[must_use]
+    pub fn explained(mut self) -> Self {
+        self.emitter = self.emitter.explained();
+        self
+    }
+
     /// Applies one event.
     pub fn apply(&mut self, event: &DomainEvent) {
         if let (Some(fragment), _) = self.step(event) {

@@ -7,7 +7,10 @@ use maud::{Markup, PreEscaped};
 use super::{about, facts::Facts, side};
 use crate::{
     conversation::EntryIdx,
-    emitters::html::fragment::{Fragment, Place},
+    emitters::html::{
+        emitter::with_last,
+        fragment::{Fragment, Place},
+    },
 };
 
 /// What a page shows of a session at one moment: its facts, and its entries.
@@ -78,6 +81,13 @@ impl Snapshot {
             parent.within.push(index);
         }
         self.slots.push(slot);
+    }
+
+    /// Puts HTML at the end of an entry, if it is there.
+    pub fn append_to(&mut self, index: EntryIdx, html: &str) {
+        if let Some(slot) = self.slots.get_mut(index.get()) {
+            slot.html = Arc::new(with_last(&slot.html, html));
+        }
     }
 
     /// The title: that of the log, or else its first prompt. It is text, and no HTML.

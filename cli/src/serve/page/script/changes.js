@@ -27,8 +27,13 @@ function changes(session) {
     feedWithin(parent).append(article);
   }
 
-  // What the reader opened or folded stays so.
+  // What the reader opened, folded or asked for stays so.
   function keepOpen(old, article, always) {
+    const explanation = old.querySelector(":scope > .explain");
+    if (explanation) {
+      article.append(explanation);
+      article.querySelector(":scope > .why").setAttribute("aria-current", "true");
+    }
     const had = old.querySelector(":scope > details");
     const has = article.querySelector(":scope > details");
     if (had && has && (touched.has(had) || always)) {

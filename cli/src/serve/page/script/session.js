@@ -7,6 +7,7 @@ function startSession(feed) {
   streaming(session);
   following(session);
   timeTravel(session);
+  explaining(session);
 
   let found = { q: "", hits: [], at: -1 };
   byId("find").addEventListener("submit", async (event) => {
@@ -39,7 +40,7 @@ function startSession(feed) {
     u: () => focused()?.parentElement.closest(".entry")?.focus(),
     e: () => {
       const entry = focused();
-      if (entry) location.assign(`${session.path}/explain?entry=${entry.id.slice(1)}`);
+      if (entry) session.explain(entry);
     },
     y: () => {
       const entry = focused();
