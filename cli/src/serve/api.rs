@@ -1,6 +1,7 @@
 //! Answers for programs.
 //!
-//! - `GET /api/sessions`: an array of sessions, the latest first, as `q`, `agent`, `status` and `page` choose them.
+//! - `GET /api/sessions`: an array of sessions, as `q`, `agent`, `status`, `project`, `time` (`today`, `yesterday`,
+//!   `7d`, `30d`) and `page` choose them, the latest first, or as `sort` (`tokens`, `cost`, `duration`, `failures`).
 //! - `GET /api/sessions/ID`: the conversation, as `foldline replay --format conversation` gives it.
 //! - `GET /api/sessions/ID/patches`: first a `snapshot`, which is that document, then each `patch` (RFC 6902) of
 //!   it, as server-sent events. Their ids are `epoch:number`. With `Last-Event-ID` it goes on from there.
@@ -29,7 +30,8 @@ pub(super) async fn sessions(
     State(app): State<Arc<App>>,
     Query(filter): Query<Filter>,
 ) -> Result<Json<Vec<Session>>, Failed> {
-    let found = blocking(&app, move |app| sessions::sessions(&app.database()?, &filter, now()));
+    let found =
+        blocking(&app, move |app| sessions::sessions(&app.database()?, &filter, &app.zone, now()));
     let mut found = found.await?;
     found.truncate(PAGE);
     Ok(Json(found))

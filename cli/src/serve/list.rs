@@ -11,7 +11,7 @@ use super::{
     app::App,
     events, page,
     request::{Failed, blocking},
-    sessions::{self, Filter},
+    sessions::{self, Filter, Known},
 };
 
 pub(super) async fn page(
@@ -20,9 +20,12 @@ pub(super) async fn page(
 ) -> Result<Html<String>, Failed> {
     let made = blocking(&app, move |app| {
         let database = app.database()?;
-        let sessions = sessions::sessions(&database, &filter, now())?;
-        let agents = sessions::agents(&database)?;
-        Ok(page::list(&sessions, &filter, &agents, &app.zone))
+        let sessions = sessions::sessions(&database, &filter, &app.zone, now())?;
+        let known = Known {
+            agents: sessions::agents(&database)?,
+            projects: sessions::projects(&database)?,
+        };
+        Ok(page::list(&sessions, &filter, &known, &app.zone))
     });
     Ok(Html(made.await?))
 }
@@ -33,7 +36,7 @@ pub(super) async fn rows(
     Query(filter): Query<Filter>,
 ) -> Result<Html<String>, Failed> {
     let made = blocking(&app, move |app| {
-        let sessions = sessions::sessions(&app.database()?, &filter, now())?;
+        let sessions = sessions::sessions(&app.database()?, &filter, &app.zone, now())?;
         Ok(page::rows(&sessions, &filter, &app.zone).into_string())
     });
     Ok(Html(made.await?))

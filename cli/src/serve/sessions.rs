@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use foldline::{conversation::DomainEvent, emitters::sqlite::Database};
+use jiff::tz::TimeZone;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::status::Status;
 use crate::{
-    answer::sessions::{COSTS, FAILURES, cost_basis, title},
+    answer::{
+        sessions::{COSTS, FAILURES, cost_basis, title},
+        when::{self, Span},
+    },
     error::Error,
 };
 
@@ -127,23 +131,144 @@ pub(super) struct Filter {
     pub(super) q: String,
     pub(super) agent: String,
     pub(super) status: String,
+    /// The last part of the folder that the agent worked in.
+    pub(super) project: String,
+    pub(super) time: Time,
+    pub(super) sort: Sort,
     /// The page, from 0.
     pub(super) page: u32,
 }
 
+impl Filter {
+    /// The name of the time in an address.
+    pub(super) fn time_name(&self) -> &'static str {
+        Time::ALL.into_iter().find(|(time, ..)| *time == self.time).map_or("", |it| it.1)
+    }
+
+    /// The name of the order in an address.
+    pub(super) fn sort_name(&self) -> &'static str {
+        Sort::ALL.into_iter().find(|(sort, ..)| *sort == self.sort).map_or("", |it| it.1)
+    }
+}
+
+/// What the sessions can be chosen by.
+pub(super) struct Known {
+    pub(super) agents: Vec<String>,
+    pub(super) projects: Vec<String>,
+}
+
+/// When something happened in the sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Time {
+    #[default]
+    #[serde(rename = "")]
+    Any,
+    Today,
+    Yesterday,
+    #[serde(rename = "7d")]
+    Week,
+    #[serde(rename = "30d")]
+    Month,
+}
+
+impl Time {
+    /// All of them, with their names in an address and for people.
+    pub(super) const ALL: [(Self, &'static str, &'static str); 5] = [
+        (Self::Any, "", "Any time"),
+        (Self::Today, "today", "Today"),
+        (Self::Yesterday, "yesterday", "Yesterday"),
+        (Self::Week, "7d", "Last 7 days"),
+        (Self::Month, "30d", "Last 30 days"),
+    ];
+
+    fn span(self, zone: &TimeZone) -> Result<Span, Error> {
+        let named = |name| when::parse(name, zone);
+        match self {
+            Self::Any => Ok(Span::ALL),
+            Self::Today => named("today"),
+            Self::Yesterday => named("yesterday"),
+            Self::Week => Ok(Span { end: Span::ALL.end, ..named("7d")? }),
+            Self::Month => Ok(Span { end: Span::ALL.end, ..named("30d")? }),
+        }
+    }
+}
+
+/// Which session comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Sort {
+    /// The one in which something happened last.
+    #[default]
+    #[serde(rename = "")]
+    Time,
+    Tokens,
+    Cost,
+    Duration,
+    Failures,
+}
+
+impl Sort {
+    /// All of them, with their names in an address and for people.
+    pub(super) const ALL: [(Self, &'static str, &'static str); 5] = [
+        (Self::Time, "", "Newest first"),
+        (Self::Tokens, "tokens", "Most tokens"),
+        (Self::Cost, "cost", "Highest cost"),
+        (Self::Duration, "duration", "Longest"),
+        (Self::Failures, "failures", "Most failures"),
+    ];
+
+    /// What is compared, in SQL, and the table that it is from.
+    fn key(self) -> (&'static str, String) {
+        match self {
+            Self::Time => (LATEST, String::new()),
+            Self::Duration => (DURATION, String::new()),
+            Self::Tokens => ("sums.tokens", format!("LEFT JOIN ({TOKENS}) AS sums ON sums.session = sessions.id")),
+            Self::Cost => (
+                "sums.cost",
+                format!(
+                    "LEFT JOIN (SELECT session, sum(cost) AS cost FROM ({COSTS}) GROUP BY session) AS sums
+                     ON sums.session = sessions.id"
+                ),
+            ),
+            Self::Failures => (
+                "sums.failures",
+                format!(
+                    "LEFT JOIN (SELECT session, count(*) AS failures FROM tool_calls
+                                WHERE {FAILURES} GROUP BY session) AS sums
+                     ON sums.session = sessions.id"
+                ),
+            ),
+        }
+    }
+}
+
+/// When something happened last in a session, and how long it took, in SQL.
+const LATEST: &str = "coalesce(last_at, ended_at, started_at, modified_at)";
+const DURATION: &str = "coalesce(duration_ms, last_at - first_at)";
+
+/// The tokens of sessions, in SQL.
+const TOKENS: &str =
+    "SELECT session, sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) AS tokens
+                      FROM usage GROUP BY session";
+
 /// The most sessions of one page.
 pub(super) const PAGE: usize = 200;
 
-/// The sessions, the latest first, and one more than a page has if there are more.
+/// The sessions in the order that is asked for, and one more than a page has if there are more.
 pub(super) fn sessions(
     database: &Database,
     filter: &Filter,
+    zone: &TimeZone,
     now: i64,
 ) -> Result<Vec<Session>, Error> {
     let fail = |error| Error::Database(database.error(&error));
+    let (key, sums) = filter.sort.key();
+    let span = filter.time.span(zone)?;
     let sql = format!(
         "WITH found AS (
-             SELECT sessions.id FROM sessions JOIN sources ON sources.id = sessions.source
+             SELECT sessions.id, {key} AS key FROM sessions
+             JOIN sources ON sources.id = sessions.source {sums}
              WHERE entries > 0
                AND (?1 = '' OR instr(lower(coalesce({title}, '')), lower(?1)) > 0
                     OR instr(lower(coalesce(cwd, '')), lower(?1)) > 0 OR session_id = ?1
@@ -155,15 +280,16 @@ pub(super) fn sessions(
                AND (?4 <> 'running' OR (outcome IS NULL AND modified_at > ?5))
                AND (?4 <> 'done' OR (modified_at <= ?5 AND coalesce(outcome, '') NOT IN
                                      ('failed', 'limit_reached', 'cancelled')))
-             ORDER BY coalesce(last_at, ended_at, started_at, modified_at) DESC, sessions.id DESC
+               AND (?8 = '' OR '/' || rtrim(replace(cwd, '\\', '/'), '/') LIKE '%/' || ?8 ESCAPE '\\')
+               AND (?9 OR ({LATEST} >= ?10 AND coalesce(first_at, started_at, {LATEST}) < ?11))
+             ORDER BY key DESC, {LATEST} DESC, sessions.id DESC
              LIMIT ?6 OFFSET ?7
          )
          SELECT sessions.id, session_id, {title}, agent, model, cwd, outcome, modified_at,
-                coalesce(first_at, started_at), coalesce(last_at, ended_at),
-                coalesce(duration_ms, last_at - first_at),
+                coalesce(first_at, started_at), coalesce(last_at, ended_at), {DURATION},
                 (SELECT sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FROM usage
                  WHERE usage.session = sessions.id),
-                costs.cost, {},
+                costs.cost, {basis},
                 (SELECT count(*) FROM tool_calls
                  WHERE tool_calls.session = sessions.id AND {FAILURES}),
                 EXISTS (SELECT 1 FROM tool_calls WHERE tool_calls.session = sessions.id
@@ -174,8 +300,8 @@ pub(super) fn sessions(
                     FROM ({COSTS}) WHERE session IN (SELECT id FROM found) GROUP BY session
                    ) AS costs ON costs.session = sessions.id
          JOIN sources ON sources.id = sessions.source
-         ORDER BY coalesce(last_at, ended_at, started_at, modified_at) DESC, sessions.id DESC",
-        cost_basis("costs.logged", "costs.estimated"),
+         ORDER BY key DESC, {LATEST} DESC, sessions.id DESC",
+        basis = cost_basis("costs.logged", "costs.estimated"),
         title = title("sessions"),
     );
     let mut query = database.connection().prepare_cached(&sql).map_err(fail)?;
@@ -188,6 +314,10 @@ pub(super) fn sessions(
         Status::running_since(now),
         i64::try_from(limit).unwrap_or(i64::MAX),
         page.saturating_mul(i64::try_from(PAGE).unwrap_or(i64::MAX)),
+        verbatim(&filter.project),
+        span == Span::ALL,
+        span.start,
+        span.end,
     ];
     let rows = query.query_map(parameters, |row| session(row, now)).map_err(fail)?;
     rows.collect::<Result<_, _>>().map_err(fail)
@@ -223,6 +353,37 @@ pub(super) fn agents(database: &Database) -> Result<Vec<String>, Error> {
     let mut query = database.connection().prepare_cached(sql).map_err(fail)?;
     let agents = query.query_map([], |row| row.get(0)).map_err(fail)?;
     agents.collect::<Result<_, _>>().map_err(fail)
+}
+
+/// The projects that there are sessions of: the last parts of their folders.
+pub(super) fn projects(database: &Database) -> Result<Vec<String>, Error> {
+    let fail = |error| Error::Database(database.error(&error));
+    let sql = "SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL";
+    let mut query = database.connection().prepare_cached(sql).map_err(fail)?;
+    let folders = query.query_map([], |row| row.get::<_, String>(0)).map_err(fail)?;
+    let folders = folders.collect::<Result<Vec<_>, _>>().map_err(fail)?;
+    let mut projects: Vec<_> = folders.iter().map(|folder| project(folder).to_owned()).collect();
+    projects.sort_by_key(|project| project.to_lowercase());
+    projects.dedup();
+    projects.retain(|project| !project.is_empty());
+    Ok(projects)
+}
+
+/// The last part of a folder.
+pub(super) fn project(folder: &str) -> &str {
+    folder.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
+/// Text as a pattern of SQL's `LIKE` that means nothing but itself.
+fn verbatim(text: &str) -> String {
+    let mut pattern = String::new();
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
 }
 
 /// A question for the search index: entries that have words which begin with these.

@@ -52,6 +52,59 @@ fn the_list_is_searched() {
 }
 
 #[test]
+fn the_list_is_chosen_by_project_and_time_and_sorted() {
+    let (_folder, logs) = folder();
+    let now = jiff::Timestamp::now().as_millisecond();
+    for (name, turns, folder) in
+        [("long", 30, "/home/a/w_x"), ("short", 2, "/home/b/wyx"), ("old", 9, "/srv/w_x/")]
+    {
+        let mut log = droid(name, turns, 1).replace("\"/repo\"", &format!("{folder:?}"));
+        log = log.replace("\"durationMs\":1234", &format!("\"durationMs\":{turns}000"));
+        if name != "old" {
+            // Two days ago; the times in a log are those of its lines.
+            let shift = now - 2 * 86_400_000 - 1_760_000_060_000;
+            log = log
+                .lines()
+                .map(|line| {
+                    let mut line: Value = serde_json::from_str(line).unwrap();
+                    line["timestamp"] = (line["timestamp"].as_i64().unwrap() + shift).into();
+                    format!("{line}\n")
+                })
+                .collect();
+        }
+        fs::write(logs.join(format!("{name}.jsonl")), log).unwrap();
+    }
+    let server = Server::start(&logs, &[]);
+    let found = |query: &str| {
+        let sessions: Vec<Value> =
+            serde_json::from_str(&server.body(&format!("/api/sessions?{query}"))).unwrap();
+        sessions.iter().map(|it| it["session"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("project=w_x"), ["long", "old"]);
+    assert_eq!(found("project=wyx"), ["short"]);
+    assert_eq!(found("project=x"), [""; 0]);
+    assert_eq!(found("time=7d"), ["long", "short"]);
+    assert_eq!(found("time=today"), [""; 0]);
+    assert_eq!(found("time=yesterday"), [""; 0]);
+    assert_eq!(found("time=30d&project=w_x"), ["long"]);
+    assert_eq!(found("sort=duration"), ["long", "old", "short"]);
+    assert_eq!(found("sort=failures").first().unwrap(), "long");
+    assert_eq!((found("sort=cost").len(), found("sort=tokens").len()), (3, 3));
+    assert_eq!(server.get("/?sort=beauty").status, 400);
+    let page = server.body("/?project=w_x&sort=duration");
+    assert!(
+        page.contains(
+            "aria-sort=\"descending\"><a href=\"/?project=w_x&amp;sort=duration\">Duration"
+        )
+    );
+    assert!(
+        page.contains("<option value=\"w_x\" selected>") && page.contains("<option value=\"wyx\">")
+    );
+    assert!(!page.contains("class=\"day\""), "no day is before another");
+    assert!(server.body("/?project=w_x").contains("class=\"day\""));
+}
+
+#[test]
 fn a_session_is_a_page_and_the_document_of_a_replay() {
     let (_folder, logs) = folder();
     let log = logs.join("log.jsonl");

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
-    sessions::{Filter, PAGE, Session},
+    sessions::{Filter, Known, PAGE, Session, Sort, Time, project},
     status::Status,
 };
 
@@ -20,14 +20,14 @@ const STATUSES: [(&str, &str); 4] =
 pub(in crate::serve) fn list(
     sessions: &[Session],
     filter: &Filter,
-    agents: &[String],
+    known: &Known,
     zone: &TimeZone,
 ) -> String {
     let body = html! {
         header.top { (brand()) div.crumbs {} (help_button()) }
         main.page {
             div.lead { div { h1 { "Sessions" } } a.btn href="/usage" { "Usage" } }
-            (filters(filter, agents))
+            (filters(filter, known))
             div #list data-events="/events" { (rows(sessions, filter, zone)) }
         }
         p.vh role="status" #news {}
@@ -36,7 +36,7 @@ pub(in crate::serve) fn list(
     page("list", "Sessions", &body)
 }
 
-fn filters(filter: &Filter, agents: &[String]) -> Markup {
+fn filters(filter: &Filter, known: &Known) -> Markup {
     html! {
         form.filters #filters role="search" method="get" {
             div.find {
@@ -54,13 +54,31 @@ fn filters(filter: &Filter, agents: &[String]) -> Markup {
                     }
                 }
             }
-            select.field name="agent" aria-label="Agent" {
-                option value="" { "All agents" }
-                @for agent in agents {
-                    option value=(agent) selected[filter.agent == *agent] { (line(agent)) }
-                }
-            }
+            (select("agent", "Agent", &filter.agent, &[("", "All agents")], &known.agents))
+            (select("project", "Project", &filter.project, &[("", "All projects")], &known.projects))
+            (select("time", "Time", filter.time_name(), &Time::ALL.map(|(_, name, words)| (name, words)), &[]))
+            (select("sort", "Order", filter.sort_name(), &Sort::ALL.map(|(_, name, words)| (name, words)), &[]))
             noscript { button.btn { "Search" } }
+        }
+    }
+}
+
+/// A choice: of what has a name of its own, and of names from logs.
+fn select(
+    name: &str,
+    label: &str,
+    chosen: &str,
+    named: &[(&str, &str)],
+    others: &[String],
+) -> Markup {
+    html! {
+        select.field name=(name) aria-label=(label) autocomplete="off" {
+            @for (value, words) in named {
+                option value=(value) selected[chosen == *value] { (words) }
+            }
+            @for other in others {
+                option value=(other) selected[chosen == other] { (line(other)) }
+            }
         }
     }
 }
@@ -69,52 +87,75 @@ fn filters(filter: &Filter, agents: &[String]) -> Markup {
 pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZone) -> Markup {
     let has_more = sessions.len() > PAGE;
     let sessions = sessions.get(..PAGE).unwrap_or(sessions);
-    let (now, past): (Vec<_>, Vec<_>) = sessions
-        .iter()
-        .partition(|session| matches!(session.status, Status::Running | Status::Waiting));
-    let mut days: Vec<(String, Vec<&Session>)> = Vec::new();
-    if !now.is_empty() {
-        days.push(("Now".to_owned(), now));
-    }
-    for session in past {
-        let day = moment(session.ended.or(session.began).or(session.written), zone);
-        let day =
-            day.map_or_else(|| "No date".to_owned(), |at| at.strftime("%A, %-d %B %Y").to_string());
-        match days.last_mut() {
-            Some((last, of_day)) if *last == day => of_day.push(session),
-            _ => days.push((day, vec![session])),
-        }
-    }
+    let groups = match filter.sort {
+        Sort::Time => days(sessions, zone),
+        _ => vec![(None, sessions.iter().collect())],
+    };
     if sessions.is_empty() {
         return empty(filter);
     }
+    let words = Sort::ALL.into_iter().find(|(sort, ..)| *sort == filter.sort).map_or("", |it| it.2);
     html! {
         table.rows #rows {
-            caption.vh { "Sessions, newest first" }
+            caption.vh { "Sessions, " (words.to_lowercase()) }
             thead { tr {
                 th scope="col" { span.word { "Status" } }
                 th scope="col" { "Title" }
                 th scope="col" { "Project" }
                 th scope="col" class="c-agent" { "Agent" }
                 th scope="col" class="c-model" { "Model" }
-                th scope="col" class="n" { "Begun" }
-                th scope="col" class="n c-dur" { "Duration" }
-                th scope="col" class="n c-tokens" { "Tokens" }
-                th scope="col" class="n" { "Cost" }
-                th scope="col" class="n" { "Failures" }
+                (heading(filter, Sort::Time, "n", "Begun"))
+                (heading(filter, Sort::Duration, "n c-dur", "Duration"))
+                (heading(filter, Sort::Tokens, "n c-tokens", "Tokens"))
+                (heading(filter, Sort::Cost, "n", "Cost"))
+                (heading(filter, Sort::Failures, "n", "Failures"))
             } }
-            @for (day, sessions) in &days {
+            @for (day, sessions) in &groups {
                 tbody {
-                    tr.day { th colspan="10" scope="rowgroup" { b { (day) } (sums(sessions)) } }
-                    @for session in sessions { (row(session, zone)) }
+                    @if let Some(day) = day {
+                        tr.day { th colspan="10" scope="rowgroup" { b { (day) } (sums(sessions)) } }
+                    }
+                    @for session in sessions { (row(session, day.is_some(), zone)) }
                 }
             }
         }
         @if has_more || filter.page > 0 {
             nav.pages aria-label="Pages" {
-                @if filter.page > 0 { a href=(link(filter, filter.page - 1)) { "Newer" } } @else { span {} }
-                @if has_more { a href=(link(filter, filter.page + 1)) { "Older" } }
+                @if filter.page > 0 { a href=(link(&Filter { page: filter.page - 1, ..filter.clone() })) { "Previous" } } @else { span {} }
+                @if has_more { a href=(link(&Filter { page: filter.page + 1, ..filter.clone() })) { "Next" } }
             }
+        }
+    }
+}
+
+/// What runs now, and then day by day.
+fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Vec<&'s Session>)> {
+    let (now, past): (Vec<_>, Vec<_>) = sessions
+        .iter()
+        .partition(|session| matches!(session.status, Status::Running | Status::Waiting));
+    let mut days: Vec<(Option<String>, Vec<&Session>)> = Vec::new();
+    if !now.is_empty() {
+        days.push((Some("Now".to_owned()), now));
+    }
+    for session in past {
+        let day = moment(session.ended.or(session.began).or(session.written), zone);
+        let day =
+            day.map_or_else(|| "No date".to_owned(), |at| at.strftime("%A, %-d %B %Y").to_string());
+        match days.last_mut() {
+            Some((Some(last), of_day)) if *last == day => of_day.push(session),
+            _ => days.push((Some(day), vec![session])),
+        }
+    }
+    days
+}
+
+/// The heading of a column that the sessions can be sorted by.
+fn heading(filter: &Filter, sort: Sort, class: &str, words: &str) -> Markup {
+    let is_sorted = filter.sort == sort;
+    let to = Filter { sort, page: 0, ..filter.clone() };
+    html! {
+        th scope="col" class=(class) aria-sort=[is_sorted.then_some("descending")] {
+            a href=(link(&to)) { (words) }
         }
     }
 }
@@ -149,13 +190,13 @@ fn sums(sessions: &[&Session]) -> Markup {
     }
 }
 
-fn row(session: &Session, zone: &TimeZone) -> Markup {
+/// A row. Below the heading of a day the time of day is enough.
+fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
     let Session { number, status, .. } = session;
     let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
     let agent = session.agent.as_deref().unwrap_or_default();
-    let project = session.cwd.as_deref().unwrap_or_default();
-    let project =
-        project.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
+    let project = project(session.cwd.as_deref().unwrap_or_default());
+    let begun = if has_day { "%H:%M" } else { "%-d %b %Y" };
     let positive = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
     html! {
         tr data-state=(status.as_str()) {
@@ -175,8 +216,8 @@ fn row(session: &Session, zone: &TimeZone) -> Markup {
             td.c-agent { span.agent data-agent=(family(agent)) { (line(agent)) } }
             td.c-model { (line(session.model.as_deref().unwrap_or_default())) }
             td class="n c-begun" {
-                @if let Some(begun) = moment(session.began, zone) {
-                    time datetime=(begun.timestamp()) { (begun.strftime("%H:%M")) }
+                @if let Some(at) = moment(session.began, zone) {
+                    time datetime=(at.timestamp()) { (at.strftime(begun)) }
                 }
             }
             td class="n c-dur" {
@@ -201,20 +242,32 @@ fn moment(millis: Option<i64>, zone: &TimeZone) -> Option<Zoned> {
     Some(Timestamp::from_millisecond(millis?).ok()?.to_zoned(zone.clone()))
 }
 
-/// The address of another page of the same list.
-fn link(filter: &Filter, page: u32) -> String {
-    let escaped = |text: &str| {
-        let mut all = String::new();
-        for byte in text.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                    all.push(byte.into());
-                }
-                byte => all += &format!("%{byte:02X}"),
-            }
+/// The address of the list with these choices.
+fn link(filter: &Filter) -> String {
+    let Filter { q, agent, status, project, page, .. } = filter;
+    let page = if *page > 0 { page.to_string() } else { String::new() };
+    let choices = [
+        ("q", q.as_str()),
+        ("agent", agent),
+        ("status", status),
+        ("project", project),
+        ("time", filter.time_name()),
+        ("sort", filter.sort_name()),
+        ("page", &page),
+    ];
+    let chosen = choices.into_iter().filter(|(_, value)| !value.is_empty());
+    let chosen: Vec<_> = chosen.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    if chosen.is_empty() { "/".to_owned() } else { format!("/?{}", chosen.join("&")) }
+}
+
+/// Text in the query of an address.
+fn escaped(text: &str) -> String {
+    let mut all = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => all.push(byte.into()),
+            byte => all += &format!("%{byte:02X}"),
         }
-        all
-    };
-    let Filter { q, agent, status, .. } = filter;
-    format!("/?q={}&agent={}&status={}&page={page}", escaped(q), escaped(agent), escaped(status))
+    }
+    all
 }
