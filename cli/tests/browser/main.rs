@@ -11,7 +11,10 @@ mod agent;
 mod client;
 #[path = "../logs/mod.rs"]
 mod logs;
+#[path = "../serve/packages.rs"]
+mod packages;
 
+mod axe;
 mod driver;
 mod keys;
 mod list;

@@ -10,6 +10,7 @@ mod browser;
 mod client;
 mod crowd;
 mod npm;
+mod packages;
 mod pages;
 mod past;
 mod run;

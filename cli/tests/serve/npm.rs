@@ -1,39 +1,16 @@
 //! Clients that share no code with the server: libraries of others, in Node.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
-
-use tempfile::TempDir;
+use std::{fs, process::Command};
 
 use crate::{
     client::{Server, answered, folder},
     logs::stdout,
+    packages::packages,
 };
-
-/// A folder with a script and the packages that it needs, where they can be had.
-pub(crate) fn packages(manifest: &str, script: &str) -> Option<TempDir> {
-    let folder = TempDir::new().unwrap();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve/npm");
-    fs::copy(from.join(manifest), folder.path().join("package.json")).unwrap();
-    fs::copy(from.join(script), folder.path().join(script)).unwrap();
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]);
-    match npm.current_dir(folder.path()).output() {
-        Err(error) => println!("skipped: there is no npm here: {error}"),
-        Ok(Output { status, stderr, .. }) if !status.success() => {
-            println!("skipped: npm cannot install: {}", String::from_utf8_lossy(&stderr));
-        }
-        Ok(_) => return Some(folder),
-    }
-    None
-}
 
 #[test]
 fn two_other_libraries_make_the_document_of_a_replay() {
-    let Some(packages) = packages("package.json", "patches.js") else { return };
+    let Some(packages) = packages("tests/serve/npm") else { return };
     let (_folder, logs) = folder();
     let whole = answered(60, 7);
     let (begun, rest) = whole.split_at(whole.find('\n').unwrap() + 1);

@@ -1,0 +1,56 @@
+//! What axe, which looks for what keeps people out, finds in the pages.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::{
+    client::{Server, answered, folder},
+    driver::{Browser, Screen},
+    packages::packages,
+};
+
+/// What is serious or critical, with the elements.
+const FOUND: &str = "return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)).map(({ id, nodes }) =>
+        [id, ...nodes.slice(0, 5).map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`)]))";
+
+#[test]
+fn it_finds_nothing_serious() {
+    let Some(packages) = packages("tests/browser/npm") else { return };
+    let axe = fs::read_to_string(packages.path().join("node_modules/axe-core/axe.min.js")).unwrap();
+    let (_folder, logs) = folder();
+    for (number, name) in ["one", "two"].into_iter().enumerate() {
+        fs::write(logs.join(name), answered(6, number as u64 + 6)).unwrap();
+    }
+    let server = Server::start(&logs, &[]);
+    let usage = (server.get("/usage").status == 200).then_some("usage");
+    let pages =
+        ["", "sessions/1", "sessions/1/explain?entry=3", "sessions/none", "?q=nothing-like-this"];
+    let mut all = Vec::new();
+    for screen in [Screen::Desk, Screen::Phone] {
+        let Some(browser) = Browser::start(screen) else { return };
+        for page in pages.into_iter().chain(usage) {
+            browser.open(&format!("{}{page}", server.link));
+            browser.run(&axe);
+            for theme in ["light", "dark"] {
+                for what in [
+                    "",
+                    "document.querySelectorAll('details').forEach((it) => (it.open = true));",
+                    "document.querySelector('#help')?.showPopover();",
+                ] {
+                    browser.run_with(
+                        &format!("document.documentElement.dataset.theme = arguments[0]; {what}"),
+                        vec![json!(theme)],
+                    );
+                    let found = browser.run(FOUND);
+                    if found != json!([]) {
+                        all.push(format!("/{page}, {theme}, {screen:?}, {what}: {found:#}"));
+                    }
+                }
+                browser.run("document.querySelector('#help')?.hidePopover()");
+            }
+        }
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
