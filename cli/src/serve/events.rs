@@ -255,8 +255,10 @@ pub(super) fn status(document: &Document, grew: Option<SystemTime>) -> Status {
     Status::of(outcome, grew.map(millis), false, millis(SystemTime::now()))
 }
 
-/// That the database was updated, at most once a second.
-pub(super) fn updates(updates: watch::Receiver<u64>) -> Response {
+/// That the database was updated, at most once a second, and at once to who begins to listen: what the page shows
+/// was read before, and may be of another run of the server.
+pub(super) fn updates(mut updates: watch::Receiver<u64>) -> Response {
+    updates.mark_changed();
     let stream = unfold((updates, Instant::now()), |(mut updates, due)| async move {
         updates.changed().await.ok()?;
         sleep_until(due).await;

@@ -61,3 +61,17 @@ fn a_session_is_opened_by_its_title() {
     browser.is_whole();
     assert_eq!(browser.get("document.documentElement.dataset.script"), json!("on"));
 }
+
+#[test]
+fn it_is_up_to_date_when_the_server_was_killed_and_is_there_again() {
+    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let (_folder, logs) = folder();
+    fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
+    let server = Server::start(&logs, &[]);
+    let address = server.address.clone();
+    browser.open(&server.link);
+    drop(server);
+    fs::write(logs.join("two.jsonl"), log("two", 2, "Kindly")).unwrap();
+    let _server = Server::start_at(&address, &logs, &[]);
+    browser.until(&format!("{TITLES}.length === 2"));
+}

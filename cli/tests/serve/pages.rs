@@ -17,6 +17,8 @@ fn the_list_has_what_is_in_the_logs_and_what_comes() {
     let page = server.body("/");
     assert!(page.contains("href=\"/sessions/1\"") && page.contains("Please look at problem 0"));
     let mut events = server.events("/events", None);
+    // What came since the page was made is not missed.
+    events.next_named("update");
     fs::write(logs.join("two.jsonl"), droid("second", 3, 2)).unwrap();
     events.next_named("update");
     while !server.body("/api/sessions").contains("\"second\"") {
