@@ -164,6 +164,41 @@ fn a_place_that_is_not_known_is_answered_with_a_snapshot() {
     assert_ne!(anew.id.split(':').next(), Some(epoch));
 }
 
+/// What was open when the server was killed is resolved by what comes when it is there again.
+#[test]
+fn a_call_that_was_open_is_answered_after_a_restart() {
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    let whole = answered(5, 7);
+    let is_answer = |line: &&str| line.contains("\"type\":\"tool_result\"");
+    let answer = whole.lines().filter(is_answer).last().unwrap();
+    let (begun, rest) = whole.split_at(whole.find(answer).unwrap());
+    append(&log, begun);
+    let mut server = Server::start(&logs, &[]);
+    let mut client = Client::<Conversation>::new();
+    client.take(&server.events(Conversation::PATH, None).next());
+    drop(server);
+    server = Server::start(&logs, &[]);
+    let mut events = server.events(Conversation::PATH, client.last.as_deref());
+    client.take(&events.next());
+    assert_eq!(client.snapshots, 2);
+    let calls = |document: &Value| {
+        let entries = document["entries"].as_array().unwrap().iter();
+        let statuses = entries.map(|entry| entry["content"]["entry_type"]["status"].clone());
+        statuses.collect::<Vec<_>>()
+    };
+    let before = calls(&client.document.0);
+    append(&log, rest);
+    let replayed = stdout(&["replay", log.to_str().unwrap(), "--format", "conversation"]);
+    let replayed: Value = serde_json::from_str(&replayed).unwrap();
+    while client.document.0 != replayed {
+        client.take(&events.next());
+    }
+    // The call is where it was, and has another status.
+    assert_ne!(calls(&replayed)[..before.len()], before);
+    assert_eq!(client.snapshots, 2);
+}
+
 /// Both streams, cut off at 200 places while the log grows, give what is there in the end.
 #[test]
 fn nothing_is_lost_and_nothing_comes_twice() {
