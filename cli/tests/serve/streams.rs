@@ -171,7 +171,7 @@ fn a_call_that_was_open_is_answered_after_a_restart() {
     let log = logs.join("log.jsonl");
     let whole = answered(5, 7);
     let is_answer = |line: &&str| line.contains("\"type\":\"tool_result\"");
-    let answer = whole.lines().filter(is_answer).last().unwrap();
+    let answer = whole.lines().rfind(is_answer).unwrap();
     let (begun, rest) = whole.split_at(whole.find(answer).unwrap());
     append(&log, begun);
     let mut server = Server::start(&logs, &[]);
