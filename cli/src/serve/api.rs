@@ -5,6 +5,7 @@
 //! - `GET /api/sessions/ID`: the conversation, as `foldline replay --format conversation` gives it.
 //! - `GET /api/sessions/ID/patches`: first a `snapshot`, which is that document, then each `patch` (RFC 6902) of
 //!   it, as server-sent events. Their ids are `epoch:number`. With `Last-Event-ID` it goes on from there.
+//!   An `end` says that the server ends, with the agent that it shows (`foldline run --serve`).
 //! - `GET /metrics`: what the database holds, in the text format of Prometheus.
 
 use std::sync::Arc;

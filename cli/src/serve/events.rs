@@ -2,7 +2,7 @@
 //!
 //! An event's id is `epoch:number`. A browser that was cut off says the last one that it has, and gets what came
 //! after it; if that is not there any more, or the epoch is another, it gets a `snapshot`. So does a reader that
-//! is too slow. What is sent is taken from the session's [`Feed`] when the connection has room for it, so that
+//! is too slow. After an `end` nothing comes any more, and nobody need ask again. What is sent is taken from the session's [`Feed`] when the connection has room for it, so that
 //! slow readers cost nothing.
 
 use std::{
@@ -131,6 +131,7 @@ struct Reader {
     facts: Option<u64>,
     facts_due: Instant,
     status: Option<Status>,
+    has_said_end: bool,
 }
 
 /// What changes in a session, from a place on that the reader has.
@@ -146,6 +147,7 @@ pub(super) fn session(live: Arc<LiveSession>, view: View, has: Option<Place>) ->
         facts: None,
         facts_due: Instant::now(),
         status: None,
+        has_said_end: false,
         live,
     };
     sse::answer(unfold(reader, |mut reader| async {
@@ -173,7 +175,7 @@ impl Reader {
                 Then::Snapshot => self.take_snapshot().await?,
                 Then::WaitUntil(until) if self.taken.is_empty() => {
                     if is_over {
-                        return None;
+                        return self.last_word();
                     }
                     if self.spoke.elapsed() >= SILENT {
                         return Some(sse::ALIVE);
@@ -186,6 +188,13 @@ impl Reader {
                 Then::WaitUntil(_) => {}
             }
         }
+    }
+
+    /// That the session has ended, once, unless it is only to be read anew.
+    fn last_word(&mut self) -> Option<Bytes> {
+        let says = !self.has_said_end && self.live.is_over_for_good();
+        self.has_said_end = true;
+        says.then(|| sse::event("end", ""))
     }
 
     /// Takes what is there, and at the end everything.

@@ -40,4 +40,8 @@ fn nothing_is_wider_than_it() {
         );
         assert_eq!(browser.get(WIDER), json!([]), "/{page}, opened");
     }
+    // The measure itself.
+    browser.run("document.querySelector('main').append(Object.assign(document.createElement('div'), { id: 'wide' }))");
+    browser.run("document.getElementById('wide').style.cssText = 'width: 500px; height: 1px'");
+    assert_ne!(browser.get(WIDER), json!([]));
 }

@@ -17,13 +17,13 @@ fn parts(log: &str) -> (&str, &str) {
 }
 
 fn apply(document: &mut Value, event: &Event) {
-    let data: Value = serde_json::from_str(&event.data).unwrap();
     match &*event.name {
-        "snapshot" => *document = data,
+        "snapshot" => *document = serde_json::from_str(&event.data).unwrap(),
         "patch" => {
-            let patch: json_patch::Patch = serde_json::from_value(data).unwrap();
+            let patch: json_patch::Patch = serde_json::from_str(&event.data).unwrap();
             json_patch::patch(document, &patch).unwrap();
         }
+        "end" => {}
         name => panic!("unknown event {name}"),
     }
 }
@@ -44,9 +44,9 @@ fn who_looks_on_has_everything_when_the_agent_has_ended() {
     page.next();
     run.print(rest);
     assert_eq!(run.end(), Some(0));
-    for event in patches.rest() {
-        apply(&mut document, &event);
-    }
+    let rest = patches.rest();
+    rest.iter().for_each(|event| apply(&mut document, event));
+    assert_eq!(rest.last().unwrap().name, "end");
     let log = folder.path().join("log");
     let replayed = stdout(&["replay", log.to_str().unwrap(), "--format", "conversation"]);
     assert_eq!(document, serde_json::from_str::<Value>(&replayed).unwrap());
@@ -56,6 +56,7 @@ fn who_looks_on_has_everything_when_the_agent_has_ended() {
     let rest = page.rest();
     assert_eq!(last("status", &rest), "done");
     assert!(last("facts", &rest).contains("20 turns"));
+    assert_eq!(rest.last().unwrap().name, "end");
     assert!(folder.path().join("db").exists());
 }
 

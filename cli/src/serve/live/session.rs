@@ -111,7 +111,12 @@ impl LiveSession {
 
     /// Whether nothing comes any more: who has everything may go.
     pub(in crate::serve) fn is_over(&self) -> bool {
-        self.has_ended() || (self.is_complete() && self.is_read.load(Ordering::Relaxed))
+        self.has_ended() || self.is_over_for_good()
+    }
+
+    /// Whether nothing will come from another reading either: the log was complete, and was read to its end.
+    pub(in crate::serve) fn is_over_for_good(&self) -> bool {
+        self.is_complete() && self.is_read.load(Ordering::Relaxed)
     }
 
     pub(in crate::serve) fn set_grew(&self, at: Option<SystemTime>) {

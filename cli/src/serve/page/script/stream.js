@@ -82,6 +82,7 @@ function streaming(session) {
       source.addEventListener("snapshot", enqueue);
       source.addEventListener("facts", facts);
       source.addEventListener("status", ({ data }) => (byId("state").textContent = data));
+      source.addEventListener("end", () => source.close()); // The agent has ended, and with it the server.
       source.addEventListener("open", () => setTimeout(() => (failures = 0), 10_000));
       source.addEventListener("error", () => {
         const isOver = source.readyState === EventSource.CLOSED;
