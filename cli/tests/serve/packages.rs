@@ -18,6 +18,8 @@ pub(crate) fn packages(from: &str) -> Option<TempDir> {
     }
     let mut npm = Command::new("npm");
     npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]);
+    // Without a network, nobody waits for minutes.
+    npm.args(["--fetch-retries=1", "--fetch-timeout=20000"]);
     match npm.current_dir(folder.path()).output() {
         Err(error) => println!("skipped: there is no npm here: {error}"),
         Ok(Output { status, stderr, .. }) if !status.success() => {
