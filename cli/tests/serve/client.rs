@@ -28,27 +28,39 @@ impl Server {
         Self::start_at("127.0.0.1:0", logs, more)
     }
 
-    /// A server at an address that is known before.
+    /// A server at an address that is known before. Somebody else may have it for a moment.
     pub(crate) fn start_at(address: &str, logs: &Path, more: &[&str]) -> Self {
-        let database = logs.with_extension("db");
-        let mut command = foldline();
-        command.arg("serve").arg(logs).arg("--db").arg(database);
-        command.args(["--listen", address]).args(more);
-        Self::of(command)
+        let begun = Instant::now();
+        loop {
+            let mut command = foldline();
+            command.arg("serve").arg(logs).arg("--db").arg(logs.with_extension("db"));
+            command.args(["--listen", address]).args(more);
+            if let Some(server) = Self::listening(command) {
+                return server;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{address} is taken");
+        }
     }
 
     /// A server that this command starts.
-    pub(crate) fn of(mut command: Command) -> Self {
+    pub(crate) fn of(command: Command) -> Self {
+        Self::listening(command).expect("it listens")
+    }
+
+    fn listening(mut command: Command) -> Option<Self> {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
         let mut lines = said.lines().map(Result::unwrap);
         let link = lines
             .find_map(|line| line.split_once("listening on ").map(|(_, link)| link.to_owned()));
-        let link = link.expect("it listens");
+        let Some(link) = link else {
+            child.wait().unwrap();
+            return None;
+        };
         // Whatever else is said must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let address = link.split('/').nth(2).unwrap().to_owned();
-        Self { child, address, link }
+        Some(Self { child, address, link })
     }
 
     /// The answer to a request with the usual `Host`.

@@ -111,7 +111,7 @@ const isWhole = () => {
   }
 };
 
-await connect(Infinity, 2_000, () => snapshots === 1);
+await connect(Infinity, 60_000, () => snapshots === 1);
 assert.equal(snapshots, 1);
 let rest = readFileSync(restPath);
 for (let cut = 0; cut < cuts; cut++) {
