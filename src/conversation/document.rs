@@ -29,9 +29,11 @@ use super::{
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conversation {
     /// The entries, each wrapped as `{"type":"NORMALIZED_ENTRY","content":{..}}` when serialised.
     #[serde(serialize_with = "serialize_entries", deserialize_with = "deserialize_entries")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<EntrySlot<NormalizedEntry>>"))]
     pub entries: Vec<Arc<NormalizedEntry>>,
     /// Everything but the entries, under root keys of its own.
     #[serde(flatten)]
@@ -112,12 +114,14 @@ pub fn entry_of_call(corr_id: &CorrId, entry: &Arc<NormalizedEntry>) -> Arc<Norm
 
 /// An entry as documents and patches hold it: `{"type":"NORMALIZED_ENTRY","content":{..}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntrySlot<E> {
     r#type: SlotType,
     content: E,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 enum SlotType {
     #[serde(rename = "NORMALIZED_ENTRY")]
     NormalizedEntry,

@@ -13,6 +13,7 @@ use super::{
 
 /// One entry of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NormalizedEntry {
     /// The time of the message, or of the call's beginning, in milliseconds since 1970, if the log states it.
@@ -67,6 +68,7 @@ impl NormalizedEntry {
 
 /// What an entry is. Serialised with the tag `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "FlatEntryType")]
 #[non_exhaustive]
 pub enum NormalizedEntryType {
@@ -106,6 +108,7 @@ impl NormalizedEntryType {
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolUse {
     /// The tool's name, as the log spells it.
@@ -145,6 +148,7 @@ impl ToolUse {
 
 /// The status of a tool call. Serialised with the tag `status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolStatus {
@@ -198,6 +202,7 @@ impl ToolStatus {
 
 /// Data about an entry. Serialised in camelCase, without absent fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Metadata {

@@ -16,6 +16,8 @@ mod id;
 mod json;
 mod portable;
 mod position;
+#[cfg(feature = "schema")]
+mod schema;
 mod session;
 mod size;
 mod summary;

@@ -7,6 +7,7 @@ use super::{id::SessionId, text::Text, time::Timestamp};
 /// Facts about a session. Each is `None` until the log states it. Fields may be added: end a
 /// literal with `..Session::default()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Session {
     /// The agent's own id of the session.
@@ -92,6 +93,7 @@ impl Session {
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It succeeded, as far as the agent states.

@@ -9,6 +9,7 @@ use super::{event::DomainEvent, session::Session, usage::TokenUsage, warning_kin
 /// The session's facts, the total usage and the number of warnings of a conversation. Its size is fixed,
 /// however long the conversation is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Summary {
     /// The session's facts, the latest value of each.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A moment in milliseconds since 1970-01-01T00:00:00Z, as the log states it. Never from a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 

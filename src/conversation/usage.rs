@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// (`gen_ai.usage.input_tokens`): input includes what was read from and written to a cache, and
 /// output includes reasoning. Where an agent's log excludes them, its executor adds them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenUsage {
     /// All input tokens, cached ones included.
     #[serde(default, skip_serializing_if = "Option::is_none")]

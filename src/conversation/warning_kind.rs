@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The kinds of warnings. Serialised in `snake_case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {

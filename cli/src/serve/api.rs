@@ -6,6 +6,7 @@
 //! - `GET /api/sessions/ID/patches`: first a `snapshot`, which is that document, then each `patch` (RFC 6902) of
 //!   it, as server-sent events. Their ids are `epoch:number`. With `Last-Event-ID` it goes on from there.
 //!   An `end` says that the server ends, with the agent that it shows (`foldline run --serve`).
+//! - `GET /api/schema.json` and `GET /api/types.d.ts`: the types of all this, as JSON Schema and for TypeScript.
 //! - `GET /metrics`: what the database holds, in the text format of Prometheus.
 
 use std::sync::Arc;

@@ -19,6 +19,7 @@ mod page;
 mod past;
 mod request;
 mod routes;
+mod schema;
 mod server;
 mod session;
 mod sessions;

@@ -18,6 +18,7 @@ use super::{
     page::SCRIPT,
     past,
     request::Failed,
+    schema::{SCHEMA, TYPES},
     session, usage,
 };
 
@@ -39,6 +40,8 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/api/sessions", get(api::sessions))
         .route("/api/sessions/{name}", get(api::session))
         .route("/api/sessions/{name}/patches", get(api::patches))
+        .route("/api/schema.json", text("application/schema+json", SCHEMA))
+        .route("/api/types.d.ts", text("text/plain; charset=utf-8", TYPES))
         .route("/metrics", get(api::metrics))
         .route("/foldline.css", text("text/css; charset=utf-8", SHEET))
         .route("/page.js", text("text/javascript; charset=utf-8", SCRIPT))

@@ -96,12 +96,17 @@ pub(super) fn source(database: &Database, name: &str) -> Result<Option<Source>, 
 
 /// One session of the list. Moments are milliseconds since 1970.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ListedSession"))]
 pub(super) struct Session {
+    /// Its number in the database, which addresses have.
     pub(super) number: i64,
+    /// The agent's own id of it.
     pub(super) session: Option<String>,
+    /// Its title, or else its first prompt.
     pub(super) title: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) model: Option<String>,
+    /// The folder that the agent worked in.
     pub(super) cwd: Option<String>,
     pub(super) status: Status,
     pub(super) began: Option<i64>,
@@ -109,10 +114,13 @@ pub(super) struct Session {
     /// When its log was last written.
     pub(super) written: Option<i64>,
     pub(super) duration_ms: Option<i64>,
+    /// Input and output.
     pub(super) tokens: Option<i64>,
+    /// In US dollars; estimated where the log does not state it.
     pub(super) cost_usd: Option<f64>,
     /// Where the cost is from: `logged`, `estimated`, or `mixed`.
     pub(super) cost_basis: Option<String>,
+    /// Calls that ended otherwise than well.
     pub(super) failures: i64,
 }
 

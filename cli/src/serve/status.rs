@@ -7,6 +7,7 @@ const RUNNING: i64 = 60_000;
 
 /// How a session stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Status {
     /// Its log grew in the last minute, and no end is stated.

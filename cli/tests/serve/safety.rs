@@ -22,6 +22,8 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
         ("/sessions/1/past?step=sideways", 400),
         ("/api/sessions", 200),
         ("/api/sessions/1", 200),
+        ("/api/schema.json", 200),
+        ("/api/types.d.ts", 200),
         ("/metrics", 200),
         ("/foldline.css", 200),
         ("/page.js", 200),

@@ -53,7 +53,7 @@ impl Document for Entries {
             "snapshot" => self.0 = entries(data.as_str().unwrap()),
             "fragment" => {
                 let index = data["index"].as_u64().unwrap();
-                let html = data["html"].as_str().unwrap().to_owned();
+                let html = without_link(data["html"].as_str().unwrap());
                 let is_there = self.0.insert(index, html).is_some();
                 match data["place"].as_str().unwrap() {
                     "append" => assert!(!is_there && index == self.0.len() as u64 - 1),
@@ -67,15 +67,23 @@ impl Document for Entries {
     }
 }
 
-/// The entries of a page that has no gaps.
+/// The entries of a page that has no gaps, without the links that a file has not.
 fn entries(html: &str) -> BTreeMap<u64, String> {
     let articles = html.split_inclusive("</article>").filter(|part| part.contains("<article"));
     let numbered = articles.map(|article| {
         let article = article.get(article.find("<article").unwrap()..).unwrap();
         let (_, rest) = article.split_once("id=\"e").unwrap();
-        (rest.split('"').next().unwrap().parse().unwrap(), article.to_owned())
+        let number = rest.split('"').next().unwrap().parse().unwrap();
+        (number, without_link(article))
     });
     numbered.collect()
+}
+
+fn without_link(article: &str) -> String {
+    match article.split_once("<a class=\"why\"") {
+        Some((start, link)) => [start, link.split_once("</a>").unwrap().1].concat(),
+        None => article.to_owned(),
+    }
 }
 
 /// A client that is cut off again and again.

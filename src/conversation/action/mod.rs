@@ -12,6 +12,7 @@ use crate::json::Raw;
 ///
 /// `result` is the tool's result; it is absent while the call is open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!from))]
 #[serde(tag = "action", rename_all = "snake_case", from = "FlatAction")]
 #[non_exhaustive]
 pub enum ActionType {
@@ -239,6 +240,7 @@ impl ToolKind {
 
 /// One change of one file. Serialised with the tag `action`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum FileChange {
     /// The file is written as a whole.
@@ -285,6 +287,7 @@ impl FileChange {
 
 /// How a command ended and what it printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CommandRunResult {
     /// How it ended, if the log states it.
@@ -302,6 +305,7 @@ impl CommandRunResult {
 
 /// How a command ended. Serialised with the tag `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum CommandExitStatus {
     /// The log gives the exit code.
@@ -318,6 +322,7 @@ pub enum CommandExitStatus {
 
 /// The result of a tool. Serialised with the tag `type` and the content `value`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(tag = "type", content = "value", rename_all = "snake_case", try_from = "TypedValue")]
 pub enum ToolResult {
     /// Text.
@@ -351,6 +356,7 @@ impl From<Text> for ToolResult {
 
 /// One item of a to-do list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TodoItem {
     /// The task.

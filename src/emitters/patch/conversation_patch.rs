@@ -32,18 +32,22 @@ use crate::conversation::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PatchOperation"))]
 #[serde(transparent)]
 pub struct ConversationPatch([Operation; 1]);
 
 /// One operation of RFC 6902.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Operation {
     op: Op,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     path: Path,
     value: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PatchOp"))]
 #[serde(rename_all = "lowercase")]
 enum Op {
     Add,
@@ -85,6 +89,7 @@ impl Serialize for Path {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PatchValue"))]
 #[serde(untagged)]
 enum Value {
     Entry(EntrySlot<Arc<NormalizedEntry>>),

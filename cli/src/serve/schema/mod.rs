@@ -1,0 +1,15 @@
+//! Types of what programs get, for other languages: a JSON Schema and declarations for TypeScript.
+//!
+//! Both are made from the types of Rust, and are served at `/api/schema.json` and `/api/types.d.ts`. A test compares
+//! them; `FOLDLINE_RENEW=1 cargo test -p foldline-cli --lib serve::schema` writes them anew.
+
+#[cfg(test)]
+mod renew;
+#[cfg(test)]
+mod typescript;
+
+/// A JSON Schema (2020-12) whose `$defs` are the types.
+pub(super) const SCHEMA: &str = include_str!("foldline.schema.json");
+
+/// The same types for TypeScript.
+pub(super) const TYPES: &str = include_str!("foldline.d.ts");
