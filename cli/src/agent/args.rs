@@ -61,10 +61,6 @@ pub(crate) struct RunArgs {
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(super) width: Option<u16>,
 
-    #[cfg(feature = "serve")]
-    #[command(flatten, next_help_heading = "Options of --serve")]
-    pub(super) served: ServedArgs,
-
     /// The command that starts the agent, with its arguments
     #[arg(
         required = true,
@@ -73,6 +69,10 @@ pub(crate) struct RunArgs {
         value_name = "COMMAND"
     )]
     pub(super) command: Vec<OsString>,
+
+    #[cfg(feature = "serve")]
+    #[command(flatten, next_help_heading = "Options of --serve")]
+    pub(super) served: ServedArgs,
 }
 
 /// Who may watch the agent, and where.
