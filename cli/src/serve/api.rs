@@ -21,9 +21,10 @@ use axum::{
 use super::{
     app::App,
     events::{self, View},
+    filter::Filter,
     list::now,
     request::{At, Failed, blocking, live, place},
-    sessions::{self, Filter, PAGE, Session},
+    sessions::{self, PAGE, Session},
     snapshot,
 };
 use crate::ingest;

@@ -9,9 +9,11 @@ use axum::{
 
 use super::{
     app::App,
-    events, page,
+    events,
+    filter::{Filter, Known},
+    page,
     request::{Failed, blocking},
-    sessions::{self, Filter, Known},
+    sessions,
 };
 
 pub(super) async fn page(

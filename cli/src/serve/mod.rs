@@ -12,6 +12,7 @@ mod args;
 mod beside;
 mod events;
 mod explain;
+mod filter;
 mod guard;
 mod list;
 mod live;

@@ -163,6 +163,26 @@ fn a_log_that_is_gone_is_shown_as_it_was_stored() {
 }
 
 #[test]
+fn what_programs_get_has_the_fields_that_its_schema_names() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), answered(5, 1)).unwrap();
+    let server = Server::start(&logs, &[]);
+    let of = |path: &str| serde_json::from_str::<Value>(&server.body(path)).unwrap();
+    let names = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let schema = &of("/api/schema.json")["$defs"];
+    assert_eq!(names(&of("/api/sessions")[0]), names(&schema["ListedSession"]["properties"]));
+    let conversation = of("/api/sessions/session");
+    let known = names(&schema["Conversation"]["properties"]);
+    assert!(names(&conversation).iter().all(|name| known.contains(name)), "{known:?}");
+    let entry = &conversation["entries"][0]["content"];
+    assert_eq!(names(entry), names(&schema["NormalizedEntry"]["properties"]));
+    let types = server.body("/api/types.d.ts");
+    assert!(
+        schema.as_object().unwrap().keys().all(|it| types.contains(&format!("export type {it} =")))
+    );
+}
+
+#[test]
 fn metrics_are_those_of_the_database() {
     let (folder, logs) = folder();
     let log = logs.join("log.jsonl");

@@ -6,7 +6,8 @@ use maud::{Markup, html};
 
 use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
-    sessions::{Filter, Known, PAGE, Session, Sort, Time, project},
+    filter::{Filter, Known, Sort, Time},
+    sessions::{PAGE, Session, project},
     status::Status,
 };
 

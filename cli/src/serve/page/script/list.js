@@ -11,10 +11,12 @@ function startList(list) {
     const number = ++asked;
     const answer = await fetch(`/rows?${query}`);
     if (!answer.ok) throw new Error(`the list: ${answer.status}`);
-    const rows = parse(await answer.text());
+    const rows = document.createElement("div");
+    rows.append(parse(await answer.text()));
     if (number !== asked) return; // Another question was asked meanwhile.
+    if (rows.innerHTML === list.innerHTML) return; // Nothing is replaced under the pointer.
     const focused = document.activeElement.closest(".rows .w a")?.getAttribute("href");
-    list.replaceChildren(rows);
+    list.replaceChildren(...rows.childNodes);
     if (focused) list.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
   }
 

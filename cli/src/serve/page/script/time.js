@@ -175,6 +175,14 @@ function timeTravel(session) {
     if (+slider.value >= +slider.max) session.toPresent();
     else ask({ offset: slider.value });
   });
+  // A millisecond more or less is no step for a person.
+  const arrows = { ArrowLeft: "before", ArrowDown: "before", ArrowRight: "next", ArrowUp: "next" };
+  slider.addEventListener("keydown", (event) => {
+    const step = arrows[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (step === "before" || session.isPast()) stepTo(step);
+  });
   play.addEventListener("click", togglePlay);
   byId("to-bad-before").addEventListener("click", () => stepTo("failure_before"));
   byId("to-next-bad").addEventListener("click", () => stepTo("next_failure"));
