@@ -149,13 +149,19 @@ impl Browser {
         self.runtime.block_on(self.client.perform_actions(actions)).unwrap();
     }
 
-    /// Clicks on an element, when it is there.
+    /// Clicks on an element, as soon as it is there and can be clicked: the page may be about to replace it.
     pub(crate) fn click(&self, selector: &str) {
-        self.until(&format!("document.querySelector({}) !== null", json!(selector)));
-        let clicked = self
-            .runtime
-            .block_on(async { self.client.find(Locator::Css(selector)).await?.click().await });
-        clicked.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        let begun = Instant::now();
+        loop {
+            let clicked = self
+                .runtime
+                .block_on(async { self.client.find(Locator::Css(selector)).await?.click().await });
+            match clicked {
+                Ok(()) => return,
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "{selector}: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Waits until the page has what the server would send now: nothing is missing, nothing there twice.

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::{
-    client::{Server, folder},
+    client::{Server, folder, until},
     driver::{BACKSPACE, Browser, Screen},
     logs::droid,
 };
@@ -74,4 +74,25 @@ fn it_is_up_to_date_when_the_server_was_killed_and_is_there_again() {
     fs::write(logs.join("two.jsonl"), log("two", 2, "Kindly")).unwrap();
     let _server = Server::start_at(&address, &logs, &[]);
     browser.until(&format!("{TITLES}.length === 2"));
+}
+
+#[test]
+fn it_stays_as_it_is_when_nothing_has_changed() {
+    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let (_folder, logs) = folder();
+    fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
+    let server = Server::start(&logs, &[]);
+    browser.open(&format!("{}?q=please", server.link));
+    // Whoever clicks while it asks again must hit what is there.
+    browser.run("document.querySelector('#rows').isTheFirst = true");
+    let asked = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/rows')).length";
+    let before = browser.get(asked);
+    fs::write(logs.join("two.jsonl"), log("two", 2, "Kindly")).unwrap();
+    until("it is read", || server.body("/api/sessions").contains("\"two\""));
+    browser.until(&format!("{asked} > {before}"));
+    browser.run("return new Promise(requestAnimationFrame)");
+    assert_eq!(browser.get("document.querySelector('#rows').isTheFirst"), json!(true));
+    fs::write(logs.join("three.jsonl"), log("three", 3, "Please")).unwrap();
+    browser.until(&format!("{TITLES}.length === 2"));
+    assert_eq!(browser.get("document.querySelector('#rows').isTheFirst"), json!(null));
 }
