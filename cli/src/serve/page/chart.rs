@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::frame::line;
-use crate::serve::usage::{Amount, Bar, Chart};
+use crate::serve::chart::{Amount, Bar, Chart};
 
 /// The width of a bar with the space behind it, and the height of the highest one.
 const BAR: usize = 10;

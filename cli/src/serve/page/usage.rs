@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     answer::tools::Tool,
-    serve::usage::{Amount, Asked, Stack, Time, Usage},
+    serve::{
+        chart::Amount,
+        figures::{Asked, Stack, Time, Usage},
+    },
 };
 
 /// Tools of each table; the others are left out, and counted.

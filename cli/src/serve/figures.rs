@@ -1,0 +1,164 @@
+//! What was used and how the tools fared: the numbers of `foldline usage` and `foldline tools`, for a page.
+
+use foldline::pricing::{Cost, CostBasis};
+use jiff::{Zoned, civil::Date};
+use serde::Deserialize;
+
+use super::{
+    app::App,
+    chart::{Chart, Part},
+};
+use crate::{
+    answer::{
+        filters::Filters,
+        tools::{self, Tool},
+        usage::{By, Row, Used, UsedSession, all_tokens, stored},
+        when::Span,
+    },
+    error::Error,
+};
+
+/// More days than these are added up by month.
+const MOST_DAYS: usize = 100;
+
+/// The most models that are shown apart; the others are shown together.
+const MOST_MODELS: usize = 5;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    pub(super) time: Time,
+    pub(super) by: Stack,
+}
+
+/// Of which time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(super) enum Time {
+    #[serde(rename = "7d")]
+    Week,
+    #[default]
+    #[serde(rename = "30d")]
+    Month,
+    #[serde(rename = "90d")]
+    Quarter,
+    #[serde(rename = "all")]
+    All,
+}
+
+/// What a bar is made up of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Stack {
+    #[default]
+    Kind,
+    Model,
+}
+
+/// What was used, and how the tools fared.
+pub(super) struct Usage {
+    pub(super) cost: Chart,
+    pub(super) tokens: Chart,
+    pub(super) total_cost: Option<Cost>,
+    pub(super) total_tokens: u64,
+    /// Why costs are unknown, in sentences.
+    pub(super) notes: Vec<String>,
+    pub(super) tools: Vec<Tool>,
+}
+
+impl Time {
+    pub(super) const ALL: [(Self, &'static str); 4] =
+        [(Self::Week, "7d"), (Self::Month, "30d"), (Self::Quarter, "90d"), (Self::All, "all")];
+
+    fn days(self) -> Option<i64> {
+        match self {
+            Self::Week => Some(7),
+            Self::Month => Some(30),
+            Self::Quarter => Some(90),
+            Self::All => None,
+        }
+    }
+}
+
+pub(super) fn read(app: &App, asked: Asked, now: &Zoned) -> Result<Usage, Error> {
+    let database = app.database()?;
+    let sessions = stored::sessions_of(&database)?;
+    // Whole days, today among them.
+    let first = asked
+        .time
+        .days()
+        .and_then(|days| now.date().checked_sub(jiff::Span::new().days(days - 1)).ok());
+    let start = first.and_then(|first| first.to_zoned(app.zone.clone()).ok());
+    let start = start.map_or(Span::ALL.start, |start| start.timestamp().as_millisecond());
+    let span = Span { start, ..Span::ALL };
+    let tools = tools::since(&database, start)?;
+    Ok(Usage { tools, ..used(app, &sessions, asked, span, first.map(|first| (first, now.date()))) })
+}
+
+fn used(
+    app: &App,
+    sessions: &[UsedSession],
+    asked: Asked,
+    span: Span,
+    days: Option<(Date, Date)>,
+) -> Usage {
+    let used = Used::new(sessions, &Filters::default(), span, &app.prices);
+    let total = used.total();
+    let day = |row: &Row<'_>| By::Day.value(row, &app.zone);
+    let count = used.rows.iter().map(day).collect::<std::collections::BTreeSet<_>>().len();
+    let by = if days.is_none() && count > MOST_DAYS { By::Month } else { By::Day };
+    let bars = |parts: fn(&Row<'_>) -> Vec<Part>| {
+        let rows = used.rows.iter().map(|row| (by.value(row, &app.zone), parts(row)));
+        Chart::new(rows, days)
+    };
+    let (mut cost, mut tokens) = match asked.by {
+        Stack::Kind => (bars(cost_by_basis), bars(tokens_by_kind)),
+        Stack::Model => (bars(cost_by_model), bars(tokens_by_model)),
+    };
+    // A model has the same colour in both.
+    tokens.order_as(&cost.series);
+    for chart in [&mut cost, &mut tokens] {
+        chart.sum_up(if asked.by == Stack::Model { MOST_MODELS } else { usize::MAX });
+    }
+    Usage {
+        cost,
+        tokens,
+        total_cost: total.cost,
+        total_tokens: all_tokens(&total.tokens),
+        notes: used.notes(),
+        tools: Vec::new(),
+    }
+}
+
+fn cost_by_basis(row: &Row<'_>) -> Vec<Part> {
+    let word = |cost: Cost| match cost.basis {
+        CostBasis::Logged => "from logs",
+        CostBasis::Estimated | CostBasis::Mixed => "estimated",
+    };
+    row.cost.map(|cost| (word(cost).to_owned(), cost.into())).into_iter().collect()
+}
+
+fn cost_by_model(row: &Row<'_>) -> Vec<Part> {
+    row.cost.map(|cost| (model(row), cost.into())).into_iter().collect()
+}
+
+fn tokens_by_kind(row: &Row<'_>) -> Vec<Part> {
+    let usage = &row.message.usage;
+    let input = usage.input_tokens.unwrap_or(0);
+    let cached = usage.cache_read_tokens.unwrap_or(0).min(input);
+    [
+        ("from cache", cached),
+        ("other input", input - cached),
+        ("output", usage.output_tokens.unwrap_or(0)),
+    ]
+    .map(|(kind, count)| (kind.to_owned(), count.into()))
+    .into()
+}
+
+fn tokens_by_model(row: &Row<'_>) -> Vec<Part> {
+    vec![(model(row), all_tokens(&row.message.usage).into())]
+}
+
+fn model(row: &Row<'_>) -> String {
+    row.message.of.model.clone().unwrap_or_else(|| "unknown".to_owned())
+}
