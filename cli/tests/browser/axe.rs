@@ -24,13 +24,19 @@ fn it_finds_nothing_serious() {
         fs::write(logs.join(name), answered(6, number as u64 + 6)).unwrap();
     }
     let server = Server::start(&logs, &[]);
-    let usage = (server.get("/usage").status == 200).then_some("usage");
-    let pages =
-        ["", "sessions/1", "sessions/1/explain?entry=3", "sessions/none", "?q=nothing-like-this"];
+    let pages = [
+        "",
+        "sessions/1",
+        "sessions/1?explain=3",
+        "sessions/1?moment=5",
+        "sessions/none",
+        "?q=nothing-like-this",
+        "usage",
+    ];
     let mut all = Vec::new();
     for screen in [Screen::Desk, Screen::Phone] {
         let Some(browser) = Browser::start(screen) else { return };
-        for page in pages.into_iter().chain(usage) {
+        for page in pages {
             browser.open(&format!("{}{page}", server.link));
             browser.run(&axe);
             for theme in ["light", "dark"] {

@@ -22,3 +22,4 @@ mod live;
 mod long;
 mod phone;
 mod session;
+mod time;

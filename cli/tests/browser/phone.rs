@@ -29,7 +29,7 @@ fn nothing_is_wider_than_it() {
     fs::write(logs.join("log.jsonl"), log).unwrap();
     let server = Server::start(&logs, &[]);
     for page in
-        ["", "sessions/1", "sessions/1/explain?entry=3", "sessions/none", "?q=nothing-like-this"]
+        ["", "sessions/1", "sessions/1?explain=3", "sessions/none", "?q=nothing-like-this", "usage"]
     {
         browser.open(&format!("{}{page}", server.link));
         assert_eq!(browser.get("screen.width"), json!(390));

@@ -79,7 +79,7 @@ pub(in crate::serve) fn end(session: i64, timeline: &Timeline, moment: usize) ->
     let shown = timeline.get(moment).map_or(0, |moment| moment.entries);
     let all = timeline.get(timeline.last()).map_or(0, |moment| moment.entries);
     html! {
-        p class="past-end when-past" {
+        article class="past-end when-past" aria-label="The end of what is shown" {
             "This is the session " (words(timeline, moment)) ". "
             @match all.saturating_sub(shown) {
                 0 => "No entry is later.",
