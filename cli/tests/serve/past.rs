@@ -135,6 +135,6 @@ fn the_past_of_a_session_that_grows_stays_as_it_was() {
     assert_eq!((&before["offset"], &before["words"]), (&after["offset"], &after["words"]));
     assert_eq!(before["shown"]["about"], after["shown"]["about"]);
     let entries =
-        |past: &Value| parts(past).split("<p class=\"past-end").next().unwrap().to_owned();
+        |past: &Value| parts(past).split("<article class=\"past-end").next().unwrap().to_owned();
     assert_eq!(entries(&before), entries(&after));
 }
