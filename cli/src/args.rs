@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "kafka")]
+use super::fleet::{FleetArgs, ship::ShipArgs, sink::SinkArgs, work::WorkArgs};
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
 use super::{
@@ -77,6 +79,19 @@ pub(super) enum Command {
     /// Shows sessions in the browser, while they grow
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
+
+    /// Sends logs to a fleet's brokers, while they grow
+    #[cfg(feature = "kafka")]
+    Ship(ShipArgs),
+    /// Folds what was shipped into events, as one of a fleet's workers
+    #[cfg(feature = "kafka")]
+    Work(WorkArgs),
+    /// Puts the events of a fleet into a database
+    #[cfg(feature = "kafka")]
+    Sink(SinkArgs),
+    /// Prepares the topics of a fleet, and says how it does
+    #[cfg(feature = "kafka")]
+    Fleet(FleetArgs),
 
     /// Reports the format of each log, and what was not understood
     Doctor(DoctorArgs),

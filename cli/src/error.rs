@@ -70,6 +70,14 @@ pub(super) enum Error {
     #[error("cannot start {command}: {error}")]
     Start { command: String, error: io::Error },
 
+    #[cfg(feature = "kafka")]
+    #[error("cannot {doing}: {error}")]
+    Cluster { doing: String, error: rdkafka::error::KafkaError },
+
+    #[cfg(feature = "kafka")]
+    #[error(transparent)]
+    KafkaLedger(#[from] foldline::ledger::kafka::KafkaLedgerError),
+
     #[error("{0}")]
     WrongUse(String),
 }
@@ -137,6 +145,8 @@ impl Error {
             | Self::Database(_)
             | Self::Overtaken { .. } => exit::FAILED,
             Self::Start { .. } => exit::FAILED,
+            #[cfg(feature = "kafka")]
+            Self::Cluster { .. } | Self::KafkaLedger(_) => exit::FAILED,
             Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }

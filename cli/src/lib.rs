@@ -16,6 +16,8 @@ mod doctor;
 mod error;
 mod export;
 mod files;
+#[cfg(feature = "kafka")]
+mod fleet;
 mod homes;
 mod ingest;
 mod keys;

@@ -9,6 +9,8 @@ use std::{
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
 use foldline::{emitters::terminal::neutralise, executors::DynExecutor};
 
+#[cfg(feature = "kafka")]
+use crate::fleet;
 use crate::{
     agent, allocator,
     answer::{blocks, errors, files, query, search, sessions, show, statusline, tools, usage},
@@ -85,6 +87,14 @@ impl Program {
             Command::Prune(args) => prune::run(args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::serve::run(self, args),
+            #[cfg(feature = "kafka")]
+            Command::Ship(args) => fleet::ship::run(self, args),
+            #[cfg(feature = "kafka")]
+            Command::Work(args) => fleet::work::run(self, args),
+            #[cfg(feature = "kafka")]
+            Command::Sink(args) => fleet::sink::run(self, args),
+            #[cfg(feature = "kafka")]
+            Command::Fleet(args) => fleet::run(args),
             Command::Doctor(args) => doctor::run(self, args),
             Command::Verify(args) => verify::run(args),
             Command::Check(args) => check::run(args),

@@ -1,0 +1,63 @@
+//! [`Place`]: where in a log that goes on from file to file.
+
+use std::{fmt, str::FromStr};
+
+use foldline::conversation::Position;
+use serde::{Deserialize, Serialize};
+
+/// A place in a log that is followed: as it is rotated, it goes on in another file, and positions begin again.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub(crate) struct Place {
+    /// How many files the log had before this one.
+    pub(crate) file: u64,
+    /// Where in that file, in bytes from 0.
+    pub(crate) offset: u64,
+}
+
+impl Place {
+    /// The place `length` bytes further in the same file.
+    pub(crate) fn after(self, length: usize) -> Self {
+        Self { offset: self.offset + length as u64, ..self }
+    }
+}
+
+/// As messages have it: `FILE:OFFSET`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.offset)
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (file, offset) = text.split_once(':').ok_or(())?;
+        Ok(Self { file: file.parse().map_err(drop)?, offset: offset.parse().map_err(drop)? })
+    }
+}
+
+/// Where both are: the file, and the position in it.
+impl From<(u64, Position)> for Place {
+    fn from((file, position): (u64, Position)) -> Self {
+        Self { file, offset: position.offset }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_in_the_order_of_the_log() {
+        let place = |text: &str| text.parse::<Place>().unwrap();
+        assert!(place("0:100") < place("1:0") && place("1:9") < place("1:10"));
+        assert_eq!(place("3:17").to_string(), "3:17");
+        assert_eq!(place("3:17").after(3), place("3:20"));
+        for wrong in ["", "1", "1:", ":1", "1:-1", "a:1"] {
+            assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
+        }
+    }
+}

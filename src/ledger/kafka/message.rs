@@ -1,0 +1,28 @@
+//! [`Message`]: an output of a [`KafkaLedger`](super::KafkaLedger).
+
+use std::sync::Arc;
+
+use rdkafka::message::{Header, OwnedHeaders};
+
+/// A message that is sent when the stretch that it belongs to is committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The topic.
+    pub topic: Arc<str>,
+    /// The partition; `None` leaves the choice to the key.
+    pub partition: Option<i32>,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The value.
+    pub value: Vec<u8>,
+    /// Names and values of its headers.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Message {
+    pub(super) fn headers(&self) -> OwnedHeaders {
+        self.headers.iter().fold(OwnedHeaders::new(), |headers, (key, value)| {
+            headers.insert(Header { key, value: Some(value) })
+        })
+    }
+}
