@@ -75,6 +75,10 @@ pub(super) enum Error {
     Cluster { doing: String, error: rdkafka::error::KafkaError },
 
     #[cfg(feature = "kafka")]
+    #[error("cannot go on with the source {source_name}: {reason}")]
+    State { source_name: foldline::ledger::SourceName, reason: String },
+
+    #[cfg(feature = "kafka")]
     #[error(transparent)]
     KafkaLedger(#[from] foldline::ledger::kafka::KafkaLedgerError),
 
@@ -146,7 +150,7 @@ impl Error {
             | Self::Overtaken { .. } => exit::FAILED,
             Self::Start { .. } => exit::FAILED,
             #[cfg(feature = "kafka")]
-            Self::Cluster { .. } | Self::KafkaLedger(_) => exit::FAILED,
+            Self::Cluster { .. } | Self::State { .. } | Self::KafkaLedger(_) => exit::FAILED,
             Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }

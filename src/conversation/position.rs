@@ -1,8 +1,11 @@
 //! [`Position`]: a place in a log; [`Located`]: a value with its position.
 
-use std::sync::Arc;
+use std::{borrow::Cow, fmt, marker::PhantomData, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error as _, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 use super::digest::Digest;
 use crate::transduce::{Batch, Reducer, wrapper::access};
@@ -36,6 +39,33 @@ pub struct Located<T> {
     /// The value.
     #[serde(flatten)]
     pub item: T,
+}
+
+/// Reads what `Serialize` writes: the position comes first. The rest is not buffered, as a flattened field would be,
+/// so that raw JSON within it can be read.
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PositionFirst<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for PositionFirst<T> {
+            type Value = Located<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object whose first field is its position")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Located<T>, A::Error> {
+                if map.next_key::<Cow<'_, str>>()?.as_deref() != Some("position") {
+                    return Err(A::Error::custom("the position does not come first"));
+                }
+                let position = map.next_value()?;
+                let item = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Located::new(position, item))
+            }
+        }
+
+        deserializer.deserialize_map(PositionFirst(PhantomData))
+    }
 }
 
 impl<T> Located<T> {

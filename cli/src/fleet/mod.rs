@@ -18,13 +18,17 @@ mod cluster;
 mod init;
 mod piece;
 mod place;
+mod record;
 pub(super) mod ship;
 pub(super) mod sink;
 mod status;
 mod topics;
 pub(super) mod work;
 
+use std::io::{self, Write};
+
 use clap::{Args, Subcommand};
+use foldline::emitters::terminal::neutralise_line;
 
 use crate::{error::Error, options::EXIT_CODES};
 
@@ -49,4 +53,10 @@ pub(super) fn run(args: &FleetArgs) -> Result<u8, Error> {
         Action::Init(args) => init::run(args),
         Action::Status(args) => status::run(args),
     }
+}
+
+/// Says something on standard error.
+fn say(message: &str) {
+    // Whether this is read has no effect.
+    let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(message));
 }

@@ -112,14 +112,21 @@ pub(crate) fn stdout(arguments: &[&str]) -> String {
 
 /// Everything that a sound database says, without the numbers that depend on the order of ingestion.
 pub(crate) fn dump(db: &Path) -> String {
+    let sources =
+        "SELECT name, path, format, size, read_length, hex(read_sha256), line, offset, state,
+                          complete
+                   FROM sources ORDER BY name";
+    dump_with(db, sources)
+}
+
+/// The same, with this of the sources.
+pub(crate) fn dump_with(db: &Path, sources: &str) -> String {
     stdout(&["check", "--db", db.to_str().unwrap()]);
     let connection = rusqlite::Connection::open(db).unwrap();
     let from = "FROM sources s JOIN sessions n ON n.source = s.id";
     let entries = format!("{from} JOIN entries e ON e.session = n.id");
     let queries = [
-        "SELECT name, path, format, size, read_length, hex(read_sha256), line, offset, state, complete
-         FROM sources ORDER BY name"
-            .to_owned(),
+        sources.to_owned(),
         format!(
             "SELECT name, session_id, task, agent, version, model, cwd, title, tools, outcome,
                     outcome_reason, turns, duration_ms, started_at, ended_at, first_at, last_at,

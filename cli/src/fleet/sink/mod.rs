@@ -1,9 +1,33 @@
-//! `foldline sink`.
+//! `foldline sink`: puts the events of a fleet into a database.
+//!
+//! The offsets up to which events are stored are committed in the transaction of their rows, and not to the brokers.
+//! So each event is stored once, whatever is killed. A database has one sink, which reads all partitions.
+
+mod feed;
+mod offsets;
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
 
 use clap::Args;
+use foldline::{
+    emitters::sqlite::{Database, Rows},
+    ledger::{Commit, CommitError, Ledger, Receipt},
+};
+use rdkafka::{ClientConfig, Message, consumer::BaseConsumer, error::KafkaError};
 
-use super::cluster::ClusterArgs;
-use crate::{error::Error, options::EXIT_CODES, program::Program};
+use self::{
+    feed::{Fed, Feed},
+    offsets::Offsets,
+};
+use super::{cluster::ClusterArgs, say, topics::Topics};
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::EXIT_CODES,
+    program::Program, signal::stop_flag,
+};
 
 /// The options of `foldline sink`.
 #[derive(Debug, Args)]
@@ -11,9 +35,167 @@ use crate::{error::Error, options::EXIT_CODES, program::Program};
 pub(crate) struct SinkArgs {
     #[command(flatten)]
     cluster: ClusterArgs,
+
+    #[command(flatten)]
+    database: DatabaseOption,
+
+    /// Ends when everything is stored that there is now; else the sink goes on until it is stopped
+    #[arg(long)]
+    once: bool,
+
+    /// How many seconds to wait while another program writes to the database
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u32,
 }
 
+/// How long to wait for messages.
+const POLL: Duration = Duration::from_millis(50);
+
+/// After how long what was read is committed.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// After how many bytes of rows it is.
+const SIZE: usize = 8 << 20;
+
 pub(crate) fn run(_: &Program, args: &SinkArgs) -> Result<u8, Error> {
-    args.cluster.client()?;
-    Err(Error::WrongUse("not yet".to_owned()))
+    let client = args.cluster.client()?;
+    let path = args.database.path()?;
+    let mut files = DistinctFiles::default();
+    files.database(&path)?;
+    let stop = stop_flag()?;
+    let wait = Duration::from_secs(args.wait.into());
+    let mut sink = Sink::open(&client, &args.cluster.topics(), &path, wait)?;
+    let until = if args.once { Until::Stored } else { Until::Stopped };
+    sink.run(&stop, until)?;
+    let Receipt { sessions, entries, .. } = sink.receipt;
+    let gaps = sink.gaps;
+    sink.database.close()?;
+    say(&format!("{entries} entries of {sessions} new sessions are stored in {}", path.display()));
+    Ok(if gaps > 0 { exit::FAILED } else { exit::FINE })
+}
+
+/// When a sink ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// When everything is stored that there is.
+    Stored,
+    /// When it is told to.
+    Stopped,
+}
+
+/// Puts events into a database.
+pub(crate) struct Sink {
+    consumer: BaseConsumer,
+    feed: Feed,
+    offsets: Offsets,
+    database: Database,
+    pending: Vec<Commit<Rows>>,
+    pending_size: usize,
+    since: Option<Instant>,
+    receipt: Receipt,
+    /// Sources whose events do not go on where the database stands.
+    gaps: u64,
+    is_said: bool,
+}
+
+impl Sink {
+    pub(crate) fn open(
+        client: &ClientConfig,
+        topics: &Topics,
+        path: &Path,
+        wait: Duration,
+    ) -> Result<Self, Error> {
+        let mut database = Database::open_sound(path, wait)?;
+        let (consumer, offsets) = Offsets::assign(client, &topics.events, &mut database)?;
+        Ok(Self {
+            consumer,
+            feed: Feed::default(),
+            offsets,
+            database,
+            pending: Vec::new(),
+            pending_size: 0,
+            since: None,
+            receipt: Receipt::default(),
+            gaps: 0,
+            is_said: false,
+        })
+    }
+
+    pub(crate) fn run(&mut self, stop: &AtomicBool, until: Until) -> Result<(), Error> {
+        while !stop.load(Ordering::Relaxed) {
+            self.step()?;
+            if until == Until::Stored && self.offsets.is_at_end() {
+                break;
+            }
+        }
+        self.commit()
+    }
+
+    fn step(&mut self) -> Result<(), Error> {
+        match self.consumer.poll(POLL) {
+            None => {}
+            Some(Ok(message)) => {
+                self.is_said = false;
+                self.since.get_or_insert_with(Instant::now);
+                match self.feed.take(&message)? {
+                    Fed::Gathered => {}
+                    Fed::Foreign => {
+                        let (partition, offset) = (message.partition(), message.offset());
+                        say(&format!(
+                            "partition {partition}, offset {offset}: this is no event, and is left out"
+                        ));
+                        self.offsets.reached(partition, offset + 1);
+                    }
+                    Fed::Stretch(commit) => {
+                        self.pending_size += commit.output.size();
+                        self.pending.push(*commit);
+                        self.offsets.reached(message.partition(), message.offset() + 1);
+                    }
+                }
+            }
+            Some(Err(KafkaError::PartitionEOF(partition))) => self.offsets.at_end(partition),
+            Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
+                return Err(Error::Cluster { doing: "read events".to_owned(), error });
+            }
+            Some(Err(error)) => {
+                if !std::mem::replace(&mut self.is_said, true) {
+                    say(&format!("{error}; waiting for the brokers"));
+                }
+            }
+        }
+        let is_due = self.since.is_some_and(|since| since.elapsed() >= INTERVAL);
+        if is_due || self.pending_size >= SIZE { self.commit() } else { Ok(()) }
+    }
+
+    /// Commits rows, and the offsets behind their events.
+    fn commit(&mut self) -> Result<(), Error> {
+        self.since = None;
+        self.pending_size = 0;
+        let mut commits = std::mem::take(&mut self.pending);
+        loop {
+            let marks = self.offsets.marks()?;
+            if commits.is_empty() && marks.is_empty() {
+                return Ok(());
+            }
+            match self.database.commit(&commits, &marks) {
+                Ok(receipt) => {
+                    self.receipt.add(receipt);
+                    self.offsets.committed();
+                    return Ok(());
+                }
+                // The others are stored all the same; its events wait until somebody looks at them.
+                Err(CommitError::Moved { source_name, expected, stored }) => {
+                    self.gaps += 1;
+                    let moved: CommitError<std::convert::Infallible> =
+                        CommitError::Moved { source_name: source_name.clone(), expected, stored };
+                    say(&format!(
+                        "{moved}: events of it are missing, and what follows is not stored; they \
+                         may have been deleted before this sink came to read them"
+                    ));
+                    commits.retain(|commit| commit.source != source_name);
+                }
+                Err(CommitError::Failed(error)) => return Err(error.into()),
+            }
+        }
+    }
 }

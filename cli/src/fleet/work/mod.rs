@@ -1,9 +1,35 @@
-//! `foldline work`.
+//! `foldline work`: folds the lines that were shipped into events, as one of a fleet's workers.
+//!
+//! The group gives each worker its partitions. A partition is folded by one worker at a time: whoever takes it over
+//! fences the owner before, and reads the states that it has stored. A transaction commits events, states and input
+//! offsets together, so a worker may be killed, stopped or cut off at any moment: what it has not committed is folded
+//! again by the next owner, and what a stale worker sends is not accepted.
+
+mod group;
+mod lane;
+mod outgoing;
+mod source;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
 
 use clap::Args;
+use foldline::ledger::kafka::{Cluster, KafkaLedgerError};
+use rdkafka::{
+    Message,
+    consumer::{BaseConsumer, Consumer},
+    error::KafkaError,
+};
 
-use super::cluster::ClusterArgs;
-use crate::{error::Error, options::EXIT_CODES, program::Program};
+use self::{
+    group::{Change, Group},
+    lane::{Counts, Lane, Shared},
+};
+use super::{cluster::ClusterArgs, say};
+use crate::{error::Error, exit, options::EXIT_CODES, program::Program, signal::stop_flag};
 
 /// The options of `foldline work`.
 #[derive(Debug, Args)]
@@ -11,9 +37,193 @@ use crate::{error::Error, options::EXIT_CODES, program::Program};
 pub(crate) struct WorkArgs {
     #[command(flatten)]
     cluster: ClusterArgs,
+
+    /// Also makes JSON Patches, for sources that begin from now on
+    #[arg(long)]
+    patches: bool,
+
+    /// The group of the workers; else PREFIX.work
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
 }
 
-pub(crate) fn run(_: &Program, args: &WorkArgs) -> Result<u8, Error> {
-    args.cluster.client()?;
-    Err(Error::WrongUse("not yet".to_owned()))
+/// How long to wait for messages.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How long the cluster may take to go to another offset.
+const SEEK: Duration = Duration::from_secs(10);
+
+/// How long to wait before a partition that failed is taken over again. If the group has given it to another
+/// worker, that is known by then.
+const PAUSE: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
+    let client = args.cluster.client()?;
+    let topics = args.cluster.topics();
+    let stop = stop_flag()?;
+    let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
+    let consumer = Group::join(&client, &group)?;
+    consumer
+        .subscribe(&[&topics.logs])
+        .map_err(|error| Error::Cluster { doing: "subscribe to the logs".to_owned(), error })?;
+    let shared = Shared {
+        program: program.clone(),
+        cluster: Cluster::new(&client)?,
+        topics,
+        patches: args.patches,
+        group,
+    };
+    let mut worker = Worker {
+        shared,
+        consumer,
+        lanes: BTreeMap::new(),
+        broken: BTreeMap::new(),
+        ended: Counts::default(),
+        is_said: false,
+    };
+    worker.run(&stop)?;
+    worker.conclude();
+    Ok(exit::FINE)
+}
+
+struct Worker {
+    shared: Shared,
+    consumer: BaseConsumer<Group>,
+    lanes: BTreeMap<i32, Lane>,
+    /// Partitions that failed, and when to take them over again.
+    broken: BTreeMap<i32, Instant>,
+    /// What was done in partitions that were taken away.
+    ended: Counts,
+    /// A trouble of the brokers was told, and is not over.
+    is_said: bool,
+}
+
+impl Worker {
+    fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        while !stop.load(Ordering::Relaxed) {
+            self.step()?;
+        }
+        self.commit_where(|_| true)
+    }
+
+    fn step(&mut self) -> Result<(), Error> {
+        let (mut failed, mut troubled) = (None, None);
+        match self.consumer.poll(POLL) {
+            None => {}
+            Some(Ok(message)) => {
+                self.is_said = false;
+                let partition = message.partition();
+                if let Some(lane) = self.lanes.get_mut(&partition)
+                    && let Err(error) = lane.take(&self.shared, &message)
+                {
+                    failed = Some((partition, error));
+                }
+            }
+            Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
+                return Err(Error::Cluster { doing: "read logs".to_owned(), error });
+            }
+            Some(Err(error)) => troubled = Some(error),
+        }
+        if let Some(error) = troubled
+            && !std::mem::replace(&mut self.is_said, true)
+        {
+            say(&format!("{error}; waiting for the brokers"));
+        }
+        for change in self.consumer.context().changes() {
+            self.change(change);
+        }
+        if let Some((partition, error)) = failed {
+            self.break_off(partition, error)?;
+        }
+        self.commit_where(Lane::is_due)?;
+        self.mend()
+    }
+
+    /// What was not committed is folded by the next owner.
+    fn change(&mut self, change: Change) {
+        match change {
+            // They are taken over at once.
+            Change::Given(partitions) => {
+                let now = Instant::now();
+                self.broken.extend(partitions.into_iter().map(|partition| (partition, now)));
+            }
+            Change::Taken(partitions) => {
+                for partition in partitions {
+                    self.broken.remove(&partition);
+                    if let Some(lane) = self.lanes.remove(&partition) {
+                        self.ended.add(lane.counts);
+                    }
+                }
+            }
+        }
+    }
+
+    fn commit_where(&mut self, is_due: impl Fn(&Lane) -> bool) -> Result<(), Error> {
+        let due = self.lanes.iter().filter(|(_, lane)| is_due(lane));
+        let due: BTreeSet<i32> = due.map(|(partition, _)| *partition).collect();
+        for partition in due {
+            let Some(lane) = self.lanes.get_mut(&partition) else { continue };
+            let group = self.consumer.group_metadata();
+            if let Err(error) = lane.commit(&self.shared, group) {
+                self.break_off(partition, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A partition failed: nothing of it is believed any more. It is taken over anew, unless it belongs to another
+    /// worker by then. Only what another attempt cannot change ends the worker.
+    fn break_off(&mut self, partition: i32, error: Error) -> Result<(), Error> {
+        match error {
+            Error::KafkaLedger(KafkaLedgerError::Damaged { .. }) => return Err(error),
+            Error::KafkaLedger(error) => {
+                say(&format!("partition {partition}: {error}; taking it over again"))
+            }
+            error => return Err(error),
+        }
+        if let Some(lane) = self.lanes.remove(&partition) {
+            self.ended.add(lane.counts);
+        }
+        self.broken.insert(partition, Instant::now() + PAUSE);
+        Ok(())
+    }
+
+    /// Takes partitions over.
+    fn mend(&mut self) -> Result<(), Error> {
+        let now = Instant::now();
+        let due: Vec<i32> = self
+            .broken
+            .iter()
+            .filter(|(_, at)| **at <= now)
+            .map(|(partition, _)| *partition)
+            .collect();
+        for partition in due {
+            self.broken.remove(&partition);
+            match self.take_over(partition) {
+                Ok(lane) => drop(self.lanes.insert(partition, lane)),
+                Err(error) => self.break_off(partition, error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_over(&self, partition: i32) -> Result<Lane, Error> {
+        let mut lane = Lane::open(&self.shared, partition)?;
+        let start = lane.start()?;
+        self.consumer.seek(&self.shared.topics.logs, partition, start, SEEK).map_err(|error| {
+            let doing = "go to where a partition was left";
+            Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error })
+        })?;
+        Ok(lane)
+    }
+
+    fn conclude(&mut self) {
+        let mut counts = self.ended;
+        self.lanes.values().for_each(|lane| counts.add(lane.counts));
+        let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = counts;
+        say(&format!(
+            "{pieces} pieces, {bytes} bytes in {commits} commits; {known} known before, {gaps} behind a gap, \
+             {foreign} of somebody else"
+        ));
+    }
 }

@@ -1,0 +1,73 @@
+//! [`Group`]: the member of a consumer group that a worker is.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
+use rdkafka::{
+    ClientConfig, ClientContext,
+    consumer::{BaseConsumer, ConsumerContext, Rebalance},
+    error::KafkaError,
+};
+
+use crate::error::Error;
+
+/// Partitions that were given or taken away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Given(BTreeSet<i32>),
+    Taken(BTreeSet<i32>),
+}
+
+/// Remembers what the group decides, until the worker's loop looks at it.
+#[derive(Default)]
+pub(super) struct Group {
+    changes: Mutex<Vec<Change>>,
+}
+
+impl Group {
+    /// A member of the group of this name.
+    pub(super) fn join(client: &ClientConfig, group: &str) -> Result<BaseConsumer<Self>, Error> {
+        let mut config = client.clone();
+        config
+            .set("group.id", group)
+            .set("enable.auto.commit", "false")
+            .set("auto.offset.reset", "earliest")
+            .set("isolation.level", "read_committed")
+            .set("partition.assignment.strategy", "cooperative-sticky");
+        if client.get("queued.max.messages.kbytes").is_none() {
+            // What is fetched ahead, of all partitions.
+            config.set("queued.max.messages.kbytes", "16384");
+        }
+        let doing = || "join the group of workers".to_owned();
+        config
+            .create_with_context(Self::default())
+            .map_err(|error| Error::Cluster { doing: doing(), error })
+    }
+
+    /// What was decided since the last time, in its order.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        std::mem::take(&mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ClientContext for Group {
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::warn!(%error, reason, "the brokers are in trouble");
+    }
+}
+
+impl ConsumerContext for Group {
+    fn post_rebalance(&self, _: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
+        let (Rebalance::Assign(partitions) | Rebalance::Revoke(partitions)) = rebalance else {
+            return;
+        };
+        let numbers = partitions.elements().iter().map(|each| each.partition()).collect();
+        let change = match rebalance {
+            Rebalance::Assign(_) => Change::Given(numbers),
+            _ => Change::Taken(numbers),
+        };
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).push(change);
+    }
+}

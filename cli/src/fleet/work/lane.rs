@@ -1,0 +1,272 @@
+//! [`Lane`]: one partition of a worker, from the lines of logs to a commit.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    conversation::Json,
+    ledger::{
+        CommitError, Ledger, Mark, SourceName,
+        kafka::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
+    },
+};
+use rdkafka::{Message, Offset, consumer::ConsumerGroupMetadata};
+
+use super::{
+    outgoing::Target,
+    source::{Source, Taken},
+};
+use crate::{
+    error::Error,
+    fleet::{piece::Piece, say, topics::Topics},
+    program::Program,
+};
+
+/// After how many bytes of logs a commit is due.
+const BYTES: usize = 4 << 20;
+
+/// After how many bytes of messages it is.
+const SIZE: usize = 16 << 20;
+
+/// After how long it is.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// How many sources are kept in memory between commits; the others are read from their stored states again.
+const OPEN: usize = 512;
+
+/// What the lanes of a worker share.
+pub(super) struct Shared {
+    pub(super) program: Program,
+    pub(super) cluster: Cluster,
+    pub(super) topics: Topics,
+    /// Whether patches are wanted.
+    pub(super) patches: bool,
+    /// What transactional ids begin with.
+    pub(super) group: String,
+}
+
+/// One partition.
+pub(super) struct Lane {
+    partition: i32,
+    ledger: KafkaLedger,
+    target: Arc<Target>,
+    sources: HashMap<SourceName, Open>,
+    /// Those that were changed since the last commit, in the order of their first change.
+    touched: Vec<SourceName>,
+    /// What is folded and not committed.
+    batch: Batch,
+    commits: u64,
+    pub(super) counts: Counts,
+}
+
+struct Open {
+    source: Source,
+    /// The commit before which it was read last.
+    used: u64,
+    /// A gap was told.
+    is_told: bool,
+    is_touched: bool,
+}
+
+#[derive(Default)]
+struct Batch {
+    bytes: usize,
+    size: usize,
+    since: Option<Instant>,
+    /// The offset of the next message.
+    next: Option<i64>,
+}
+
+/// What a lane has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) pieces: u64,
+    pub(super) bytes: u64,
+    pub(super) known: u64,
+    pub(super) gaps: u64,
+    pub(super) foreign: u64,
+    pub(super) commits: u64,
+    pub(super) committing: Duration,
+    pub(super) restoring: Duration,
+    pub(super) sources: usize,
+}
+
+impl Counts {
+    /// Adds those of another lane.
+    pub(super) fn add(&mut self, more: Self) {
+        let Self { pieces, bytes, known, gaps, foreign, commits, committing, restoring, sources } =
+            more;
+        self.pieces += pieces;
+        self.bytes += bytes;
+        self.known += known;
+        self.gaps += gaps;
+        self.foreign += foreign;
+        self.commits += commits;
+        self.committing += committing;
+        self.restoring += restoring;
+        self.sources += sources;
+    }
+}
+
+impl Lane {
+    /// Takes over a partition: whoever had it before is fenced, and its states are read.
+    pub(super) fn open(shared: &Shared, partition: i32) -> Result<Self, Error> {
+        let begun = Instant::now();
+        let Topics { events, patches, state, .. } = &shared.topics;
+        let place = Place { topic: state.clone(), partition };
+        let id = format!("{}.{partition}", shared.group);
+        let ledger = KafkaLedger::open(&shared.cluster, place, &id)?;
+        let patches = shared.patches.then(|| patches.as_str().into());
+        let target = Arc::new(Target { events: events.as_str().into(), patches, partition });
+        let counts = Counts {
+            restoring: begun.elapsed(),
+            sources: ledger.sources().count(),
+            ..Counts::default()
+        };
+        Ok(Self {
+            partition,
+            ledger,
+            target,
+            sources: HashMap::new(),
+            touched: Vec::new(),
+            batch: Batch::default(),
+            commits: 0,
+            counts,
+        })
+    }
+
+    /// Where the logs are to be read from.
+    pub(super) fn start(&mut self) -> Result<Offset, Error> {
+        let mark = self.ledger.mark(INPUT)?;
+        Ok(mark.and_then(|mark| mark.get().parse().ok()).map_or(Offset::Beginning, Offset::Offset))
+    }
+
+    /// Folds a message.
+    pub(super) fn take(&mut self, shared: &Shared, message: &impl Message) -> Result<(), Error> {
+        let offset = message.offset();
+        self.batch.next = Some(offset + 1);
+        self.batch.since.get_or_insert_with(Instant::now);
+        let Some(piece) = Piece::read(message) else {
+            self.counts.foreign += 1;
+            if self.counts.foreign == 1 {
+                let Self { partition, .. } = self;
+                say(&format!(
+                    "partition {partition}, offset {offset}: this is no line of a log, and is left out"
+                ));
+            }
+            return Ok(());
+        };
+        self.counts.pieces += 1;
+        self.counts.bytes += piece.bytes.len() as u64;
+        self.batch.bytes += piece.bytes.len();
+        let Self { ledger, sources, touched, target, commits, .. } = self;
+        if !sources.contains_key(&piece.source) {
+            let stored = ledger.load(&piece.source)?;
+            let Some(source) = Source::open(&shared.program, target, &piece, stored)? else {
+                let reason = format!(
+                    "this program does not know its format, {:?}; start a newer one",
+                    piece.format
+                );
+                return Err(Error::State { source_name: piece.source, reason });
+            };
+            let open = Open { source, used: *commits, is_told: false, is_touched: false };
+            sources.insert(piece.source.clone(), open);
+        }
+        let Some(open) = sources.get_mut(&piece.source) else { return Ok(()) };
+        open.used = *commits;
+        let before = open.source.pending_size();
+        match open.source.take(&piece, offset)? {
+            Taken::Folded => {
+                if !std::mem::replace(&mut open.is_touched, true) {
+                    touched.push(piece.source.clone());
+                }
+                open.is_told = false;
+                self.batch.size += open.source.pending_size().saturating_sub(before);
+            }
+            Taken::Known => self.counts.known += 1,
+            Taken::Gap(expected) => {
+                self.counts.gaps += 1;
+                if !std::mem::replace(&mut open.is_told, true) {
+                    say(&format!(
+                        "{} ({}): bytes from {expected} to {} are missing; what follows is not folded \
+                         until they are shipped again",
+                        piece.source, piece.path, piece.place
+                    ));
+                }
+            }
+            Taken::Late => {
+                self.counts.gaps += 1;
+                if !std::mem::replace(&mut open.is_told, true) {
+                    say(&format!(
+                        "{} ({}): it was declared complete, and goes on; that is not folded",
+                        piece.source, piece.path
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is time to commit.
+    pub(super) fn is_due(&self) -> bool {
+        let Batch { bytes, size, since, .. } = &self.batch;
+        *bytes >= BYTES || *size >= SIZE || since.is_some_and(|since| since.elapsed() >= INTERVAL)
+    }
+
+    /// Commits what was folded: messages, states and the input offset.
+    pub(super) fn commit(
+        &mut self,
+        shared: &Shared,
+        group: Option<ConsumerGroupMetadata>,
+    ) -> Result<(), Error> {
+        let Some(next) = self.batch.next else { return Ok(()) };
+        let begun = Instant::now();
+        let mut commits = Vec::new();
+        for name in self.touched.drain(..) {
+            let Some(open) = self.sources.get_mut(&name) else { continue };
+            open.is_touched = false;
+            commits.extend(open.source.cut()?);
+        }
+        // A line that is not complete is read again, from its first message on.
+        let open = self.sources.values().filter_map(|open| open.source.begun()).min();
+        let next = open.map_or(next, |open| open.min(next));
+        if let Some(group) = group {
+            let (topic, partition) = (shared.topics.logs.clone(), self.partition);
+            self.ledger.with_input(group, Place { topic, partition });
+        }
+        let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
+        let mark = Mark { name: INPUT.to_owned(), state };
+        self.ledger.commit(&commits, &[mark]).map_err(|error| match error {
+            // The ledger is the only one that commits to its partition.
+            CommitError::Moved { .. } => Error::KafkaLedger(KafkaLedgerError::Fenced),
+            CommitError::Failed(error) => Error::KafkaLedger(error),
+        })?;
+        self.batch = Batch::default();
+        self.commits += 1;
+        self.counts.commits += 1;
+        self.counts.committing += begun.elapsed();
+        self.counts.sources = self.ledger.sources().count();
+        self.forget_idle();
+        Ok(())
+    }
+
+    /// Drops the sources that were idle for longest, if there are many.
+    fn forget_idle(&mut self) {
+        if self.sources.len() <= OPEN {
+            return;
+        }
+        let mut used: Vec<_> = self
+            .sources
+            .iter()
+            .filter(|(_, open)| open.source.begun().is_none())
+            .map(|(name, open)| (open.used, name.clone()))
+            .collect();
+        used.sort_unstable();
+        for (_, name) in used.into_iter().take(self.sources.len() - OPEN / 2) {
+            self.sources.remove(&name);
+        }
+    }
+}
