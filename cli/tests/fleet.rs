@@ -3,20 +3,28 @@
 
 #[path = "../../tests/broker/mod.rs"]
 mod broker;
+#[path = "fleet/faults.rs"]
+mod faults;
 #[path = "fleet/topics.rs"]
 mod topics;
 // The program as a child.
 mod logs;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use broker::Cluster;
-use topics::{Sender, Topics};
+use faults::{Fleet, Growing, Random};
+use rustix::process::{Pid, Signal, kill_process};
+use topics::{Sender, Topics, WAIT};
 
 /// A program of the fleet, killed when it is dropped.
 struct Running(Child);
@@ -26,10 +34,13 @@ impl Running {
         Self(command(cluster, topics, arguments).spawn().unwrap())
     }
 
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
+    }
+
     /// Asks it to end, and waits.
     fn stop(mut self) {
-        let pid = rustix::process::Pid::from_child(&self.0);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
         assert!(self.0.wait().unwrap().success());
     }
 
@@ -143,4 +154,194 @@ fn a_fleet_stores_what_one_machine_stores() {
         assert!(command(&cluster, &topics, &arguments).status().unwrap().success());
         assert_eq!(said(&fleet), said(&one));
     }
+}
+
+/// What a worker answers at its address; empty if it does not yet.
+fn metrics(address: &str) -> String {
+    let Ok(mut connection) = TcpStream::connect(address) else { return String::new() };
+    let mut answer = String::new();
+    let asked = write!(connection, "GET /metrics HTTP/1.0\r\n\r\n");
+    asked
+        .and_then(|()| connection.read_to_string(&mut answer))
+        .map_or_else(|_| String::new(), |_| answer)
+}
+
+/// Waits until a figure of a worker is at least so high.
+fn await_figure(address: &str, name: &str, least: f64) {
+    let begun = Instant::now();
+    loop {
+        let answer = metrics(address);
+        let value =
+            answer.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+        if value.is_some_and(|value| value >= least) {
+            return;
+        }
+        assert!(begun.elapsed() < WAIT, "{name} does not reach {least}: {answer}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// An address that nobody listens at.
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+#[test]
+fn what_is_missing_is_told_and_never_folded_over() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let topics = Topics::make(&cluster.addresses, "gap", 1, 1);
+    let content = logs::droid("a-session", 20, 1).into_bytes();
+    let (source, format) = ("source".to_owned(), "droid".to_owned());
+    let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
+    let ends: Vec<_> =
+        content.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+    let (known, length) = (ends[10], content.len());
+    sender.send(&content, 0, 0, known, 1 << 16);
+    sender.send(&content, 0, ends[11], length, 1 << 16);
+    sender.end(0, length);
+    // Nobody's message.
+    sender.message(b"x", "no position", false);
+    sender.flush();
+    let address = free_address();
+    let worker = Running::start(&cluster, &topics, &["work", "--metrics", &address]);
+    await_figure(&address, "foldline_fleet_foreign_total", 1.0);
+    await_figure(&address, "foldline_fleet_gaps_total", (ends.len() - 11) as f64);
+    let lines = replayed_bytes(&content[..known]);
+    assert!(lines.starts_with(&topics.events("events")["source"]), "only what is there is folded");
+    // It is shipped again, from before the gap.
+    sender.send(&content, 0, ends[5], length, 1 << 16);
+    sender.end(0, length);
+    sender.flush();
+    topics.await_complete(1);
+    worker.stop();
+    assert!(topics.events("events")["source"] == replayed_bytes(&content));
+}
+
+fn replayed_bytes(content: &[u8]) -> Vec<u8> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), content).unwrap();
+    let path = file.path().to_str().unwrap();
+    logs::run(&["replay", "--format", "events", "--executor", "droid", path]).stdout
+}
+
+#[test]
+fn a_line_in_parts_is_read_again_by_the_next_owner() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let topics = Topics::make(&cluster.addresses, "parts", 1, 1);
+    let content = logs::droid("a-session", 3, 1).into_bytes();
+    let (source, format) = ("source".to_owned(), "droid".to_owned());
+    let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
+    let first = content.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    // Up to the middle of the second line; the other source's lines are committed behind it.
+    sender.send(&content, 0, 0, first + 50, 20);
+    let other = Sender {
+        source: "other".to_owned(),
+        format: "droid".to_owned(),
+        producer: sender.producer.clone(),
+        ..sender
+    };
+    other.send(&content, 0, 0, content.len(), 1 << 16);
+    other.end(0, content.len());
+    other.flush();
+    let worker = Running::start(&cluster, &topics, &["work", "-X", "session.timeout.ms=2000"]);
+    topics.await_complete(1);
+    worker.kill();
+    let worker = Running::start(&cluster, &topics, &["work", "-X", "session.timeout.ms=2000"]);
+    let sender = Sender { source: "source".to_owned(), format: "droid".to_owned(), ..other };
+    sender.send(&content, 0, first + 50, content.len(), 20);
+    sender.end(0, content.len());
+    sender.flush();
+    topics.await_complete(2);
+    worker.stop();
+    let events = topics.events("events");
+    assert!(events["source"] == replayed_bytes(&content) && events["other"] == events["source"]);
+}
+
+#[test]
+fn a_format_that_a_worker_does_not_know_is_not_passed_over() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let topics = Topics::make(&cluster.addresses, "unknown", 1, 1);
+    let (source, format) = ("source".to_owned(), "tomorrow".to_owned());
+    let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
+    sender.send(b"{}\n", 0, 0, 3, 100);
+    sender.flush();
+    let output = command(&cluster, &topics, &["work"]).stderr(Stdio::piped()).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("source") && error.contains("tomorrow"), "{error}");
+}
+
+/// A number from the environment.
+fn number(name: &str) -> Option<u64> {
+    Some(std::env::var(name).ok()?.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+}
+
+/// `FOLDLINE_FLEET` faults, with the `FOLDLINE_FLEET_SEED` that a failed run has printed.
+#[test]
+fn whatever_goes_wrong_everything_is_stored_once() {
+    let (faults, brokers) = (number("FOLDLINE_FLEET").unwrap_or(4), 3);
+    let seed = number("FOLDLINE_FLEET_SEED").unwrap_or(1);
+    let mut random = Random(seed);
+    let Some(cluster) = Cluster::start(brokers) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    // Those of which the least is known by a few lines; one of each format, and some more.
+    let mut logs = ingest(&folder.path().join("all.db"));
+    logs.sort_by_key(|log| (log.format.clone(), std::cmp::Reverse(log.content.len())));
+    let mut formats = BTreeSet::new();
+    logs.retain(|log| formats.insert(log.format.clone()));
+    for number in 0..5 {
+        let content = logs::droid(&format!("session-{number}"), 100, number).into_bytes();
+        let path = format!("log-{number}.jsonl");
+        logs.push(Log { path, format: "droid".to_owned(), content });
+    }
+    let topics = Topics::make(&cluster.addresses, "faults", 8, 3);
+    let mut growing = Growing::new(&folder.path().join("logs"), &logs);
+    let mut fleet = Fleet::start((&cluster, brokers), &topics, folder.path(), 3);
+    for fault in 0..faults {
+        growing.grow(&mut random, 1.0 / faults as f64);
+        println!("seed {seed}, fault {fault}: {}", fleet.fault(&mut random));
+    }
+    growing.complete();
+    let db = fleet.db.clone();
+    fleet.conclude(logs.len());
+    let arguments = ["sink", "--once", "--db", db.to_str().unwrap()];
+    assert!(command(&cluster, &topics, &arguments).status().unwrap().success());
+
+    let one = folder.path().join("one.db");
+    let (shipped, one) = (folder.path().join("logs"), one.to_str().unwrap());
+    logs::stdout(&["ingest", "--final", "--db", one, shipped.to_str().unwrap()]);
+    let paths = paths(&db);
+    let events = topics.events("events");
+    assert_eq!(events.len(), logs.len());
+    for (source, told) in events {
+        let path = &paths[&source];
+        let expected = logs::run(&["replay", "--format", "events", path]).stdout;
+        assert!(told == expected, "seed {seed}: the events of {path} differ");
+    }
+    assert_eq!(renamed(&said(&db), &paths), renamed(&said(Path::new(one)), &BTreeMap::new()));
+}
+
+/// Where the file of each source is.
+fn paths(db: &Path) -> BTreeMap<String, String> {
+    let connection = rusqlite::Connection::open(db).unwrap();
+    let mut sources = connection.prepare("SELECT name, path FROM sources").unwrap();
+    let source = |row: &rusqlite::Row<'_>| {
+        let (name, path): (String, String) = (row.get(0)?, row.get(1)?);
+        Ok((name, path.split_once(':').unwrap().1.to_owned()))
+    };
+    sources.query_map([], source).unwrap().map(Result::unwrap).collect()
+}
+
+/// Lines with other names of sources, sorted.
+fn renamed(said: &str, names: &BTreeMap<String, String>) -> Vec<String> {
+    let line = |line: &str| {
+        let name = line.strip_prefix("Text(\"").and_then(|line| line.split('"').next());
+        match name.and_then(|name| Some((name, names.get(name)?))) {
+            Some((name, path)) => line.replacen(name, path, 1),
+            None => line.to_owned(),
+        }
+    };
+    let mut lines: Vec<_> = said.lines().map(line).collect();
+    lines.sort_unstable();
+    lines
 }

@@ -50,6 +50,16 @@ impl Cluster {
         self.run("start", number);
     }
 
+    /// Cuts a broker off: connections to it stay open, and nothing comes.
+    pub(crate) fn pause(&self, number: usize) {
+        self.run("pause", number);
+    }
+
+    /// Ends what [`pause`](Self::pause) has begun.
+    pub(crate) fn resume(&self, number: usize) {
+        self.run("resume", number);
+    }
+
     fn run(&self, what: &str, number: usize) {
         let node = self.folder.path().join(number.to_string());
         let ran = Command::new(script()).arg(what).arg(node).status().unwrap();

@@ -15,6 +15,7 @@
 //! ours is the [`KafkaLedger`](foldline::ledger::kafka::KafkaLedger).
 
 mod cluster;
+mod exporter;
 mod init;
 mod piece;
 mod place;

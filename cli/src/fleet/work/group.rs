@@ -1,13 +1,13 @@
 //! [`Group`]: the member of a consumer group that a worker is.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, PoisonError},
 };
 
 use rdkafka::{
-    ClientConfig, ClientContext,
-    consumer::{BaseConsumer, ConsumerContext, Rebalance},
+    ClientConfig, ClientContext, Statistics,
+    consumer::{BaseConsumer, Consumer, ConsumerContext, Rebalance},
     error::KafkaError,
 };
 
@@ -24,15 +24,24 @@ pub(super) enum Change {
 #[derive(Default)]
 pub(super) struct Group {
     changes: Mutex<Vec<Change>>,
+    /// The topic of logs.
+    topic: String,
+    /// The ends of its partitions.
+    ends: Mutex<BTreeMap<i32, i64>>,
 }
 
 impl Group {
     /// A member of the group of this name.
-    pub(super) fn join(client: &ClientConfig, group: &str) -> Result<BaseConsumer<Self>, Error> {
+    pub(super) fn join(
+        client: &ClientConfig,
+        group: &str,
+        topic: &str,
+    ) -> Result<BaseConsumer<Self>, Error> {
         let mut config = client.clone();
         config
             .set("group.id", group)
             .set("enable.auto.commit", "false")
+            .set("statistics.interval.ms", "2000")
             .set("auto.offset.reset", "earliest")
             .set("isolation.level", "read_committed")
             .set("partition.assignment.strategy", "cooperative-sticky");
@@ -41,9 +50,16 @@ impl Group {
             config.set("queued.max.messages.kbytes", "16384");
         }
         let doing = || "join the group of workers".to_owned();
-        config
-            .create_with_context(Self::default())
-            .map_err(|error| Error::Cluster { doing: doing(), error })
+        let member = Self { topic: topic.to_owned(), ..Self::default() };
+        let fail = |error| Error::Cluster { doing: doing(), error };
+        let consumer: BaseConsumer<Self> = config.create_with_context(member).map_err(fail)?;
+        consumer.subscribe(&[topic]).map_err(fail)?;
+        Ok(consumer)
+    }
+
+    /// The ends of the partitions of logs, as they were known last.
+    pub(super) fn ends(&self) -> BTreeMap<i32, i64> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What was decided since the last time, in its order.
@@ -53,6 +69,13 @@ impl Group {
 }
 
 impl ClientContext for Group {
+    fn stats(&self, statistics: Statistics) {
+        let Some(topic) = statistics.topics.get(&self.topic) else { return };
+        let known = topic.partitions.values().filter(|partition| partition.ls_offset >= 0);
+        let ends = known.map(|partition| (partition.partition, partition.ls_offset));
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).extend(ends);
+    }
+
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::warn!(%error, reason, "the brokers are in trouble");
     }

@@ -56,10 +56,12 @@ pub(super) struct Lane {
     sources: HashMap<SourceName, Open>,
     /// Those that were changed since the last commit, in the order of their first change.
     touched: Vec<SourceName>,
+    /// The next message.
+    next: Option<i64>,
     /// What is folded and not committed.
     batch: Batch,
     commits: u64,
-    pub(super) counts: Counts,
+    counts: Counts,
 }
 
 struct Open {
@@ -76,8 +78,6 @@ struct Batch {
     bytes: usize,
     size: usize,
     since: Option<Instant>,
-    /// The offset of the next message.
-    next: Option<i64>,
 }
 
 /// What a lane has done.
@@ -113,7 +113,7 @@ impl Counts {
 
 impl Lane {
     /// Takes over a partition: whoever had it before is fenced, and its states are read.
-    pub(super) fn open(shared: &Shared, partition: i32) -> Result<Self, Error> {
+    pub(super) fn take_over(shared: &Shared, partition: i32) -> Result<Self, Error> {
         let begun = Instant::now();
         let Topics { events, patches, state, .. } = &shared.topics;
         let place = Place { topic: state.clone(), partition };
@@ -132,6 +132,7 @@ impl Lane {
             target,
             sources: HashMap::new(),
             touched: Vec::new(),
+            next: None,
             batch: Batch::default(),
             commits: 0,
             counts,
@@ -141,13 +142,14 @@ impl Lane {
     /// Where the logs are to be read from.
     pub(super) fn start(&mut self) -> Result<Offset, Error> {
         let mark = self.ledger.mark(INPUT)?;
-        Ok(mark.and_then(|mark| mark.get().parse().ok()).map_or(Offset::Beginning, Offset::Offset))
+        self.next = mark.and_then(|mark| mark.get().parse().ok());
+        Ok(self.next.map_or(Offset::Beginning, Offset::Offset))
     }
 
     /// Folds a message.
     pub(super) fn take(&mut self, shared: &Shared, message: &impl Message) -> Result<(), Error> {
         let offset = message.offset();
-        self.batch.next = Some(offset + 1);
+        self.next = Some(offset + 1);
         self.batch.since.get_or_insert_with(Instant::now);
         let Some(piece) = Piece::read(message) else {
             self.counts.foreign += 1;
@@ -210,6 +212,20 @@ impl Lane {
         Ok(())
     }
 
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How many sources are in memory.
+    pub(super) fn open(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// The offset of the message that is folded next, once that is known.
+    pub(super) fn next(&self) -> Option<i64> {
+        self.next
+    }
+
     /// Whether it is time to commit.
     pub(super) fn is_due(&self) -> bool {
         let Batch { bytes, size, since, .. } = &self.batch;
@@ -222,7 +238,7 @@ impl Lane {
         shared: &Shared,
         group: Option<ConsumerGroupMetadata>,
     ) -> Result<(), Error> {
-        let Some(next) = self.batch.next else { return Ok(()) };
+        let Some(next) = self.next.filter(|_| self.batch.since.is_some()) else { return Ok(()) };
         let begun = Instant::now();
         let mut commits = Vec::new();
         for name in self.touched.drain(..) {

@@ -5,6 +5,7 @@
 //! offsets together, so a worker may be killed, stopped or cut off at any moment: what it has not committed is folded
 //! again by the next owner, and what a stale worker sends is not accepted.
 
+mod figures;
 mod group;
 mod lane;
 mod outgoing;
@@ -12,6 +13,7 @@ mod source;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -25,10 +27,11 @@ use rdkafka::{
 };
 
 use self::{
+    figures::figures,
     group::{Change, Group},
     lane::{Counts, Lane, Shared},
 };
-use super::{cluster::ClusterArgs, say};
+use super::{cluster::ClusterArgs, exporter::Exporter, say};
 use crate::{error::Error, exit, options::EXIT_CODES, program::Program, signal::stop_flag};
 
 /// The options of `foldline work`.
@@ -45,6 +48,10 @@ pub(crate) struct WorkArgs {
     /// The group of the workers; else PREFIX.work
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
+
+    /// Answers requests for /metrics at this address, in the text format of Prometheus
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
 }
 
 /// How long to wait for messages.
@@ -57,15 +64,15 @@ const SEEK: Duration = Duration::from_secs(10);
 /// worker, that is known by then.
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// The time between two publications of figures.
+const PUBLISH: Duration = Duration::from_secs(1);
+
 pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let stop = stop_flag()?;
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
-    let consumer = Group::join(&client, &group)?;
-    consumer
-        .subscribe(&[&topics.logs])
-        .map_err(|error| Error::Cluster { doing: "subscribe to the logs".to_owned(), error })?;
+    let consumer = Group::join(&client, &group, &topics.logs)?;
     let shared = Shared {
         program: program.clone(),
         cluster: Cluster::new(&client)?,
@@ -73,7 +80,10 @@ pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
         patches: args.patches,
         group,
     };
+    let exporter = args.metrics.map(Exporter::start).transpose()?;
     let mut worker = Worker {
+        exporter,
+        published: Instant::now(),
         shared,
         consumer,
         lanes: BTreeMap::new(),
@@ -87,6 +97,8 @@ pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
 }
 
 struct Worker {
+    exporter: Option<Exporter>,
+    published: Instant,
     shared: Shared,
     consumer: BaseConsumer<Group>,
     lanes: BTreeMap<i32, Lane>,
@@ -102,6 +114,7 @@ impl Worker {
     fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         while !stop.load(Ordering::Relaxed) {
             self.step()?;
+            self.publish();
         }
         self.commit_where(|_| true)
     }
@@ -139,6 +152,15 @@ impl Worker {
         self.mend()
     }
 
+    fn publish(&mut self) {
+        let Some(exporter) = &self.exporter else { return };
+        if self.published.elapsed() >= PUBLISH {
+            let ends = self.consumer.context().ends();
+            exporter.publish(&figures(self.ended, &self.lanes, &ends));
+            self.published = Instant::now();
+        }
+    }
+
     /// What was not committed is folded by the next owner.
     fn change(&mut self, change: Change) {
         match change {
@@ -151,7 +173,7 @@ impl Worker {
                 for partition in partitions {
                     self.broken.remove(&partition);
                     if let Some(lane) = self.lanes.remove(&partition) {
-                        self.ended.add(lane.counts);
+                        self.ended.add(lane.counts());
                     }
                 }
             }
@@ -182,7 +204,7 @@ impl Worker {
             error => return Err(error),
         }
         if let Some(lane) = self.lanes.remove(&partition) {
-            self.ended.add(lane.counts);
+            self.ended.add(lane.counts());
         }
         self.broken.insert(partition, Instant::now() + PAUSE);
         Ok(())
@@ -208,7 +230,7 @@ impl Worker {
     }
 
     fn take_over(&self, partition: i32) -> Result<Lane, Error> {
-        let mut lane = Lane::open(&self.shared, partition)?;
+        let mut lane = Lane::take_over(&self.shared, partition)?;
         let start = lane.start()?;
         self.consumer.seek(&self.shared.topics.logs, partition, start, SEEK).map_err(|error| {
             let doing = "go to where a partition was left";
@@ -219,7 +241,7 @@ impl Worker {
 
     fn conclude(&mut self) {
         let mut counts = self.ended;
-        self.lanes.values().for_each(|lane| counts.add(lane.counts));
+        self.lanes.values().for_each(|lane| counts.add(lane.counts()));
         let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = counts;
         say(&format!(
             "{pieces} pieces, {bytes} bytes in {commits} commits; {known} known before, {gaps} behind a gap, \
