@@ -156,11 +156,11 @@ fn a_fleet_stores_what_one_machine_stores() {
     }
 }
 
-/// What a worker answers at its address; empty if it does not yet.
-fn metrics(address: &str) -> String {
+/// What a program answers at its address; empty if it does not yet.
+fn get(address: &str, path: &str) -> String {
     let Ok(mut connection) = TcpStream::connect(address) else { return String::new() };
     let mut answer = String::new();
-    let asked = write!(connection, "GET /metrics HTTP/1.0\r\n\r\n");
+    let asked = write!(connection, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
     asked
         .and_then(|()| connection.read_to_string(&mut answer))
         .map_or_else(|_| String::new(), |_| answer)
@@ -170,7 +170,7 @@ fn metrics(address: &str) -> String {
 fn await_figure(address: &str, name: &str, least: f64) {
     let begun = Instant::now();
     loop {
-        let answer = metrics(address);
+        let answer = get(address, "/metrics");
         let value =
             answer.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
         if value.is_some_and(|value| value >= least) {
@@ -269,6 +269,42 @@ fn a_format_that_a_worker_does_not_know_is_not_passed_over() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(error.contains("source") && error.contains("tomorrow"), "{error}");
+}
+
+#[test]
+fn sessions_of_a_fleet_are_served_while_they_grow() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let topics = Topics::make(&cluster.addresses, "served", 2, 1);
+    let (folder, address) = (tempfile::tempdir().unwrap(), free_address());
+    let db = folder.path().join("fleet.db");
+    let serve = ["serve", "--db", db.to_str().unwrap(), "--listen", &address];
+    let _server = Running::start(&cluster, &topics, &serve);
+    let _worker = Running::start(&cluster, &topics, &["work"]);
+    let await_answer = |path: &str, part: &str| {
+        let begun = Instant::now();
+        loop {
+            let answer = get(&address, path);
+            if answer.contains(part) {
+                return;
+            }
+            assert!(begun.elapsed() < WAIT, "{path} does not say {part}: {answer}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let content = logs::droid("a-session", 10, 1).into_bytes();
+    let (source, format) = ("source".to_owned(), "droid".to_owned());
+    let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
+    let most = content.len() / 2;
+    let half = content[..most].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    sender.send(&content, 0, 0, half, 1 << 16);
+    sender.flush();
+    await_answer("/api/sessions", "a-session");
+    await_answer("/api/sessions/1", "Please look at problem 0");
+    assert!(!get(&address, "/api/sessions/1").contains("All done."));
+    sender.send(&content, 0, half, content.len(), 1 << 16);
+    sender.end(0, content.len());
+    sender.flush();
+    await_answer("/api/sessions/1", "Done with 9");
 }
 
 /// A number from the environment.

@@ -28,6 +28,10 @@ pub(super) mod work;
 
 use std::io::{self, Write};
 
+pub(super) use self::cluster::ClusterArgs;
+#[cfg(feature = "serve")]
+pub(super) use self::sink::{Sink, Until};
+
 use clap::{Args, Subcommand};
 use foldline::emitters::terminal::neutralise_line;
 

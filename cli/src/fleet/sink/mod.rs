@@ -17,13 +17,13 @@ use foldline::{
     emitters::sqlite::{Database, Rows},
     ledger::{Commit, CommitError, Ledger, Receipt},
 };
-use rdkafka::{ClientConfig, Message, consumer::BaseConsumer, error::KafkaError};
+use rdkafka::{Message, consumer::BaseConsumer, error::KafkaError};
 
 use self::{
     feed::{Fed, Feed},
     offsets::Offsets,
 };
-use super::{cluster::ClusterArgs, say, topics::Topics};
+use super::{cluster::ClusterArgs, say};
 use crate::{
     distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::EXIT_CODES,
     program::Program, signal::stop_flag,
@@ -58,18 +58,16 @@ const INTERVAL: Duration = Duration::from_millis(250);
 const SIZE: usize = 8 << 20;
 
 pub(crate) fn run(_: &Program, args: &SinkArgs) -> Result<u8, Error> {
-    let client = args.cluster.client()?;
     let path = args.database.path()?;
     let mut files = DistinctFiles::default();
     files.database(&path)?;
     let stop = stop_flag()?;
     let wait = Duration::from_secs(args.wait.into());
-    let mut sink = Sink::open(&client, &args.cluster.topics(), &path, wait)?;
+    let mut sink = Sink::open(&args.cluster, &path, wait)?;
     let until = if args.once { Until::Stored } else { Until::Stopped };
-    sink.run(&stop, until)?;
-    let Receipt { sessions, entries, .. } = sink.receipt;
+    sink.run(&stop, until, || {})?;
     let gaps = sink.gaps;
-    sink.database.close()?;
+    let Receipt { sessions, entries, .. } = sink.close()?;
     say(&format!("{entries} entries of {sessions} new sessions are stored in {}", path.display()));
     Ok(if gaps > 0 { exit::FAILED } else { exit::FINE })
 }
@@ -99,14 +97,11 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn open(
-        client: &ClientConfig,
-        topics: &Topics,
-        path: &Path,
-        wait: Duration,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open(cluster: &ClusterArgs, path: &Path, wait: Duration) -> Result<Self, Error> {
+        let client = cluster.client()?;
         let mut database = Database::open_sound(path, wait)?;
-        let (consumer, offsets) = Offsets::assign(client, &topics.events, &mut database)?;
+        let (consumer, offsets) =
+            Offsets::assign(&client, &cluster.topics().events, &mut database)?;
         Ok(Self {
             consumer,
             feed: Feed::default(),
@@ -121,9 +116,19 @@ impl Sink {
         })
     }
 
-    pub(crate) fn run(&mut self, stop: &AtomicBool, until: Until) -> Result<(), Error> {
+    /// Stores what comes; `stored` is called after each commit.
+    pub(crate) fn run(
+        &mut self,
+        stop: &AtomicBool,
+        until: Until,
+        stored: impl Fn(),
+    ) -> Result<(), Error> {
         while !stop.load(Ordering::Relaxed) {
             self.step()?;
+            if self.is_due() {
+                self.commit()?;
+                stored();
+            }
             if until == Until::Stored && self.offsets.is_at_end() {
                 break;
             }
@@ -163,8 +168,17 @@ impl Sink {
                 }
             }
         }
-        let is_due = self.since.is_some_and(|since| since.elapsed() >= INTERVAL);
-        if is_due || self.pending_size >= SIZE { self.commit() } else { Ok(()) }
+        Ok(())
+    }
+
+    fn is_due(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= INTERVAL) || self.pending_size >= SIZE
+    }
+
+    /// Ends, and says what was stored.
+    pub(crate) fn close(self) -> Result<Receipt, Error> {
+        self.database.close()?;
+        Ok(self.receipt)
     }
 
     /// Commits rows, and the offsets behind their events.

@@ -30,7 +30,9 @@ pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, d
     let program = program.clone();
     thread::spawn(move || {
         let mut read = follow(&program, &live, &source);
-        if is_gone(&read) {
+        let is_gone = is_gone(&read);
+        let place = place(&database, &source);
+        if is_gone {
             let mut apply = |event| {
                 live.document().apply(&Located::new(Position::default(), event));
             };
@@ -41,7 +43,22 @@ pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, d
         document.set_current();
         drop(document);
         live.set_read();
+        // Whoever has no log, but another writer of the database, reads it anew when it has grown.
+        while is_gone && !live.has_ended() && !live.is_complete() {
+            thread::sleep(RARELY);
+            if self::place(&database, &source) != place {
+                live.end();
+            }
+        }
     });
+}
+
+/// How far the log of a session is in the database.
+fn place(database: &Database, source: &Source) -> Option<(i64, i64, bool)> {
+    let sql = "SELECT line, offset, complete FROM sources
+               WHERE id = (SELECT source FROM sessions WHERE id = ?1)";
+    let place = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    database.connection().query_row(sql, [source.session], place).ok()
 }
 
 /// Whether the log was removed.
