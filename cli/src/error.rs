@@ -79,6 +79,14 @@ pub(super) enum Error {
     State { source_name: foldline::ledger::SourceName, reason: String },
 
     #[cfg(feature = "kafka")]
+    #[error("cannot reach the brokers {brokers}: {reason}")]
+    Unreachable { brokers: String, reason: String },
+
+    #[cfg(feature = "kafka")]
+    #[error("{}", .0.join("\nfoldline: "))]
+    Unsound(Vec<String>),
+
+    #[cfg(feature = "kafka")]
     #[error(transparent)]
     KafkaLedger(#[from] foldline::ledger::kafka::KafkaLedgerError),
 
@@ -150,7 +158,11 @@ impl Error {
             | Self::Overtaken { .. } => exit::FAILED,
             Self::Start { .. } => exit::FAILED,
             #[cfg(feature = "kafka")]
-            Self::Cluster { .. } | Self::State { .. } | Self::KafkaLedger(_) => exit::FAILED,
+            Self::Cluster { .. }
+            | Self::State { .. }
+            | Self::KafkaLedger(_)
+            | Self::Unreachable { .. }
+            | Self::Unsound(_) => exit::FAILED,
             Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }

@@ -15,13 +15,16 @@
 //! ours is the [`KafkaLedger`](foldline::ledger::kafka::KafkaLedger).
 
 mod cluster;
+mod connection;
 mod exporter;
 mod init;
 mod piece;
 mod place;
 mod record;
+mod settings;
 pub(super) mod ship;
 pub(super) mod sink;
+mod sound;
 mod status;
 mod topics;
 pub(super) mod work;
@@ -49,7 +52,7 @@ pub(super) struct FleetArgs {
 enum Action {
     /// Makes the topics, or checks those that are there
     Init(init::InitArgs),
-    /// Says how far workers and sinks have come
+    /// Says how far the workers have come
     Status(status::StatusArgs),
 }
 

@@ -4,6 +4,7 @@
 /// partition N of the logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Topics {
+    prefix: String,
     /// Lines of logs, by source.
     pub(crate) logs: String,
     /// Domain events, by session, and how far each source has come.
@@ -18,10 +19,15 @@ impl Topics {
     pub(crate) fn new(prefix: &str) -> Self {
         let name = |what| format!("{prefix}.{what}");
         Self {
+            prefix: prefix.to_owned(),
             logs: name("logs"),
             events: name("events"),
             patches: name("patches"),
             state: name("state"),
         }
+    }
+    /// The name of the group of workers, which the ids of their transactions begin with.
+    pub(crate) fn group(&self) -> String {
+        format!("{}.work", self.prefix)
     }
 }

@@ -1,0 +1,202 @@
+//! `foldline fleet`: the topics are made once, checked each time, and told about.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+#[path = "../../tests/broker/mod.rs"]
+mod broker;
+
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use broker::Cluster;
+use rdkafka::{
+    ClientConfig,
+    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
+    client::DefaultClientContext,
+    consumer::{BaseConsumer, Consumer},
+};
+
+/// What came of a run of `foldline fleet`.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn command(brokers: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
+    command.arg("fleet").args(arguments).args(["--brokers", brokers]).env_remove("RUST_LOG");
+    command
+}
+
+fn run(mut command: Command) -> Ran {
+    let ran = command.output().unwrap();
+    Ran {
+        code: ran.status.code().unwrap(),
+        out: String::from_utf8(ran.stdout).unwrap(),
+        err: String::from_utf8(ran.stderr).unwrap(),
+    }
+}
+
+fn fleet(cluster: &Cluster, arguments: &[&str]) -> Ran {
+    run(command(&cluster.addresses, arguments))
+}
+
+/// Makes a topic with one replica, as somebody else would.
+fn make(cluster: &Cluster, name: &str, partitions: i32, settings: &[(&str, &str)]) {
+    let mut client = ClientConfig::new();
+    client.set("bootstrap.servers", &cluster.addresses);
+    let admin: AdminClient<DefaultClientContext> = client.create().unwrap();
+    let new = NewTopic::new(name, partitions, TopicReplication::Fixed(1));
+    let new = settings.iter().fold(new, |new, (name, value)| new.set(name, value));
+    let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(30)));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for made in runtime.block_on(admin.create_topics(&[new], &options)).unwrap() {
+        made.unwrap();
+    }
+    // Brokers learn of it one after another.
+    for broker in cluster.addresses.split(',') {
+        let mut client = ClientConfig::new();
+        client.set("bootstrap.servers", broker);
+        let (consumer, begun): (BaseConsumer, _) = (client.create().unwrap(), Instant::now());
+        let is_known = || {
+            let metadata = consumer.fetch_metadata(None, Duration::from_secs(10)).unwrap();
+            metadata.topics().iter().any(|topic| topic.name() == name)
+        };
+        while !is_known() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{broker} does not know {name}");
+        }
+    }
+}
+
+/// An address at which nobody listens.
+fn nobody() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+#[test]
+fn topics_are_made_once_and_then_found_well() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let check = fleet(&cluster, &["init", "--check"]);
+    assert_eq!(check.code, 1, "{}", check.err);
+    assert!(check.err.contains("run `foldline fleet init`"), "{}", check.err);
+
+    let first = fleet(&cluster, &["init", "--partitions", "3"]);
+    assert_eq!(first.code, 0, "{}", first.err);
+    assert!(first.err.contains("made the topic foldline.state"), "{}", first.err);
+    assert!(first.err.contains("kept by 1, and not by 3"), "{}", first.err);
+    for line in ["foldline.logs", "foldline.events", "foldline.patches", "foldline.state"] {
+        let row = first.out.lines().find(|row| row.starts_with(line)).unwrap();
+        let columns: Vec<_> = row.split_whitespace().collect();
+        let policy = if line == "foldline.state" { "compact" } else { "delete" };
+        assert_eq!(columns[1..5], ["3", "1", "1", policy], "{row}");
+    }
+
+    for arguments in [&["init"][..], &["init", "--check"], &["init", "--partitions", "3"]] {
+        let again = fleet(&cluster, arguments);
+        assert_eq!(again.code, 0, "{}", again.err);
+        assert_eq!(again.out, first.out);
+        assert_eq!(again.err, "foldline: the topics are as they must be\n");
+    }
+    let differs = fleet(&cluster, &["init", "--retention", "0"]);
+    assert_eq!(differs.code, 0, "{}", differs.err);
+    assert!(differs.err.contains("7 days, and not for ever"), "{}", differs.err);
+}
+
+#[test]
+fn topics_that_would_lose_something_are_refused() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let refused = |arguments: &[&str], parts: &[&str]| {
+        let ran = fleet(&cluster, arguments);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        for part in parts {
+            assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        }
+        assert!(!ran.err.contains("as they must be"), "{}", ran.err);
+    };
+
+    make(&cluster, "a.logs", 2, &[]);
+    make(&cluster, "a.events", 3, &[]);
+    refused(&["init", "--prefix", "a"], &["a.logs has 2", "a.events has 3", "cannot be changed"]);
+    // Nothing is made beside what is wrong.
+    refused(&["init", "--prefix", "a", "--check"], &["there is no topic a.patches, a.state"]);
+
+    make(&cluster, "b.logs", 2, &[]);
+    refused(&["init", "--prefix", "b", "--partitions", "4"], &["to be 4", "b.logs has 2"]);
+
+    make(&cluster, "c.state", 2, &[]);
+    refused(&["init", "--prefix", "c"], &["cleanup.policy=compact on the topic c.state"]);
+
+    make(&cluster, "d.logs", 2, &[("cleanup.policy", "compact")]);
+    make(&cluster, "d.events", 2, &[("unclean.leader.election.enable", "true")]);
+    let ways_out = [
+        "cleanup.policy=delete on the topic d.logs",
+        "unclean.leader.election.enable=false on the topic d.events",
+    ];
+    refused(&["init", "--prefix", "d"], &ways_out);
+
+    let ran = fleet(&cluster, &["init", "--prefix", "e", "--replication", "3"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("the cluster has 1"), "{}", ran.err);
+}
+
+#[test]
+fn topics_that_are_missing_get_as_many_partitions_as_the_others_have() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    make(&cluster, "foldline.logs", 5, &[]);
+    let made = fleet(&cluster, &["init"]);
+    assert_eq!(made.code, 0, "{}", made.err);
+    let counts: Vec<_> =
+        made.out.lines().skip(1).map(|row| row.split_whitespace().nth(1).unwrap()).collect();
+    assert_eq!(counts, ["5", "5", "5", "5"]);
+}
+
+#[test]
+fn three_brokers_keep_each_message() {
+    let Some(cluster) = Cluster::start(3) else { return };
+    let made = fleet(&cluster, &["init", "--partitions", "2"]);
+    assert_eq!(made.code, 0, "{}", made.err);
+    let row = made.out.lines().find(|row| row.starts_with("foldline.state")).unwrap();
+    let columns: Vec<_> = row.split_whitespace().collect();
+    assert_eq!(columns[1..5], ["2", "3", "2", "compact"], "{row}");
+
+    make(&cluster, "once.logs", 2, &[("min.insync.replicas", "1")]);
+    let once = fleet(&cluster, &["init", "--prefix", "once"]);
+    assert_eq!(once.code, 0, "{}", once.err);
+    assert!(once.err.contains("once.logs is kept by 1 of 3 brokers"), "{}", once.err);
+}
+
+#[test]
+fn brokers_that_do_not_answer_are_named() {
+    let address = nobody();
+    for verb in VERBS {
+        let ran = run(command(&address, &[verb]));
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        let begins = format!("foldline: cannot reach the brokers {address}: ");
+        assert!(ran.err.starts_with(&begins), "{}", ran.err);
+        assert_eq!(ran.out, "");
+    }
+}
+
+#[test]
+fn a_password_is_not_printed() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    for verb in VERBS {
+        let mut command = command(&cluster.addresses, &[verb]);
+        command
+            .env("RUST_LOG", "trace")
+            .env("FOLDLINE_KAFKA_SECURITY_PROTOCOL", "sasl_plaintext")
+            .env("FOLDLINE_KAFKA_SASL_MECHANISM", "PLAIN")
+            .env("FOLDLINE_KAFKA_SASL_USERNAME", "somebody")
+            .env("FOLDLINE_KAFKA_SASL_PASSWORD", "hunter2");
+        let ran = run(command);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(ran.err.contains("cannot reach the brokers"), "{}", ran.err);
+        assert!(!ran.err.contains("hunter2") && !ran.out.contains("hunter2"), "{}", ran.err);
+    }
+}
+
+/// The verbs of `foldline fleet`.
+const VERBS: [&str; 1] = ["init"];
