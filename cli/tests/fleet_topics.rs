@@ -10,11 +10,19 @@ use std::{
 };
 
 use broker::Cluster;
+use foldline::{
+    conversation::{Json, Position},
+    ledger::{
+        Checkpoint, Commit, Ledger, Mark, SourceFacts,
+        kafka::{self, KafkaLedger},
+    },
+};
 use rdkafka::{
     ClientConfig,
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
+    producer::{BaseProducer, BaseRecord, Producer},
 };
 
 /// What came of a run of `foldline fleet`.
@@ -169,6 +177,98 @@ fn three_brokers_keep_each_message() {
 }
 
 #[test]
+fn of_an_empty_fleet_nothing_is_behind() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let before = fleet(&cluster, &["status"]);
+    assert_eq!(before.code, 1, "{}", before.err);
+    assert!(before.err.contains("run `foldline fleet init`"), "{}", before.err);
+
+    assert_eq!(fleet(&cluster, &["init", "--partitions", "2"]).code, 0);
+    let table = fleet(&cluster, &["status"]);
+    assert_eq!((table.code, table.err.as_str()), (0, ""));
+    let all = table.out.lines().find(|row| row.trim_start().starts_with("all")).unwrap();
+    assert_eq!(all.split_whitespace().collect::<Vec<_>>(), ["all", "0", "0", "0", "0", "0"]);
+    assert!(table.out.ends_with("no worker\n"), "{}", table.out);
+
+    let json = fleet(&cluster, &["status", "-f", "json"]);
+    assert_eq!((json.code, json.err.as_str()), (0, ""));
+    let status: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(status["partitions"].as_array().unwrap().len(), 2);
+    assert_eq!(status["partitions"][1]["logs_end"], 0);
+    assert_eq!(status["partitions"][1]["folded_to"], serde_json::Value::Null);
+    assert_eq!(status["notes"], serde_json::json!([]));
+}
+
+/// Commits a stretch as a worker does: a state, and how far it has come with the logs.
+fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
+    let mut client = ClientConfig::new();
+    client.set("bootstrap.servers", &cluster.addresses);
+    let place = |topic: &str| kafka::Place { topic: topic.to_owned(), partition: 1 };
+    let connected = kafka::Cluster::new(&client).unwrap();
+    let place_of_state = place("foldline.state");
+    let mut ledger = KafkaLedger::open(&connected, place_of_state, "foldline.work.1").unwrap();
+    client.set("group.id", "foldline.work").set("auto.offset.reset", "earliest");
+    let consumer: BaseConsumer = client.create().unwrap();
+    consumer.subscribe(&["foldline.logs"]).unwrap();
+    let begun = Instant::now();
+    while consumer.assignment().unwrap().count() < 2 {
+        consumer.poll(Duration::from_millis(10));
+        assert!(begun.elapsed() < Duration::from_secs(60), "no partition was given");
+    }
+    ledger.with_input(consumer.group_metadata().unwrap(), place("foldline.logs"));
+    let commit = Commit {
+        source: source.into(),
+        expected: None,
+        checkpoint: Checkpoint {
+            facts: SourceFacts::default(),
+            position: Position { line: 1, offset: 3 },
+            state: Json::of(&1).unwrap(),
+            complete: false,
+        },
+        output: Vec::new(),
+    };
+    let mark = Mark { name: kafka::INPUT.to_owned(), state: Json::of(&offset).unwrap() };
+    ledger.commit(&[commit], &[mark]).unwrap();
+    consumer
+}
+
+#[test]
+fn what_waits_and_who_works_is_shown() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    assert_eq!(fleet(&cluster, &["init", "--partitions", "2"]).code, 0);
+    let mut client = ClientConfig::new();
+    client.set("bootstrap.servers", &cluster.addresses);
+    let producer: BaseProducer = client.create().unwrap();
+    for _ in 0..5 {
+        let record = BaseRecord::to("foldline.logs").partition(1).key("source").payload("{}\n");
+        producer.send(record).map_err(|(error, _)| error).unwrap();
+    }
+    producer.flush(Duration::from_secs(60)).unwrap();
+    let member = fold(&cluster, "source", 3);
+
+    let status = || {
+        let ran = fleet(&cluster, &["status", "-f", "json"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str::<serde_json::Value>(&ran.out).unwrap()
+    };
+    // A transaction is committed before readers see it.
+    let begun = Instant::now();
+    let shown = loop {
+        let shown = status();
+        if shown["sources"] == 1 && shown["lag"] == 2 {
+            break shown;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{shown}");
+    };
+    let row = &shown["partitions"][1];
+    let numbers = ["logs_begin", "logs_end", "folded_to", "lag", "sources"].map(|name| &row[name]);
+    assert_eq!(numbers, [0, 5, 3, 2, 1]);
+    assert_eq!(row["worker"], "127.0.0.1");
+    assert_eq!(shown["workers"][0]["partitions"], serde_json::json!([0, 1]));
+    drop(member);
+}
+
+#[test]
 fn brokers_that_do_not_answer_are_named() {
     let address = nobody();
     for verb in VERBS {
@@ -199,4 +299,4 @@ fn a_password_is_not_printed() {
 }
 
 /// The verbs of `foldline fleet`.
-const VERBS: [&str; 1] = ["init"];
+const VERBS: [&str; 2] = ["init", "status"];

@@ -14,7 +14,7 @@ use rdkafka::{
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer, ConsumerContext},
     error::{KafkaError, RDKafkaErrorCode},
-    metadata::Metadata,
+    metadata::{Metadata, MetadataPartition},
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -100,7 +100,7 @@ impl Connection {
     }
 
     /// An error while `doing` something, to be used with `map_err`.
-    pub(super) fn failed(&self, doing: &str) -> impl Fn(KafkaError) -> Error {
+    pub(super) fn failed(&self, doing: &str) -> impl Fn(KafkaError) -> Error + use<> {
         let doing = format!("{doing} (brokers: {})", self.addresses);
         move |error| Error::Cluster { doing: doing.clone(), error }
     }
@@ -113,6 +113,7 @@ impl Connection {
             let topic = metadata.topics().iter().find(|topic| topic.name() == name)?;
             topic.partitions().iter().map(|partition| partition.replicas().len()).min()
         };
+        let is_leaderless = |partition: &&MetadataPartition| partition.leader() < 0;
         let mut found = Vec::new();
         for role in Role::ALL {
             let name = role.topic(topics);
@@ -127,7 +128,12 @@ impl Connection {
                 name: name.to_owned(),
                 partitions: topic.partitions().len(),
                 replicas: least(name).unwrap_or_default(),
-                has_leaders: topic.partitions().iter().all(|partition| partition.leader() >= 0),
+                leaderless: topic
+                    .partitions()
+                    .iter()
+                    .filter(is_leaderless)
+                    .map(MetadataPartition::id)
+                    .collect(),
                 settings: None,
             });
         }

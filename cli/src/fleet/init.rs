@@ -138,9 +138,9 @@ fn make(
     let there = cluster.found.first().map(|topic| topic.partitions);
     let asked = args.partitions.map(|count| count as usize);
     let partitions = asked.or(there).unwrap_or(PARTITIONS);
-    let (partitions, replication) = match (i32::try_from(partitions), i32::try_from(replicas)) {
-        (Ok(partitions), Ok(replicas)) => (partitions, replicas),
-        _ => return Err(Error::WrongUse("these are too many partitions".to_owned())),
+    let (Ok(partitions), Ok(replication)) = (i32::try_from(partitions), i32::try_from(replicas))
+    else {
+        return Err(Error::WrongUse("these are too many partitions".to_owned()));
     };
     let is_missing = |role: &Role| !cluster.found.iter().any(|topic| topic.role == *role);
     let planned: Vec<_> = Role::ALL
@@ -167,7 +167,7 @@ fn await_all(connection: &Connection, topics: &Topics) -> Result<Cluster, Error>
     let begun = Instant::now();
     loop {
         let cluster = connection.look(topics)?;
-        let has_leaders = cluster.found.iter().all(|topic| topic.has_leaders);
+        let has_leaders = cluster.found.iter().all(|topic| topic.leaderless.is_empty());
         let is_whole = cluster.found.len() == Role::ALL.len() && has_leaders;
         if is_whole || begun.elapsed() > PATIENCE {
             return match missing(topics, &cluster.found) {

@@ -18,6 +18,7 @@ mod cluster;
 mod connection;
 mod exporter;
 mod init;
+mod members;
 mod piece;
 mod place;
 mod record;

@@ -73,8 +73,8 @@ pub(super) struct Found {
     pub(super) partitions: usize,
     /// Of the partition that has the fewest.
     pub(super) replicas: usize,
-    /// Whether each partition has a broker that takes messages.
-    pub(super) has_leaders: bool,
+    /// The partitions of which no broker takes or gives messages now.
+    pub(super) leaderless: Vec<i32>,
     /// By their names; `None` if they may not be seen.
     pub(super) settings: Option<BTreeMap<String, String>>,
 }
@@ -262,7 +262,7 @@ mod tests {
             name: role.topic(&Topics::new("p")).to_owned(),
             partitions,
             replicas,
-            has_leaders: true,
+            leaderless: Vec::new(),
             settings: Some(settings.map(|(name, value)| (name.to_owned(), value)).collect()),
         }
     }

@@ -64,6 +64,23 @@ impl Cluster {
     pub fn new(client: &ClientConfig) -> Result<Self, KafkaLedgerError> {
         Ok(Self { client: client.clone(), reader: restore::reader(client)? })
     }
+
+    /// The checkpoints that are stored at a place, for one who only looks: no owner is fenced, and what it has not
+    /// committed yet is not seen.
+    ///
+    /// # Errors
+    /// The cluster cannot be reached, or a stored state is damaged.
+    pub fn checkpoints(
+        &self,
+        place: &Place,
+    ) -> Result<HashMap<SourceName, Checkpoint>, KafkaLedgerError> {
+        let sources = restore::read(&self.reader, place)?.sources.into_iter();
+        let read = |(source, stored): (SourceName, Stored)| {
+            let checkpoint = stored.read(&source)?;
+            Ok((source, checkpoint))
+        };
+        sources.map(read).collect()
+    }
 }
 
 impl std::fmt::Debug for Cluster {
@@ -93,6 +110,15 @@ struct Stored {
     checkpoint: Box<str>,
     /// How many messages it is.
     parts: usize,
+}
+
+impl Stored {
+    fn read(&self, source: &SourceName) -> Result<Checkpoint, KafkaLedgerError> {
+        serde_json::from_str(&self.checkpoint).map_err(|error| {
+            let (name, reason) = (source.to_string(), error.to_string());
+            KafkaLedgerError::Damaged { name, reason }
+        })
+    }
 }
 
 impl std::fmt::Debug for KafkaLedger {
@@ -285,12 +311,7 @@ impl Ledger for KafkaLedger {
     type Error = KafkaLedgerError;
 
     fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, KafkaLedgerError> {
-        let Some(stored) = self.sources.get(source) else { return Ok(None) };
-        let checkpoint = serde_json::from_str(&stored.checkpoint).map_err(|error| {
-            let (name, reason) = (source.to_string(), error.to_string());
-            KafkaLedgerError::Damaged { name, reason }
-        })?;
-        Ok(Some(checkpoint))
+        self.sources.get(source).map(|stored| stored.read(source)).transpose()
     }
 
     /// Messages are sent in the order of the commits. After any error but [`CommitError::Moved`] the ledger must be

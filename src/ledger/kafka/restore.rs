@@ -2,16 +2,19 @@
 //!
 //! The key of a state is the name of its source; of its further parts, `NAME\0INDEX`; of a mark, `\0NAME`.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},
-    error::KafkaError,
+    error::{KafkaError, RDKafkaErrorCode},
     message::Headers,
 };
 
-use super::{Checkpoint, KafkaLedgerError, Place, SourceName, Stored};
+use super::{Checkpoint, KafkaLedgerError, PATIENCE, Place, SourceName, Stored};
 use crate::conversation::Json;
 
 /// The header that says of how many parts a state is.
@@ -72,12 +75,18 @@ pub(super) fn read(reader: &BaseConsumer, place: &Place) -> Result<Restored, Kaf
 
 fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaError> {
     let mut latest = HashMap::<Vec<u8>, Latest>::new();
+    let mut heard = Instant::now();
     loop {
         let message = match reader.poll(Duration::from_secs(1)) {
+            // A partition that no broker leads says nothing.
+            None if heard.elapsed() > PATIENCE => {
+                return Err(KafkaError::MessageConsumption(RDKafkaErrorCode::OperationTimedOut));
+            }
             None => continue,
             Some(Err(KafkaError::PartitionEOF(_))) => return Ok(latest),
             Some(message) => message?,
         };
+        heard = Instant::now();
         let Some(key) = message.key() else { continue };
         match message.payload() {
             None => drop(latest.remove(key)),
