@@ -12,7 +12,6 @@ use crate::error::Error;
 /// Checks the topics of a fleet, which all must be there. Returns how many partitions each has.
 ///
 /// What cannot be seen is not an error: a worker need not have the right to read settings.
-#[allow(dead_code, reason = "verbs that need the topics call it as they begin")]
 pub(super) fn ensure_sound(client: &ClientConfig, topics: &Topics) -> Result<u32, Error> {
     let connection = Connection::open(client, &topics.group())?;
     let cluster = connection.look(topics)?;

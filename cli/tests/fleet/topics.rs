@@ -8,13 +8,13 @@ use std::{
 
 use rdkafka::{
     ClientConfig, Message, Offset, TopicPartitionList,
-    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
-    client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
     error::KafkaError,
     message::{Header, Headers, OwnedHeaders},
     producer::{BaseProducer, BaseRecord, Producer},
 };
+
+use super::logs;
 
 /// How long anything may take.
 pub(crate) const WAIT: Duration = Duration::from_secs(90);
@@ -30,16 +30,12 @@ impl Topics {
     pub(crate) fn make(addresses: &str, prefix: &str, partitions: i32, replicas: i32) -> Self {
         let mut client = ClientConfig::new();
         client.set("bootstrap.servers", addresses);
-        let admin: AdminClient<DefaultClientContext> = client.create().unwrap();
-        let names = ["logs", "events", "patches", "state"].map(|what| format!("{prefix}.{what}"));
-        let topics = names
-            .each_ref()
-            .map(|name| NewTopic::new(name, partitions, TopicReplication::Fixed(replicas)));
-        let options = AdminOptions::new().operation_timeout(Some(WAIT));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for made in runtime.block_on(admin.create_topics(&topics, &options)).unwrap() {
-            made.unwrap();
-        }
+        let (number, replicas) = (partitions.to_string(), replicas.to_string());
+        let init = ["fleet", "init", "--partitions", &number, "--replication", &replicas];
+        let mut command = logs::foldline();
+        command.args(init).args(["--brokers", addresses, "--prefix", prefix]);
+        let made = command.output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         Self { client, prefix: prefix.to_owned(), partitions }
     }
 

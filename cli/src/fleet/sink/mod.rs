@@ -23,7 +23,7 @@ use self::{
     feed::{Fed, Feed},
     offsets::Offsets,
 };
-use super::{cluster::ClusterArgs, say};
+use super::{cluster::ClusterArgs, say, sound::ensure_sound};
 use crate::{
     distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::EXIT_CODES,
     program::Program, signal::stop_flag,
@@ -99,6 +99,7 @@ pub(crate) struct Sink {
 impl Sink {
     pub(crate) fn open(cluster: &ClusterArgs, path: &Path, wait: Duration) -> Result<Self, Error> {
         let client = cluster.client()?;
+        ensure_sound(&client, &cluster.topics())?;
         let mut database = Database::open_sound(path, wait)?;
         let (consumer, offsets) =
             Offsets::assign(&client, &cluster.topics().events, &mut database)?;

@@ -13,8 +13,8 @@ use serde::Serialize;
 use super::{
     cluster::ClusterArgs,
     connection::{Connection, WAIT},
-    init::say,
     members::{Member, members},
+    say,
     settings::{Found, Role, judge},
     sound::missing,
     topics::Topics,
