@@ -39,6 +39,10 @@ pub(super) struct StatusArgs {
     #[command(flatten)]
     cluster: ClusterArgs,
 
+    /// The group of the workers; else PREFIX.work
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+
     /// How to print it
     #[arg(long, short, value_enum, default_value_t)]
     format: StatusFormat,
@@ -92,7 +96,8 @@ struct Gap {
 pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
-    let connection = Connection::open(&client, &topics.group())?;
+    let group = args.group.clone().unwrap_or_else(|| topics.group());
+    let connection = Connection::open(&client, &group)?;
     let cluster = connection.look(&topics)?;
     if let Some(missing) = missing(&topics, &cluster.found) {
         return Err(Error::Unsound(vec![missing]));
@@ -100,7 +105,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     let verdict = judge(&cluster.found, cluster.brokers, None, None);
     let mut status = Status { prefix: args.cluster.prefix.clone(), ..Status::default() };
     status.notes.extend(verdict.wrong.into_iter().chain(verdict.notes));
-    status.ask_group(&connection, &topics)?;
+    status.ask_group(&connection, &group, &topics)?;
     status.ask_partitions(&connection, &topics, &cluster.found)?;
     status.read_states(&client, &topics, &cluster.found)?;
     match args.format {
@@ -115,10 +120,14 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
 }
 
 impl Status {
-    fn ask_group(&mut self, connection: &Connection, topics: &Topics) -> Result<(), Error> {
-        let name = topics.group();
+    fn ask_group(
+        &mut self,
+        connection: &Connection,
+        name: &str,
+        topics: &Topics,
+    ) -> Result<(), Error> {
         let failed = connection.failed("ask for the group of workers");
-        let groups = connection.consumer.client().fetch_group_list(Some(&name), WAIT);
+        let groups = connection.consumer.client().fetch_group_list(Some(name), WAIT);
         let groups = groups.map_err(failed)?;
         let group = groups.groups().iter().find(|group| group.name() == name);
         self.group = group.map_or("", |group| group.state()).to_owned();
