@@ -13,6 +13,8 @@
 //!
 //! The broker does what a broker does: it keeps messages, gives partitions to workers, fences stale ones. What is
 //! ours is the [`KafkaLedger`](foldline::ledger::kafka::KafkaLedger).
+//!
+//! `fleet/README.md` is for those who run a fleet: topics and their messages, sizes, failures, rights.
 
 mod cluster;
 mod connection;
