@@ -117,7 +117,7 @@ impl Follow {
             tail: Vec::new(),
             last_change: Instant::now(),
             quiet_since: None,
-            watch: (until != Until::EndOfFile).then(Watch::new),
+            watch: matches!(until, Until::Idle(_) | Until::Stopped).then(Watch::new),
             truncated: None,
         };
         follow.watch();
@@ -240,7 +240,7 @@ impl Follow {
         let left = match self.until {
             Until::EndOfFile => return None,
             Until::Idle(idle) => idle.saturating_sub(self.last_change.elapsed()),
-            Until::Stopped => POLL,
+            Until::Stopped | Until::Polled => POLL,
         };
         (!left.is_zero()).then_some(left)
     }

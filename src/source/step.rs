@@ -14,6 +14,8 @@ pub enum Until {
     Idle(Duration),
     /// Never.
     Stopped,
+    /// Never, and no step waits: for those who follow many logs, and wait for all of them.
+    Polled,
 }
 
 /// What following a log gives next. A new kind of step would be a breaking change: whoever follows must not
