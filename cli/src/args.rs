@@ -81,6 +81,10 @@ pub(super) enum Command {
     Serve(ServeArgs),
 
     /// Sends logs to a fleet's brokers, while they grow
+    ///
+    /// Every line goes to the topic PREFIX.logs as it is, in the order of its log. A log that is rotated goes on as the
+    /// same. While the brokers are away, it waits for them. The exit code is 0 only if they have acknowledged
+    /// everything that was read.
     #[cfg(feature = "kafka")]
     Ship(ShipArgs),
     /// Folds what was shipped into events, as one of a fleet's workers

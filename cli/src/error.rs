@@ -90,6 +90,10 @@ pub(super) enum Error {
     #[error(transparent)]
     KafkaLedger(#[from] foldline::ledger::kafka::KafkaLedgerError),
 
+    #[cfg(feature = "kafka")]
+    #[error("{0}")]
+    Shipping(String),
+
     #[error("{0}")]
     WrongUse(String),
 }
@@ -162,7 +166,8 @@ impl Error {
             | Self::State { .. }
             | Self::KafkaLedger(_)
             | Self::Unreachable { .. }
-            | Self::Unsound(_) => exit::FAILED,
+            | Self::Unsound(_)
+            | Self::Shipping(_) => exit::FAILED,
             Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }

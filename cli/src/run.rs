@@ -121,7 +121,10 @@ impl Program {
                 arg.value_parser(executors()).hide_possible_values(false)
             })
         };
-        Args::command()
+        let command = Args::command();
+        #[cfg(feature = "kafka")]
+        let command = command.mut_subcommand("ship", executor);
+        command
             .mut_subcommand("replay", |verb| {
                 executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
             })

@@ -50,6 +50,18 @@ pub(super) fn find(
     Ok(logs)
 }
 
+/// Every file at or below the paths, and in the folders of agents there; and why others could not be looked at.
+#[cfg(feature = "kafka")]
+pub(crate) fn at_or_below(
+    program: &Program,
+    paths: &[PathBuf],
+    hidden: bool,
+) -> (Vec<PathBuf>, Vec<(PathBuf, String)>) {
+    let mut summary = Summary::default();
+    let found = walk::walk(&with_homes(program, paths), hidden, &mut summary);
+    (found, summary.into_failed())
+}
+
 /// The paths, and the folders of agents below them: those are hidden ones, and are read all the same.
 fn with_homes(program: &Program, paths: &[PathBuf]) -> Vec<PathBuf> {
     let full = |path: &Path| fs::canonicalize(path).ok();

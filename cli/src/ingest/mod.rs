@@ -35,6 +35,8 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+#[cfg(feature = "kafka")]
+pub(super) use self::files::at_or_below;
 pub(super) use self::{
     args::IngestArgs,
     outputs::{MAX_FIRST, StoredTrail},

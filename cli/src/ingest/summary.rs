@@ -90,6 +90,12 @@ impl Summary {
         self.failed.push((path.to_owned(), message));
     }
 
+    /// The files that failed, and why.
+    #[cfg(feature = "kafka")]
+    pub(super) fn into_failed(self) -> Vec<(PathBuf, String)> {
+        self.failed
+    }
+
     pub(super) fn note(&mut self, note: String) {
         self.notes.push(note);
     }

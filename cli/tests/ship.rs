@@ -1,0 +1,438 @@
+//! `foldline ship` sends logs as they are, with real brokers.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+#[path = "../../tests/broker/mod.rs"]
+mod broker;
+mod logs;
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, OpenOptions},
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, Output, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use broker::Cluster;
+use logs::{droid, foldline};
+use rdkafka::{
+    ClientConfig, Message as _, Offset, TopicPartitionList,
+    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
+    client::DefaultClientContext,
+    consumer::{BaseConsumer, Consumer},
+    error::KafkaError,
+    message::Headers,
+};
+use tempfile::TempDir;
+
+const PARTITIONS: i32 = 3;
+
+/// How long anything may take.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// A cluster with a topic of logs, and a folder of logs.
+struct Fleet {
+    brokers: Cluster,
+    folder: TempDir,
+    reader: BaseConsumer,
+}
+
+/// A message of the topic.
+#[derive(Debug)]
+struct Shipped {
+    source: String,
+    file: u64,
+    offset: usize,
+    headers: BTreeMap<String, String>,
+    bytes: Vec<u8>,
+}
+
+/// The files of each source.
+type Joined = BTreeMap<String, Vec<Vec<u8>>>;
+
+impl Fleet {
+    fn start(settings: &[(&str, &str)]) -> Option<Self> {
+        let brokers = Cluster::start(1)?;
+        let mut client = ClientConfig::new();
+        client.set("bootstrap.servers", &brokers.addresses);
+        let admin: AdminClient<DefaultClientContext> = client.create().unwrap();
+        let mut topic = NewTopic::new("foldline.logs", PARTITIONS, TopicReplication::Fixed(1));
+        for (name, value) in settings {
+            topic = topic.set(name, value);
+        }
+        let options = AdminOptions::new().operation_timeout(Some(DEADLINE));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for made in runtime.block_on(admin.create_topics([&topic], &options)).unwrap() {
+            made.unwrap();
+        }
+        client
+            .set("group.id", "reader")
+            .set("enable.auto.commit", "false")
+            .set("enable.partition.eof", "true")
+            .set("reconnect.backoff.max.ms", "500");
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("logs")).unwrap();
+        Some(Self { brokers, folder, reader: client.create().unwrap() })
+    }
+
+    fn logs(&self) -> PathBuf {
+        self.folder.path().join("logs")
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.logs().join(name)
+    }
+
+    fn checkpoint(&self) -> PathBuf {
+        self.folder.path().join("ship.json")
+    }
+
+    fn command(&self, further: &[&str]) -> std::process::Command {
+        let mut command = foldline();
+        command.args(["ship", "--host", "here", "--brokers", &self.brokers.addresses]);
+        command.arg("--checkpoint").arg(self.checkpoint()).args(further).arg(self.logs());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, further: &[&str]) -> Output {
+        self.command(further).output().unwrap()
+    }
+
+    /// Ships what there is; what was said.
+    fn once(&self, further: &[&str]) -> String {
+        let output = self.run(&[&["--once"], further].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        said
+    }
+
+    fn follow(&self, further: &[&str]) -> Running {
+        Running::new(self.command(further).spawn().unwrap())
+    }
+
+    /// All messages, in the order of their partitions.
+    fn messages(&self) -> Vec<Shipped> {
+        let mut from = TopicPartitionList::new();
+        for partition in 0..PARTITIONS {
+            from.add_partition_offset("foldline.logs", partition, Offset::Beginning).unwrap();
+        }
+        self.reader.assign(&from).unwrap();
+        let (mut messages, mut ended) = (Vec::new(), 0);
+        while ended < PARTITIONS {
+            match self.reader.poll(Duration::from_secs(1)) {
+                Some(Err(KafkaError::PartitionEOF(_))) => ended += 1,
+                // The broker is away.
+                None | Some(Err(_)) => {}
+                Some(Ok(message)) => {
+                    let headers = message.headers().unwrap().iter().map(|header| {
+                        let value = String::from_utf8(header.value.unwrap().to_vec()).unwrap();
+                        (header.key.to_owned(), value)
+                    });
+                    let headers: BTreeMap<_, _> = headers.collect();
+                    let (file, offset) = headers["position"].split_once(':').unwrap();
+                    messages.push(Shipped {
+                        source: String::from_utf8(message.key().unwrap().to_vec()).unwrap(),
+                        file: file.parse().unwrap(),
+                        offset: offset.parse().unwrap(),
+                        bytes: message.payload().unwrap_or_default().to_vec(),
+                        headers,
+                    });
+                }
+            }
+        }
+        self.reader.unassign().unwrap();
+        messages
+    }
+
+    fn joined(&self) -> Joined {
+        join(&self.messages())
+    }
+
+    /// Waits until the topic holds these files, of any source, to their ends.
+    fn await_files(&self, expected: &[&[u8]]) {
+        let begun = Instant::now();
+        loop {
+            let joined = self.joined();
+            let files: Vec<_> = joined.values().flatten().collect();
+            if expected.iter().all(|one| files.iter().any(|file| file == one)) {
+                return;
+            }
+            let lengths: Vec<_> = files.iter().map(|file| file.len()).collect();
+            assert!(begun.elapsed() < DEADLINE, "there are files of {lengths:?} bytes only");
+        }
+    }
+}
+
+/// Joins what was shipped, as a worker does: what comes again is left out, and nothing may be missing.
+fn join(messages: &[Shipped]) -> Joined {
+    let mut joined = Joined::new();
+    for Shipped { source, file, offset, bytes, .. } in messages {
+        let files = joined.entry(source.clone()).or_default();
+        let file = usize::try_from(*file).unwrap();
+        if file == files.len() {
+            files.push(Vec::new());
+        }
+        assert!(file < files.len(), "{source}: file {file} comes after {} files", files.len());
+        let known = files[file].len();
+        assert!(*offset <= known, "{source}: {file}:{offset} comes after {known} bytes");
+        let again = bytes.len().min(known - offset);
+        assert_eq!(
+            bytes[..again],
+            files[file][*offset..*offset + again],
+            "{source} {file}:{offset}"
+        );
+        files[file].extend_from_slice(&bytes[again..]);
+    }
+    joined
+}
+
+/// The program while it ships.
+struct Running {
+    child: Child,
+    said: Receiver<String>,
+}
+
+impl Running {
+    fn new(mut child: Child) -> Self {
+        let (sender, said) = channel();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { child, said }
+    }
+
+    /// Waits until this is said.
+    fn await_said(&self, what: &str) {
+        while !self.said.recv_timeout(DEADLINE).unwrap().contains(what) {}
+    }
+
+    fn stop(&mut self) {
+        let pid = self.child.id().to_string();
+        assert!(foldline_kill(&pid));
+        assert!(self.child.wait().unwrap().success());
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn foldline_kill(pid: &str) -> bool {
+    std::process::Command::new("kill").args(["-TERM", pid]).status().unwrap().success()
+}
+
+fn append(path: &Path, bytes: &[u8]) {
+    let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+/// Text that is not compressed well.
+fn noise(length: usize) -> String {
+    let mut state = 7_u64;
+    let letters = (0..length).map(|_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'a' + (state >> 59) as u8 % 26)
+    });
+    letters.collect()
+}
+
+/// A log whose lines are long, short, empty, of Windows, and no Unicode; the last one has no end.
+fn odd() -> Vec<u8> {
+    let mut log = b"\xEF\xBB\xBF".to_vec();
+    log.extend(droid("odd", 3, 1).replace('\n', "\r\n").bytes());
+    log.extend(b"\n\r\n\xFF\xFE no text\n");
+    log.extend(format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", noise(5000)).bytes());
+    log.extend(noise(1024 - 1).bytes());
+    log.extend(b"\n");
+    log.extend(noise(1024).bytes());
+    log.extend(b"\n{\"type\":\"message\"");
+    log
+}
+
+#[test]
+fn pieces_joined_are_the_log_while_it_grows() {
+    let Some(fleet) = Fleet::start(&[]) else { return };
+    let (odd, plain) = (odd(), droid("plain", 20, 2).into_bytes());
+    let ended = odd.iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+    fs::write(fleet.log("nothing.txt"), "This is no log.\n").unwrap();
+    let options = ["--max-message", "1K", "--task", "T-1"];
+    let mut shipping = fleet.follow(&options);
+    let chunks = odd.chunks(777).zip(plain.chunks(plain.len() / odd.chunks(777).len() + 1));
+    for (one, other) in chunks {
+        append(&fleet.log("odd.jsonl"), one);
+        append(&fleet.log("plain.jsonl"), other);
+        // So that some are read in between.
+        thread::sleep(Duration::from_millis(30));
+    }
+    // The last line has no end, and so may go on.
+    fleet.await_files(&[&odd[..ended], &plain]);
+    shipping.await_said("nothing.txt");
+    shipping.stop();
+    fleet.await_files(&[&odd[..ended], &plain]);
+
+    let before = fleet.messages().len();
+    fleet.once(&options);
+    assert_eq!(fleet.messages().len(), before, "nothing is shipped again");
+    let said = fleet.once(&[&options[..], &["--final"]].concat());
+    assert_eq!(said.matches("nothing.txt").count(), 1, "{said}");
+    fleet.once(&[&options[..], &["--final"]].concat());
+
+    let messages = fleet.messages();
+    let joined = join(&messages);
+    assert_eq!(joined.len(), 2, "{:?}", joined.keys());
+    let name = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = fs::metadata(path).unwrap();
+        format!("here/{:x}-{:x}-", metadata.dev(), metadata.ino())
+    };
+    for (file, bytes) in [("odd.jsonl", &odd), ("plain.jsonl", &plain)] {
+        let path = fs::canonicalize(fleet.log(file)).unwrap();
+        let (source, files) =
+            joined.iter().find(|(source, _)| source.starts_with(&name(&path))).unwrap();
+        assert_eq!(source.len(), name(&path).len() + 12, "{source}");
+        assert!(files == std::slice::from_ref(bytes), "{file}");
+        let pieces: Vec<_> = messages.iter().filter(|piece| piece.source == *source).collect();
+        for piece in &pieces {
+            let is_line = piece.bytes.ends_with(b"\n");
+            let is_last = piece.offset + piece.bytes.len() == bytes.len();
+            assert!(is_line || is_last || piece.bytes.len() == 1024, "{piece:?}");
+            let headers = &piece.headers;
+            assert_eq!(headers["path"], path.to_str().unwrap());
+            assert_eq!(
+                [&headers["host"], &headers["task"], &headers["format"]],
+                ["here", "T-1", "droid"]
+            );
+        }
+        let (end, others) = pieces.split_last().unwrap();
+        assert!(end.headers.contains_key("end") && end.bytes.is_empty());
+        assert_eq!(end.offset, bytes.len());
+        assert!(others.iter().all(|piece| !piece.headers.contains_key("end")), "it ends once");
+    }
+}
+
+#[test]
+fn killed_at_any_moment_it_goes_on_without_a_loss() {
+    let Some(fleet) = Fleet::start(&[]) else { return };
+    let logs: Vec<_> = (0..40).map(|log| droid(&format!("s{log}"), 60, log).into_bytes()).collect();
+    let path = |log: usize| fleet.log(&format!("{log}.jsonl"));
+    const PARTS: usize = 8;
+    for part in 0..PARTS {
+        let mut shipping = fleet.follow(&["--max-message", "2K"]);
+        for (number, log) in logs.iter().enumerate() {
+            let at = |part| log.len() * part / PARTS;
+            append(&path(number), &log[at(part)..at(part + 1)]);
+        }
+        // Chooses the moment.
+        thread::sleep(Duration::from_millis([0, 150, 400, 250, 700, 300, 1300, 550][part]));
+        shipping.kill();
+    }
+    fleet.once(&["--max-message", "2K"]);
+    let joined = fleet.joined();
+    assert_eq!(joined.len(), logs.len());
+    let mut shipped: Vec<_> = joined.into_values().flatten().collect();
+    let mut logs = logs;
+    shipped.sort();
+    logs.sort();
+    assert!(shipped == logs);
+}
+
+#[test]
+fn a_rotated_log_goes_on_as_the_same() {
+    let Some(fleet) = Fleet::start(&[]) else { return };
+    let parts: Vec<_> = (0..5).map(|part| droid("s", 5, part).into_bytes()).collect();
+    let rotate = || {
+        for number in (1..4).rev() {
+            let name = |number: i32| fleet.log(&format!("log.jsonl.{number}"));
+            let _ = fs::rename(name(number), name(number + 1));
+        }
+        fs::rename(fleet.log("log.jsonl"), fleet.log("log.jsonl.1")).unwrap();
+    };
+    let mut shipping = fleet.follow(&[]);
+    append(&fleet.log("log.jsonl"), &parts[0]);
+    fleet.await_files(&[&parts[0]]);
+    rotate();
+    append(&fleet.log("log.jsonl"), &parts[1][..100]);
+    shipping.await_said("was replaced by another file");
+    append(&fleet.log("log.jsonl"), &parts[1][100..]);
+    fleet.await_files(&[&parts[0], &parts[1]]);
+    shipping.stop();
+
+    // Nobody looks.
+    append(&fleet.log("log.jsonl"), &parts[2]);
+    rotate();
+    append(&fleet.log("log.jsonl"), &parts[3]);
+    rotate();
+    append(&fleet.log("log.jsonl"), &parts[4]);
+    fleet.once(&[]);
+    let joined = fleet.joined();
+    assert_eq!(joined.len(), 1, "{:?}", joined.keys());
+    let second = [&parts[1][..], &parts[2]].concat();
+    let files = joined.into_values().next().unwrap();
+    assert!(files == [parts[0].clone(), second, parts[3].clone(), parts[4].clone()]);
+}
+
+#[test]
+fn brokers_that_are_away_are_waited_for() {
+    let Some(fleet) = Fleet::start(&[]) else { return };
+    let log = droid("s", 200, 1).into_bytes();
+    fleet.brokers.kill(1);
+    append(&fleet.log("log.jsonl"), &log[..log.len() / 4]);
+    let mut shipping = fleet.follow(&[]);
+    shipping.await_said("the brokers do not answer");
+    append(&fleet.log("log.jsonl"), &log[log.len() / 4..log.len() / 2]);
+    fleet.brokers.restart(1);
+    shipping.await_said("the brokers are back");
+    for part in [2, 3] {
+        fleet.brokers.kill(1);
+        append(&fleet.log("log.jsonl"), &log[log.len() * part / 4..log.len() * (part + 1) / 4]);
+        shipping.await_said("the brokers do not answer");
+        fleet.brokers.restart(1);
+        shipping.await_said("the brokers are back");
+    }
+    fleet.await_files(&[&log]);
+    shipping.stop();
+    // What was acknowledged is not sent again.
+    let before = fleet.messages().len();
+    fleet.once(&[]);
+    assert_eq!(fleet.messages().len(), before);
+}
+
+#[test]
+fn what_the_brokers_do_not_take_is_an_error_and_nothing_follows_it() {
+    let Some(fleet) = Fleet::start(&[("max.message.bytes", "3000")]) else { return };
+    let mut log = droid("s", 2, 1);
+    log.push_str(&format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", noise(10_000)));
+    log.push_str(&droid("s", 2, 3));
+    fs::write(fleet.log("log.jsonl"), &log).unwrap();
+    let refused = fleet.run(&["--once"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("--max-message") && said.contains("log.jsonl"), "{said}");
+    join(&fleet.messages());
+    fleet.once(&["--max-message", "2K"]);
+    fleet.await_files(&[log.as_bytes()]);
+
+    let elsewhere =
+        fleet.run(&["--once", "--prefix", "nobody", "-X", "topic.metadata.propagation.max.ms=500"]);
+    let said = String::from_utf8(elsewhere.stderr).unwrap();
+    assert!(elsewhere.status.success(), "there is nothing to ship any more: {said}");
+    append(&fleet.log("log.jsonl"), droid("s", 2, 4).as_bytes());
+    let elsewhere =
+        fleet.run(&["--once", "--prefix", "nobody", "-X", "topic.metadata.propagation.max.ms=500"]);
+    let said = String::from_utf8(elsewhere.stderr).unwrap();
+    assert_eq!(elsewhere.status.code(), Some(1), "{said}");
+    assert!(said.contains("fleet init"), "{said}");
+}
