@@ -200,7 +200,7 @@ fn what_is_missing_is_told_and_never_folded_over() {
     sender.send(&content, 0, ends[11], length, 1 << 16);
     sender.end(0, length);
     // Nobody's message.
-    sender.message(b"x", "no position", false);
+    sender.message(b"x", "no position", None, false);
     sender.flush();
     let address = free_address();
     let worker = Running::start(&cluster, &topics, &["work", "--metrics", &address]);
@@ -215,6 +215,40 @@ fn what_is_missing_is_told_and_never_folded_over() {
     topics.await_complete(1);
     worker.stop();
     assert!(topics.events("events")["source"] == replayed_bytes(&content));
+}
+
+#[test]
+fn a_log_goes_on_in_another_file_only_where_the_one_before_has_ended() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let topics = Topics::make(&cluster.addresses, "files", 1, 1);
+    let content = logs::droid("a-session", 20, 1).into_bytes();
+    let (source, format) = ("source".to_owned(), "droid".to_owned());
+    let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
+    let most = content.len() / 2;
+    let half = content[..most].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let line = content[..half - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    sender.send(&content, 0, 0, line, 1 << 16);
+    // The last line of the first file is missing.
+    let before = Some(half as u64);
+    sender.message(&content[half..], "1:0", before, false);
+    sender.flush();
+    let address = free_address();
+    let worker = Running::start(&cluster, &topics, &["work", "--metrics", &address]);
+    await_figure(&address, "foldline_fleet_gaps_total", 1.0);
+    sender.send(&content, 0, line, half, 1 << 16);
+    sender.message(&content[half..], "1:0", before, false);
+    sender.end(1, content.len() - half);
+    sender.flush();
+    topics.await_complete(1);
+    worker.stop();
+    // As `replay --follow` tells a log that was rotated: places begin again.
+    let items = |events: &[u8]| -> Vec<serde_json::Value> {
+        let events = events.split(|byte| *byte == b'\n').filter(|event| !event.is_empty());
+        let item =
+            |event| serde_json::from_slice::<serde_json::Value>(event).unwrap()["data"].take();
+        events.map(item).collect()
+    };
+    assert_eq!(items(&topics.events("events")["source"]), items(&replayed_bytes(&content)));
 }
 
 fn replayed_bytes(content: &[u8]) -> Vec<u8> {

@@ -27,6 +27,9 @@ pub(crate) struct Piece<'a> {
     pub(crate) host: &'a str,
     /// The task of its sessions, if one was named.
     pub(crate) task: Option<&'a str>,
+    /// At the beginning of a further file: how much of the file before was shipped. What is missing at its end
+    /// cannot be known otherwise.
+    pub(crate) before: Option<u64>,
     /// The log is complete: what is held back is released. There are no bytes then.
     pub(crate) is_end: bool,
     /// The bytes, as they stand in the log.
@@ -44,6 +47,7 @@ impl<'a> Piece<'a> {
             header("host", self.host),
         ];
         all.extend(self.task.map(|task| header("task", task)));
+        all.extend(self.before.map(|before| header("before", &before.to_string())));
         all.extend(self.is_end.then(|| header("end", "1")));
         all.iter().fold(OwnedHeaders::new(), |headers, (key, value)| {
             headers.insert(Header { key, value: Some(value) })
@@ -61,6 +65,7 @@ impl<'a> Piece<'a> {
             path: header("path").unwrap_or_default(),
             host: header("host").unwrap_or_default(),
             task: header("task"),
+            before: header("before").and_then(|before| before.parse().ok()),
             is_end: header("end").is_some(),
             bytes: message.payload().unwrap_or_default(),
         })
@@ -88,10 +93,13 @@ mod tests {
             path: "/home/é/log.jsonl",
             host: "host",
             task: Some("a task"),
+            before: Some(70),
             is_end: false,
             bytes: b"{}\n",
         };
-        for piece in [piece.clone(), Piece { task: None, is_end: true, bytes: b"", ..piece }] {
+        for piece in
+            [piece.clone(), Piece { task: None, before: None, is_end: true, bytes: b"", ..piece }]
+        {
             let message = OwnedMessage::new(
                 Some(piece.bytes.to_owned()),
                 Some(piece.source.as_str().into()),

@@ -1,4 +1,5 @@
 //! The topics of a fleet: made, written, read.
+#![allow(dead_code)]
 
 use std::{
     collections::BTreeMap,
@@ -172,17 +173,17 @@ impl Sender<'_> {
             let line =
                 log[at..to].iter().position(|byte| *byte == b'\n').map_or(to, |end| at + end + 1);
             let end = line.min(at + most);
-            self.message(&log[at..end], &format!("{file}:{at}"), false);
+            self.message(&log[at..end], &format!("{file}:{at}"), None, false);
             at = end;
         }
     }
 
     /// Declares the log complete.
     pub(crate) fn end(&self, file: u64, at: usize) {
-        self.message(&[], &format!("{file}:{at}"), true);
+        self.message(&[], &format!("{file}:{at}"), None, true);
     }
 
-    pub(crate) fn message(&self, bytes: &[u8], position: &str, is_end: bool) {
+    pub(crate) fn message(&self, bytes: &[u8], position: &str, before: Option<u64>, is_end: bool) {
         let header =
             |headers: OwnedHeaders, key, value| headers.insert(Header { key, value: Some(value) });
         let mut headers = OwnedHeaders::new();
@@ -193,6 +194,10 @@ impl Sender<'_> {
             ("host", "test"),
         ] {
             headers = header(headers, key, value);
+        }
+        let before = before.map(|before| before.to_string());
+        if let Some(before) = &before {
+            headers = header(headers, "before", before);
         }
         if is_end {
             headers = header(headers, "end", "1");

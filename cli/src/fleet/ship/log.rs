@@ -38,6 +38,8 @@ pub(super) struct ShippedLog {
     format: String,
     /// Up to where everything was sent.
     place: Place,
+    /// How much was sent of the file before.
+    ended: Option<u64>,
     cutter: Cutter,
     /// `None` while nothing happens to it.
     follow: Option<Box<Follow>>,
@@ -99,6 +101,7 @@ impl ShippedLog {
             path,
             format,
             place: Place::default(),
+            ended: None,
             cutter: Cutter::new(common.max_message),
             follow: None,
             flight: Flight::default(),
@@ -229,7 +232,8 @@ impl ShippedLog {
             return Ok(Read::Lost(error));
         }
         for _ in 0..CHUNKS {
-            let Self { number, name, shown, format, place, cutter, follow, flight, .. } = self;
+            let Self { number, name, shown, format, place, ended, cutter, follow, flight, .. } =
+                self;
             let Some(reading) = follow else { break };
             let mut give = |bytes: &[u8]| {
                 let piece = Piece {
@@ -239,6 +243,7 @@ impl ShippedLog {
                     path: shown,
                     host: &common.host,
                     task: common.task.as_deref(),
+                    before: ended.filter(|_| place.offset == 0),
                     is_end: false,
                     bytes,
                 };
@@ -291,6 +296,7 @@ impl ShippedLog {
         let left = self.current.take().filter(|_| !matches!(notice, Notice::Truncated { .. }));
         self.before.extend(left);
         self.latest = None;
+        self.ended = Some(self.place.offset);
         self.place = Place { file: self.place.file + 1, offset: 0 };
         (self.marked, self.last_change) = (None, Instant::now());
     }
@@ -348,6 +354,7 @@ impl ShippedLog {
                 path: shown,
                 host: &common.host,
                 task: common.task.as_deref(),
+                before: None,
                 is_end,
                 bytes,
             };

@@ -127,7 +127,8 @@ impl Source {
         }
         let Some(stretches) = &mut self.stretches else { return Ok(Taken::Late) };
         let failed = &mut self.failed;
-        let is_next_file = piece.place == Place { file: self.pushed.file + 1, offset: 0 };
+        let is_next_file = piece.place == Place { file: self.pushed.file + 1, offset: 0 }
+            && piece.before.is_none_or(|before| before == self.pushed.offset);
         if is_next_file {
             stretches.next_file(|error| *failed = Some(error));
             (self.pushed, self.begun) = (piece.place, None);
