@@ -44,6 +44,13 @@ impl Running {
         assert!(self.0.wait().unwrap().success());
     }
 
+    /// All that it says until it ends.
+    fn said(mut self) -> String {
+        let mut said = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        said
+    }
+
     fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -292,17 +299,26 @@ fn a_line_in_parts_is_read_again_by_the_next_owner() {
 }
 
 #[test]
-fn a_format_that_a_worker_does_not_know_is_not_passed_over() {
+fn a_format_that_a_worker_does_not_know_is_told_and_holds_nobody_up() {
     let Some(cluster) = Cluster::start(1) else { return };
     let topics = Topics::make(&cluster.addresses, "unknown", 1, 1);
     let (source, format) = ("source".to_owned(), "tomorrow".to_owned());
-    let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
-    sender.send(b"{}\n", 0, 0, 3, 100);
-    sender.flush();
-    let output = command(&cluster, &topics, &["work"]).stderr(Stdio::piped()).output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("source") && error.contains("tomorrow"), "{error}");
+    let unknown = Sender { topics: &topics, producer: topics.producer(), source, format };
+    unknown.send(b"{}\n{}\n", 0, 0, 6, 100);
+    let (source, format) = ("other".to_owned(), "droid".to_owned());
+    let known = Sender { source, format, producer: unknown.producer.clone(), ..unknown };
+    let content = logs::droid("a-session", 3, 1).into_bytes();
+    known.send(&content, 0, 0, content.len(), 1 << 16);
+    known.end(0, content.len());
+    known.flush();
+    let address = free_address();
+    let mut work = command(&cluster, &topics, &["work", "--metrics", &address]);
+    let worker = Running(work.stderr(Stdio::piped()).spawn().unwrap());
+    topics.await_complete(1);
+    await_figure(&address, "foldline_fleet_gaps_total", 2.0);
+    worker.signal(Signal::TERM);
+    let error = worker.said();
+    assert_eq!(error.matches("\"tomorrow\"").count(), 1, "{error}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ const SECRETS: [&str; 7] = [
 ];
 
 /// Settings on which the promise depends that everything is counted once.
-const OURS: [&str; 8] = [
+const OURS: [&str; 9] = [
     "acks",
     "enable.auto.commit",
     "enable.auto.offset.store",
@@ -51,6 +51,7 @@ const OURS: [&str; 8] = [
     "group.id",
     "isolation.level",
     "partition.assignment.strategy",
+    "partitioner",
     "transactional.id",
 ];
 

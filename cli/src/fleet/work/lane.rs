@@ -1,7 +1,7 @@
 //! [`Lane`]: one partition of a worker, from the lines of logs to a commit.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -54,6 +54,8 @@ pub(super) struct Lane {
     ledger: KafkaLedger,
     target: Arc<Target>,
     sources: HashMap<SourceName, Open>,
+    /// Those of formats that have no executor here.
+    unknown: HashSet<SourceName>,
     /// Those that were changed since the last commit, in the order of their first change.
     touched: Vec<SourceName>,
     /// The next message.
@@ -131,6 +133,7 @@ impl Lane {
             ledger,
             target,
             sources: HashMap::new(),
+            unknown: HashSet::new(),
             touched: Vec::new(),
             next: None,
             batch: Batch::default(),
@@ -168,11 +171,15 @@ impl Lane {
         if !sources.contains_key(&piece.source) {
             let stored = ledger.load(&piece.source)?;
             let Some(source) = Source::open(&shared.program, target, &piece, stored)? else {
-                let reason = format!(
-                    "this program does not know its format, {:?}; start a newer one",
-                    piece.format
-                );
-                return Err(Error::State { source_name: piece.source, reason });
+                self.counts.gaps += 1;
+                if self.unknown.insert(piece.source.clone()) {
+                    let Piece { source, path, format, .. } = &piece;
+                    say(&format!(
+                        "{source} ({path}): this worker does not know the format {format:?}, and folds \
+                         nothing of it; ship it again to newer workers"
+                    ));
+                }
+                return Ok(());
             };
             let open = Open { source, used: *commits, is_told: false, is_touched: false };
             sources.insert(piece.source.clone(), open);
