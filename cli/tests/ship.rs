@@ -11,7 +11,7 @@ use std::{
     fs::{self, OpenOptions},
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Child, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
     time::{Duration, Instant},
@@ -91,7 +91,7 @@ impl Fleet {
         self.folder.path().join("ship.json")
     }
 
-    fn command(&self, further: &[&str]) -> std::process::Command {
+    fn command(&self, further: &[&str]) -> Command {
         let mut command = foldline();
         command.args(["ship", "--host", "here", "--brokers", &self.brokers.addresses]);
         command.arg("--checkpoint").arg(self.checkpoint()).args(further).arg(self.logs());
@@ -211,9 +211,14 @@ impl Running {
     }
 
     fn stop(&mut self) {
+        assert_eq!(self.terminate(), Some(0));
+    }
+
+    /// Asks it to end; its exit code.
+    fn terminate(&mut self) -> Option<i32> {
         let pid = self.child.id().to_string();
-        assert!(foldline_kill(&pid));
-        assert!(self.child.wait().unwrap().success());
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.child.wait().unwrap().code()
     }
 
     fn kill(&mut self) {
@@ -227,10 +232,6 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn foldline_kill(pid: &str) -> bool {
-    std::process::Command::new("kill").args(["-TERM", pid]).status().unwrap().success()
 }
 
 fn append(path: &Path, bytes: &[u8]) {
@@ -385,6 +386,85 @@ fn a_rotated_log_goes_on_as_the_same() {
 }
 
 #[test]
+fn a_log_that_was_changed_while_nobody_looked_is_known_again_or_another() {
+    let Some(fleet) = Fleet::start(&[]) else { return };
+    let text = |seed| droid("s", 8, seed).into_bytes();
+    for name in ["truncated", "copied", "replaced", "moved", "untouched"] {
+        fs::write(fleet.log(&format!("{name}.jsonl")), droid(name, 8, 1)).unwrap();
+    }
+    fleet.once(&[]);
+    let first = fleet.joined();
+    assert_eq!(first.len(), 5);
+    fs::write(fleet.log("truncated.jsonl"), text(2)).unwrap();
+    let rest = text(3);
+    append(&fleet.log("copied.jsonl"), &rest);
+    fs::copy(fleet.log("copied.jsonl"), fleet.log("copied.jsonl.1")).unwrap();
+    fs::write(fleet.log("copied.jsonl"), text(4)).unwrap();
+    // Its number is not given again as long as it is somewhere.
+    fs::rename(fleet.log("replaced.jsonl"), fleet.folder.path().join("elsewhere")).unwrap();
+    fs::write(fleet.log("replaced.jsonl"), text(5)).unwrap();
+    fs::rename(fleet.log("moved.jsonl"), fleet.log("new-name.jsonl")).unwrap();
+    append(&fleet.log("new-name.jsonl"), &text(6));
+
+    let said = fleet.once(&[]);
+    for (name, what) in [
+        ("truncated", "was truncated or rewritten"),
+        ("copied", "is read to its end first"),
+        ("replaced", "may be missing"),
+    ] {
+        let is_said = |line: &str| line.contains(&format!("{name}.jsonl")) && line.contains(what);
+        assert!(said.lines().any(is_said), "{name}: {said}");
+    }
+    let joined = fleet.joined();
+    let (mut old, new): (Joined, Joined) =
+        joined.into_iter().partition(|(source, _)| first.contains_key(source));
+    assert_eq!(new.into_values().collect::<Vec<_>>(), [[text(5)]], "one log is another");
+    let mut expected = vec![
+        vec![droid("truncated", 8, 1).into_bytes(), text(2)],
+        vec![[droid("copied", 8, 1).into_bytes(), rest].concat(), text(4)],
+        vec![droid("replaced", 8, 1).into_bytes()],
+        vec![[droid("moved", 8, 1).into_bytes(), text(6)].concat()],
+        vec![droid("untouched", 8, 1).into_bytes()],
+    ];
+    let mut files: Vec<_> = std::mem::take(&mut old).into_values().collect();
+    files.sort();
+    expected.sort();
+    assert!(files == expected);
+    let before = fleet.messages().len();
+    fleet.once(&[]);
+    assert_eq!(fleet.messages().len(), before, "nothing is shipped again");
+}
+
+#[test]
+fn more_logs_than_can_be_open_are_followed() {
+    const LOGS: usize = 400;
+    let Some(fleet) = Fleet::start(&[]) else { return };
+    let log = |number: usize| droid(&format!("s{number}"), 4, number as u64).into_bytes();
+    let mut shipping = fleet.follow(&[]);
+    for part in 0..4 {
+        for number in 0..LOGS {
+            let log = log(number);
+            let at = |part| log.len() * part / 4;
+            append(&fleet.log(&format!("{number}.jsonl")), &log[at(part)..at(part + 1)]);
+        }
+        // Until there is something of each of them.
+        let begun = Instant::now();
+        while fleet.joined().len() < LOGS {
+            assert!(begun.elapsed() < DEADLINE);
+        }
+    }
+    let last = log(LOGS - 1);
+    fleet.await_files(&[&last]);
+    shipping.stop();
+    fleet.once(&[]);
+    let mut shipped: Vec<_> = fleet.joined().into_values().flatten().collect();
+    let mut logs: Vec<_> = (0..LOGS).map(log).collect();
+    shipped.sort();
+    logs.sort();
+    assert!(shipped == logs);
+}
+
+#[test]
 fn brokers_that_are_away_are_waited_for() {
     let Some(fleet) = Fleet::start(&[]) else { return };
     let log = droid("s", 200, 1).into_bytes();
@@ -403,6 +483,19 @@ fn brokers_that_are_away_are_waited_for() {
         shipping.await_said("the brokers are back");
     }
     fleet.await_files(&[&log]);
+
+    // More than is kept on the way; and an end before the brokers are back.
+    let line = format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", noise(10_000));
+    let long = [droid("long", 1, 2), line.repeat(3000)].concat().into_bytes();
+    fleet.brokers.kill(1);
+    append(&fleet.log("long.jsonl"), &long);
+    shipping.await_said("the brokers do not answer");
+    assert_eq!(shipping.terminate(), Some(1));
+    shipping.await_said("are not acknowledged");
+    let mut shipping = fleet.follow(&[]);
+    shipping.await_said("the brokers do not answer");
+    fleet.brokers.restart(1);
+    fleet.await_files(&[&log, &long]);
     shipping.stop();
     // What was acknowledged is not sent again.
     let before = fleet.messages().len();

@@ -46,7 +46,7 @@ pub(crate) struct ShipArgs {
     pub(super) idle_exit: Option<Duration>,
 
     /// The logs are complete at the end: a last line without a line end is shipped, too, and calls without a result
-    /// end as unfinished
+    /// end as unfinished. Needs --once or --idle-exit, and does nothing if the run is interrupted
     #[arg(long = "final", requires = "end")]
     pub(super) complete: bool,
 

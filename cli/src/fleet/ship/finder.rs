@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    io::ErrorKind,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -34,6 +35,8 @@ pub(super) struct Finder<'a> {
     ours: [PathBuf; 2],
     /// What was said to have failed.
     failed: BTreeSet<(PathBuf, String)>,
+    /// Something failed the last time.
+    has_failed: bool,
     next: Instant,
 }
 
@@ -64,7 +67,7 @@ impl<'a> Finder<'a> {
     ) -> Self {
         let ours = [checkpoint.to_owned(), temporary_of(checkpoint)];
         let (failed, next) = (BTreeSet::new(), Instant::now());
-        Self { program, paths, hidden, ours, failed, next }
+        Self { program, paths, hidden, ours, failed, has_failed: false, next }
     }
 
     pub(super) fn is_due(&self) -> bool {
@@ -76,9 +79,9 @@ impl<'a> Finder<'a> {
         self.next = Instant::now() + soon;
     }
 
-    /// Whether a path could not be looked at.
+    /// Whether a path could not be looked at the last time.
     pub(super) fn has_failed(&self) -> bool {
-        !self.failed.is_empty()
+        self.has_failed
     }
 
     /// Finds what is not among `logs`; and whether there are files of which that cannot be told yet.
@@ -90,7 +93,14 @@ impl<'a> Finder<'a> {
     ) -> (Vec<Found>, bool) {
         let begun = Instant::now();
         let (paths, failed) = at_or_below(self.program, &self.paths, self.hidden);
+        self.has_failed = false;
         for (path, why) in failed {
+            // It was removed while it was looked at.
+            if matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
+            {
+                continue;
+            }
+            self.has_failed = true;
             if self.failed.insert((path.clone(), why.clone())) {
                 say(&format!("cannot look at {}: {why}", path.display()));
             }

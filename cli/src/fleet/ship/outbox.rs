@@ -270,17 +270,18 @@ fn settings(client: &ClientConfig, max_message: usize) -> ClientConfig {
         .set("enable.gapless.guarantee", "true")
         .set("message.timeout.ms", "0")
         // As other clients choose it.
-        .set("partitioner", "murmur2_random")
-        // A batch of several messages is no larger than one may be.
-        .set("batch.size", max_message.to_string())
-        .set("queue.buffering.max.kbytes", "16384")
-        .set("queue.buffering.max.messages", "20000");
+        .set("partitioner", "murmur2_random");
     // Key and headers come on top.
     let largest = (max_message + (64 << 10)).clamp(1_000_000, 1_000_000_000).to_string();
+    let batch = max_message.min(1_000_000_000).to_string();
     let defaults = [
+        // A batch of several messages is no larger than one may be.
+        ("batch.size", batch.as_str()),
         ("compression.type", "lz4"),
         ("linger.ms", "20"),
         ("message.max.bytes", largest.as_str()),
+        ("queue.buffering.max.kbytes", "16384"),
+        ("queue.buffering.max.messages", "20000"),
         ("reconnect.backoff.max.ms", "2000"),
     ];
     for (name, value) in defaults {

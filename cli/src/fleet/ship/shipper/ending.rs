@@ -1,0 +1,93 @@
+//! The end of a run.
+
+use std::{
+    sync::atomic::Ordering,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{
+    super::{
+        log::{Read, ShippedLog},
+        outbox::Unsent,
+    },
+    POLL, Shipper,
+};
+
+/// How long a run that was stopped waits for what is on its way.
+const LAST: Duration = Duration::from_secs(10);
+
+impl Shipper<'_> {
+    /// Nothing more is waited for.
+    pub(super) fn conclude(&mut self) -> Result<(), Unsent> {
+        if !self.args.complete {
+            return Ok(());
+        }
+        // What was too little to be recognised is all there is.
+        loop {
+            let round = self.round(true)?;
+            if !round.is_busy && !round.is_unclear {
+                break;
+            }
+            thread::sleep(POLL / 10);
+        }
+        let mut numbers: Vec<_> = self.logs.keys().copied().collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            self.finish(number)?;
+        }
+        Ok(())
+    }
+
+    /// Declares a log complete.
+    pub(super) fn finish(&mut self, number: usize) -> Result<(), Unsent> {
+        while self.logs.get(&number).is_some_and(ShippedLog::has_rest) && !self.has_room() {
+            self.account()?;
+            thread::sleep(POLL / 10);
+        }
+        let Some(log) = self.logs.get_mut(&number) else { return Ok(()) };
+        while log.has_rest() {
+            match log.read(&self.common, &mut self.outbox)? {
+                Read::More => {}
+                Read::Nothing => break,
+                // This is said, and the log is not complete.
+                Read::Lost(error) => {
+                    self.lost(number, &error);
+                    return Ok(());
+                }
+            }
+        }
+        if log.is_open() {
+            self.open.insert(number);
+        }
+        log.finish(&self.common, &mut self.outbox)
+    }
+
+    /// Waits until everything is acknowledged that was sent.
+    pub(super) fn flush(&mut self) -> Result<(), Unsent> {
+        for log in self.logs.values_mut() {
+            log.mark_now()?;
+        }
+        let mut last = None;
+        while self.outbox.on_its_way() > 0 {
+            if self.stop.load(Ordering::Relaxed)
+                && last.get_or_insert_with(Instant::now).elapsed() >= LAST
+            {
+                return Err(Unsent::Stopped);
+            }
+            thread::sleep(POLL / 10);
+            self.account()?;
+        }
+        self.account()?;
+        // Those that were declared complete.
+        for log in self.logs.values() {
+            if let Some(shipped) = log.shipped()
+                && self.stored.get(log.name.as_str()) != Some(&shipped)
+            {
+                self.stored.insert(log.name.as_str().to_owned(), shipped);
+                self.is_changed = true;
+            }
+        }
+        Ok(())
+    }
+}
