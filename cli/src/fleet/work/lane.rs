@@ -31,8 +31,11 @@ const BYTES: usize = 4 << 20;
 /// After how many bytes of messages it is.
 const SIZE: usize = 16 << 20;
 
-/// After how long it is.
-const INTERVAL: Duration = Duration::from_millis(250);
+/// After how long it is, however much there is.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// After how long it is if no more messages wait: then a commit holds nothing up.
+const IDLE: Duration = Duration::from_millis(100);
 
 /// How many sources are kept in memory between commits; the others are read from their stored states again.
 const OPEN: usize = 512;
@@ -233,10 +236,11 @@ impl Lane {
         self.next
     }
 
-    /// Whether it is time to commit.
-    pub(super) fn is_due(&self) -> bool {
-        let Batch { bytes, size, since, .. } = &self.batch;
-        *bytes >= BYTES || *size >= SIZE || since.is_some_and(|since| since.elapsed() >= INTERVAL)
+    /// Whether it is time to commit; `is_idle` says that no messages wait.
+    pub(super) fn is_due(&self, is_idle: bool) -> bool {
+        let Batch { bytes, size, since } = &self.batch;
+        let longest = if is_idle { IDLE } else { LONGEST };
+        *bytes >= BYTES || *size >= SIZE || since.is_some_and(|since| since.elapsed() >= longest)
     }
 
     /// Commits what was folded: messages, states and the input offset.

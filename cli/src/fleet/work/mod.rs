@@ -121,9 +121,9 @@ impl Worker {
     }
 
     fn step(&mut self) -> Result<(), Error> {
-        let (mut failed, mut troubled) = (None, None);
+        let (mut failed, mut troubled, mut is_idle) = (None, None, false);
         match self.consumer.poll(POLL) {
-            None => {}
+            None => is_idle = true,
             Some(Ok(message)) => {
                 self.is_said = false;
                 let partition = message.partition();
@@ -149,7 +149,7 @@ impl Worker {
         if let Some((partition, error)) = failed {
             self.break_off(partition, error)?;
         }
-        self.commit_where(Lane::is_due)?;
+        self.commit_where(|lane| lane.is_due(is_idle))?;
         self.mend()
     }
 
