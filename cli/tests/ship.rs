@@ -456,9 +456,17 @@ fn more_logs_than_can_be_open_are_followed() {
     let last = log(LOGS - 1);
     fleet.await_files(&[&last]);
     shipping.stop();
-    fleet.once(&[]);
+    // As many that hold only a line without a line end.
+    let line = |number: usize| {
+        let log = droid(&format!("line-{number}-{}", noise(5000)), 0, 1);
+        log.lines().next().unwrap().as_bytes().to_vec()
+    };
+    for number in 0..LOGS {
+        fs::write(fleet.log(&format!("line-{number}.jsonl")), line(number)).unwrap();
+    }
+    fleet.once(&["--final"]);
     let mut shipped: Vec<_> = fleet.joined().into_values().flatten().collect();
-    let mut logs: Vec<_> = (0..LOGS).map(log).collect();
+    let mut logs: Vec<_> = (0..LOGS).map(log).chain((0..LOGS).map(line)).collect();
     shipped.sort();
     logs.sort();
     assert!(shipped == logs);

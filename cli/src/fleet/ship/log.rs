@@ -48,7 +48,7 @@ pub(super) struct ShippedLog {
     marks: VecDeque<(Place, Identity)>,
     /// Where to go on after a crash.
     pub(super) stored: Option<(Place, Identity)>,
-    /// The file that is read, at the last place where it was marked.
+    /// The file that is read, as it was when it was marked last.
     latest: Option<Identity>,
     /// The file that is read, as one of those that were.
     current: Option<Before>,
@@ -199,10 +199,13 @@ impl ShippedLog {
     /// Opens its file, or the one beside it that it was left in.
     pub(super) fn open(&mut self) -> Result<(), SourceError> {
         let mut follow = Follow::open(&self.path, Until::Polled)?;
-        if let Some(left) = &self.latest
-            && let Some(notice) = follow.resume(left)?
-        {
-            Log::report(&self.path, &notice);
+        if let Some(left) = &self.latest {
+            let notice = follow.resume(left)?;
+            notice.iter().for_each(|notice| Log::report(&self.path, notice));
+            // What was held is read again.
+            if self.place.offset == 0 {
+                follow.seek(0)?;
+            }
         }
         self.cutter.clear();
         (self.follow, self.marked) = (Some(Box::new(follow)), None);
@@ -303,23 +306,21 @@ impl ShippedLog {
 
     /// Marks the place up to which everything was sent, to go on from there.
     fn mark(&mut self) -> Result<(), SourceError> {
+        let is_begun = self.place.offset > 0;
         let is_marked = self.marked.is_some_and(|(place, _)| place == self.place);
-        // An empty beginning is like that of every file.
-        let held = self.cutter.held();
-        if is_marked || (self.place.offset == 0 && held == 0) {
+        // An empty beginning is like that of every file: it is recognised by what is held.
+        let end = if is_begun { self.place.offset } else { self.cutter.held() };
+        if (is_marked && is_begun) || end == 0 {
             return Ok(());
         }
         let Some(follow) = &mut self.follow else { return Ok(()) };
-        let end = if self.place.offset == 0 { held } else { self.place.offset };
         // If it was truncated meanwhile, the next step says so.
         let Some(identity) = follow.identity(end)? else { return Ok(()) };
-        self.current = Some(Before::of(&identity));
-        if self.place.offset == 0 {
-            return Ok(());
-        }
-        self.marks.push_back((self.place, identity));
-        self.latest = Some(identity);
+        (self.current, self.latest) = (Some(Before::of(&identity)), Some(identity));
         self.marked = Some((self.place, Instant::now()));
+        if is_begun {
+            self.marks.push_back((self.place, identity));
+        }
         Ok(())
     }
 

@@ -23,6 +23,9 @@ use super::{
 /// How long a file that may be a log is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many files are named that are not shipped, in a run; a folder may hold thousands.
+const NAMED: usize = 100;
+
 /// A file that may be a log.
 pub(super) struct Candidate {
     since: Instant,
@@ -151,7 +154,12 @@ impl Shipper<'_> {
                 Some(Err(error)) => {
                     candidate.seen = seen;
                     if !std::mem::replace(&mut candidate.is_said, true) {
-                        say(&format!("{error}; it is not shipped"));
+                        self.unshipped += 1;
+                        match self.unshipped {
+                            ..NAMED => say(&format!("{error}; it is not shipped")),
+                            NAMED => say("further files that are not shipped are not named"),
+                            _ => {}
+                        }
                     }
                 }
             }

@@ -40,7 +40,7 @@ pub(super) struct Shipper<'a> {
     checkpoint: Checkpoint,
     /// What the checkpoint holds, or will.
     stored: Logs,
-    /// When it was stored, if anything was changed since; and how long that took.
+    /// Whether it is to be stored, when it was, and after how long it may be again.
     is_changed: bool,
     last_store: Instant,
     interval: Duration,
@@ -55,6 +55,8 @@ pub(super) struct Shipper<'a> {
     /// The logs whose files are open.
     open: HashSet<usize>,
     candidates: HashMap<PathBuf, Candidate>,
+    /// How many files are not shipped, as they are no logs.
+    unshipped: usize,
     /// There are files of which it could not be told yet whether they are logs of their own.
     is_unclear: bool,
     /// When anything last came.
@@ -99,6 +101,7 @@ impl<'a> Shipper<'a> {
             next: 0,
             open: HashSet::new(),
             candidates: HashMap::new(),
+            unshipped: 0,
             is_unclear: false,
             last_change: now,
         }
