@@ -3,6 +3,8 @@
 //! Every message names its source in a header. An event is the JSON of `replay --format events`; one that is longer
 //! than a message may be is several messages in a row, each with the header `part`, as `2/3`.
 
+use std::{borrow::Cow, sync::Arc};
+
 use foldline::{
     conversation::Position,
     ledger::{SourceFacts, kafka::Message},
@@ -42,7 +44,7 @@ pub(crate) struct Reached {
 
 /// A message without its value.
 pub(crate) struct Envelope<'a> {
-    pub(crate) topic: &'a std::sync::Arc<str>,
+    pub(crate) topic: &'a Arc<str>,
     pub(crate) partition: i32,
     pub(crate) key: &'a str,
     pub(crate) source: &'a str,
@@ -84,7 +86,7 @@ impl Joiner {
         &mut self,
         value: &'v [u8],
         part: Option<&str>,
-    ) -> Option<std::borrow::Cow<'v, [u8]>> {
+    ) -> Option<Cow<'v, [u8]>> {
         let Some((index, count)) = part.and_then(|part| part.split_once('/')) else {
             return Some(value.into());
         };
@@ -111,7 +113,7 @@ mod tests {
                 assert!(message.value.len() <= MOST);
                 let part = message.headers.iter().find(|(name, _)| *name == PART);
                 let part = part.map(|(_, part)| part.as_str());
-                joined.extend(joiner.push(&message.value, part).map(|whole| whole.into_owned()));
+                joined.extend(joiner.push(&message.value, part).map(Cow::into_owned));
             });
             assert_eq!(joined, [value], "{length}");
         }

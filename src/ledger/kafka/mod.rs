@@ -14,6 +14,7 @@ mod restore;
 
 use std::{
     collections::HashMap,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -53,7 +54,8 @@ pub struct Place {
 /// A cluster, for the ledgers that a process opens there.
 pub struct Cluster {
     client: ClientConfig,
-    reader: BaseConsumer,
+    /// One reads after the other: a consumer takes half a second until it reads at all.
+    reader: Mutex<BaseConsumer>,
 }
 
 impl Cluster {
@@ -62,7 +64,7 @@ impl Cluster {
     /// # Errors
     /// The configuration is wrong. Nothing is sent yet.
     pub fn new(client: &ClientConfig) -> Result<Self, KafkaLedgerError> {
-        Ok(Self { client: client.clone(), reader: restore::reader(client)? })
+        Ok(Self { client: client.clone(), reader: Mutex::new(restore::reader(client)?) })
     }
 
     /// The checkpoints that are stored at a place, for one who only looks: no owner is fenced, and what it has not
@@ -74,12 +76,16 @@ impl Cluster {
         &self,
         place: &Place,
     ) -> Result<HashMap<SourceName, Checkpoint>, KafkaLedgerError> {
-        let sources = restore::read(&self.reader, place)?.sources.into_iter();
+        let sources = self.read(place)?.sources.into_iter();
         let read = |(source, stored): (SourceName, Stored)| {
             let checkpoint = stored.read(&source)?;
             Ok((source, checkpoint))
         };
         sources.map(read).collect()
+    }
+
+    fn read(&self, place: &Place) -> Result<restore::Restored, KafkaLedgerError> {
+        restore::read(&self.reader.lock().unwrap_or_else(PoisonError::into_inner), place)
     }
 }
 
@@ -152,7 +158,7 @@ impl KafkaLedger {
         let producer: BaseProducer = config.create().map_err(fail)?;
         let fail = KafkaLedgerError::of("take over from the owner before");
         patiently(|| producer.init_transactions(ATTEMPT)).map_err(fail)?;
-        let restore::Restored { sources, marks } = restore::read(&cluster.reader, &place)?;
+        let restore::Restored { sources, marks } = cluster.read(&place)?;
         Ok(Self { producer, place, sources, marks, input: None, has_failed: false })
     }
 

@@ -163,11 +163,10 @@ impl Sink {
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read events".to_owned(), error });
             }
-            Some(Err(error)) => {
-                if !std::mem::replace(&mut self.is_said, true) {
-                    say(&format!("{error}; waiting for the brokers"));
-                }
+            Some(Err(error)) if !std::mem::replace(&mut self.is_said, true) => {
+                say(&format!("{error}; waiting for the brokers"));
             }
+            Some(Err(_)) => {}
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use foldline::{
 use rdkafka::{
     ClientConfig, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},
+    metadata::{MetadataPartition, MetadataTopic},
 };
 
 use crate::error::Error;
@@ -51,7 +52,7 @@ impl Offsets {
         let metadata = consumer.fetch_metadata(Some(topic), PATIENCE).map_err(fail)?;
         let partitions = metadata.topics().iter().filter(|found| found.error().is_none());
         let partitions: BTreeSet<i32> =
-            partitions.flat_map(|found| found.partitions()).map(|found| found.id()).collect();
+            partitions.flat_map(MetadataTopic::partitions).map(MetadataPartition::id).collect();
         if partitions.is_empty() {
             return Err(Error::WrongUse(format!(
                 "there is no topic {topic}; foldline fleet init makes it"

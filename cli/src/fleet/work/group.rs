@@ -9,6 +9,7 @@ use rdkafka::{
     ClientConfig, ClientContext, Statistics,
     consumer::{BaseConsumer, Consumer, ConsumerContext, Rebalance},
     error::KafkaError,
+    topic_partition_list::TopicPartitionListElem,
 };
 
 use crate::error::Error;
@@ -86,7 +87,7 @@ impl ConsumerContext for Group {
         let (Rebalance::Assign(partitions) | Rebalance::Revoke(partitions)) = rebalance else {
             return;
         };
-        let numbers = partitions.elements().iter().map(|each| each.partition()).collect();
+        let numbers = partitions.elements().iter().map(TopicPartitionListElem::partition).collect();
         let change = match rebalance {
             Rebalance::Assign(_) => Change::Given(numbers),
             _ => Change::Taken(numbers),

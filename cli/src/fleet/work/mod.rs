@@ -14,7 +14,9 @@ mod source;
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
+    panic::resume_unwind,
     sync::atomic::{AtomicBool, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -200,7 +202,7 @@ impl Worker {
         match error {
             Error::KafkaLedger(KafkaLedgerError::Damaged { .. }) => return Err(error),
             Error::KafkaLedger(error) => {
-                say(&format!("partition {partition}: {error}; taking it over again"))
+                say(&format!("partition {partition}: {error}; taking it over again"));
             }
             error => return Err(error),
         }
@@ -220,9 +222,22 @@ impl Worker {
             .filter(|(_, at)| **at <= now)
             .map(|(partition, _)| *partition)
             .collect();
-        for partition in due {
-            self.broken.remove(&partition);
-            match self.take_over(partition) {
+        for partition in &due {
+            self.broken.remove(partition);
+        }
+        // Each waits for brokers most of the time.
+        let taken: Vec<_> = thread::scope(|scope| {
+            let take_over = |partition| {
+                let shared = &self.shared;
+                (partition, scope.spawn(move || Lane::take_over(shared, partition)))
+            };
+            let taking: Vec<_> = due.into_iter().map(take_over).collect();
+            let taken = taking.into_iter().map(|(partition, lane)| (partition, lane.join()));
+            taken.collect()
+        });
+        for (partition, lane) in taken {
+            let lane = lane.unwrap_or_else(|panic| resume_unwind(panic));
+            match lane.and_then(|lane| self.begin(partition, lane)) {
                 Ok(lane) => drop(self.lanes.insert(partition, lane)),
                 Err(error) => self.break_off(partition, error)?,
             }
@@ -230,8 +245,8 @@ impl Worker {
         Ok(())
     }
 
-    fn take_over(&self, partition: i32) -> Result<Lane, Error> {
-        let mut lane = Lane::take_over(&self.shared, partition)?;
+    /// Has the logs of a partition read from where they are to be.
+    fn begin(&self, partition: i32, mut lane: Lane) -> Result<Lane, Error> {
         let start = lane.start()?;
         self.consumer.seek(&self.shared.topics.logs, partition, start, SEEK).map_err(|error| {
             let doing = "go to where a partition was left";
