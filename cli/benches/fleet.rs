@@ -158,6 +158,17 @@ fn worked(
     let workers: Vec<_> = (0..workers).map(|_| Worker::start(cluster, &topics)).collect();
     topics.await_last_checkpoints(contents.len());
     let took = begun.elapsed();
+    thread::sleep(Duration::from_millis(1100));
+    for worker in &workers {
+        let figure = |name| worker.figure(&format!("foldline_fleet_{name}"));
+        println!(
+            "  {} pieces, {} commits in {:.2} s, taken over in {:.2} s together",
+            figure("pieces_total"),
+            figure("commits_total"),
+            figure("commit_seconds_total"),
+            figure("restore_seconds")
+        );
+    }
     let peak = workers.iter().map(Worker::peak).max().unwrap();
     (took, peak, topics)
 }
