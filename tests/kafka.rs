@@ -126,7 +126,7 @@ impl Engine for Kafka<'_> {
             partition: Some(0),
             key: source.as_str().into(),
             value: item.clone().into(),
-            headers: vec![("source", source.to_string())],
+            headers: vec![("source", source.as_str().into())],
         };
         items.iter().map(message).collect()
     }

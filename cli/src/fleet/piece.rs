@@ -57,7 +57,11 @@ impl<'a> Piece<'a> {
     /// Reads a message; `None` if it is no piece of a log.
     pub(crate) fn read<M: Message>(message: &'a M) -> Option<Self> {
         let headers = message.headers()?;
-        let header = |name: &str| text(headers, name);
+        let all: Vec<_> = headers.iter().map(|header| (header.key, header.value)).collect();
+        let header = |name: &str| {
+            let (_, value) = all.iter().find(|(key, _)| *key == name)?;
+            std::str::from_utf8((*value)?).ok()
+        };
         Some(Self {
             source: SourceName::from(std::str::from_utf8(message.key()?).ok()?),
             place: header("position")?.parse().ok()?,

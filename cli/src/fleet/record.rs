@@ -47,8 +47,8 @@ pub(crate) struct Envelope<'a> {
     pub(crate) topic: &'a Arc<str>,
     pub(crate) partition: i32,
     pub(crate) key: &'a str,
-    pub(crate) source: &'a str,
-    pub(crate) kind: &'static str,
+    pub(crate) source: &'a Arc<str>,
+    pub(crate) kind: &'a Arc<str>,
 }
 
 impl Envelope<'_> {
@@ -60,7 +60,7 @@ impl Envelope<'_> {
             partition: Some(partition),
             key: key.as_bytes().to_owned(),
             value,
-            headers: vec![(SOURCE, source.to_owned()), (KIND, kind.to_owned())],
+            headers: vec![(SOURCE, source.clone()), (KIND, kind.clone())],
         };
         if value.len() <= MOST {
             return each(message(value));
@@ -68,7 +68,7 @@ impl Envelope<'_> {
         let count = value.len().div_ceil(MOST);
         for (index, part) in value.chunks(MOST).enumerate() {
             let mut message = message(part.to_owned());
-            message.headers.push((PART, format!("{}/{count}", index + 1)));
+            message.headers.push((PART, format!("{}/{count}", index + 1).into()));
             each(message);
         }
     }
@@ -104,15 +104,16 @@ mod tests {
 
     #[test]
     fn what_is_too_long_for_a_message_is_joined_again() {
-        let topic = "events".into();
-        let envelope = Envelope { topic: &topic, partition: 1, key: "k", source: "s", kind: EVENT };
+        let (topic, source, kind) = ("events".into(), "s".into(), EVENT.into());
+        let envelope =
+            Envelope { topic: &topic, partition: 1, key: "k", source: &source, kind: &kind };
         for length in [0, 1, MOST, MOST + 1, 3 * MOST, 3 * MOST + 7] {
             let value: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
             let (mut joiner, mut joined) = (Joiner::default(), Vec::new());
             envelope.enclose(value.clone(), |message| {
                 assert!(message.value.len() <= MOST);
                 let part = message.headers.iter().find(|(name, _)| *name == PART);
-                let part = part.map(|(_, part)| part.as_str());
+                let part = part.map(|(_, part)| &**part);
                 joined.extend(joiner.push(&message.value, part).map(Cow::into_owned));
             });
             assert_eq!(joined, [value], "{length}");

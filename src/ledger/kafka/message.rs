@@ -16,13 +16,15 @@ pub struct Message {
     /// The value.
     pub value: Vec<u8>,
     /// Names and values of its headers.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, Arc<str>)>,
 }
 
 impl Message {
     pub(super) fn headers(&self) -> OwnedHeaders {
-        self.headers.iter().fold(OwnedHeaders::new(), |headers, (key, value)| {
-            headers.insert(Header { key, value: Some(value) })
-        })
+        self.headers
+            .iter()
+            .fold(OwnedHeaders::new_with_capacity(self.headers.len()), |headers, (key, value)| {
+                headers.insert(Header { key, value: Some(&**value) })
+            })
     }
 }

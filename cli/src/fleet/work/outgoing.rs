@@ -26,6 +26,7 @@ pub(super) struct Target {
 pub(super) struct Outgoing {
     target: Arc<Target>,
     source: Arc<str>,
+    kind: Arc<str>,
     memory: Memory,
     patches: Option<PatchStream>,
     messages: Vec<Message>,
@@ -48,7 +49,8 @@ impl Outgoing {
     pub(super) fn new(target: Arc<Target>, source: Arc<str>) -> Self {
         let patches = target.patches.is_some().then(PatchStream::default);
         let memory = Memory::default();
-        Self { target, source, memory, patches, messages: Vec::new(), size: 0 }
+        let kind = EVENT.into();
+        Self { target, source, kind, memory, patches, messages: Vec::new(), size: 0 }
     }
 
     /// How many events there were so far.
@@ -64,10 +66,10 @@ impl Outgoing {
     ) -> Result<(), json::Error> {
         let mut json = Vec::new();
         json::append(&mut json, value)?;
-        let Self { target, source, memory, messages, size, .. } = self;
+        let Self { target, source, kind, memory, messages, size, .. } = self;
         let session = session.or(memory.session.as_ref().map(SessionId::as_str));
         let (partition, key) = (target.partition, session.unwrap_or(source));
-        let envelope = Envelope { topic, partition, key, source, kind: EVENT };
+        let envelope = Envelope { topic, partition, key, source, kind };
         envelope.enclose(json, |message| {
             *size += message.value.len() + MESSAGE;
             messages.push(message);

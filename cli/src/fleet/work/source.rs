@@ -189,8 +189,8 @@ impl Source {
             topic: &self.target.events,
             partition: self.target.partition,
             key: name,
-            source: name,
-            kind: CHECKPOINT,
+            source: &name.into(),
+            kind: &CHECKPOINT.into(),
         };
         let mut json = Vec::new();
         json::append(&mut json, &reached).map_err(|error| self.failure(&error))?;
