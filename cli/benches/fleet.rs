@@ -1,8 +1,8 @@
 //! What a worker costs beside the broker: `cargo bench -p foldline-cli --features kafka --bench fleet`.
 //!
-//! The same logs are folded by one worker and by two, and copied by a bare loop that consumes them, and produces the
-//! very messages that a worker made of them, in transactions of the same size: what is more than that is Foldline's.
-//! Then 10,000 sources: memory, and how long it takes to take them over. `FOLDLINE_FLEET_MB` says how many megabytes
+//! The same logs are folded by a worker, and copied by a bare loop that consumes them, and produces the very messages
+//! that a worker made of them, in transactions of the same size: what is more than that is Foldline's. Both times
+//! begin with the start of the program. Then one worker and two, which wait for the logs. Then 10,000 sources: memory, and how long it takes to take them over. `FOLDLINE_FLEET_MB` says how many megabytes
 //! of logs (128), `FOLDLINE_FLEET_SOURCES` how many sources (10000).
 #![allow(clippy::unwrap_used, clippy::panic, dead_code, missing_docs)]
 
@@ -56,18 +56,23 @@ fn main() {
     for round in 1..=3 {
         let (one, peak, topics) = worked(&cluster, &format!("one-{round}"), &contents, 1);
         let bare = copied(&cluster, &topics, &format!("bare-{round}"));
-        let (two, ..) = worked(&cluster, &format!("two-{round}"), &contents, 2);
         let rate = |time: Duration| {
             let seconds = time.as_secs_f64();
             format!("{:.0} lines/s, {:.1} MB/s", lines as f64 / seconds, mega(bytes) / seconds)
         };
         println!(
-            "round {round}: one worker {one:.2?} ({}), {peak} KiB; bare loop {bare:.2?}: {:.2}x; \
-             two workers {two:.2?} ({}): {:.2}x as fast as one",
+            "round {round}: one worker {one:.2?} ({}), {peak} KiB; bare loop {bare:.2?}: {:.2}x",
             rate(one),
             one.as_secs_f64() / bare.as_secs_f64(),
-            rate(two),
-            one.as_secs_f64() / two.as_secs_f64(),
+        );
+        let [alone, both] = [1, 2].map(|workers| {
+            streamed(&cluster, &format!("streamed-{workers}-{round}"), &contents, workers)
+        });
+        println!(
+            "  while it is sent: one worker {alone:.2?} ({}), two {both:.2?} ({}): {:.2}x as fast",
+            rate(alone),
+            rate(both),
+            alone.as_secs_f64() / both.as_secs_f64(),
         );
     }
     many(&cluster, number("FOLDLINE_FLEET_SOURCES", 10_000));
@@ -118,16 +123,24 @@ impl Worker {
         Self { child: command.spawn().unwrap(), address }
     }
 
-    /// The sum of a figure over all partitions.
-    fn figure(&self, name: &str) -> f64 {
-        let Ok(mut connection) = TcpStream::connect(&self.address) else { return 0.0 };
+    /// A figure of each partition.
+    fn figures(&self, name: &str) -> Vec<f64> {
+        let Ok(mut connection) = TcpStream::connect(&self.address) else { return Vec::new() };
         let mut answer = String::new();
         let asked = write!(connection, "GET /metrics HTTP/1.0\r\n\r\n");
         if asked.and_then(|()| connection.read_to_string(&mut answer)).is_err() {
-            return 0.0;
+            return Vec::new();
         }
         let figures = answer.lines().filter(|line| line.starts_with(name));
-        figures.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+        figures.filter_map(|line| line.rsplit(' ').next()?.parse().ok()).collect()
+    }
+
+    fn figure(&self, name: &str) -> f64 {
+        self.figures(name).iter().sum()
+    }
+
+    fn count(&self, name: &str) -> f64 {
+        self.figures(name).len() as f64
     }
 
     /// The most memory it had, in KiB.
@@ -171,6 +184,22 @@ fn worked(
     }
     let peak = workers.iter().map(Worker::peak).max().unwrap();
     (took, peak, topics)
+}
+
+/// How long workers take that have their partitions when the logs begin to come.
+fn streamed(cluster: &Cluster, prefix: &str, contents: &[Vec<u8>], workers: usize) -> Duration {
+    let topics = Topics::make(&cluster.addresses, prefix, PARTITIONS, 1);
+    let workers: Vec<_> = (0..workers).map(|_| Worker::start(cluster, &topics)).collect();
+    let share = f64::from(PARTITIONS) / workers.len() as f64;
+    while workers.iter().any(|worker| worker.count("foldline_fleet_sources{") != share) {
+        thread::sleep(Duration::from_millis(100));
+    }
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| send(&topics, contents, true));
+        topics.await_last_checkpoints(contents.len());
+    });
+    begun.elapsed()
 }
 
 /// How long it takes to consume the logs and to produce what a worker made of them, and nothing else.

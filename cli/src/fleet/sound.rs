@@ -1,13 +1,19 @@
 //! [`ensure_sound`]: no verb begins with topics that would lose something.
 
+use std::{thread, time::Duration};
+
 use rdkafka::ClientConfig;
 
 use super::{
     connection::Connection,
+    say,
     settings::{Found, Role, judge},
     topics::Topics,
 };
 use crate::error::Error;
+
+/// The time between two questions to brokers that do not answer.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Checks the topics of a fleet, which all must be there. Returns how many partitions each has.
 ///
@@ -25,6 +31,22 @@ pub(super) fn ensure_sound(client: &ClientConfig, topics: &Topics) -> Result<u32
     }
     let partitions = cluster.found.first().map_or(0, |topic| topic.partitions);
     Ok(u32::try_from(partitions).unwrap_or(u32::MAX))
+}
+
+/// The same, as soon as the brokers answer: who is started while they are away need not be started again.
+pub(super) fn await_sound(client: &ClientConfig, topics: &Topics) -> Result<u32, Error> {
+    let mut is_said = false;
+    loop {
+        match ensure_sound(client, topics) {
+            Err(error @ (Error::Unreachable { .. } | Error::Cluster { .. })) => {
+                if !std::mem::replace(&mut is_said, true) {
+                    say(&format!("{error}; waiting for the brokers"));
+                }
+                thread::sleep(PAUSE);
+            }
+            ended => return ended,
+        }
+    }
 }
 
 /// Says which topics are not there.

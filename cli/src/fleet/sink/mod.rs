@@ -7,6 +7,7 @@ mod feed;
 mod offsets;
 
 use std::{
+    net::SocketAddr,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -23,7 +24,12 @@ use self::{
     feed::{Fed, Feed},
     offsets::Offsets,
 };
-use super::{cluster::ClusterArgs, say, sound::ensure_sound};
+use super::{
+    cluster::ClusterArgs,
+    exporter::{Exporter, Family},
+    say,
+    sound::await_sound,
+};
 use crate::{
     distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::EXIT_CODES,
     program::Program, signal::stop_flag,
@@ -46,6 +52,10 @@ pub(crate) struct SinkArgs {
     /// How many seconds to wait while another program writes to the database
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u32,
+
+    /// Answers requests for /metrics at this address, in the text format of Prometheus
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
 }
 
 /// How long to wait for messages.
@@ -61,10 +71,13 @@ pub(crate) fn run(_: &Program, args: &SinkArgs) -> Result<u8, Error> {
     let path = args.database.path()?;
     let mut files = DistinctFiles::default();
     files.database(&path)?;
+    // Until then, signals end the program at once.
+    await_sound(&args.cluster.client()?, &args.cluster.topics())?;
     let stop = stop_flag()?;
     let wait = Duration::from_secs(args.wait.into());
     let mut sink = Sink::open(&args.cluster, &path, wait)?;
     let until = if args.once { Until::Stored } else { Until::Stopped };
+    sink.exporter = args.metrics.map(Exporter::start).transpose()?;
     sink.run(&stop, until, || {})?;
     let gaps = sink.gaps;
     let Receipt { sessions, entries, .. } = sink.close()?;
@@ -91,6 +104,9 @@ pub(crate) struct Sink {
     pending_size: usize,
     since: Option<Instant>,
     receipt: Receipt,
+    exporter: Option<Exporter>,
+    commits: u64,
+    committing: Duration,
     /// Sources whose events do not go on where the database stands.
     gaps: u64,
     is_said: bool,
@@ -99,7 +115,6 @@ pub(crate) struct Sink {
 impl Sink {
     pub(crate) fn open(cluster: &ClusterArgs, path: &Path, wait: Duration) -> Result<Self, Error> {
         let client = cluster.client()?;
-        ensure_sound(&client, &cluster.topics())?;
         let mut database = Database::open_sound(path, wait)?;
         let (consumer, offsets) =
             Offsets::assign(&client, &cluster.topics().events, &mut database)?;
@@ -112,6 +127,9 @@ impl Sink {
             pending_size: 0,
             since: None,
             receipt: Receipt::default(),
+            exporter: None,
+            commits: 0,
+            committing: Duration::ZERO,
             gaps: 0,
             is_said: false,
         })
@@ -128,6 +146,7 @@ impl Sink {
             self.step()?;
             if self.is_due() {
                 self.commit()?;
+                self.publish();
                 stored();
             }
             if until == Until::Stored && self.offsets.is_at_end() {
@@ -171,6 +190,26 @@ impl Sink {
         Ok(())
     }
 
+    fn publish(&self) {
+        let Some(exporter) = &self.exporter else { return };
+        let next = |name, help, value: u64| Family::one(name, help, value as f64);
+        exporter.publish(&[
+            Family::by_partition(
+                "foldline_sink_next_offset",
+                "The event that is stored next",
+                self.offsets.stored(),
+            ),
+            next("foldline_sink_entries_total", "Entries that were stored", self.receipt.entries),
+            next("foldline_sink_commits_total", "Transactions", self.commits),
+            Family::one(
+                "foldline_sink_commit_seconds_total",
+                "How long they took together",
+                self.committing.as_secs_f64(),
+            ),
+            next("foldline_sink_gaps_total", "Stretches whose beginning is missing", self.gaps),
+        ]);
+    }
+
     fn is_due(&self) -> bool {
         self.since.is_some_and(|since| since.elapsed() >= INTERVAL) || self.pending_size >= SIZE
     }
@@ -183,6 +222,7 @@ impl Sink {
 
     /// Commits rows, and the offsets behind their events.
     fn commit(&mut self) -> Result<(), Error> {
+        let begun = Instant::now();
         self.since = None;
         self.pending_size = 0;
         let mut commits = std::mem::take(&mut self.pending);
@@ -195,6 +235,8 @@ impl Sink {
                 Ok(receipt) => {
                     self.receipt.add(receipt);
                     self.offsets.committed();
+                    self.commits += 1;
+                    self.committing += begun.elapsed();
                     return Ok(());
                 }
                 // The others are stored all the same; its events wait until somebody looks at them.

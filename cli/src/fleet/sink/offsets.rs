@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use foldline::{
@@ -18,14 +18,19 @@ use rdkafka::{
 
 use crate::error::Error;
 
-/// How long the brokers may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the brokers may be away.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long one of them may take to answer.
+const ATTEMPT: Duration = Duration::from_secs(5);
 
 /// The offsets of the messages that come next.
 #[derive(Default)]
 pub(super) struct Offsets {
     topic: String,
     partitions: BTreeSet<i32>,
+    /// Those that are committed.
+    stored: BTreeMap<i32, i64>,
     /// Those that are not committed yet.
     reached: BTreeMap<i32, i64>,
     /// The partitions that were read to their end.
@@ -49,7 +54,13 @@ impl Offsets {
             .set("auto.offset.reset", "earliest")
             .set("isolation.level", "read_committed");
         let consumer: BaseConsumer = config.create().map_err(fail)?;
-        let metadata = consumer.fetch_metadata(Some(topic), PATIENCE).map_err(fail)?;
+        let begun = Instant::now();
+        let metadata = loop {
+            match consumer.fetch_metadata(Some(topic), ATTEMPT) {
+                Err(_) if begun.elapsed() < PATIENCE => {}
+                metadata => break metadata.map_err(fail)?,
+            }
+        };
         let partitions = metadata.topics().iter().filter(|found| found.error().is_none());
         let partitions: BTreeSet<i32> =
             partitions.flat_map(MetadataTopic::partitions).map(MetadataPartition::id).collect();
@@ -93,7 +104,12 @@ impl Offsets {
 
     /// What was to be committed is.
     pub(super) fn committed(&mut self) {
-        self.reached.clear();
+        self.stored.append(&mut self.reached);
+    }
+
+    /// The offsets of the events that are stored next, of what was read in this run.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
+        self.stored.iter().map(|(partition, next)| (*partition, *next as f64))
     }
 }
 

@@ -33,7 +33,7 @@ use self::{
     group::{Change, Group},
     lane::{Counts, Lane, Shared},
 };
-use super::{cluster::ClusterArgs, exporter::Exporter, say, sound::ensure_sound};
+use super::{cluster::ClusterArgs, exporter::Exporter, say, sound::await_sound};
 use crate::{error::Error, exit, options::EXIT_CODES, program::Program, signal::stop_flag};
 
 /// The options of `foldline work`.
@@ -72,7 +72,7 @@ const PUBLISH: Duration = Duration::from_secs(1);
 pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
-    ensure_sound(&client, &topics)?;
+    await_sound(&client, &topics)?;
     let stop = stop_flag()?;
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
     let consumer = Group::join(&client, &group, &topics.logs)?;
