@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -12,6 +13,7 @@ use foldline::{
         CommitError, Ledger, Mark, SourceName,
         kafka::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
     },
+    transduce::Fault,
 };
 use rdkafka::{Message, Offset, consumer::ConsumerGroupMetadata};
 
@@ -57,8 +59,8 @@ pub(super) struct Lane {
     ledger: KafkaLedger,
     target: Arc<Target>,
     sources: HashMap<SourceName, Open>,
-    /// Those of formats that have no executor here.
-    unknown: HashSet<SourceName>,
+    /// Those that this worker does not fold.
+    refused: HashSet<SourceName>,
     /// Those that were changed since the last commit, in the order of their first change.
     touched: Vec<SourceName>,
     /// The next message.
@@ -136,7 +138,7 @@ impl Lane {
             ledger,
             target,
             sources: HashMap::new(),
-            unknown: HashSet::new(),
+            refused: HashSet::new(),
             touched: Vec::new(),
             next: None,
             batch: Batch::default(),
@@ -170,56 +172,79 @@ impl Lane {
         self.counts.pieces += 1;
         self.counts.bytes += piece.bytes.len() as u64;
         self.batch.bytes += piece.bytes.len();
+        if self.refused.contains(&piece.source) {
+            self.counts.gaps += 1;
+            return Ok(());
+        }
+        // Executors of other crates may panic. Nothing of a source outlives its panic but what is committed.
+        match catch_unwind(AssertUnwindSafe(|| self.fold(shared, &piece, offset))) {
+            Ok(folded) => folded,
+            Err(panic) => {
+                let Piece { source, path, place, .. } = &piece;
+                let fault = Fault::of(&*panic);
+                say(&format!(
+                    "{source} ({path}), at {place}: {fault}; nothing more of it is folded"
+                ));
+                self.sources.remove(source);
+                self.refuse(&piece);
+                Ok(())
+            }
+        }
+    }
+
+    /// Folds a piece.
+    fn fold(&mut self, shared: &Shared, piece: &Piece<'_>, offset: i64) -> Result<(), Error> {
         let Self { ledger, sources, touched, target, commits, .. } = self;
-        if !sources.contains_key(&piece.source) {
-            let stored = ledger.load(&piece.source)?;
-            let Some(source) = Source::open(&shared.program, target, &piece, stored)? else {
-                self.counts.gaps += 1;
-                if self.unknown.insert(piece.source.clone()) {
-                    let Piece { source, path, format, .. } = &piece;
-                    say(&format!(
-                        "{source} ({path}): this worker does not know the format {format:?}, and folds \
-                         nothing of it; ship it again to newer workers"
-                    ));
-                }
+        let Piece { source: name, path, place, .. } = piece;
+        if !sources.contains_key(name) {
+            let stored = ledger.load(name)?;
+            let Some(source) = Source::open(&shared.program, target, piece, stored)? else {
+                let format = piece.format;
+                say(&format!(
+                    "{name} ({path}): this worker does not know the format {format:?}, and folds nothing \
+                     of it; ship it again to newer workers"
+                ));
+                self.refuse(piece);
                 return Ok(());
             };
             let open = Open { source, used: *commits, is_told: false, is_touched: false };
-            sources.insert(piece.source.clone(), open);
+            sources.insert(name.clone(), open);
         }
-        let Some(open) = sources.get_mut(&piece.source) else { return Ok(()) };
+        let Some(open) = sources.get_mut(name) else { return Ok(()) };
         open.used = *commits;
         let before = open.source.pending_size();
-        match open.source.take(&piece, offset)? {
+        let taken = open.source.take(piece, offset)?;
+        let is_told = open.is_told;
+        match taken {
             Taken::Folded => {
-                if !std::mem::replace(&mut open.is_touched, true) {
-                    touched.push(piece.source.clone());
-                }
                 open.is_told = false;
+                if !std::mem::replace(&mut open.is_touched, true) {
+                    touched.push(name.clone());
+                }
                 self.batch.size += open.source.pending_size().saturating_sub(before);
             }
             Taken::Known => self.counts.known += 1,
-            Taken::Gap(expected) => {
+            Taken::Gap(_) | Taken::Late => {
+                open.is_told = true;
                 self.counts.gaps += 1;
-                if !std::mem::replace(&mut open.is_told, true) {
-                    say(&format!(
-                        "{} ({}): bytes from {expected} to {} are missing; what follows is not folded \
-                         until they are shipped again",
-                        piece.source, piece.path, piece.place
-                    ));
-                }
-            }
-            Taken::Late => {
-                self.counts.gaps += 1;
-                if !std::mem::replace(&mut open.is_told, true) {
-                    say(&format!(
-                        "{} ({}): it was declared complete, and goes on; that is not folded",
-                        piece.source, piece.path
-                    ));
-                }
             }
         }
+        match taken {
+            Taken::Gap(expected) if !is_told => say(&format!(
+                "{name} ({path}): bytes from {expected} to {place} are missing; what follows is not folded \
+                 until they are shipped again"
+            )),
+            Taken::Late if !is_told => say(&format!(
+                "{name} ({path}): it was declared complete, and goes on; that is not folded"
+            )),
+            _ => {}
+        }
         Ok(())
+    }
+
+    fn refuse(&mut self, piece: &Piece<'_>) {
+        self.refused.insert(piece.source.clone());
+        self.counts.gaps += 1;
     }
 
     pub(super) fn counts(&self) -> Counts {
