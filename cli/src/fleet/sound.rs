@@ -1,6 +1,10 @@
 //! [`ensure_sound`]: no verb begins with topics that would lose something.
 
-use std::{thread, time::Duration};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
 
 use rdkafka::ClientConfig;
 
@@ -34,9 +38,14 @@ pub(super) fn ensure_sound(client: &ClientConfig, topics: &Topics) -> Result<u32
 }
 
 /// The same, as soon as the brokers answer: who is started while they are away need not be started again.
-pub(super) fn await_sound(client: &ClientConfig, topics: &Topics) -> Result<u32, Error> {
+/// `false` if the program is told to end meanwhile.
+pub(super) fn await_sound(
+    client: &ClientConfig,
+    topics: &Topics,
+    stop: &AtomicBool,
+) -> Result<bool, Error> {
     let mut is_said = false;
-    loop {
+    while !stop.load(Ordering::Relaxed) {
         match ensure_sound(client, topics) {
             Err(error @ (Error::Unreachable { .. } | Error::Cluster { .. })) => {
                 if !std::mem::replace(&mut is_said, true) {
@@ -44,9 +53,10 @@ pub(super) fn await_sound(client: &ClientConfig, topics: &Topics) -> Result<u32,
                 }
                 thread::sleep(PAUSE);
             }
-            ended => return ended,
+            ended => return ended.map(|_| true),
         }
     }
+    Ok(false)
 }
 
 /// Says which topics are not there.

@@ -71,9 +71,10 @@ pub(crate) fn run(_: &Program, args: &SinkArgs) -> Result<u8, Error> {
     let path = args.database.path()?;
     let mut files = DistinctFiles::default();
     files.database(&path)?;
-    // Until then, signals end the program at once.
-    await_sound(&args.cluster.client()?, &args.cluster.topics())?;
     let stop = stop_flag()?;
+    if !await_sound(&args.cluster.client()?, &args.cluster.topics(), &stop)? {
+        return Ok(exit::FINE);
+    }
     let wait = Duration::from_secs(args.wait.into());
     let mut sink = Sink::open(&args.cluster, &path, wait)?;
     let until = if args.once { Until::Stored } else { Until::Stopped };

@@ -72,8 +72,10 @@ const PUBLISH: Duration = Duration::from_secs(1);
 pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
-    await_sound(&client, &topics)?;
     let stop = stop_flag()?;
+    if !await_sound(&client, &topics, &stop)? {
+        return Ok(exit::FINE);
+    }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
     let consumer = Group::join(&client, &group, &topics.logs)?;
     let shared = Shared {
