@@ -18,10 +18,10 @@ use foldline::{
     },
 };
 use rdkafka::{
-    ClientConfig,
+    ClientConfig, Offset, TopicPartitionList,
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
-    consumer::{BaseConsumer, Consumer},
+    consumer::{BaseConsumer, CommitMode, Consumer},
     producer::{BaseProducer, BaseRecord, Producer},
 };
 
@@ -215,7 +215,6 @@ fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
         consumer.poll(Duration::from_millis(10));
         assert!(begun.elapsed() < Duration::from_secs(60), "no partition was given");
     }
-    ledger.with_input(consumer.group_metadata().unwrap(), place("foldline.logs"));
     let commit = Commit {
         source: source.into(),
         expected: None,
@@ -229,6 +228,9 @@ fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
     };
     let mark = Mark { name: kafka::INPUT.to_owned(), state: Json::of(&offset).unwrap() };
     ledger.commit(&[commit], &[mark]).unwrap();
+    let mut told = TopicPartitionList::new();
+    told.add_partition_offset("foldline.logs", 1, Offset::Offset(offset as i64)).unwrap();
+    consumer.commit(&told, CommitMode::Sync).unwrap();
     consumer
 }
 

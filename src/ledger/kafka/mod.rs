@@ -1,8 +1,8 @@
 //! [`KafkaLedger`]: the commit rule on Apache Kafka, and what speaks its protocol.
 //!
 //! A commit is one transaction: messages of the outputs, the states of the sources to a compacted topic, and the
-//! input offset, all of them or none (KIP-98, KIP-447). Readers with `isolation.level=read_committed` see nothing
-//! of a transaction that was not committed.
+//! input offset as a mark beside them, all of them or none (KIP-98). Readers with
+//! `isolation.level=read_committed` see nothing of a transaction that was not committed.
 //!
 //! The broker compares no positions. There is one owner of a partition of states at a time, by its
 //! `transactional.id`: opening the ledger fences the owner before, aborts what it has begun, and reads the states
@@ -19,8 +19,8 @@ use std::{
 };
 
 use rdkafka::{
-    ClientConfig, Offset, TopicPartitionList,
-    consumer::{BaseConsumer, ConsumerGroupMetadata},
+    ClientConfig,
+    consumer::BaseConsumer,
     error::{KafkaError, RDKafkaErrorCode},
     message::{Header, OwnedHeaders},
     producer::{BaseProducer, BaseRecord, Producer},
@@ -39,7 +39,7 @@ const ATTEMPT: Duration = Duration::from_secs(10);
 /// How many bytes of a state are one message: brokers take a mebibyte, unless told otherwise.
 const PART: usize = 900 << 10;
 
-/// The name of the [`Mark`] that is the input offset, see [`KafkaLedger::with_input`].
+/// The name of the [`Mark`] that is the offset of the next message of the input.
 pub const INPUT: &str = "input";
 
 /// The part of a topic that a ledger keeps its states in.
@@ -104,8 +104,6 @@ pub struct KafkaLedger {
     place: Place,
     sources: HashMap<SourceName, Stored>,
     marks: HashMap<String, Json>,
-    /// The group and the topic whose offsets are committed, too.
-    input: Option<(ConsumerGroupMetadata, Place)>,
     has_failed: bool,
 }
 
@@ -159,16 +157,7 @@ impl KafkaLedger {
         let fail = KafkaLedgerError::of("take over from the owner before");
         patiently(|| producer.init_transactions(ATTEMPT)).map_err(fail)?;
         let restore::Restored { sources, marks } = cluster.read(&place)?;
-        Ok(Self { producer, place, sources, marks, input: None, has_failed: false })
-    }
-
-    /// The same ledger, which commits the offset of an input with its outputs: a [`Mark`] with the name
-    /// [`INPUT`] is the offset of the next message there, for this group of consumers. A member that the group
-    /// has shut out cannot commit any more.
-    ///
-    /// Call it again whenever the group's metadata changes.
-    pub fn with_input(&mut self, group: ConsumerGroupMetadata, place: Place) {
-        self.input = Some((group, place));
+        Ok(Self { producer, place, sources, marks, has_failed: false })
     }
 
     /// The names of the sources that are known.
@@ -199,7 +188,6 @@ impl KafkaLedger {
     /// Runs a transaction of what `send` sends.
     fn transact(
         &mut self,
-        offset: Option<i64>,
         send: impl FnOnce(&Self) -> Result<(), KafkaError>,
     ) -> Result<(), KafkaLedgerError> {
         if self.has_failed {
@@ -209,7 +197,7 @@ impl KafkaLedger {
         self.has_failed = true;
         let fail = KafkaLedgerError::of;
         self.producer.begin_transaction().map_err(fail("begin a transaction"))?;
-        let ended = self.send_and_commit(offset, send);
+        let ended = self.send_and_commit(send);
         if ended.is_err() {
             // One that is fenced has nothing to abort, and what is left of one is aborted by the next owner.
             let _ = self.producer.abort_transaction(ATTEMPT);
@@ -221,19 +209,10 @@ impl KafkaLedger {
 
     fn send_and_commit(
         &self,
-        offset: Option<i64>,
         send: impl FnOnce(&Self) -> Result<(), KafkaError>,
     ) -> Result<(), KafkaLedgerError> {
         let fail = KafkaLedgerError::of;
         send(self).map_err(fail("send messages"))?;
-        if let (Some(offset), Some((group, place))) = (offset, &self.input) {
-            let mut offsets = TopicPartitionList::new();
-            offsets
-                .add_partition_offset(&place.topic, place.partition, Offset::Offset(offset))
-                .map_err(fail("name the input"))?;
-            patiently(|| self.producer.send_offsets_to_transaction(&offsets, group, ATTEMPT))
-                .map_err(fail("commit the offset of the input"))?;
-        }
         self.flush().map_err(fail("send messages"))?;
         patiently(|| self.producer.commit_transaction(ATTEMPT)).map_err(fail("commit"))
     }
@@ -340,9 +319,7 @@ impl Ledger for KafkaLedger {
             })?;
             states.push((source, checkpoint.position, json));
         }
-        let offset = beside.iter().find(|mark| mark.name == INPUT);
-        let offset = offset.and_then(|mark| mark.state.get().parse().ok());
-        self.transact(offset, |ledger| {
+        self.transact(|ledger| {
             for message in commits.iter().flat_map(|commit| &commit.output) {
                 ledger.send(message)?;
             }
@@ -369,7 +346,7 @@ impl Ledger for KafkaLedger {
         let Some(parts) = self.sources.get(source).map(|stored| stored.parts) else {
             return Ok(false);
         };
-        self.transact(None, |ledger| {
+        self.transact(|ledger| {
             (0..parts).try_for_each(|index| ledger.remove(&restore::key_of_part(source, index)))
         })?;
         self.sources.remove(source);

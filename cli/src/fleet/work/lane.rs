@@ -15,7 +15,7 @@ use foldline::{
     },
     transduce::Fault,
 };
-use rdkafka::{Message, Offset, consumer::ConsumerGroupMetadata};
+use rdkafka::{Message, Offset};
 
 use super::{
     outgoing::Target,
@@ -268,13 +268,9 @@ impl Lane {
         *bytes >= BYTES || *size >= SIZE || since.is_some_and(|since| since.elapsed() >= longest)
     }
 
-    /// Commits what was folded: messages, states and the input offset.
-    pub(super) fn commit(
-        &mut self,
-        shared: &Shared,
-        group: Option<ConsumerGroupMetadata>,
-    ) -> Result<(), Error> {
-        let Some(next) = self.next.filter(|_| self.batch.since.is_some()) else { return Ok(()) };
+    /// Commits what was folded: messages, states and the input offset. Returns the offset, if anything was.
+    pub(super) fn commit(&mut self) -> Result<Option<i64>, Error> {
+        let Some(next) = self.next.filter(|_| self.batch.since.is_some()) else { return Ok(None) };
         let begun = Instant::now();
         let mut commits = Vec::new();
         for name in self.touched.drain(..) {
@@ -285,10 +281,6 @@ impl Lane {
         // A line that is not complete is read again, from its first message on.
         let open = self.sources.values().filter_map(|open| open.source.begun()).min();
         let next = open.map_or(next, |open| open.min(next));
-        if let Some(group) = group {
-            let (topic, partition) = (shared.topics.logs.clone(), self.partition);
-            self.ledger.with_input(group, Place { topic, partition });
-        }
         let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
         let mark = Mark { name: INPUT.to_owned(), state };
         self.ledger.commit(&commits, &[mark]).map_err(|error| match error {
@@ -302,7 +294,7 @@ impl Lane {
         self.counts.committing += begun.elapsed();
         self.counts.sources = self.ledger.sources().count();
         self.forget_idle();
-        Ok(())
+        Ok(Some(next))
     }
 
     /// Drops the sources that were idle for longest, if there are many.

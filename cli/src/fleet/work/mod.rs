@@ -23,8 +23,8 @@ use std::{
 use clap::Args;
 use foldline::ledger::kafka::{Cluster, KafkaLedgerError};
 use rdkafka::{
-    Message,
-    consumer::{BaseConsumer, Consumer},
+    Message, Offset, TopicPartitionList,
+    consumer::{BaseConsumer, CommitMode, Consumer},
     error::KafkaError,
 };
 
@@ -190,12 +190,27 @@ impl Worker {
         let due: BTreeSet<i32> = due.map(|(partition, _)| *partition).collect();
         for partition in due {
             let Some(lane) = self.lanes.get_mut(&partition) else { continue };
-            let group = self.consumer.group_metadata();
-            if let Err(error) = lane.commit(&self.shared, group) {
-                self.break_off(partition, error)?;
+            match lane.commit() {
+                Ok(Some(next)) => self.tell_group(partition, next),
+                Ok(None) => {}
+                Err(error) => self.break_off(partition, error)?,
             }
         }
         Ok(())
+    }
+
+    /// Tells the group how far a partition was folded, for those who ask how much waits. Nothing depends on it: the
+    /// offset that counts is in the transaction, as a mark of the ledger. (A transaction can commit offsets of a group,
+    /// too, but librdkafka waits for ever for that when the group's coordinator is lost at the wrong moment.)
+    fn tell_group(&self, partition: i32, next: i64) {
+        let mut offsets = TopicPartitionList::new();
+        let topic = &self.shared.topics.logs;
+        let told = offsets
+            .add_partition_offset(topic, partition, Offset::Offset(next))
+            .and_then(|()| self.consumer.commit(&offsets, CommitMode::Async));
+        if let Err(error) = told {
+            tracing::debug!(%error, partition, "the group does not know how far it was folded");
+        }
     }
 
     /// A partition failed: nothing of it is believed any more. It is taken over anew, unless it belongs to another
