@@ -1,7 +1,6 @@
-//! What executors say about files: paths below the session's directory, and diffs.
+//! What executors say about files: paths below the session's directory, and changes.
 
-use similar::TextDiff;
-
+use super::diff::unified_diff;
 use crate::conversation::{FileChange, Text};
 
 /// The path relative to `cwd` where it lies below it; otherwise as it is.
@@ -14,37 +13,6 @@ pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
         (!rest.is_empty()).then_some(rest)
     });
     Text::from(below.unwrap_or(path))
-}
-
-/// The change from `old` to `new` in unified format, without file headers: it begins with its first
-/// `@@` line. The line numbers are those of the two texts.
-///
-/// Of texts with very many lines the one is taken out and the other put in: finding what they have in
-/// common takes time that grows with the square of their difference.
-pub fn unified_diff(old: &str, new: &str) -> Text {
-    const MAX_LINES: usize = 1 << 13;
-    let lines = old.lines().count().saturating_add(new.lines().count());
-    if lines > MAX_LINES && old != new {
-        return whole_diff(old, new);
-    }
-    let diff = TextDiff::from_lines(old, new);
-    Text::from(diff.unified_diff().context_radius(3).missing_newline_hint(false).to_string())
-}
-
-fn whole_diff(old: &str, new: &str) -> Text {
-    let range = |text: &str| match text.lines().count() {
-        0 => "0,0".to_owned(),
-        lines => format!("1,{lines}"),
-    };
-    let mut diff = format!("@@ -{} +{} @@\n", range(old), range(new));
-    for (sign, text) in [('-', old), ('+', new)] {
-        for line in text.lines() {
-            diff.push(sign);
-            diff.push_str(line);
-            diff.push('\n');
-        }
-    }
-    Text::from(diff)
 }
 
 /// A replacement of one part of a file by another, as edit tools are given it.
@@ -182,16 +150,6 @@ mod tests {
         assert_eq!(relative_path("/home/me/project", cwd), "/home/me/project");
         assert_eq!(relative_path("C:\\work\\a.rs", Some("C:\\work\\")), "a.rs");
         assert_eq!(relative_path("a.rs", None), "a.rs");
-    }
-
-    #[test]
-    fn a_diff_begins_with_its_hunk() {
-        assert_eq!(unified_diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
-        assert_eq!(unified_diff("x", "y"), "@@ -1 +1 @@\n-x\n+y\n");
-        assert_eq!(unified_diff("same", "same"), "");
-        let (old, new) = ("a\n".repeat(9000), "b\n".repeat(3));
-        let expected = format!("@@ -1,9000 +1,3 @@\n{}+b\n+b\n+b\n", "-a\n".repeat(9000));
-        assert_eq!(unified_diff(&old, &new), *expected);
     }
 
     #[test]

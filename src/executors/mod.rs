@@ -17,6 +17,7 @@ mod context;
 pub mod copilot;
 pub mod cursor;
 mod dialect;
+pub mod diff;
 pub mod droid;
 mod erased;
 mod evidence;

@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use similar::TextDiff;
+use crate::executors::diff::unified_diff;
 
 /// The laws that every reducer, emitter and ledger of this crate keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -184,7 +184,7 @@ const WIDEST: usize = 160;
 fn write_diff(f: &mut fmt::Formatter<'_>, one: &Side, two: &Side) -> fmt::Result {
     write!(f, "\n--- {}\n+++ {}", one.name, two.name)?;
     let (one, two) = (wrapped(&one.value), wrapped(&two.value));
-    let text = TextDiff::from_lines(&one, &two).unified_diff().context_radius(3).to_string();
+    let text = unified_diff(&one, &two).decode().into_owned();
     write_lines(f, "", &text)
 }
 
