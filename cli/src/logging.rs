@@ -3,19 +3,25 @@
 use std::io::{self, Write};
 
 use foldline::emitters::terminal::neutralise_line;
+use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Logs to standard error what `RUST_LOG` selects; without it, nothing.
 pub(super) fn log_to_stderr() {
-    if std::env::var_os("RUST_LOG").is_none() {
-        return;
-    }
-    // Fails if the embedding program has set a subscriber already.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+    let Some(wanted) = std::env::var_os("RUST_LOG") else { return };
+    let selected = match wanted.to_string_lossy().parse::<Targets>() {
+        Ok(selected) => selected,
+        Err(error) => {
+            let shown = wanted.to_string_lossy();
+            eprintln!("foldline: RUST_LOG={} is ignored: {error}", neutralise_line(&shown));
+            return;
+        }
+    };
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(|| Neutral(io::stderr()))
         // Colours could not be told from control sequences of a log.
-        .with_ansi(false)
-        .try_init();
+        .with_ansi(false);
+    // Fails if the embedding program has set a subscriber already.
+    let _ = tracing_subscriber::registry().with(lines.with_filter(selected)).try_init();
 }
 
 /// Writes each event as one line that does not act on a terminal, whatever is in it of a log.

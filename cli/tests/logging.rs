@@ -58,3 +58,15 @@ fn every_verb_says_what_it_reads() {
         let _ = fs::remove_file(&journal);
     }
 }
+
+#[test]
+fn a_selection_that_is_not_understood_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    fs::write(&log, LOG).unwrap();
+    let mut command = foldline();
+    command.env("RUST_LOG", "foldline=loud").arg("replay").arg(&log).args(["--executor", "droid"]);
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("foldline: RUST_LOG=foldline=loud is ignored: "), "{stderr}");
+}
