@@ -14,7 +14,10 @@ mod scan;
 mod unescape;
 mod word;
 
-use std::fmt::{self, Write};
+use std::{
+    fmt::{self, Write},
+    io,
+};
 
 use serde::{Serialize, Serializer, ser};
 
@@ -52,6 +55,25 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
+/// Writes `value` as JSON for people: a line for each field and item, indented by two spaces.
+///
+/// # Errors
+/// As for [`append`], and those of the writer.
+pub fn write_pretty(out: &mut dyn io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    // The writer has no type of its own, so that each value is compiled once, not once for each writer.
+    Ok(serde_json::to_writer_pretty(out, value)?)
+}
+
+/// `value` as JSON for people, see [`write_pretty`].
+///
+/// # Errors
+/// As for [`append`].
+pub fn to_string_pretty(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
+    let mut out = Vec::new();
+    write_pretty(&mut out, value).map_err(ser::Error::custom)?;
+    String::from_utf8(out).map_err(ser::Error::custom)
+}
+
 /// Whether a string needs escapes in JSON.
 pub(crate) fn needs_escape(text: &str) -> bool {
     escape::find_special(text.as_bytes()).is_some()
@@ -81,7 +103,7 @@ impl ser::Error for Error {
     }
 }
 
-impl From<Error> for std::io::Error {
+impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::other(error)
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use foldline::json;
 use jiff::{Timestamp, tz::TimeZone};
 use rusqlite::{Connection, Params, types::ValueRef};
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -252,7 +253,7 @@ impl Serialize for Object<'_> {
 
 /// Writes a value as JSON, with a line end.
 pub(super) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
+    json::write_pretty(out, value)?;
     out.write_all(b"\n")
 }
 

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 use foldline::{
     conversation::{Conversation, DomainEvent},
     emitters::{html::Page, markdown::Markdown},
+    json,
     pricing::Prices,
     transduce::{Batch, Emitter},
 };
@@ -42,7 +43,7 @@ impl Document {
     pub(super) fn render(
         mut self,
         redacted: &BTreeMap<&'static str, u64>,
-    ) -> serde_json::Result<String> {
+    ) -> Result<String, json::Error> {
         let note = note(redacted);
         match &mut self {
             Self::Html(page) => note.into_iter().for_each(|note| page.set_note(note)),
@@ -53,11 +54,11 @@ impl Document {
             Self::Html(page) => page.render(),
             Self::Markdown(document) => document.render(),
             Self::Json(conversation) if redacted.is_empty() => {
-                serde_json::to_string_pretty(&conversation)? + "\n"
+                json::to_string_pretty(&conversation)? + "\n"
             }
             Self::Json(conversation) => {
                 let document = Redacted { conversation: &conversation, redacted };
-                serde_json::to_string_pretty(&document)? + "\n"
+                json::to_string_pretty(&document)? + "\n"
             }
         })
     }

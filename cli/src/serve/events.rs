@@ -20,7 +20,7 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use foldline::conversation::Outcome;
+use foldline::{conversation::Outcome, json};
 use futures_util::stream::unfold;
 use tokio::{
     sync::watch,
@@ -102,12 +102,12 @@ impl View {
             Self::Page => {
                 let entries = Window::of(document.shown()).feed(None).concat();
                 drop(document);
-                serde_json::to_string(&entries)
+                json::to_string(&entries)
             }
             Self::Patches => {
                 let conversation = document.conversation.clone();
                 drop(document);
-                serde_json::to_string(&conversation)
+                json::to_string(&conversation)
             }
         };
         // Strings and entries always have a JSON form.

@@ -12,6 +12,7 @@ use std::{
 use foldline::{
     conversation::{DomainEvent, EntryIdx, Located, Position},
     emitters::{html::HtmlEmitter, patch::PatchStream},
+    json,
     processor::DEFAULT_MAX_LINE,
     source::Step,
     transduce::{Batch, Emitter},
@@ -101,8 +102,8 @@ impl Emitter<Located<DomainEvent>, Infallible> for Collect {
                 line: String::new(),
                 name: event.item.name(),
                 // Events and patches always have a JSON form.
-                event: serde_json::to_string_pretty(&event.item).unwrap_or_default(),
-                patch: patch.and_then(|it| serde_json::to_string_pretty(&it.patch).ok()),
+                event: json::to_string_pretty(&event.item).unwrap_or_default(),
+                patch: patch.and_then(|it| json::to_string_pretty(&it.patch).ok()),
             });
         }
         Batch::EMPTY

@@ -91,7 +91,7 @@ use super::{
     time::Timestamp,
     warning_kind::WarningKind,
 };
-use crate::transduce::Batch;
+use crate::{json, transduce::Batch};
 
 /// A tool's result in the form of one executor.
 pub trait CallResult {
@@ -520,7 +520,7 @@ fn complete_duration(tool: &mut ToolUse, begun: Option<Timestamp>, ended: Option
 
 fn reject_duplicate_call(id: CorrId, entry: &NormalizedEntry, events: &mut Batch<DomainEvent>) {
     let message = format!("a second call came with the id {id}; the first one counts");
-    let content = serde_json::to_string(entry).unwrap_or_default();
+    let content = json::to_string(entry).unwrap_or_default();
     let warning = Warning::new(WarningKind::DuplicateCall, message).call(id);
     events.extend(warning.keeping(content, entry.timestamp));
 }

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::conversation::{Digest, DomainEvent};
+use crate::{
+    conversation::{Digest, DomainEvent},
+    json,
+};
 
 /// The largest integer up to which a double holds every one.
 pub(super) const MAX_SAFE: u64 = (1 << 53) - 1;
@@ -33,7 +36,7 @@ pub fn canonical_json(json: &str) -> serde_json::Result<String> {
 /// digested as it stands.
 pub fn event_digest(event: &DomainEvent) -> Digest {
     // Events always have a JSON form, so the fallback is never taken.
-    let json = serde_json::to_string(event).unwrap_or_default();
+    let json = json::to_string(event).unwrap_or_default();
     match canonical_json(&json) {
         Ok(canonical) => Digest::of(canonical.as_bytes()),
         Err(_) => Digest::of(json.as_bytes()),

@@ -55,7 +55,8 @@ impl<W: Write> LineWriter<W> {
     pub fn large_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
         let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
-        serde_json::to_writer(&mut writer, value)?;
+        // `dyn`, as in `json::write_pretty`: one instance for all writers.
+        serde_json::to_writer(&mut writer as &mut dyn Write, value)?;
         writer.write_all(b"\n")?;
         writer.flush()
     }
@@ -67,7 +68,7 @@ impl<W: Write> LineWriter<W> {
     pub fn pretty_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
         let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
-        serde_json::to_writer_pretty(&mut writer, value)?;
+        json::write_pretty(&mut writer, value)?;
         writer.write_all(b"\n")?;
         writer.flush()
     }

@@ -37,6 +37,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use self::secrets::Secrets;
 use crate::{
     conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, WarningKind},
+    json,
     transduce::{Batch, Emitter},
 };
 
@@ -139,7 +140,7 @@ impl<M> Redact<M> {
     /// A value whose strings are redacted, in whatever field they are. By way of its JSON text, so that no
     /// field can be forgotten.
     fn value<T: Serialize + DeserializeOwned>(&mut self, value: &T) -> Option<T> {
-        let json = serde_json::to_string(value).ok()?;
+        let json = json::to_string(value).ok()?;
         let redacted = strings::map(&json, |text, is_id| self.secrets.replace(text, is_id));
         serde_json::from_str(&redacted).ok()
     }

@@ -6,6 +6,7 @@ use crate::conversation::{
     ActionType, CommandExitStatus, CommandRunResult, CorrId, FileChange, Metadata, NormalizedEntry,
     NormalizedEntryType, Text, Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
 };
+use crate::json;
 
 /// The columns of an entry.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl EntryRow {
                 *own = None;
             }
             parent_corr_id = parent.take();
-            serde_json::to_string(&metadata).ok()
+            json::to_string(&metadata).ok()
         });
         Self {
             type_name,
@@ -95,7 +96,7 @@ impl ToolRow {
             exit_code: exit_code(&action),
             output_json,
             // An action always has a JSON form, so the fallback is never taken.
-            action: serde_json::to_string(&action).unwrap_or_default(),
+            action: json::to_string(&action).unwrap_or_default(),
             paths: paths(&action),
         };
         (row, result.map(ToolResult::into_text))

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use foldline::emitters::terminal::neutralise_line;
+use foldline::{emitters::terminal::neutralise_line, json};
 
 use super::Status;
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 impl Status {
     pub(super) fn print_json(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        serde_json::to_writer_pretty(&mut out, self)?;
+        json::write_pretty(&mut out, self)?;
         writeln!(out)?;
         out.flush()
     }

@@ -8,6 +8,7 @@ use foldline::{
         html::{Fragment, History, Page, Place, Snapshot},
         patch::{PatchRecord, PatchStream},
     },
+    json,
     pricing::Prices,
 };
 use serde::Serialize;
@@ -127,7 +128,7 @@ impl Document {
         let (title, about, side) = (shown.title(), shown.about(), shown.side());
         let (map, length) = (page::map(&self.timeline).into_string(), self.timeline.length());
         let facts = Facts { title: &title, about: &about, side: &side, map: &map, length };
-        let facts: Arc<str> = serde_json::to_string(&facts).unwrap_or_default().into();
+        let facts: Arc<str> = json::to_string(&facts).unwrap_or_default().into();
         self.facts = Some((self.events, Arc::clone(&facts)));
         facts
     }
@@ -145,14 +146,14 @@ impl Document {
             html,
         };
         // Strings and numbers always have a JSON form.
-        self.fragments.push(&serde_json::to_string(&change).unwrap_or_default());
+        self.fragments.push(&json::to_string(&change).unwrap_or_default());
     }
 
     fn change(&mut self, record: &PatchRecord) {
         // A patch of this very conversation fits it.
         let _ = record.patch.apply_to(&mut self.conversation);
         match self.is_current {
-            true => self.changes.push(&serde_json::to_string(&record.patch).unwrap_or_default()),
+            true => self.changes.push(&json::to_string(&record.patch).unwrap_or_default()),
             false => self.changes.pass(),
         }
     }

@@ -15,6 +15,7 @@ use crate::{
     conversation::{
         CorrId, Outcome, Session, SessionId, TaskId, Text, Timestamp, Warning, WarningKind,
     },
+    json,
     ledger::Receipt,
 };
 
@@ -182,7 +183,7 @@ impl<'t> SourceWriter<'t> {
     ) -> rusqlite::Result<()> {
         let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
         let own_task = facts.session_id.as_ref().filter(|_| self.task.is_none());
-        let tools = facts.tools.as_ref().and_then(|tools| serde_json::to_string(tools).ok());
+        let tools = facts.tools.as_ref().and_then(|tools| json::to_string(tools).ok());
         let (first, last) = span.unzip();
         self.transaction
             .prepare_cached(
