@@ -196,6 +196,24 @@ fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
+/// Waits until so many sources are said not to be folded; says why.
+fn await_unfolded(cluster: &Cluster, topics: &Topics, count: usize) -> Vec<(String, String)> {
+    let begun = Instant::now();
+    loop {
+        let output = command(cluster, topics, &["fleet", "status", "--format", "json"])
+            .stdout(Stdio::piped())
+            .output();
+        let status: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let text = |gap: &serde_json::Value, name: &str| gap[name].as_str().unwrap().to_owned();
+        let gaps = status["gaps"].as_array().unwrap();
+        if gaps.len() == count {
+            return gaps.iter().map(|gap| (text(gap, "source"), text(gap, "note"))).collect();
+        }
+        assert!(begun.elapsed() < WAIT, "{status}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
 #[test]
 fn what_is_missing_is_told_and_never_folded_over() {
     let Some(cluster) = Cluster::start(1) else { return };
@@ -218,11 +236,18 @@ fn what_is_missing_is_told_and_never_folded_over() {
     await_figure(&address, "foldline_fleet_gaps_total", (ends.len() - 11) as f64);
     let lines = replayed_bytes(&content[..known]);
     assert!(lines.starts_with(&topics.events("events")["source"]), "only what is there is folded");
+    let unfolded = await_unfolded(&cluster, &topics, 1);
+    let note = format!("bytes from 0:{known} to 0:{} are missing", ends[11]);
+    assert!(unfolded[0].0 == "source" && unfolded[0].1.starts_with(&note), "{unfolded:?}");
+    // Another worker knows it, too.
+    worker.stop();
+    let worker = Running::start(&cluster, &topics, &["work"]);
     // It is shipped again, from before the gap.
     sender.send(&content, 0, ends[5], length, 1 << 16);
     sender.end(0, length);
     sender.flush();
     topics.await_complete(1);
+    await_unfolded(&cluster, &topics, 0);
     worker.stop();
     assert!(topics.events("events")["source"] == replayed_bytes(&content));
 }

@@ -18,10 +18,10 @@ use foldline::{
     },
 };
 use rdkafka::{
-    ClientConfig, Offset, TopicPartitionList,
+    ClientConfig,
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
-    consumer::{BaseConsumer, CommitMode, Consumer},
+    consumer::{BaseConsumer, Consumer},
     producer::{BaseProducer, BaseRecord, Producer},
 };
 
@@ -228,9 +228,6 @@ fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
     };
     let mark = Mark { name: kafka::INPUT.to_owned(), state: Json::of(&offset).unwrap() };
     ledger.commit(&[commit], &[mark]).unwrap();
-    let mut told = TopicPartitionList::new();
-    told.add_partition_offset("foldline.logs", 1, Offset::Offset(offset as i64)).unwrap();
-    consumer.commit(&told, CommitMode::Sync).unwrap();
     consumer
 }
 

@@ -19,6 +19,9 @@ pub(crate) const KIND: &str = "kind";
 pub(crate) const EVENT: &str = "event";
 /// A [`Reached`].
 pub(crate) const CHECKPOINT: &str = "checkpoint";
+
+/// What the names of marks begin with that say why a source is not folded; the name of the source follows.
+pub(crate) const UNFOLDED: &str = "unfolded ";
 /// The header of a message that is a part of an event: which one, and of how many.
 pub(crate) const PART: &str = "part";
 

@@ -67,26 +67,34 @@ impl Cluster {
         Ok(Self { client: client.clone(), reader: Mutex::new(restore::reader(client)?) })
     }
 
-    /// The checkpoints that are stored at a place, for one who only looks: no owner is fenced, and what it has not
-    /// committed yet is not seen.
+    /// What is stored at a place, for one who only looks: no owner is fenced, and what it has not committed yet is
+    /// not seen.
     ///
     /// # Errors
     /// The cluster cannot be reached, or a stored state is damaged.
-    pub fn checkpoints(
-        &self,
-        place: &Place,
-    ) -> Result<HashMap<SourceName, Checkpoint>, KafkaLedgerError> {
-        let sources = self.read(place)?.sources.into_iter();
+    pub fn states(&self, place: &Place) -> Result<States, KafkaLedgerError> {
+        let restore::Restored { sources, marks } = self.read(place)?;
         let read = |(source, stored): (SourceName, Stored)| {
             let checkpoint = stored.read(&source)?;
             Ok((source, checkpoint))
         };
-        sources.map(read).collect()
+        let checkpoints = sources.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok(States { checkpoints, marks })
     }
 
     fn read(&self, place: &Place) -> Result<restore::Restored, KafkaLedgerError> {
         restore::read(&self.reader.lock().unwrap_or_else(PoisonError::into_inner), place)
     }
+}
+
+/// What a [`KafkaLedger`] has stored.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct States {
+    /// The checkpoints of the sources.
+    pub checkpoints: HashMap<SourceName, Checkpoint>,
+    /// The states of the [`Mark`]s, by their names.
+    pub marks: HashMap<String, Json>,
 }
 
 impl std::fmt::Debug for Cluster {

@@ -2,18 +2,18 @@
 
 mod print;
 
+use std::collections::BTreeMap;
+
 use clap::{Args, ValueEnum};
-use foldline::{
-    conversation::Json,
-    ledger::kafka::{self, KafkaLedgerError, Place},
-};
-use rdkafka::{ClientConfig, Offset, TopicPartitionList, consumer::Consumer};
+use foldline::ledger::kafka::{self, KafkaLedgerError, Place, States};
+use rdkafka::{ClientConfig, consumer::Consumer};
 use serde::Serialize;
 
 use super::{
     cluster::ClusterArgs,
     connection::{Connection, WAIT},
     members::{Member, members},
+    record::UNFOLDED,
     say,
     settings::{Found, Role, judge},
     sound::missing,
@@ -86,7 +86,14 @@ struct Partition {
     worker: Option<String>,
 }
 
-/// A source of which something is missing.
+/// How far a partition is folded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Folded {
+    folded_to: Option<i64>,
+    sources: Option<usize>,
+}
+
+/// A source that is not folded any further.
 #[derive(Debug, Serialize)]
 struct Gap {
     source: String,
@@ -106,8 +113,8 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     let mut status = Status { prefix: args.cluster.prefix.clone(), ..Status::default() };
     status.notes.extend(verdict.wrong.into_iter().chain(verdict.notes));
     status.ask_group(&connection, &group, &topics)?;
-    status.ask_partitions(&connection, &topics, &cluster.found)?;
-    status.read_states(&client, &topics, &cluster.found)?;
+    let folded = status.read_states(&client, &topics, &cluster.found)?;
+    status.ask_partitions(&connection, &topics, &cluster.found, &folded)?;
     match args.format {
         StatusFormat::Table => status.print_table(),
         StatusFormat::Json => status.print_json(),
@@ -140,19 +147,10 @@ impl Status {
         connection: &Connection,
         topics: &Topics,
         found: &[Found],
+        folded: &BTreeMap<i32, Folded>,
     ) -> Result<(), Error> {
-        let count = found.iter().find(|topic| topic.role == Role::Logs);
-        let count = count.and_then(|topic| i32::try_from(topic.partitions).ok()).unwrap_or(0);
-        let mut asked = TopicPartitionList::new();
-        asked.add_partition_range(&topics.logs, 0, count - 1);
-        let failed = connection.failed("ask how far the workers have come");
-        let committed = connection.consumer.committed_offsets(asked, WAIT).map_err(failed)?;
-        for partition in 0..count {
-            let committed = committed.find_partition(&topics.logs, partition);
-            let folded_to = match committed.map(|committed| committed.offset()) {
-                Some(Offset::Offset(offset)) => Some(offset),
-                _ => None,
-            };
+        for partition in 0..partitions(found) {
+            let Folded { folded_to, sources } = folded.get(&partition).copied().unwrap_or_default();
             let ends = |role: Role| {
                 let name = role.topic(topics);
                 if leads(found, role, partition) {
@@ -173,7 +171,7 @@ impl Status {
                 folded_to,
                 lag: logs.map(|(begin, end)| end - folded_to.map_or(begin, |to| to.max(begin))),
                 events_end: events.map(|(_, end)| end),
-                sources: None,
+                sources,
                 worker: worker.map(|worker| worker.host.clone()),
             };
             self.lag += row.lag.unwrap_or(0);
@@ -183,39 +181,39 @@ impl Status {
         Ok(())
     }
 
-    /// Counts the sources, and finds those that something is missing of.
+    /// How far the partitions are folded, and which sources something is missing of.
     fn read_states(
         &mut self,
         client: &ClientConfig,
         topics: &Topics,
         found: &[Found],
-    ) -> Result<(), Error> {
+    ) -> Result<BTreeMap<i32, Folded>, Error> {
         let cluster = kafka::Cluster::new(client)?;
-        for row in &mut self.partitions {
-            let partition = row.partition;
+        let mut folded = BTreeMap::new();
+        for partition in 0..partitions(found) {
             if !leads(found, Role::State, partition) {
                 let topic = &topics.state;
                 self.notes.push(format!("no broker leads partition {partition} of {topic} now"));
                 continue;
             }
             let place = Place { topic: topics.state.clone(), partition };
-            let checkpoints = match cluster.checkpoints(&place) {
+            let States { checkpoints, marks, .. } = match cluster.states(&place) {
                 Err(error @ KafkaLedgerError::Damaged { .. }) => {
                     self.notes.push(format!("partition {partition} of {}: {error}", place.topic));
                     continue;
                 }
-                checkpoints => checkpoints?,
+                states => states?,
             };
-            row.sources = Some(checkpoints.len());
             self.sources += checkpoints.len();
-            for (source, checkpoint) in checkpoints {
-                if let Some(note) = gap(&checkpoint.state) {
-                    self.gaps.push(Gap { source: source.to_string(), note });
-                }
-            }
+            let folded_to = marks.get(kafka::INPUT).and_then(|mark| mark.get().parse().ok());
+            folded.insert(partition, Folded { folded_to, sources: Some(checkpoints.len()) });
+            self.gaps.extend(marks.iter().filter_map(|(name, note)| {
+                let source = name.strip_prefix(UNFOLDED)?.to_owned();
+                Some(Gap { source, note: serde_json::from_str(note.get()).ok()? })
+            }));
         }
         self.gaps.sort_by(|a, b| a.source.cmp(&b.source));
-        Ok(())
+        Ok(folded)
     }
 }
 
@@ -250,7 +248,8 @@ fn leads(found: &[Found], role: Role, partition: i32) -> bool {
     })
 }
 
-/// What the state of a source says about pieces that are missing.
-fn gap(_: &Json) -> Option<String> {
-    None
+/// How many partitions the logs have.
+fn partitions(found: &[Found]) -> i32 {
+    let logs = found.iter().find(|topic| topic.role == Role::Logs);
+    logs.and_then(|topic| i32::try_from(topic.partitions).ok()).unwrap_or(0)
 }

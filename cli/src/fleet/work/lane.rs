@@ -1,7 +1,7 @@
 //! [`Lane`]: one partition of a worker, from the lines of logs to a commit.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    fleet::{piece::Piece, say, topics::Topics},
+    fleet::{piece::Piece, record::UNFOLDED, say, topics::Topics},
     program::Program,
 };
 
@@ -63,6 +63,8 @@ pub(super) struct Lane {
     refused: HashSet<SourceName>,
     /// Those that were changed since the last commit, in the order of their first change.
     touched: Vec<SourceName>,
+    /// The marks that change with the next commit: why a source is not folded, or that it is again.
+    notes: BTreeMap<SourceName, Option<String>>,
     /// The next message.
     next: Option<i64>,
     /// What is folded and not committed.
@@ -77,6 +79,8 @@ struct Open {
     used: u64,
     /// A gap was told.
     is_told: bool,
+    /// A mark says that it is not folded.
+    is_noted: bool,
     is_touched: bool,
 }
 
@@ -140,6 +144,7 @@ impl Lane {
             sources: HashMap::new(),
             refused: HashSet::new(),
             touched: Vec::new(),
+            notes: BTreeMap::new(),
             next: None,
             batch: Batch::default(),
             commits: 0,
@@ -180,13 +185,10 @@ impl Lane {
         match catch_unwind(AssertUnwindSafe(|| self.fold(shared, &piece, offset))) {
             Ok(folded) => folded,
             Err(panic) => {
-                let Piece { source, path, place, .. } = &piece;
+                let place = &piece.place;
                 let fault = Fault::of(&*panic);
-                say(&format!(
-                    "{source} ({path}), at {place}: {fault}; nothing more of it is folded"
-                ));
-                self.sources.remove(source);
-                self.refuse(&piece);
+                self.sources.remove(&piece.source);
+                self.refuse(&piece, format!("at {place}: {fault}; nothing more of it is folded"));
                 Ok(())
             }
         }
@@ -194,30 +196,45 @@ impl Lane {
 
     /// Folds a piece.
     fn fold(&mut self, shared: &Shared, piece: &Piece<'_>, offset: i64) -> Result<(), Error> {
-        let Self { ledger, sources, touched, target, commits, .. } = self;
+        let Self { ledger, sources, touched, notes, target, commits, .. } = self;
         let Piece { source: name, path, place, .. } = piece;
         if !sources.contains_key(name) {
             let stored = ledger.load(name)?;
             let Some(source) = Source::open(&shared.program, target, piece, stored)? else {
                 let format = piece.format;
-                say(&format!(
-                    "{name} ({path}): this worker does not know the format {format:?}, and folds nothing \
-                     of it; ship it again to newer workers"
-                ));
-                self.refuse(piece);
+                let note = format!(
+                    "this worker does not know the format {format:?}, and folds nothing of it; ship it \
+                     again to newer workers"
+                );
+                self.refuse(piece, note);
                 return Ok(());
             };
-            let open = Open { source, used: *commits, is_told: false, is_touched: false };
+            let noted = ledger.mark(&mark_of(name))?;
+            let is_noted = noted.is_some_and(|note| note.get() != "null");
+            let used = *commits;
+            let open = Open { source, used, is_told: false, is_noted, is_touched: false };
             sources.insert(name.clone(), open);
         }
         let Some(open) = sources.get_mut(name) else { return Ok(()) };
         open.used = *commits;
         let before = open.source.pending_size();
         let taken = open.source.take(piece, offset)?;
-        let is_told = open.is_told;
+        let note = match taken {
+            Taken::Gap(expected) => Some(format!(
+                "bytes from {expected} to {place} are missing; what follows is not folded until they are \
+                 shipped again"
+            )),
+            Taken::Late => {
+                Some("it was declared complete, and goes on; that is not folded".to_owned())
+            }
+            Taken::Folded | Taken::Known => None,
+        };
         match taken {
             Taken::Folded => {
                 open.is_told = false;
+                if std::mem::take(&mut open.is_noted) {
+                    notes.insert(name.clone(), None);
+                }
                 if !std::mem::replace(&mut open.is_touched, true) {
                     touched.push(name.clone());
                 }
@@ -225,25 +242,25 @@ impl Lane {
             }
             Taken::Known => self.counts.known += 1,
             Taken::Gap(_) | Taken::Late => {
-                open.is_told = true;
                 self.counts.gaps += 1;
             }
         }
-        match taken {
-            Taken::Gap(expected) if !is_told => say(&format!(
-                "{name} ({path}): bytes from {expected} to {place} are missing; what follows is not folded \
-                 until they are shipped again"
-            )),
-            Taken::Late if !is_told => say(&format!(
-                "{name} ({path}): it was declared complete, and goes on; that is not folded"
-            )),
-            _ => {}
+        if let Some(note) = note
+            && !std::mem::replace(&mut open.is_told, true)
+        {
+            say(&format!("{name} ({path}): {note}"));
+            open.is_noted = true;
+            notes.insert(name.clone(), Some(note));
         }
         Ok(())
     }
 
-    fn refuse(&mut self, piece: &Piece<'_>) {
-        self.refused.insert(piece.source.clone());
+    /// Folds nothing more of a source, and says why.
+    fn refuse(&mut self, piece: &Piece<'_>, note: String) {
+        let Piece { source, path, .. } = piece;
+        say(&format!("{source} ({path}): {note}"));
+        self.notes.insert(source.clone(), Some(note));
+        self.refused.insert(source.clone());
         self.counts.gaps += 1;
     }
 
@@ -262,10 +279,15 @@ impl Lane {
     }
 
     /// Whether it is time to commit; `is_idle` says that no messages wait.
-    pub(super) fn is_due(&self, is_idle: bool) -> bool {
-        let Batch { bytes, size, since } = &self.batch;
+    pub(super) fn is_due(&self, now: Instant, is_idle: bool) -> bool {
+        let Batch { bytes, size, since } = self.batch;
         let longest = if is_idle { IDLE } else { LONGEST };
-        *bytes >= BYTES || *size >= SIZE || since.is_some_and(|since| since.elapsed() >= longest)
+        bytes >= BYTES || size >= SIZE || since.is_some_and(|since| now - since >= longest)
+    }
+
+    /// Whether there is so much to commit that it may as well be done while others are.
+    pub(super) fn is_soon_due(&self) -> bool {
+        self.batch.bytes >= BYTES / 4 || self.batch.size >= SIZE / 4
     }
 
     /// Commits what was folded: messages, states and the input offset. Returns the offset, if anything was.
@@ -282,8 +304,12 @@ impl Lane {
         let open = self.sources.values().filter_map(|open| open.source.begun()).min();
         let next = open.map_or(next, |open| open.min(next));
         let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
-        let mark = Mark { name: INPUT.to_owned(), state };
-        self.ledger.commit(&commits, &[mark]).map_err(|error| match error {
+        let mut marks = vec![Mark { name: INPUT.to_owned(), state }];
+        for (source, note) in std::mem::take(&mut self.notes) {
+            let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
+            marks.push(Mark { name: mark_of(&source), state });
+        }
+        self.ledger.commit(&commits, &marks).map_err(|error| match error {
             // The ledger is the only one that commits to its partition.
             CommitError::Moved { .. } => Error::KafkaLedger(KafkaLedgerError::Fenced),
             CommitError::Failed(error) => Error::KafkaLedger(error),
@@ -313,4 +339,8 @@ impl Lane {
             self.sources.remove(&name);
         }
     }
+}
+
+fn mark_of(source: &SourceName) -> String {
+    format!("{UNFOLDED}{source}")
 }

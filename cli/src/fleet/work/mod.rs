@@ -12,7 +12,7 @@ mod outgoing;
 mod source;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     net::SocketAddr,
     panic::resume_unwind,
     sync::atomic::{AtomicBool, Ordering},
@@ -121,7 +121,7 @@ impl Worker {
             self.step()?;
             self.publish();
         }
-        self.commit_where(|_| true)
+        self.commit_where(|_| true, |_| true)
     }
 
     fn step(&mut self) -> Result<(), Error> {
@@ -153,7 +153,8 @@ impl Worker {
         if let Some((partition, error)) = failed {
             self.break_off(partition, error)?;
         }
-        self.commit_where(|lane| lane.is_due(is_idle))?;
+        let now = Instant::now();
+        self.commit_where(|lane| lane.is_due(now, is_idle), Lane::is_soon_due)?;
         self.mend()
     }
 
@@ -185,12 +186,25 @@ impl Worker {
         }
     }
 
-    fn commit_where(&mut self, is_due: impl Fn(&Lane) -> bool) -> Result<(), Error> {
-        let due = self.lanes.iter().filter(|(_, lane)| is_due(lane));
-        let due: BTreeSet<i32> = due.map(|(partition, _)| *partition).collect();
-        for partition in due {
-            let Some(lane) = self.lanes.get_mut(&partition) else { continue };
-            match lane.commit() {
+    /// Commits the partitions that are due, if any is, and with them those that soon will be.
+    fn commit_where(
+        &mut self,
+        is_due: impl Fn(&Lane) -> bool,
+        is_soon_due: impl Fn(&Lane) -> bool,
+    ) -> Result<(), Error> {
+        if !self.lanes.values().any(&is_due) {
+            return Ok(());
+        }
+        let due = self.lanes.iter_mut().filter(|(_, lane)| is_due(lane) || is_soon_due(lane));
+        // Each waits for brokers most of the time.
+        let ended: Vec<_> = thread::scope(|scope| {
+            let commits: Vec<_> = due
+                .map(|(partition, lane)| (*partition, scope.spawn(move || lane.commit())))
+                .collect();
+            commits.into_iter().map(|(partition, commit)| (partition, commit.join())).collect()
+        });
+        for (partition, ended) in ended {
+            match ended.unwrap_or_else(|panic| resume_unwind(panic)) {
                 Ok(Some(next)) => self.tell_group(partition, next),
                 Ok(None) => {}
                 Err(error) => self.break_off(partition, error)?,
