@@ -2,8 +2,9 @@
 //!
 //! The same logs are folded by a worker, and copied by a bare loop that consumes them, and produces the very messages
 //! that a worker made of them, in transactions of the same size: what is more than that is Foldline's. Both times
-//! begin with the start of the program. Then one worker and two, which wait for the logs. Then 10,000 sources: memory, and how long it takes to take them over. `FOLDLINE_FLEET_MB` says how many megabytes
-//! of logs (128), `FOLDLINE_FLEET_SOURCES` how many sources (10000).
+//! begin with the start of the program. Then one worker and two, which wait for the logs. Then 10,000 sources:
+//! memory, and how long it takes to take them over. `FOLDLINE_FLEET_MB` says how many megabytes of logs (128),
+//! `FOLDLINE_FLEET_SOURCES` how many sources (10000).
 #![allow(clippy::unwrap_used, clippy::panic, dead_code, missing_docs)]
 
 #[path = "../../tests/broker/mod.rs"]
@@ -34,8 +35,8 @@ use topics::{Read, Sender, Topics};
 
 const PARTITIONS: i32 = 8;
 
-/// The bytes of logs in a transaction of one partition, as workers have it.
-const BYTES: usize = 4 << 20;
+/// The bytes of logs in a transaction of one partition, as a worker with eight has it.
+const BYTES: usize = 2 << 20;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().unwrap())

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::lane::{Counts, Lane};
+use super::lane::{Counts, Progress};
 use crate::fleet::exporter::Family;
 
 /// What a worker has done, and what waits for it: `ends` are the ends of the partitions of logs.
 pub(super) fn figures(
     ended: Counts,
-    lanes: &BTreeMap<i32, Lane>,
+    lanes: &BTreeMap<i32, Progress>,
     ends: &BTreeMap<i32, i64>,
 ) -> Vec<Family> {
     let mut all = ended;
-    lanes.values().for_each(|lane| all.add(lane.counts()));
+    lanes.values().for_each(|lane| all.add(lane.counts));
     let lag = lanes.iter().filter_map(|(partition, lane)| {
         let end = *ends.get(partition)?;
-        Some((*partition, (end - lane.next().unwrap_or(end)).max(0) as f64))
+        Some((*partition, (end - lane.next.unwrap_or(end)).max(0) as f64))
     });
-    let of_lanes = |figure: fn(&Lane) -> f64| {
+    let of_lanes = |figure: fn(&Progress) -> f64| {
         lanes.iter().map(move |(partition, lane)| (*partition, figure(lane)))
     };
     vec![
@@ -29,17 +29,17 @@ pub(super) fn figures(
         Family::by_partition(
             "foldline_fleet_sources",
             "Sources that are known",
-            of_lanes(|lane| lane.counts().sources as f64),
+            of_lanes(|lane| lane.counts.sources as f64),
         ),
         Family::by_partition(
             "foldline_fleet_open_sources",
             "Sources that are in memory",
-            of_lanes(|lane| lane.open() as f64),
+            of_lanes(|lane| lane.open as f64),
         ),
         Family::by_partition(
             "foldline_fleet_restore_seconds",
             "How long it took to take the partition over",
-            of_lanes(|lane| lane.counts().restoring.as_secs_f64()),
+            of_lanes(|lane| lane.counts.restoring.as_secs_f64()),
         ),
         Family::one(
             "foldline_fleet_pieces_total",

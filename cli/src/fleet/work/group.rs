@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use rdkafka::{
@@ -37,7 +37,7 @@ impl Group {
         client: &ClientConfig,
         group: &str,
         topic: &str,
-    ) -> Result<BaseConsumer<Self>, Error> {
+    ) -> Result<Arc<BaseConsumer<Self>>, Error> {
         let mut config = client.clone();
         config
             .set("group.id", group)
@@ -46,16 +46,21 @@ impl Group {
             .set("auto.offset.reset", "earliest")
             .set("isolation.level", "read_committed")
             .set("partition.assignment.strategy", "cooperative-sticky");
-        if client.get("queued.max.messages.kbytes").is_none() {
-            // What is fetched ahead, of all partitions.
-            config.set("queued.max.messages.kbytes", "16384");
-        }
+        let mut unless_told = |name, value: &str| {
+            if client.get(name).is_none() {
+                config.set(name, value);
+            }
+        };
+        // What is fetched ahead, of each partition.
+        unless_told("queued.max.messages.kbytes", "2048");
+        // How long no more is fetched then. A second, unless told: much longer than it takes to fold that.
+        unless_told("fetch.queue.backoff.ms", "10");
         let doing = || "join the group of workers".to_owned();
         let member = Self { topic: topic.to_owned(), ..Self::default() };
         let fail = |error| Error::Cluster { doing: doing(), error };
         let consumer: BaseConsumer<Self> = config.create_with_context(member).map_err(fail)?;
         consumer.subscribe(&[topic]).map_err(fail)?;
-        Ok(consumer)
+        Ok(consumer.into())
     }
 
     /// The ends of the partitions of logs, as they were known last.

@@ -2,8 +2,12 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
+    ops::RangeInclusive,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -15,9 +19,10 @@ use foldline::{
     },
     transduce::Fault,
 };
-use rdkafka::{Message, Offset};
+use rdkafka::{Message, Offset, consumer::BaseConsumer};
 
 use super::{
+    group::Group,
     outgoing::Target,
     source::{Source, Taken},
 };
@@ -27,11 +32,14 @@ use crate::{
     program::Program,
 };
 
-/// After how many bytes of logs a commit is due.
-const BYTES: usize = 4 << 20;
+/// How many bytes of logs the lanes of a worker fold together before they commit: that bounds its memory.
+const BYTES: usize = 16 << 20;
 
-/// After how many bytes of messages it is.
-const SIZE: usize = 16 << 20;
+/// The least and the most of them that one lane folds.
+const SHARE: RangeInclusive<usize> = 512 << 10..=4 << 20;
+
+/// How many bytes of messages may come of a byte of a log until a commit is due.
+const GROWTH: usize = 4;
 
 /// After how long it is, however much there is.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -46,11 +54,22 @@ const OPEN: usize = 512;
 pub(super) struct Shared {
     pub(super) program: Program,
     pub(super) cluster: Cluster,
+    pub(super) consumer: Arc<BaseConsumer<Group>>,
     pub(super) topics: Topics,
     /// Whether patches are wanted.
     pub(super) patches: bool,
     /// What transactional ids begin with.
     pub(super) group: String,
+    /// How many lanes there are.
+    pub(super) lanes: AtomicUsize,
+}
+
+impl Shared {
+    /// After how many bytes of logs a lane commits.
+    fn share(&self) -> usize {
+        let lanes = self.lanes.load(Ordering::Relaxed).max(1);
+        (BYTES / lanes).clamp(*SHARE.start(), *SHARE.end())
+    }
 }
 
 /// One partition.
@@ -103,6 +122,16 @@ pub(super) struct Counts {
     pub(super) committing: Duration,
     pub(super) restoring: Duration,
     pub(super) sources: usize,
+}
+
+/// How far a lane has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) counts: Counts,
+    /// How many sources are in memory.
+    pub(super) open: usize,
+    /// The offset of the message that is folded next, once that is known.
+    pub(super) next: Option<i64>,
 }
 
 impl Counts {
@@ -264,30 +293,19 @@ impl Lane {
         self.counts.gaps += 1;
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// How many sources are in memory.
-    pub(super) fn open(&self) -> usize {
-        self.sources.len()
-    }
-
-    /// The offset of the message that is folded next, once that is known.
-    pub(super) fn next(&self) -> Option<i64> {
-        self.next
+    /// How far it has come.
+    pub(super) fn progress(&self) -> Progress {
+        Progress { counts: self.counts, open: self.sources.len(), next: self.next }
     }
 
     /// Whether it is time to commit; `is_idle` says that no messages wait.
-    pub(super) fn is_due(&self, now: Instant, is_idle: bool) -> bool {
+    pub(super) fn is_due(&self, shared: &Shared, is_idle: bool) -> bool {
         let Batch { bytes, size, since } = self.batch;
+        let share = shared.share();
         let longest = if is_idle { IDLE } else { LONGEST };
-        bytes >= BYTES || size >= SIZE || since.is_some_and(|since| now - since >= longest)
-    }
-
-    /// Whether there is so much to commit that it may as well be done while others are.
-    pub(super) fn is_soon_due(&self) -> bool {
-        self.batch.bytes >= BYTES / 4 || self.batch.size >= SIZE / 4
+        bytes >= share
+            || size >= GROWTH * share
+            || since.is_some_and(|since| since.elapsed() >= longest)
     }
 
     /// Commits what was folded: messages, states and the input offset. Returns the offset, if anything was.

@@ -4,34 +4,37 @@
 //! fences the owner before, and reads the states that it has stored. A transaction commits events, states and input
 //! offsets together, so a worker may be killed, stopped or cut off at any moment: what it has not committed is folded
 //! again by the next owner, and what a stale worker sends is not accepted.
+//!
+//! Each partition has a thread, which reads its messages from a queue of their own: while one waits for brokers,
+//! others fold. The worker's own thread only heeds the group.
 
 mod figures;
 mod group;
 mod lane;
 mod outgoing;
+mod running;
 mod source;
 
 use std::{
     collections::BTreeMap,
+    mem,
     net::SocketAddr,
-    panic::resume_unwind,
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use clap::Args;
 use foldline::ledger::kafka::{Cluster, KafkaLedgerError};
-use rdkafka::{
-    Message, Offset, TopicPartitionList,
-    consumer::{BaseConsumer, CommitMode, Consumer},
-    error::KafkaError,
-};
+use rdkafka::{consumer::Consumer, error::KafkaError};
 
 use self::{
     figures::figures,
     group::{Change, Group},
-    lane::{Counts, Lane, Shared},
+    lane::{Counts, Shared},
+    running::{Order, Running},
 };
 use super::{cluster::ClusterArgs, exporter::Exporter, say, sound::await_sound};
 use crate::{error::Error, exit, options::EXIT_CODES, program::Program, signal::stop_flag};
@@ -59,12 +62,12 @@ pub(crate) struct WorkArgs {
 /// How long to wait for messages.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How long the cluster may take to go to another offset.
-const SEEK: Duration = Duration::from_secs(10);
-
 /// How long to wait before a partition that failed is taken over again. If the group has given it to another
 /// worker, that is known by then.
 const PAUSE: Duration = Duration::from_secs(2);
+
+/// The time after which a trouble of the brokers is told again.
+const SAY_AGAIN: Duration = Duration::from_secs(60);
 
 /// The time between two publications of figures.
 const PUBLISH: Duration = Duration::from_secs(1);
@@ -77,97 +80,86 @@ pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
         return Ok(exit::FINE);
     }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
-    let consumer = Group::join(&client, &group, &topics.logs)?;
     let shared = Shared {
         program: program.clone(),
         cluster: Cluster::new(&client)?,
+        consumer: Group::join(&client, &group, &topics.logs)?,
         topics,
         patches: args.patches,
         group,
+        lanes: AtomicUsize::new(0),
     };
     let exporter = args.metrics.map(Exporter::start).transpose()?;
     let mut worker = Worker {
         exporter,
         published: Instant::now(),
-        shared,
-        consumer,
+        shared: shared.into(),
         lanes: BTreeMap::new(),
+        leaving: BTreeMap::new(),
         broken: BTreeMap::new(),
         ended: Counts::default(),
-        is_said: false,
+        said: None,
     };
     worker.run(&stop)?;
-    worker.conclude();
+    worker.conclude()?;
     Ok(exit::FINE)
 }
 
 struct Worker {
     exporter: Option<Exporter>,
     published: Instant,
-    shared: Shared,
-    consumer: BaseConsumer<Group>,
-    lanes: BTreeMap<i32, Lane>,
-    /// Partitions that failed, and when to take them over again.
+    shared: Arc<Shared>,
+    lanes: BTreeMap<i32, Running>,
+    /// The lanes of partitions that were taken away, until they end. Two would take each other's messages.
+    leaving: BTreeMap<i32, Running>,
+    /// Partitions that are to be taken over, and when.
     broken: BTreeMap<i32, Instant>,
     /// What was done in partitions that were taken away.
     ended: Counts,
-    /// A trouble of the brokers was told, and is not over.
-    is_said: bool,
+    /// When a trouble of the brokers was told.
+    said: Option<Instant>,
 }
 
 impl Worker {
     fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         while !stop.load(Ordering::Relaxed) {
-            self.step()?;
+            self.heed()?;
+            for change in self.shared.consumer.context().changes() {
+                self.change(change);
+            }
+            self.collect()?;
+            self.take_over();
             self.publish();
         }
-        self.commit_where(|_| true, |_| true)
+        Ok(())
     }
 
-    fn step(&mut self) -> Result<(), Error> {
-        let (mut failed, mut troubled, mut is_idle) = (None, None, false);
-        match self.consumer.poll(POLL) {
-            None => is_idle = true,
-            Some(Ok(message)) => {
-                self.is_said = false;
-                let partition = message.partition();
-                if let Some(lane) = self.lanes.get_mut(&partition)
-                    && let Err(error) = lane.take(&self.shared, &message)
-                {
-                    failed = Some((partition, error));
-                }
-            }
+    /// Lets the client do what the group decides. Messages come here only from before their partition had a queue
+    /// of its own, and are read again there.
+    fn heed(&mut self) -> Result<(), Error> {
+        match self.shared.consumer.poll(POLL) {
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read logs".to_owned(), error });
             }
-            Some(Err(error)) => troubled = Some(error),
+            Some(Err(error)) if self.said.is_none_or(|said| said.elapsed() >= SAY_AGAIN) => {
+                self.said = Some(Instant::now());
+                say(&format!("{error}; waiting for the brokers"));
+            }
+            Some(_) | None => {}
         }
-        if let Some(error) = troubled
-            && !std::mem::replace(&mut self.is_said, true)
-        {
-            say(&format!("{error}; waiting for the brokers"));
-        }
-        for change in self.consumer.context().changes() {
-            self.change(change);
-        }
-        if let Some((partition, error)) = failed {
-            self.break_off(partition, error)?;
-        }
-        let now = Instant::now();
-        self.commit_where(|lane| lane.is_due(now, is_idle), Lane::is_soon_due)?;
-        self.mend()
+        Ok(())
     }
 
     fn publish(&mut self) {
         let Some(exporter) = &self.exporter else { return };
         if self.published.elapsed() >= PUBLISH {
-            let ends = self.consumer.context().ends();
-            exporter.publish(&figures(self.ended, &self.lanes, &ends));
+            let ends = self.shared.consumer.context().ends();
+            let lanes = self.lanes.iter().map(|(partition, lane)| (*partition, lane.progress()));
+            exporter.publish(&figures(self.ended, &lanes.collect(), &ends));
             self.published = Instant::now();
         }
     }
 
-    /// What was not committed is folded by the next owner.
     fn change(&mut self, change: Change) {
         match change {
             // They are taken over at once.
@@ -179,120 +171,80 @@ impl Worker {
                 for partition in partitions {
                     self.broken.remove(&partition);
                     if let Some(lane) = self.lanes.remove(&partition) {
-                        self.ended.add(lane.counts());
+                        lane.order(Order::Abandon);
+                        self.leaving.insert(partition, lane);
                     }
                 }
             }
         }
     }
 
-    /// Commits the partitions that are due, if any is, and with them those that soon will be.
-    fn commit_where(
-        &mut self,
-        is_due: impl Fn(&Lane) -> bool,
-        is_soon_due: impl Fn(&Lane) -> bool,
-    ) -> Result<(), Error> {
-        if !self.lanes.values().any(&is_due) {
-            return Ok(());
+    /// Ends what has to do with lanes that have ended.
+    fn collect(&mut self) -> Result<(), Error> {
+        // How those end whose partitions are others' does not matter.
+        for partition in ended(&self.leaving) {
+            if let Some(lane) = self.leaving.remove(&partition) {
+                self.ended.add(lane.progress().counts);
+                drop(lane.join());
+            }
         }
-        let due = self.lanes.iter_mut().filter(|(_, lane)| is_due(lane) || is_soon_due(lane));
-        // Each waits for brokers most of the time.
-        let ended: Vec<_> = thread::scope(|scope| {
-            let commits: Vec<_> = due
-                .map(|(partition, lane)| (*partition, scope.spawn(move || lane.commit())))
-                .collect();
-            commits.into_iter().map(|(partition, commit)| (partition, commit.join())).collect()
-        });
-        for (partition, ended) in ended {
-            match ended.unwrap_or_else(|panic| resume_unwind(panic)) {
-                Ok(Some(next)) => self.tell_group(partition, next),
-                Ok(None) => {}
-                Err(error) => self.break_off(partition, error)?,
+        for partition in ended(&self.lanes) {
+            if let Some(lane) = self.lanes.remove(&partition) {
+                self.break_off(partition, lane)?;
             }
         }
         Ok(())
     }
 
-    /// Tells the group how far a partition was folded, for those who ask how much waits. Nothing depends on it: the
-    /// offset that counts is in the transaction, as a mark of the ledger. (A transaction can commit offsets of a group,
-    /// too, but librdkafka waits for ever for that when the group's coordinator is lost at the wrong moment.)
-    fn tell_group(&self, partition: i32, next: i64) {
-        let mut offsets = TopicPartitionList::new();
-        let topic = &self.shared.topics.logs;
-        let told = offsets
-            .add_partition_offset(topic, partition, Offset::Offset(next))
-            .and_then(|()| self.consumer.commit(&offsets, CommitMode::Async));
-        if let Err(error) = told {
-            tracing::debug!(%error, partition, "the group does not know how far it was folded");
-        }
-    }
-
     /// A partition failed: nothing of it is believed any more. It is taken over anew, unless it belongs to another
     /// worker by then. Only what another attempt cannot change ends the worker.
-    fn break_off(&mut self, partition: i32, error: Error) -> Result<(), Error> {
-        match error {
-            Error::KafkaLedger(KafkaLedgerError::Damaged { .. }) => return Err(error),
-            Error::KafkaLedger(error) => {
+    fn break_off(&mut self, partition: i32, lane: Running) -> Result<(), Error> {
+        self.ended.add(lane.progress().counts);
+        match lane.join() {
+            Err(Error::KafkaLedger(error))
+                if !matches!(error, KafkaLedgerError::Damaged { .. }) =>
+            {
                 say(&format!("partition {partition}: {error}; taking it over again"));
             }
-            error => return Err(error),
-        }
-        if let Some(lane) = self.lanes.remove(&partition) {
-            self.ended.add(lane.counts());
+            ended => ended?,
         }
         self.broken.insert(partition, Instant::now() + PAUSE);
         Ok(())
     }
 
     /// Takes partitions over.
-    fn mend(&mut self) -> Result<(), Error> {
+    fn take_over(&mut self) {
         let now = Instant::now();
-        let due: Vec<i32> = self
-            .broken
-            .iter()
-            .filter(|(_, at)| **at <= now)
-            .map(|(partition, _)| *partition)
-            .collect();
-        for partition in &due {
-            self.broken.remove(partition);
+        let is_due = |(partition, at): (&i32, &Instant)| {
+            (*at <= now && !self.leaving.contains_key(partition)).then_some(*partition)
+        };
+        for partition in self.broken.iter().filter_map(is_due).collect::<Vec<_>>() {
+            self.broken.remove(&partition);
+            self.lanes.insert(partition, Running::start(&self.shared, partition));
         }
-        // Each waits for brokers most of the time.
-        let taken: Vec<_> = thread::scope(|scope| {
-            let take_over = |partition| {
-                let shared = &self.shared;
-                (partition, scope.spawn(move || Lane::take_over(shared, partition)))
-            };
-            let taking: Vec<_> = due.into_iter().map(take_over).collect();
-            let taken = taking.into_iter().map(|(partition, lane)| (partition, lane.join()));
-            taken.collect()
-        });
-        for (partition, lane) in taken {
-            let lane = lane.unwrap_or_else(|panic| resume_unwind(panic));
-            match lane.and_then(|lane| self.begin(partition, lane)) {
-                Ok(lane) => drop(self.lanes.insert(partition, lane)),
-                Err(error) => self.break_off(partition, error)?,
-            }
-        }
-        Ok(())
+        self.shared.lanes.store(self.lanes.len(), Ordering::Relaxed);
     }
 
-    /// Has the logs of a partition read from where they are to be.
-    fn begin(&self, partition: i32, mut lane: Lane) -> Result<Lane, Error> {
-        let start = lane.start()?;
-        self.consumer.seek(&self.shared.topics.logs, partition, start, SEEK).map_err(|error| {
-            let doing = "go to where a partition was left";
-            Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error })
-        })?;
-        Ok(lane)
-    }
-
-    fn conclude(&mut self) {
-        let mut counts = self.ended;
-        self.lanes.values().for_each(|lane| counts.add(lane.counts()));
-        let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = counts;
+    /// Commits what is folded, and says what was done.
+    fn conclude(&mut self) -> Result<(), Error> {
+        self.lanes.values().for_each(|lane| lane.order(Order::Conclude));
+        for (partition, lane) in mem::take(&mut self.lanes) {
+            self.break_off(partition, lane)?;
+        }
+        for (_, lane) in mem::take(&mut self.leaving) {
+            drop(lane.join());
+        }
+        let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = self.ended;
         say(&format!(
             "{pieces} pieces, {bytes} bytes in {commits} commits; {known} known before, {gaps} behind a gap, \
              {foreign} of somebody else"
         ));
+        Ok(())
     }
+}
+
+/// The partitions of lanes that have ended.
+fn ended(lanes: &BTreeMap<i32, Running>) -> Vec<i32> {
+    let ended = lanes.iter().filter(|(_, lane)| lane.is_ended());
+    ended.map(|(partition, _)| *partition).collect()
 }
