@@ -114,13 +114,13 @@ pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-impl From<CommitError<SqliteError>> for Error {
-    fn from(error: CommitError<SqliteError>) -> Self {
+impl<E: Into<Self>> From<CommitError<E>> for Error {
+    fn from(error: CommitError<E>) -> Self {
         match error {
             CommitError::Moved { source_name, .. } => {
                 Self::Overtaken { path: source_name.as_str().to_owned() }
             }
-            CommitError::Failed(error) => Self::Database(error),
+            CommitError::Failed(error) => error.into(),
         }
     }
 }

@@ -25,6 +25,7 @@ mod log;
 mod logging;
 mod malformed;
 mod options;
+mod outputs;
 mod overview;
 mod pace;
 mod pager;

@@ -7,6 +7,8 @@ mod broker;
 mod faults;
 #[path = "fleet/topics.rs"]
 mod topics;
+#[path = "fleet/trail.rs"]
+mod trail;
 // The program as a child.
 mod logs;
 
@@ -83,11 +85,12 @@ struct Log {
 
 /// Reads logs of all formats into a database: those of the repository, and those in the folder that
 /// FOLDLINE_CAPTURES names.
-fn ingest(db: &Path) -> Vec<Log> {
+fn ingest(db: &Path, trail: &Path) -> Vec<Log> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let fixtures = root.join("tests/fixtures").to_str().unwrap().to_owned();
     let captures = std::env::var("FOLDLINE_CAPTURES").ok();
-    let mut arguments = vec!["ingest", "--final", "--db", db.to_str().unwrap(), &fixtures];
+    let (name, trail) = (db.to_str().unwrap(), trail.to_str().unwrap());
+    let mut arguments = vec!["ingest", "--final", "--db", name, "--audit", trail, &fixtures];
     arguments.extend(captures.as_deref());
     logs::run(&arguments);
     let connection = rusqlite::Connection::open(db).unwrap();
@@ -139,8 +142,9 @@ fn assert_same_events(topics: &Topics, logs: &[Log]) {
 fn a_fleet_stores_what_one_machine_stores() {
     let Some(cluster) = Cluster::start(1) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let (one, fleet) = (folder.path().join("one.db"), folder.path().join("fleet.db"));
-    let logs = ingest(&one);
+    let [one, fleet] = ["one.db", "fleet.db"].map(|name| folder.path().join(name));
+    let trails = ["one.trail", "fleet.trail"].map(|name| folder.path().join(name));
+    let logs = ingest(&one, &trails[0]);
     let topics = Topics::make(&cluster.addresses, "same", 4, 1);
     let workers = [(); 2].map(|()| Running::start(&cluster, &topics, &["work", "--patches"]));
     let producer = topics.producer();
@@ -160,10 +164,12 @@ fn a_fleet_stores_what_one_machine_stores() {
     assert_same_events(&topics, &logs);
     assert!(topics.events("patches").values().any(|patches| !patches.is_empty()));
     for _ in 0..2 {
-        let arguments = ["sink", "--once", "--db", fleet.to_str().unwrap()];
+        let [db, trail] = [&fleet, &trails[1]].map(|path| path.to_str().unwrap());
+        let arguments = ["sink", "--once", "--db", db, "--audit", trail];
         assert!(command(&cluster, &topics, &arguments).status().unwrap().success());
         assert_eq!(said(&fleet), said(&one));
     }
+    assert_eq!(trail::records(&trails[1], &fleet), trail::records(&trails[0], &one));
 }
 
 /// What a program answers at its address; empty if it does not yet.
@@ -399,7 +405,7 @@ fn whatever_goes_wrong_everything_is_stored_once() {
     let Some(cluster) = Cluster::start(brokers) else { return };
     let folder = tempfile::tempdir().unwrap();
     // Those of which the least is known by a few lines; one of each format, and some more.
-    let mut logs = ingest(&folder.path().join("all.db"));
+    let mut logs = ingest(&folder.path().join("all.db"), &folder.path().join("all.trail"));
     logs.sort_by_key(|log| (log.format.clone(), std::cmp::Reverse(log.content.len())));
     let mut formats = BTreeSet::new();
     logs.retain(|log| formats.insert(log.format.clone()));
@@ -416,21 +422,24 @@ fn whatever_goes_wrong_everything_is_stored_once() {
         println!("seed {seed}, fault {fault}: {}", fleet.fault(&mut random));
     }
     growing.complete();
-    let db = fleet.db.clone();
+    let (db, trail) = (fleet.db.clone(), fleet.trail.clone());
     fleet.conclude(logs.len());
-    let arguments = ["sink", "--once", "--db", db.to_str().unwrap()];
+    let [name, audit] = [&db, &trail].map(|path| path.to_str().unwrap());
+    let arguments = ["sink", "--once", "--db", name, "--audit", audit];
     assert!(command(&cluster, &topics, &arguments).status().unwrap().success());
 
     let one = folder.path().join("one.db");
     let (shipped, one) = (folder.path().join("logs"), one.to_str().unwrap());
     logs::stdout(&["ingest", "--final", "--db", one, shipped.to_str().unwrap()]);
     let paths = paths(&db);
-    let events = topics.events("events");
-    assert_eq!(events.len(), logs.len());
+    let (events, records) = (topics.events("events"), trail::records(&trail, &db));
+    assert_eq!((events.len(), records.len()), (logs.len(), logs.len()));
     for (source, told) in events {
         let path = &paths[&source];
         let expected = logs::run(&["replay", "--format", "events", path]).stdout;
         assert!(told == expected, "seed {seed}: the events of {path} differ");
+        let count = told.iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(records[path].len(), count, "seed {seed}: the trail of {path}");
     }
     assert_eq!(renamed(&said(&db), &paths), renamed(&said(Path::new(one)), &BTreeMap::new()));
 }

@@ -325,7 +325,7 @@ fn the_outbox_keeps_what_is_not_yet_in_the_file() {
         bytes.map(|bytes| String::from_utf8(bytes).unwrap())
     };
     let first = [commit(None, &events[..2], 2)];
-    let (_, commits) = database.commit_with(&first, &[output(0, 0, "one")], 0).unwrap();
+    let (_, commits) = database.commit_with(&first, &[output(0, 0, "one")], &[], 0).unwrap();
     assert_eq!((commits, database.commits().unwrap()), (1, 1));
     drop(database);
 
@@ -335,19 +335,19 @@ fn the_outbox_keeps_what_is_not_yet_in_the_file() {
     let known = database.outputs().unwrap();
     assert_eq!((known[0].name.as_str(), known[0].commits), ("file", 1));
     // Nothing was written by now, then all of it.
-    database.commit_with(&[], &[output(0, 3, "two")], 1).unwrap();
+    database.commit_with(&[], &[output(0, 3, "two")], &[], 1).unwrap();
     assert_eq!(
         (outbox(&database, 0), outbox(&database, 3)),
         (Some("one".into()), Some("two".into()))
     );
-    let (_, commits) = database.commit_with(&[], &[output(6, 6, "")], 1).unwrap();
+    let (_, commits) = database.commit_with(&[], &[output(6, 6, "")], &[], 1).unwrap();
     assert_eq!((outbox(&database, 0), outbox(&database, 3)), (None, None));
     assert_eq!(commits, 1, "nothing of a source was added");
 
     // What is undone was never in the outbox.
     let replacement = database.begin_replacing(&"log".into()).unwrap();
     let again = [commit(None, &events[..3], 3)];
-    database.commit_with(&again, &[output(6, 6, "undone")], 1).unwrap();
+    database.commit_with(&again, &[output(6, 6, "undone")], &[], 1).unwrap();
     database.undo_replacing(replacement).unwrap();
     assert_eq!((outbox(&database, 6), database.commits().unwrap()), (None, 1));
 }
@@ -359,11 +359,12 @@ fn a_commit_that_others_made_without_the_outputs_is_noticed() {
     assert_eq!(one.id().unwrap(), two.id().unwrap());
     assert_ne!(one.id().unwrap(), open(&place.path("other")).id().unwrap());
     let events = located(events());
-    one.commit_with(&[commit(None, &events[..2], 2)], &[output(0, 0, "one")], 0).unwrap();
+    one.commit_with(&[commit(None, &events[..2], 2)], &[output(0, 0, "one")], &[], 0).unwrap();
     let other = Commit { source: "other".into(), ..commit(None, &events[..2], 2) };
     two.commit(&[other], &[]).unwrap();
     let before = dump(&place.path("db"));
-    let refused = one.commit_with(&[commit(Some(2), &events[2..4], 4)], &[output(3, 3, "two")], 1);
+    let refused =
+        one.commit_with(&[commit(Some(2), &events[2..4], 4)], &[output(3, 3, "two")], &[], 1);
     let Err(CommitError::Failed(SqliteError::Overtaken(path))) = refused else { panic!() };
     assert_eq!(path, place.path("db"));
     assert_same(&dump(&place.path("db")), &before, "");

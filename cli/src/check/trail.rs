@@ -13,7 +13,7 @@ use foldline::emitters::{
 
 use crate::{
     error::Error,
-    ingest::{MAX_FIRST, StoredTrail},
+    outputs::{MAX_FIRST, StoredTrail},
 };
 
 /// Verifies the chain of a trail, and compares it with the database: says what was looked at, or else what is

@@ -10,12 +10,11 @@
 //! take the place of the old ones in one transaction. In the same way a last line without a line end is left
 //! for the next run, unless it is a whole record.
 //!
-//! The audit trail and the files of `--sink` belong to the database: see [`outputs`].
+//! The audit trail and the files of `--sink` belong to the database: see [`outputs`](crate::outputs).
 
 mod args;
 mod files;
 mod maintenance;
-mod outputs;
 mod parallel;
 mod plan;
 mod read;
@@ -37,15 +36,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 #[cfg(feature = "kafka")]
 pub(super) use self::files::at_or_below;
-pub(super) use self::{
-    args::IngestArgs,
-    outputs::{MAX_FIRST, StoredTrail},
-    plan::copies,
-    run_log::RunLog,
-};
+pub(super) use self::{args::IngestArgs, plan::copies, run_log::RunLog};
 use self::{
     maintenance::MaintenanceThread,
-    outputs::Outputs,
     plan::{Plan, Planned, Planner},
     read::Reading,
     summary::Summary,
@@ -56,8 +49,9 @@ use super::{
     exit,
     homes::{or_homes, tilde},
     options::width,
+    outputs::{Outputs, whole_trails},
     program::Program,
-    sink::{SinkKind, SinkOptions},
+    sink::{SinkKind, SinkName, SinkOptions},
 };
 use foldline::{
     emitters::{
@@ -140,8 +134,8 @@ fn ingest(
     let files = files::find(program, args, paths, db, &mut summary)?;
     let wait = Duration::from_secs(args.wait.into());
     let mut database = Database::open_sound(db, wait)?;
-    let whole = outputs::whole_trails(&database)?;
-    let outputs = Outputs::open(args, &sinks, &mut database, &mut summary)?;
+    let whole = whole_trails(&database)?;
+    let outputs = open_outputs(args, &sinks, &mut database, &mut summary)?;
     let style = TranscriptStyle::new(width(None));
     let options = SinkOptions { style };
     let (jobs, audited) = (jobs(args), args.audit.is_some());
@@ -154,7 +148,7 @@ fn ingest(
     let (mut database, mut summary) =
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     database.remember_copies(&copies)?;
-    let still_whole = outputs::whole_trails(&database)?;
+    let still_whole = whole_trails(&database)?;
     for path in whole.iter().filter(|path| !still_whole.contains(path)) {
         summary.note(format!(
             "the audit trail has no record of what was added, without --audit {path}"
@@ -163,6 +157,26 @@ fn ingest(
     let totals = database.totals()?;
     database.close()?;
     Ok((summary, totals))
+}
+
+/// Opens the outputs that were asked for.
+fn open_outputs(
+    args: &IngestArgs,
+    kinds: &[&SinkKind],
+    database: &mut Database,
+    summary: &mut Summary,
+) -> Result<Outputs, Error> {
+    let mut sinks = Vec::new();
+    for (SinkName { file, .. }, kind) in args.sinks.iter().zip(kinds) {
+        let Some(path) = file else {
+            return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
+        };
+        sinks.push((kind.name, path.as_path()));
+    }
+    let (audit, sign) = (args.audit.as_deref(), args.sign.as_deref());
+    let (outputs, gap) = Outputs::open(audit, sign, &sinks, database)?;
+    gap.into_iter().for_each(|gap| summary.note(gap));
+    Ok(outputs)
 }
 
 /// Checks that a consumer is resumable, as ingest requires.

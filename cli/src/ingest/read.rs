@@ -7,7 +7,7 @@ use std::{
 };
 
 use foldline::{
-    conversation::{ByItem, DomainEvent, Json, Located, SessionId, TaskId, by_item},
+    conversation::{ByItem, DomainEvent, Json, Located, SessionId, by_item},
     emitters::{
         audit::EventRecord,
         interleaved::InterleavedState,
@@ -25,6 +25,7 @@ use super::plan::{Plan, Start};
 use crate::{
     error::Error,
     log::Log,
+    outputs::Records,
     pipeline::{self, LogEmitter, LogProcessor, LogReducer, LogState},
     program::Program,
     sink::{Gathered, SinkKind, SinkOptions, Sinks},
@@ -89,15 +90,6 @@ impl Stretch {
         let gathered: usize = gathered.iter().map(|(_, spool)| spool.length()).sum();
         rows + events + gathered + commit.checkpoint.state.get().len()
     }
-}
-
-/// The records of a stretch for the audit trail.
-pub(super) struct Records {
-    pub(super) log: String,
-    pub(super) task: Option<TaskId>,
-    /// The session that the stretch begins within.
-    pub(super) session: Option<SessionId>,
-    pub(super) events: Vec<EventRecord>,
 }
 
 /// A report at the end of a file.

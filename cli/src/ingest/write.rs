@@ -4,12 +4,14 @@ use indicatif::ProgressBar;
 
 use super::{
     maintenance::MaintenanceThread,
-    outputs::{Outputs, OutputsState},
     plan::{Plan, Start},
     read::{End, Piece, Stretch},
     summary::{Skipped, Summary},
 };
-use crate::error::Error;
+use crate::{
+    error::Error,
+    outputs::{Outputs, OutputsState},
+};
 use foldline::{
     emitters::sqlite::{Database, Replacement, Rows},
     ledger::{Commit, Receipt},
@@ -168,7 +170,7 @@ impl Writer {
         let commits = std::mem::take(&mut self.pending);
         self.pending_size = 0;
         if !commits.is_empty() {
-            let receipt = self.outputs.commit(&mut self.database, &commits)?;
+            let receipt = self.outputs.commit(&mut self.database, &commits, &[])?;
             self.summary.receipt.add(receipt);
             self.maintenance.clear_up(commits);
         }

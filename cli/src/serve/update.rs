@@ -74,7 +74,7 @@ impl Updates {
         database: &Path,
     ) -> Result<Self, Error> {
         let wait = Duration::from_secs(10);
-        let mut sink = crate::fleet::Sink::open(args, database, wait)?;
+        let mut sink = crate::fleet::Sink::open(args, database, None, wait)?;
         let (done, _) = watch::channel(0);
         let (wake, _) = sync_channel(1);
         let (stop, news) = (Arc::<AtomicBool>::default(), done.clone());

@@ -69,6 +69,7 @@ pub(crate) struct Fleet<'c> {
     folder: PathBuf,
     pub(crate) checkpoint: PathBuf,
     pub(crate) db: PathBuf,
+    pub(crate) trail: PathBuf,
     shipper: Option<Running>,
     workers: Vec<Running>,
     sink: Option<Running>,
@@ -91,6 +92,7 @@ impl<'c> Fleet<'c> {
             folder: folder.join("logs"),
             checkpoint: folder.join("ship.json"),
             db: folder.join("fleet.db"),
+            trail: folder.join("fleet.trail"),
             shipper: None,
             workers: Vec::new(),
             sink: None,
@@ -116,7 +118,8 @@ impl<'c> Fleet<'c> {
     }
 
     fn store(&self) -> Running {
-        self.run(&["sink", "--db", self.db.to_str().unwrap()])
+        let [db, trail] = [&self.db, &self.trail].map(|path| path.to_str().unwrap());
+        self.run(&["sink", "--db", db, "--audit", trail])
     }
 
     /// One thing goes wrong.

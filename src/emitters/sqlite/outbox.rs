@@ -99,8 +99,8 @@ impl Database {
             .map_err(|error| self.error(&error))
     }
 
-    /// Commits as [`Ledger::commit`](crate::ledger::Ledger::commit) does, with outputs, if the ledger has
-    /// exactly `after` commits: if it has more, something was committed without these outputs. Returns how
+    /// Commits as [`Ledger::commit`](crate::ledger::Ledger::commit) does, with outputs and the marks `beside`, if the
+    /// ledger has exactly `after` commits: if it has more, something was committed without these outputs. Returns how
     /// many commits it has then.
     ///
     /// # Errors
@@ -109,6 +109,7 @@ impl Database {
         &mut self,
         commits: &[Commit<Rows>],
         outputs: &[Output],
+        beside: &[Mark],
         after: u64,
     ) -> Result<(Receipt, u64), CommitError<SqliteError>> {
         let path = self.path.clone();
@@ -121,6 +122,9 @@ impl Database {
             outputs
                 .iter()
                 .try_for_each(|output| write(transaction, output, commits))
+                .and_then(|()| {
+                    beside.iter().try_for_each(|mark| write_mark(transaction, mark, commits))
+                })
                 .map_err(|error| SqliteError::new(&path, &error))
         })?;
         Ok((receipt, now))

@@ -1,11 +1,14 @@
-//! [`Feed`]: messages of the topic of events, as stretches of rows.
+//! [`Feed`]: messages of the topic of events, as stretches of rows, and of records for an audit trail.
 
 use std::collections::HashMap;
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located},
-    emitters::sqlite::{RowEmitter, Rows},
-    ledger::{Checkpoint, Commit, SourceName},
+    conversation::{DomainEvent, Json, Located, SessionId},
+    emitters::{
+        audit::EventRecord,
+        sqlite::{RowEmitter, Rows},
+    },
+    ledger::{Checkpoint, Commit, SourceFacts, SourceName},
     transduce::{Emitter, Gather},
 };
 use rdkafka::Message;
@@ -16,6 +19,7 @@ use crate::{
         piece::text,
         record::{CHECKPOINT, EVENT, Joiner, KIND, PART, Reached, SOURCE},
     },
+    outputs::Records,
 };
 
 /// What became of a message.
@@ -23,24 +27,39 @@ pub(super) enum Fed {
     /// It is a part of a stretch that is not complete.
     Gathered,
     /// It completes a stretch.
-    Stretch(Box<Commit<Rows>>),
+    Stretch(Box<Stretch>),
     /// It is no message of a worker.
     Foreign,
 }
 
+/// What a source has become since it last said how far it has come.
+pub(super) struct Stretch {
+    pub(super) commit: Commit<Rows>,
+    /// For the audit trail, if there is one.
+    pub(super) records: Option<Records>,
+}
+
 /// Gathers the events of each source until it says how far it has come.
-#[derive(Default)]
 pub(super) struct Feed {
     sources: HashMap<SourceName, Gathering>,
+    is_audited: bool,
 }
 
 #[derive(Default)]
 struct Gathering {
     rows: RowEmitter,
     parts: Joiner,
+    /// The session of the first event.
+    session: Option<SessionId>,
+    records: Vec<EventRecord>,
 }
 
 impl Feed {
+    /// `is_audited` says whether there is an audit trail.
+    pub(super) fn new(is_audited: bool) -> Self {
+        Self { sources: HashMap::new(), is_audited }
+    }
+
     pub(super) fn take(&mut self, message: &impl Message) -> Result<Fed, Error> {
         let Some(headers) = message.headers() else { return Ok(Fed::Foreign) };
         let (source, kind) = (text(headers, SOURCE), text(headers, KIND));
@@ -60,17 +79,36 @@ impl Feed {
                 let event: Located<DomainEvent> =
                     serde_json::from_slice(&value).map_err(unreadable)?;
                 drop(gathering.rows.emit(&event));
+                if self.is_audited {
+                    if gathering.records.is_empty() {
+                        gathering.session = session(message, &source);
+                    }
+                    gathering.records.push(EventRecord::of(&event));
+                }
                 Ok(Fed::Gathered)
             }
             Some(CHECKPOINT) => {
                 let reached: Reached = serde_json::from_slice(&value).map_err(unreadable)?;
-                let output = gathering.rows.cut();
-                self.sources.remove(&source);
-                Ok(Fed::Stretch(Box::new(commit(source, reached, output))))
+                let mut gathered = self.sources.remove(&source).unwrap_or_default();
+                let commit = commit(source, reached, gathered.rows.cut());
+                let SourceFacts { path, task, .. } = &commit.checkpoint.facts;
+                let records = self.is_audited.then(|| Records {
+                    log: path.clone(),
+                    task: task.clone(),
+                    session: gathered.session,
+                    events: gathered.records,
+                });
+                Ok(Fed::Stretch(Box::new(Stretch { commit, records })))
             }
             _ => Ok(Fed::Foreign),
         }
     }
+}
+
+/// The session that an event belongs to: its key, unless there is none.
+fn session(message: &impl Message, source: &SourceName) -> Option<SessionId> {
+    let key = std::str::from_utf8(message.key()?).ok()?;
+    (key != source.as_str()).then(|| key.into())
 }
 
 fn commit(source: SourceName, reached: Reached, output: Rows) -> Commit<Rows> {

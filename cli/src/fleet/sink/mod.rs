@@ -1,14 +1,17 @@
-//! `foldline sink`: puts the events of a fleet into a database.
+//! `foldline sink`: puts the events of a fleet into a database, and into an audit trail beside it.
 //!
 //! The offsets up to which events are stored are committed in the transaction of their rows, and not to the brokers.
-//! So each event is stored once, whatever is killed. A database has one sink, which reads all partitions.
+//! So each event is stored once, whatever is killed. The same holds for the records of the trail, which pass through
+//! that transaction. A database has one sink, which reads all partitions.
 
 mod feed;
 mod offsets;
 
 use std::{
+    convert::Infallible,
+    mem,
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -16,12 +19,12 @@ use std::{
 use clap::Args;
 use foldline::{
     emitters::sqlite::{Database, Rows},
-    ledger::{Commit, CommitError, Ledger, Receipt},
+    ledger::{Commit, CommitError, Receipt, SourceName},
 };
 use rdkafka::{Message, consumer::BaseConsumer, error::KafkaError};
 
 use self::{
-    feed::{Fed, Feed},
+    feed::{Fed, Feed, Stretch},
     offsets::Offsets,
 };
 use super::{
@@ -31,8 +34,14 @@ use super::{
     sound::await_sound,
 };
 use crate::{
-    distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::EXIT_CODES,
-    program::Program, signal::stop_flag,
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    homes::DatabaseOption,
+    options::EXIT_CODES,
+    outputs::{Outputs, Records, whole_trails},
+    program::Program,
+    signal::stop_flag,
 };
 
 /// The options of `foldline sink`.
@@ -44,6 +53,14 @@ pub(crate) struct SinkArgs {
 
     #[command(flatten)]
     database: DatabaseOption,
+
+    /// An audit trail to continue, or to begin, with a record for each event that is stored
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+
+    /// Sign the audit trail at each commit with this private key (Ed25519, PEM): see `audit-key`
+    #[arg(long, value_name = "KEY", requires = "audit")]
+    sign: Option<PathBuf>,
 
     /// Ends when everything is stored that there is now; else the sink goes on until it is stopped
     #[arg(long)]
@@ -71,12 +88,19 @@ pub(crate) fn run(_: &Program, args: &SinkArgs) -> Result<u8, Error> {
     let path = args.database.path()?;
     let mut files = DistinctFiles::default();
     files.database(&path)?;
+    if let Some(audit) = &args.audit {
+        files.output("--audit", audit)?;
+    }
+    if let Some(key) = &args.sign {
+        files.input("the key", key)?;
+    }
     let stop = stop_flag()?;
     if !await_sound(&args.cluster.client()?, &args.cluster.topics(), &stop)? {
         return Ok(exit::FINE);
     }
     let wait = Duration::from_secs(args.wait.into());
-    let mut sink = Sink::open(&args.cluster, &path, wait)?;
+    let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
+    let mut sink = Sink::open(&args.cluster, &path, trail, wait)?;
     let until = if args.once { Until::Stored } else { Until::Stopped };
     sink.exporter = args.metrics.map(Exporter::start).transpose()?;
     sink.run(&stop, until, || {})?;
@@ -101,7 +125,13 @@ pub(crate) struct Sink {
     feed: Feed,
     offsets: Offsets,
     database: Database,
+    /// The audit trail, if there is one.
+    outputs: Outputs,
+    /// The trails that lacked nothing when the sink began.
+    whole: Vec<String>,
     pending: Vec<Commit<Rows>>,
+    /// What the trail is to have of that.
+    records: Vec<(SourceName, Records)>,
     pending_size: usize,
     since: Option<Instant>,
     receipt: Receipt,
@@ -114,17 +144,30 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn open(cluster: &ClusterArgs, path: &Path, wait: Duration) -> Result<Self, Error> {
+    /// Opens the database at `path`, and an audit trail with the key that signs it, if that is asked for.
+    pub(crate) fn open(
+        cluster: &ClusterArgs,
+        path: &Path,
+        trail: Option<(&Path, Option<&Path>)>,
+        wait: Duration,
+    ) -> Result<Self, Error> {
         let client = cluster.client()?;
         let mut database = Database::open_sound(path, wait)?;
+        let whole = whole_trails(&database)?;
+        let (audit, key) = trail.unzip();
+        let (outputs, gap) = Outputs::open(audit, key.flatten(), &[], &mut database)?;
+        gap.iter().for_each(|gap| say(gap));
         let (consumer, offsets) =
             Offsets::assign(&client, &cluster.topics().events, &mut database)?;
         Ok(Self {
             consumer,
-            feed: Feed::default(),
+            feed: Feed::new(audit.is_some()),
             offsets,
             database,
+            outputs,
+            whole,
             pending: Vec::new(),
+            records: Vec::new(),
             pending_size: 0,
             since: None,
             receipt: Receipt::default(),
@@ -172,9 +215,12 @@ impl Sink {
                         ));
                         self.offsets.reached(partition, offset + 1);
                     }
-                    Fed::Stretch(commit) => {
+                    Fed::Stretch(stretch) => {
+                        let Stretch { commit, records } = *stretch;
                         self.pending_size += commit.output.size();
-                        self.pending.push(*commit);
+                        let records = records.map(|records| (commit.source.clone(), records));
+                        self.records.extend(records);
+                        self.pending.push(commit);
                         self.offsets.reached(message.partition(), message.offset() + 1);
                     }
                 }
@@ -183,7 +229,7 @@ impl Sink {
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read events".to_owned(), error });
             }
-            Some(Err(error)) if !std::mem::replace(&mut self.is_said, true) => {
+            Some(Err(error)) if !mem::replace(&mut self.is_said, true) => {
                 say(&format!("{error}; waiting for the brokers"));
             }
             Some(Err(_)) => {}
@@ -216,23 +262,33 @@ impl Sink {
     }
 
     /// Ends, and says what was stored.
-    pub(crate) fn close(self) -> Result<Receipt, Error> {
+    pub(crate) fn close(mut self) -> Result<Receipt, Error> {
+        self.outputs.finish(&mut self.database)?;
+        let still_whole = whole_trails(&self.database)?;
+        for path in self.whole.iter().filter(|path| !still_whole.contains(path)) {
+            say(&format!(
+                "the audit trail has no record of what was stored, without --audit {path}"
+            ));
+        }
         self.database.close()?;
         Ok(self.receipt)
     }
 
-    /// Commits rows, and the offsets behind their events.
+    /// Commits rows and records, and the offsets behind their events.
     fn commit(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         self.since = None;
         self.pending_size = 0;
-        let mut commits = std::mem::take(&mut self.pending);
+        let mut commits = mem::take(&mut self.pending);
+        let mut records = mem::take(&mut self.records);
+        let before = self.outputs.state();
         loop {
             let marks = self.offsets.marks()?;
             if commits.is_empty() && marks.is_empty() {
                 return Ok(());
             }
-            match self.database.commit(&commits, &marks) {
+            records.iter().for_each(|(_, records)| self.outputs.add_records(records));
+            match self.outputs.commit(&mut self.database, &commits, &marks) {
                 Ok(receipt) => {
                     self.receipt.add(receipt);
                     self.offsets.committed();
@@ -243,15 +299,17 @@ impl Sink {
                 // The others are stored all the same; its events wait until somebody looks at them.
                 Err(CommitError::Moved { source_name, expected, stored }) => {
                     self.gaps += 1;
-                    let moved: CommitError<std::convert::Infallible> =
+                    let moved: CommitError<Infallible> =
                         CommitError::Moved { source_name: source_name.clone(), expected, stored };
                     say(&format!(
                         "{moved}: events of it are missing, and what follows is not stored; they \
                          may have been deleted before this sink came to read them"
                     ));
                     commits.retain(|commit| commit.source != source_name);
+                    records.retain(|(source, _)| *source != source_name);
+                    self.outputs.restore(before.clone());
                 }
-                Err(CommitError::Failed(error)) => return Err(error.into()),
+                Err(CommitError::Failed(error)) => return Err(error),
             }
         }
     }

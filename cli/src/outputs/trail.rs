@@ -1,21 +1,30 @@
 //! [`Trail`]: the audit trail of a database.
 
 use foldline::{
-    conversation::Json,
+    conversation::{Json, SessionId, TaskId},
     emitters::{
-        audit::{About, AuditChain, Head, SigningKey, Verifier},
+        audit::{About, AuditChain, EventRecord, Head, SigningKey, Verifier},
         sqlite::{Database, KnownOutput, Output, SqliteError},
     },
 };
 
 use super::file::{FileState, LockedFile, OutputFile};
-use crate::{error::Error, ingest::read::Records};
+use crate::error::Error;
 
 /// What the name of an audit trail in the database begins with; its identity follows.
 const PREFIX: &str = "audit ";
 
 /// The longest first record, with more room than any has.
 pub(crate) const MAX_FIRST: u64 = 4096;
+
+/// The records of a stretch for the audit trail.
+pub(crate) struct Records {
+    pub(crate) log: String,
+    pub(crate) task: Option<TaskId>,
+    /// The session that the stretch begins within.
+    pub(crate) session: Option<SessionId>,
+    pub(crate) events: Vec<EventRecord>,
+}
 
 /// What a database has committed to an audit trail.
 pub(crate) struct StoredTrail {
@@ -129,12 +138,12 @@ impl Trail {
     }
 
     /// Adds the records of a stretch.
-    pub(super) fn append(&mut self, records: Records) {
+    pub(super) fn append(&mut self, records: &Records) {
         let Records { log, task, session, events } = records;
-        self.chain.set_task(task);
-        self.chain.go_on_with(&log, session);
+        self.chain.set_task(task.clone());
+        self.chain.go_on_with(log, session.clone());
         for event in events {
-            self.chain.append_record(&event, self.file.staged());
+            self.chain.append_record(event, self.file.staged());
         }
     }
 
@@ -171,7 +180,7 @@ impl Trail {
 }
 
 /// The paths of the trails that lack no commit of the database.
-pub(in crate::ingest) fn whole_trails(database: &Database) -> Result<Vec<String>, Error> {
+pub(crate) fn whole_trails(database: &Database) -> Result<Vec<String>, Error> {
     let commits = database.commits()?;
     let whole = known(database)?.filter(|known| known.commits == commits);
     Ok(whole.filter_map(|known| Some(state(&known).ok()?.path)).collect())

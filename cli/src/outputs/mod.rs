@@ -1,4 +1,4 @@
-//! [`Outputs`]: the audit trail and the files of the sinks, which are written beside the database.
+//! [`Outputs`]: the audit trail and the files of sinks, which are written beside a database.
 //!
 //! What is written to them is committed to the database first, with the rows of the same events, and then
 //! copied into the files. A file therefore never holds what is not committed. It is locked before
@@ -8,7 +8,7 @@
 mod file;
 mod trail;
 
-use std::io;
+use std::{io, path::Path};
 
 use foldline::{
     conversation::Json,
@@ -16,24 +16,18 @@ use foldline::{
         audit::AuditChain,
         sqlite::{Database, Rows, SqliteError},
     },
-    ledger::{Commit, CommitError, Ledger, Receipt},
+    ledger::{Commit, CommitError, Ledger, Mark, Receipt},
 };
 
-pub(super) use self::trail::whole_trails;
-pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
+pub(crate) use self::trail::{MAX_FIRST, Records, StoredTrail, whole_trails};
 use self::{
     file::{FileState, LockedFile, OutputFile},
     trail::Trail,
 };
-use super::{args::IngestArgs, read::Records, summary::Summary};
-use crate::{
-    error::Error,
-    keys::signing_key,
-    sink::{Gathered, SinkKind, SinkName},
-};
+use crate::{error::Error, keys::signing_key, sink::Gathered};
 
 /// The outputs beside a database.
-pub(super) struct Outputs {
+pub(crate) struct Outputs {
     trail: Option<Trail>,
     sinks: Vec<(&'static str, OutputFile)>,
     /// How many commits the database has, all of them with these outputs since they were opened.
@@ -41,58 +35,58 @@ pub(super) struct Outputs {
 }
 
 /// Where the outputs stand before something that may be undone.
-pub(super) struct OutputsState {
+#[derive(Clone)]
+pub(crate) struct OutputsState {
     chain: Option<AuditChain>,
     commits: u64,
 }
 
 impl Outputs {
-    /// Opens the files that were asked for, and writes what an earlier run has committed and not written.
-    pub(super) fn open(
-        args: &IngestArgs,
-        kinds: &[&SinkKind],
+    /// Opens an audit trail, which may be signed with the key in a file, and the files of sinks, and writes what an
+    /// earlier run has committed and not written. Also returns what is to be said of a gap in the trail.
+    pub(crate) fn open(
+        audit: Option<&Path>,
+        key: Option<&Path>,
+        sinks: &[(&'static str, &Path)],
         database: &mut Database,
-        summary: &mut Summary,
-    ) -> Result<Self, Error> {
-        let key = args.sign.as_deref().map(signing_key).transpose()?;
-        let trail = args.audit.as_deref().map(LockedFile::open).transpose()?;
-        let mut sinks = Vec::new();
-        for (SinkName { file, .. }, kind) in args.sinks.iter().zip(kinds) {
-            let Some(path) = file else {
-                return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
-            };
-            sinks.push((kind, LockedFile::open(path)?));
+    ) -> Result<(Self, Option<String>), Error> {
+        let key = key.map(signing_key).transpose()?;
+        let trail = audit.map(LockedFile::open).transpose()?;
+        let mut locked = Vec::new();
+        for &(name, path) in sinks {
+            locked.push((name, LockedFile::open(path)?));
         }
         // Only now no other run changes what the database knows of the files.
         let commits = database.commits()?;
         let mut outputs = Self { trail: None, sinks: Vec::new(), commits };
+        let mut gap = None;
         if let Some(file) = trail {
             let (trail, missed) = Trail::open(file, key, database, commits)?;
-            if let Some(missed) = missed {
+            gap = missed.map(|missed| {
                 let path = trail.file().path().display();
-                summary.note(format!(
+                format!(
                     "the audit trail has a gap, and says so: {missed} commits were made without it: {path}"
-                ));
-            }
+                )
+            });
             outputs.trail = Some(trail);
         }
-        for (kind, file) in sinks {
-            outputs.sinks.push((kind.name, open_sink(kind, file, database, commits)?));
+        for (name, file) in locked {
+            outputs.sinks.push((name, open_sink(name, file, database, commits)?));
         }
         let is_unsigned = outputs.trail.as_ref().is_some_and(Trail::is_unsigned);
         if is_unsigned || outputs.staged_length() > 0 {
-            outputs.commit(database, &[])?;
+            outputs.commit(database, &[], &[])?;
         }
-        Ok(outputs)
+        Ok((outputs, gap))
     }
 
     /// Adds the output of a stretch.
     ///
     /// # Errors
     /// What was gathered cannot be read again.
-    pub(super) fn add(&mut self, records: Option<Records>, gathered: Gathered) -> io::Result<()> {
+    pub(crate) fn add(&mut self, records: Option<Records>, gathered: Gathered) -> io::Result<()> {
         if let (Some(trail), Some(records)) = (&mut self.trail, records) {
-            trail.append(records);
+            trail.append(&records);
         }
         for (name, spool) in gathered {
             if let Some((_, file)) = self.sinks.iter_mut().find(|(known, _)| *known == name) {
@@ -105,27 +99,37 @@ impl Outputs {
         Ok(())
     }
 
+    /// Adds the records of a stretch to the trail, if there is one.
+    #[cfg(feature = "kafka")]
+    pub(crate) fn add_records(&mut self, records: &Records) {
+        if let Some(trail) = &mut self.trail {
+            trail.append(records);
+        }
+    }
+
     /// How many bytes wait for a commit.
-    pub(super) fn staged_length(&self) -> usize {
+    pub(crate) fn staged_length(&self) -> usize {
         self.files().map(OutputFile::staged_length).sum()
     }
 
-    /// Commits stretches together with what they have added, and writes that to the files.
-    pub(super) fn commit(
+    /// Commits stretches together with what they have added and with the marks `beside`, and writes what was added to
+    /// the files.
+    pub(crate) fn commit(
         &mut self,
         database: &mut Database,
         commits: &[Commit<Rows>],
-    ) -> Result<Receipt, Error> {
+        beside: &[Mark],
+    ) -> Result<Receipt, CommitError<Error>> {
         if self.is_empty() {
-            return Ok(database.commit(commits, &[])?);
+            return database.commit(commits, beside).map_err(failed);
         }
-        let receipt = self.commit_only(database, commits)?;
+        let receipt = self.commit_only(database, commits, beside)?;
         self.deliver(database)?;
         Ok(receipt)
     }
 
     /// Writes what is committed to the files. Within a replacement nothing is committed yet.
-    pub(super) fn deliver(&mut self, database: &Database) -> Result<(), Error> {
+    pub(crate) fn deliver(&mut self, database: &Database) -> Result<(), Error> {
         if !database.connection().is_autocommit() {
             return Ok(());
         }
@@ -136,13 +140,13 @@ impl Outputs {
     }
 
     /// The state to go back to if what is committed from now on is undone.
-    pub(super) fn state(&self) -> OutputsState {
+    pub(crate) fn state(&self) -> OutputsState {
         let chain = self.trail.as_ref().map(|trail| trail.chain().clone());
         OutputsState { chain, commits: self.commits }
     }
 
     /// Goes back to a state since which nothing was written to the files.
-    pub(super) fn restore(&mut self, state: OutputsState) {
+    pub(crate) fn restore(&mut self, state: OutputsState) {
         let OutputsState { chain, commits } = state;
         self.commits = commits;
         if let Some((trail, chain)) = self.trail.as_mut().zip(chain) {
@@ -152,14 +156,14 @@ impl Outputs {
     }
 
     /// Empties the outbox, since everything is on the disk.
-    pub(super) fn finish(mut self, database: &mut Database) -> Result<(), Error> {
+    pub(crate) fn finish(mut self, database: &mut Database) -> Result<(), Error> {
         if !self.files().any(OutputFile::has_delivered) {
             return Ok(());
         }
-        match self.commit_only(database, &[]) {
+        match self.commit_only(database, &[], &[]) {
             // What another program has committed since is for the next run to tell. Until then it stays.
-            Ok(_) | Err(Error::Database(SqliteError::Overtaken(_))) => Ok(()),
-            Err(error) => Err(error),
+            Ok(_) | Err(CommitError::Failed(Error::Database(SqliteError::Overtaken(_)))) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -167,7 +171,8 @@ impl Outputs {
         &mut self,
         database: &mut Database,
         commits: &[Commit<Rows>],
-    ) -> Result<Receipt, Error> {
+        beside: &[Mark],
+    ) -> Result<Receipt, CommitError<Error>> {
         let mut outputs = Vec::new();
         let next = self.commits + u64::from(!commits.is_empty());
         if let Some(trail) = &mut self.trail {
@@ -176,9 +181,8 @@ impl Outputs {
         for (_, file) in &mut self.sinks {
             outputs.push(file.output(Json::default())?);
         }
-        let (receipt, commits) = database
-            .commit_with(commits, &outputs, self.commits)
-            .map_err(|error: CommitError<SqliteError>| Error::from(error))?;
+        let (receipt, commits) =
+            database.commit_with(commits, &outputs, beside, self.commits).map_err(failed)?;
         self.commits = commits;
         Ok(receipt)
     }
@@ -197,14 +201,23 @@ impl Outputs {
     }
 }
 
+fn failed(error: CommitError<SqliteError>) -> CommitError<Error> {
+    match error {
+        CommitError::Moved { source_name, expected, stored } => {
+            CommitError::Moved { source_name, expected, stored }
+        }
+        CommitError::Failed(error) => CommitError::Failed(error.into()),
+    }
+}
+
 /// The file of a sink. It cannot tell that something is missing in it, so nothing may be.
 fn open_sink(
-    kind: &SinkKind,
+    name: &str,
     file: LockedFile,
     database: &Database,
     commits: u64,
 ) -> Result<OutputFile, Error> {
-    let name = format!("sink {} {}", kind.name, file.stored_path());
+    let name = format!("sink {name} {}", file.stored_path());
     let Some(known) = database.outputs()?.into_iter().find(|known| known.name == name) else {
         return file.begin(name);
     };
