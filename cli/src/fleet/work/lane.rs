@@ -36,7 +36,7 @@ use crate::{
 const BYTES: usize = 16 << 20;
 
 /// The least and the most of them that one lane folds.
-const SHARE: RangeInclusive<usize> = 512 << 10..=4 << 20;
+const BYTES_SHARE: RangeInclusive<usize> = 512 << 10..=4 << 20;
 
 /// How many bytes of messages may come of a byte of a log until a commit is due.
 const GROWTH: usize = 4;
@@ -47,8 +47,12 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// After how long it is if no more messages wait: then a commit holds nothing up.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// How many sources are kept in memory between commits; the others are read from their stored states again.
-const OPEN: usize = 512;
+/// How many sources the lanes of a worker keep in memory between commits; the others are read from their stored
+/// states again.
+const OPEN: usize = 1024;
+
+/// The least and the most of them that one lane keeps.
+const OPEN_SHARE: RangeInclusive<usize> = 32..=512;
 
 /// What the lanes of a worker share.
 pub(super) struct Shared {
@@ -66,9 +70,18 @@ pub(super) struct Shared {
 
 impl Shared {
     /// After how many bytes of logs a lane commits.
-    fn share(&self) -> usize {
+    fn bytes(&self) -> usize {
+        self.share(BYTES, &BYTES_SHARE)
+    }
+
+    /// How many sources a lane keeps in memory.
+    fn open(&self) -> usize {
+        self.share(OPEN, &OPEN_SHARE)
+    }
+
+    fn share(&self, all: usize, within: &RangeInclusive<usize>) -> usize {
         let lanes = self.lanes.load(Ordering::Relaxed).max(1);
-        (BYTES / lanes).clamp(*SHARE.start(), *SHARE.end())
+        (all / lanes).clamp(*within.start(), *within.end())
     }
 }
 
@@ -301,7 +314,7 @@ impl Lane {
     /// Whether it is time to commit; `is_idle` says that no messages wait.
     pub(super) fn is_due(&self, shared: &Shared, is_idle: bool) -> bool {
         let Batch { bytes, size, since } = self.batch;
-        let share = shared.share();
+        let share = shared.bytes();
         let longest = if is_idle { IDLE } else { LONGEST };
         bytes >= share
             || size >= GROWTH * share
@@ -309,7 +322,7 @@ impl Lane {
     }
 
     /// Commits what was folded: messages, states and the input offset. Returns the offset, if anything was.
-    pub(super) fn commit(&mut self) -> Result<Option<i64>, Error> {
+    pub(super) fn commit(&mut self, shared: &Shared) -> Result<Option<i64>, Error> {
         let Some(next) = self.next.filter(|_| self.batch.since.is_some()) else { return Ok(None) };
         let begun = Instant::now();
         let mut commits = Vec::new();
@@ -337,13 +350,13 @@ impl Lane {
         self.counts.commits += 1;
         self.counts.committing += begun.elapsed();
         self.counts.sources = self.ledger.sources().count();
-        self.forget_idle();
+        self.forget_idle(shared.open());
         Ok(Some(next))
     }
 
-    /// Drops the sources that were idle for longest, if there are many.
-    fn forget_idle(&mut self) {
-        if self.sources.len() <= OPEN {
+    /// Drops the sources that were idle for longest, if there are more than `most`.
+    fn forget_idle(&mut self, most: usize) {
+        if self.sources.len() <= most {
             return;
         }
         let mut used: Vec<_> = self
@@ -353,7 +366,7 @@ impl Lane {
             .map(|(name, open)| (open.used, name.clone()))
             .collect();
         used.sort_unstable();
-        for (_, name) in used.into_iter().take(self.sources.len() - OPEN / 2) {
+        for (_, name) in used.into_iter().take(self.sources.len() - most / 2) {
             self.sources.remove(&name);
         }
     }

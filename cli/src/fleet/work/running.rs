@@ -153,7 +153,7 @@ fn queue(shared: &Shared, partition: i32, start: Offset) -> Result<PartitionQueu
 /// offsets of a group, too, but librdkafka waits for ever for that when the group's coordinator is lost at the wrong
 /// moment.)
 fn commit(shared: &Shared, partition: i32, lane: &mut Lane) -> Result<(), Error> {
-    let Some(next) = lane.commit()? else { return Ok(()) };
+    let Some(next) = lane.commit(shared)? else { return Ok(()) };
     let mut offsets = TopicPartitionList::new();
     let told = offsets
         .add_partition_offset(&shared.topics.logs, partition, Offset::Offset(next))
