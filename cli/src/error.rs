@@ -28,6 +28,9 @@ pub(super) enum Error {
     #[error("cannot write the output: {0}")]
     Output(io::Error),
 
+    #[error("cannot wait for signals: {0}")]
+    Signal(io::Error),
+
     #[error("{0}; run the command again to go on from what is safe on the disk")]
     Resumable(Box<Self>),
 
@@ -160,7 +163,7 @@ impl Error {
             | Self::Checkpoint { .. }
             | Self::Database(_)
             | Self::Overtaken { .. } => exit::FAILED,
-            Self::Start { .. } => exit::FAILED,
+            Self::Start { .. } | Self::Signal(_) => exit::FAILED,
             #[cfg(feature = "kafka")]
             Self::Cluster { .. }
             | Self::State { .. }

@@ -1,11 +1,10 @@
 //! Ctrl-C and SIGTERM, for runs without an end.
 
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{Arc, atomic::AtomicBool};
+
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
 };
 
 use super::error::Error;
@@ -13,8 +12,8 @@ use super::error::Error;
 /// Installs a handler: Ctrl-C and SIGTERM set the returned flag instead of ending the program at once.
 pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::<AtomicBool>::default();
-    let flag = stop.clone();
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-        .map_err(|error| Error::Output(io::Error::other(error)))?;
+    for signal in [SIGINT, SIGTERM] {
+        flag::register(signal, stop.clone()).map_err(Error::Signal)?;
+    }
     Ok(stop)
 }
