@@ -5,6 +5,8 @@
 #[path = "../../tests/broker/mod.rs"]
 mod broker;
 mod logs;
+#[path = "ship/redact.rs"]
+mod redact;
 
 use std::{
     collections::BTreeMap,

@@ -166,6 +166,15 @@ impl Follow {
         self.file.seek(offset)
     }
 
+    /// At most `length` bytes that stand at `offset` of the file that is read now. Does not change where reading
+    /// goes on.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read_at(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, SourceError> {
+        self.file.read_at(offset, length)
+    }
+
     /// Goes on where the log was left an earlier time: in this file, or in the one beside it that it was
     /// renamed or copied to meanwhile. If the same file was truncated or rewritten meanwhile, and grows on, it
     /// is read from its beginning, as the next step says.

@@ -5,6 +5,8 @@
 //! e-mail addresses, and long strings that look random. The same secret has the same mark wherever it stands
 //! (`[github-token 1]`), and the folder of a person is `~`.
 //!
+//! [`Masker`] covers the same secrets in lines of a log that nobody has read yet, byte by byte.
+//!
 //! A secret of a shape that nobody knows, or that is short and looks like a word, is not found. What is to be
 //! given away has to be read by a person, too.
 //!
@@ -26,14 +28,18 @@
 //! assert_eq!(redact.replaced().collect::<Vec<_>>(), [("email", 1), ("home-folder", 1)]);
 //! ```
 
+mod find;
+mod mask;
 mod rules;
 mod secrets;
 mod strings;
+mod units;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use self::mask::Masker;
 use self::secrets::Secrets;
 use crate::{
     conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, WarningKind},

@@ -1,6 +1,6 @@
 //! What is taken for a secret.
 
-use regex::Regex;
+use regex::{Regex, bytes::RegexSet};
 
 /// A kind of secret: what it is called in its place, and how it looks. The group `s`, or else the whole
 /// match, is what is replaced.
@@ -10,63 +10,95 @@ pub(super) struct Rule {
     pub(super) pattern: Regex,
 }
 
-/// In the order in which they are looked for: what a rule has replaced, a later one does not see.
-const RULES: [(&str, &str); 33] = [
+/// The kind, what must stand in a text so that the pattern is worth trying, and the pattern. In the order in which they
+/// are looked for: what a rule has replaced, a later one does not see.
+const RULES: [(&str, &str, &str); 33] = [
     (
         "private-key",
+        r"-----BEGIN ",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
     ),
     (
         "url-credentials",
+        r"://",
         r"\b[a-zA-Z][a-zA-Z0-9+.-]*://(?P<s>[^\s/@:'\x22<>\[\]]*:[^\s/@'\x22<>\[\]]+)@",
     ),
-    ("aws-key-id", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    ("aws-key-id", r"A[KSBC][IC]A[A-Z2-7]", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
     (
         "aws-secret",
+        r"(?i)aws",
         r"(?i)aws.{0,20}?(?:secret|key).{0,20}?['\x22=: ](?P<s>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|\z)",
     ),
-    ("github-token", r"\bgh[pousr]_[A-Za-z0-9]{30,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
-    ("gitlab-token", r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_.-]{20,}"),
-    ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{10,}"),
+    (
+        "github-token",
+        r"gh[pousr]_|github_pat_",
+        r"\bgh[pousr]_[A-Za-z0-9]{30,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
+    ),
+    (
+        "gitlab-token",
+        r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-",
+        r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_.-]{20,}",
+    ),
+    (
+        "slack-token",
+        r"xox[abeoprs]-|xapp-",
+        r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{10,}",
+    ),
     (
         "slack-webhook",
+        r"hooks\.slack\.com",
         r"https://hooks\.slack\.com/(?:services|workflows)/(?P<s>[A-Za-z0-9+/]{20,})",
     ),
     (
         "discord-webhook",
+        r"discord(?:app)?\.com",
         r"https://discord(?:app)?\.com/api/webhooks/(?P<s>[0-9]+/[A-Za-z0-9_-]{30,})",
     ),
-    ("stripe-key", r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9+/=]{20,}"),
-    ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
-    ("openrouter-key", r"\bsk-or-[A-Za-z0-9_-]{16,}"),
-    ("openai-key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
-    ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("google-oauth", r"\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}"),
-    ("npm-token", r"\bnpm_[A-Za-z0-9]{30,}\b"),
-    ("pypi-token", r"\bpypi-[A-Za-z0-9_-]{32,}"),
-    ("crates-token", r"\bcio[A-Za-z0-9]{32}\b"),
-    ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,}\b"),
-    ("sendgrid-key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("twilio-key", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
-    ("telegram-token", r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
-    ("digitalocean-token", r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
-    ("shopify-token", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
-    ("vault-token", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
-    ("databricks-token", r"\bdapi[0-9a-f]{32}\b"),
-    ("age-key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
-    ("authorization", r"(?i)\b(?:bearer|basic|token)[ \t]+(?P<s>[A-Za-z0-9_.~+/=-]{16,})"),
+    (
+        "stripe-key",
+        r"[srp]k_(?:live|test)_|whsec_",
+        r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9+/=]{20,}",
+    ),
+    ("anthropic-key", r"sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
+    ("openrouter-key", r"sk-or-", r"\bsk-or-[A-Za-z0-9_-]{16,}"),
+    ("openai-key", r"sk-", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
+    ("google-key", r"AIza", r"\bAIza[A-Za-z0-9_-]{35}"),
+    ("google-oauth", r"ya29\.|GOCSPX-", r"\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}"),
+    ("npm-token", r"npm_", r"\bnpm_[A-Za-z0-9]{30,}\b"),
+    ("pypi-token", r"pypi-", r"\bpypi-[A-Za-z0-9_-]{32,}"),
+    ("crates-token", r"cio[A-Za-z0-9]{8}", r"\bcio[A-Za-z0-9]{32}\b"),
+    ("huggingface-token", r"hf_", r"\bhf_[A-Za-z0-9]{30,}\b"),
+    ("sendgrid-key", r"SG\.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    ("twilio-key", r"(?:SK|AC)[0-9a-f]{8}", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
+    ("telegram-token", r":AA", r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
+    ("digitalocean-token", r"do[opr]_v1_", r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
+    ("shopify-token", r"shp(?:at|ca|pa|ss)_", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
+    ("vault-token", r"hv[sbr]\.", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
+    ("databricks-token", r"dapi[0-9a-f]{8}", r"\bdapi[0-9a-f]{32}\b"),
+    ("age-key", r"AGE-SECRET-KEY-1", r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+    ("jwt", r"eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
+    (
+        "authorization",
+        r"(?i)(?:bearer|basic|token)[ \t]",
+        r"(?i)\b(?:bearer|basic|token)[ \t]+(?P<s>[A-Za-z0-9_.~+/=-]{16,})",
+    ),
     (
         "password",
-        r"(?i)(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|refresh)[_-]?token)[\x22']?[ \t]*[:=][ \t]*[\x22']?(?P<s>[^\s\x22'\\$,;&<>(){}\[\]]{6,})",
+        r"(?i)(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|refresh)[_-]?token)[\x22'\\]*[ \t]*[:=]",
+        r"(?i)(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|refresh)[_-]?token)[\x22'\\]*[ \t]*[:=][ \t]*[\x22'\\]*(?P<s>[^\s\x22'\\$,;&<>(){}\[\]]{6,})",
     ),
-    ("email", r"[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}"),
+    (
+        "email",
+        r"[A-Za-z0-9._%+-]@[A-Za-z0-9]",
+        r"[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}",
+    ),
     (
         HOME,
+        r"/(?:home|Users)/|:[\\/]+Users[\\/]",
         r"(?:^|[^A-Za-z0-9_.~])(?P<s>/(?:home|Users)/[A-Za-z0-9._-]+|[A-Za-z]:[\\/]+Users[\\/]+[^\\/\s\x22'<>|:*?]+)",
     ),
     // As agents name the folder of a project.
-    (HOME, r"(?:^|/)(?P<s>-(?:home|Users)-[A-Za-z0-9._]+)"),
+    (HOME, r"-(?:home|Users)-", r"(?:^|/)(?P<s>-(?:home|Users)-[A-Za-z0-9._]+)"),
 ];
 
 /// A folder of a person, of which nothing but `~` is left.
@@ -76,8 +108,20 @@ pub(super) const HOME: &str = "home-folder";
 pub(super) const RANDOM: &str = "random-string";
 
 pub(super) fn rules() -> Vec<Rule> {
-    let rule = |(kind, pattern)| Some(Rule { kind, pattern: Regex::new(pattern).ok()? });
+    let rule = |(kind, _, pattern)| Some(Rule { kind, pattern: Regex::new(pattern).ok()? });
     RULES.into_iter().filter_map(rule).collect()
+}
+
+/// What tells, in one pass over a text, which rules are worth trying. They look at bytes and not at letters, as that
+/// is several times faster.
+pub(super) fn hints() -> Option<RegexSet> {
+    let hints = RULES.iter().map(|(_, hint, _)| format!("(?-u){hint}"));
+    RegexSet::new(hints).ok()
+}
+
+/// Whether the name of a secret tells it, which may stand in another string than the secret.
+pub(super) fn is_named(kind: &str) -> bool {
+    matches!(kind, "aws-secret" | "password")
 }
 
 /// Whether a string is probably random, and not an identifier, a path or a plain hash.
@@ -115,6 +159,7 @@ mod tests {
     #[test]
     fn every_rule_is_there() {
         assert_eq!(rules().len(), RULES.len());
+        assert_eq!(hints().map(|hints| hints.len()), Some(RULES.len()));
     }
 
     #[test]

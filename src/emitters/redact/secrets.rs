@@ -1,80 +1,60 @@
 //! [`Secrets`]: finds secrets in a text, and gives each a mark of its own.
 
-use std::{borrow::Cow, collections::BTreeMap, mem};
+use std::{borrow::Cow, collections::BTreeMap};
 
-use regex::Regex;
-
-use super::rules::{HOME, RANDOM, Rule, is_random, rules};
+use super::{find::Finder, rules::HOME};
 
 /// The secrets that were found so far.
 #[derive(Clone, Debug)]
 pub(super) struct Secrets {
-    rules: Vec<Rule>,
-    /// Strings that are long enough to be tested for randomness.
-    long: Option<Regex>,
+    finder: Finder,
+    marks: Marks,
+}
+
+/// What stands in the place of secrets.
+#[derive(Clone, Debug, Default)]
+struct Marks {
     /// The number of each secret among those of its kind.
-    marks: BTreeMap<(&'static str, String), usize>,
+    numbers: BTreeMap<(&'static str, String), usize>,
     counts: BTreeMap<&'static str, u64>,
 }
 
 impl Secrets {
     pub(super) fn new() -> Self {
-        // Hashes that say what they are do not count, such as those of a lock file.
-        let long = Regex::new(r"(?:sha(?:1|256|384|512)[-:])?[A-Za-z0-9+/_=-]{32,}").ok();
-        Self { rules: rules(), long, marks: BTreeMap::new(), counts: BTreeMap::new() }
+        Self { finder: Finder::new(), marks: Marks::default() }
     }
 
     /// How often a secret of each kind was replaced.
     pub(super) fn counts(&self) -> &BTreeMap<&'static str, u64> {
-        &self.counts
+        &self.marks.counts
     }
 
     /// The text with a mark in the place of each secret; `None` if there is none. An identifier is not
     /// looked at for randomness: most are.
     pub(super) fn replace(&mut self, text: &str, is_id: bool) -> Option<String> {
+        let Self { finder, marks } = self;
+        let hints = finder.hints(text.as_bytes());
         let mut changed = Cow::Borrowed(text);
-        // A regular expression that is cloned would begin with an empty cache.
-        let rules = mem::take(&mut self.rules);
-        for Rule { kind, pattern } in &rules {
-            self.apply(&mut changed, kind, pattern, |_| true);
-        }
-        self.rules = rules;
-        if !is_id && let Some(long) = self.long.take() {
-            self.apply(&mut changed, RANDOM, &long, |found| {
-                !found.starts_with("sha") && is_random(found)
-            });
-            self.long = Some(long);
-        }
+        finder.each(&mut changed, hints, is_id, |text, kind, ranges| {
+            let mut replaced = String::new();
+            let mut end = 0;
+            for range in ranges {
+                let secret = text.get(range.clone()).unwrap_or_default();
+                replaced.push_str(text.get(end..range.start).unwrap_or_default());
+                replaced.push_str(&marks.mark(kind, secret));
+                end = range.end;
+            }
+            replaced.push_str(text.get(end..).unwrap_or_default());
+            *text = Cow::Owned(replaced);
+        });
         match changed {
             Cow::Borrowed(_) => None,
             Cow::Owned(changed) => Some(changed),
         }
     }
+}
 
-    fn apply(
-        &mut self,
-        text: &mut Cow<'_, str>,
-        kind: &'static str,
-        pattern: &Regex,
-        counts: impl Fn(&str) -> bool,
-    ) {
-        let mut replaced = String::new();
-        let mut end = 0;
-        for found in pattern.captures_iter(text) {
-            let Some(secret) = found.name("s").or(found.get(0)) else { continue };
-            if !counts(secret.as_str()) || is_harmless(kind, secret.as_str()) {
-                continue;
-            }
-            replaced.push_str(text.get(end..secret.start()).unwrap_or_default());
-            replaced.push_str(&self.mark(kind, secret.as_str()));
-            end = secret.end();
-        }
-        if end > 0 {
-            replaced.push_str(text.get(end..).unwrap_or_default());
-            *text = Cow::Owned(replaced);
-        }
-    }
-
+impl Marks {
     /// What stands in the place of a secret: the same for the same secret.
     fn mark(&mut self, kind: &'static str, secret: &str) -> String {
         *self.counts.entry(kind).or_default() += 1;
@@ -82,43 +62,19 @@ impl Secrets {
             return if secret.starts_with('-') { "-~" } else { "~" }.to_owned();
         }
         let key = (kind, secret.to_owned());
-        let known = self.marks.get(&key).copied();
+        let known = self.numbers.get(&key).copied();
         let number = known.unwrap_or_else(|| {
-            let number = self.marks.keys().filter(|(other, _)| *other == kind).count() + 1;
-            self.marks.insert(key, number);
+            let number = self.numbers.keys().filter(|(other, _)| *other == kind).count() + 1;
+            self.numbers.insert(key, number);
             number
         });
         format!("[{kind} {number}]")
     }
 }
 
-/// What code has in the place of a password.
-const CODE: [&str; 10] = [
-    "os.",
-    "process.",
-    "env.",
-    "self.",
-    "this.",
-    "config.",
-    "settings.",
-    "string",
-    "String",
-    "undefined",
-];
-
-/// Addresses that are nobody's, and variables in the place of a password.
-fn is_harmless(kind: &str, found: &str) -> bool {
-    match kind {
-        "email" => found.starts_with("git@"),
-        "url-credentials" => found.contains('$'),
-        "password" => CODE.iter().any(|start| found.starts_with(start)),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::rules::RANDOM, *};
 
     /// Put together here, so that no scanner takes this file for a leak.
     fn token(start: &str, length: usize) -> String {
@@ -160,6 +116,7 @@ mod tests {
             ("Authorization: Bearer abcdefghijklmnop1", "Authorization: Bearer [authorization 1]"),
             ("PASSWORD=hunter22 x", "PASSWORD=[password 1] x"),
             ("{\"password\": \"hunter22\"}", "{\"password\": \"[password 1]\"}"),
+            (r#"{\\"password\\":\\"hunter22\\"}"#, r#"{\\"password\\":\\"[password 1]\\"}"#),
             ("postgres://ada:hunter22@db/x", "postgres://[url-credentials 1]@db/x"),
             ("to ada@example.org.", "to [email 1]."),
             ("cd /home/ada/work; ls /Users/ada", "cd ~/work; ls ~"),

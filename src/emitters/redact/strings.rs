@@ -1,6 +1,8 @@
 //! The strings of a JSON text, wherever they are.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
+
+use memchr::{memchr, memchr2};
 
 use crate::json::{decode_literal, literal};
 
@@ -15,16 +17,52 @@ const IDS: [&str; 7] = [
     "parent_session_id",
 ];
 
+/// A string literal of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Literal {
+    /// Where it stands, with its quotes.
+    pub(super) range: Range<usize>,
+    /// It is the name of a field.
+    pub(super) is_field: bool,
+    /// Its closing quote is there.
+    pub(super) is_closed: bool,
+}
+
+impl Literal {
+    /// The first one at or behind `from`.
+    pub(super) fn next(text: &[u8], from: usize) -> Option<Self> {
+        let begin = from + memchr(b'"', text.get(from..)?)?;
+        let mut end = begin + 1;
+        let mut is_closed = false;
+        while let Some(at) = memchr2(b'"', b'\\', text.get(end..).unwrap_or_default()) {
+            end += at + 1;
+            is_closed = text.get(end - 1) == Some(&b'"');
+            if is_closed {
+                break;
+            }
+            end += 1 + text.iter().skip(end).take_while(|byte| **byte == 0).count();
+        }
+        end = if is_closed { end } else { text.len() };
+        let is_blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == 0;
+        let is_field = text.iter().skip(end).find(|byte| !is_blank(byte)) == Some(&b':');
+        Some(Self { range: begin..end, is_field, is_closed })
+    }
+
+    /// Where the text between its quotes stands.
+    pub(super) fn body(&self) -> Range<usize> {
+        self.range.start + 1..self.range.end - usize::from(self.is_closed)
+    }
+}
+
 /// The text with every string changed by `to`, names of fields included, which says `None` for strings that
 /// stay. It is told whether a string is an id.
 pub(super) fn map(json: &str, mut to: impl FnMut(&str, bool) -> Option<String>) -> String {
     let mut mapped = String::with_capacity(json.len());
-    let mut rest = json;
+    let mut end = 0;
     let mut field = Cow::Borrowed("");
-    while let Some((before, string)) = split_at_quote(rest) {
-        mapped.push_str(before);
-        let (string, after) = string.split_at(end_of_string(string));
-        let is_field = after.trim_start().starts_with(':');
+    while let Some(Literal { range, is_field, .. }) = Literal::next(json.as_bytes(), end) {
+        mapped.push_str(json.get(end..range.start).unwrap_or_default());
+        let string = json.get(range.clone()).unwrap_or_default();
         let decoded = decode_literal(string);
         let is_id = !is_field && IDS.contains(&&*field);
         match to(&decoded, is_id) {
@@ -34,28 +72,9 @@ pub(super) fn map(json: &str, mut to: impl FnMut(&str, bool) -> Option<String>) 
         if is_field {
             field = decoded;
         }
-        rest = after;
+        end = range.end;
     }
-    mapped + rest
-}
-
-fn split_at_quote(text: &str) -> Option<(&str, &str)> {
-    text.split_at_checked(text.find('"')?)
-}
-
-/// Where a string ends, behind its closing quote.
-fn end_of_string(string: &str) -> usize {
-    let mut is_escaped = false;
-    let inside = string.bytes().enumerate().skip(1);
-    for (at, byte) in inside {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    string.len()
+    mapped + json.get(end..).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -74,5 +93,17 @@ mod tests {
         assert_eq!(mapped, expected);
         assert_eq!(ids, ["x"]);
         assert_eq!(map(json, |_, _| None), json);
+    }
+
+    #[test]
+    fn a_string_may_have_no_end() {
+        for text in ["\"", "\"a", "\"a\\", "\"a\\\"", "\"\\\0"] {
+            let literal = Literal::next(text.as_bytes(), 0).unwrap();
+            assert_eq!(literal.range, 0..text.len(), "{text}");
+            assert_eq!(literal.body(), 1..text.len(), "{text}");
+            assert!(!literal.is_closed && !literal.is_field, "{text}");
+        }
+        assert_eq!(Literal::next(b"a\"b\"", 4), None);
+        assert_eq!(Literal::next(b"a", 7), None);
     }
 }

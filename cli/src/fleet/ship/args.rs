@@ -54,6 +54,15 @@ pub(crate) struct ShipArgs {
     #[arg(long, default_value = "900K", value_name = "SIZE", value_parser = parse_size)]
     pub(super) max_message: usize,
 
+    /// Mask secrets, names of people in paths of their folders, and e-mail addresses with `*` before anything leaves
+    /// this machine; says at the end what was masked. Best effort
+    ///
+    /// What has a known shape, a name such as `password` before it, or looks random is found, and no more: a secret that
+    /// looks like a word is not, nor one that an agent prints in several lines. Pictures look random, too. Logs keep
+    /// their lengths, so this can be turned on and off between runs; what was shipped before stays as it is.
+    #[arg(long)]
+    pub(super) redact: bool,
+
     /// Also search hidden files and folders
     #[arg(long)]
     pub(super) hidden: bool,

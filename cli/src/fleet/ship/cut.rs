@@ -1,17 +1,24 @@
 //! [`Cutter`]: cuts a log into pieces.
 
+use super::mask::Masking;
+
+/// What one long line needed is not kept: most lines are short.
+const KEPT: usize = 64 << 10;
+
 /// Cuts what is read of a log into lines with their line ends, and a line that is longer than a message may be into
-/// parts. Bytes are not changed.
+/// parts. Bytes are not changed, unless secrets are masked.
 #[derive(Debug)]
 pub(super) struct Cutter {
-    max: usize,
+    pub(super) max: usize,
     /// The beginning of a line whose end was not read yet.
-    held: Vec<u8>,
+    pub(super) held: Vec<u8>,
+    /// How secrets are masked, if they are.
+    pub(super) masking: Option<Masking>,
 }
 
 impl Cutter {
-    pub(super) fn new(max: usize) -> Self {
-        Self { max, held: Vec::new() }
+    pub(super) fn new(max: usize, masking: Option<Masking>) -> Self {
+        Self { max, held: Vec::new(), masking }
     }
 
     /// How many bytes are held, as their line may go on.
@@ -26,6 +33,9 @@ impl Cutter {
         mut bytes: &[u8],
         mut give: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
+        if self.masking.is_some() {
+            return self.push_masked(bytes, give);
+        }
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
             let (line, rest) = bytes.split_at(end + 1);
             if self.held.is_empty() {
@@ -51,10 +61,10 @@ impl Cutter {
         &mut self,
         mut give: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let held = std::mem::take(&mut self.held);
-        held.chunks(self.max).try_for_each(&mut give)?;
-        // Most lines are short: what one long line needed is not kept.
-        if held.capacity() <= 64 << 10 {
+        let mut held = std::mem::take(&mut self.held);
+        let sent = self.masking.as_mut().map_or(0, |masking| masking.line(&mut held));
+        held.get(sent..).unwrap_or_default().chunks(self.max).try_for_each(&mut give)?;
+        if held.capacity() <= KEPT {
             self.held = held;
             self.held.clear();
         }
@@ -64,6 +74,9 @@ impl Cutter {
     /// Forgets what is held, which is read again.
     pub(super) fn clear(&mut self) {
         self.held = Vec::new();
+        if let Some(masking) = &mut self.masking {
+            masking.clear();
+        }
     }
 }
 
@@ -75,7 +88,7 @@ mod tests {
 
     fn cut(max: usize, chunks: &[&str], is_end: bool) -> Vec<String> {
         let mut pieces = Vec::new();
-        let mut cutter = Cutter::new(max);
+        let mut cutter = Cutter::new(max, None);
         let mut give = |piece: &[u8]| {
             pieces.push(String::from_utf8(piece.to_vec()).unwrap());
             Ok::<_, Infallible>(())

@@ -17,7 +17,8 @@ use super::{
     cut::Cutter,
     flight::Flight,
     look::{Look, Number},
-    outbox::{Outbox, Ticket, Unsent},
+    mask::{self, Masking, SharedMasker},
+    outbox::{Outbox, Ticket, Unsent, say},
 };
 use crate::{error::Error, log::Log};
 
@@ -33,8 +34,10 @@ pub(super) struct ShippedLog {
     number: usize,
     pub(super) name: SourceName,
     pub(super) path: PathBuf,
-    /// The path as messages have it.
+    /// The path, without what is not Unicode.
     pub(super) shown: String,
+    /// The path as messages have it.
+    told: String,
     format: String,
     /// Up to where everything was sent.
     place: Place,
@@ -82,6 +85,8 @@ pub(super) struct Common {
     pub(super) host: String,
     pub(super) task: Option<String>,
     pub(super) max_message: usize,
+    /// Masks secrets, if they are to be masked.
+    pub(super) masker: Option<SharedMasker>,
 }
 
 impl ShippedLog {
@@ -94,15 +99,18 @@ impl ShippedLog {
         common: &Common,
     ) -> Self {
         let now = Instant::now();
+        let shown = path.to_string_lossy().into_owned();
+        let masking = common.masker.clone().map(Masking::new);
         Self {
             number,
             name: name.into(),
-            shown: path.to_string_lossy().into_owned(),
+            told: mask::path(&shown, common.masker.as_ref()),
+            shown,
             path,
             format,
             place: Place::default(),
             ended: None,
-            cutter: Cutter::new(common.max_message),
+            cutter: Cutter::new(common.max_message, masking),
             follow: None,
             flight: Flight::default(),
             marks: VecDeque::new(),
@@ -199,15 +207,16 @@ impl ShippedLog {
     /// Opens its file, or the one beside it that it was left in.
     pub(super) fn open(&mut self) -> Result<(), SourceError> {
         let mut follow = Follow::open(&self.path, Until::Polled)?;
+        self.cutter.clear();
         if let Some(left) = &self.latest {
             let notice = follow.resume(left)?;
             notice.iter().for_each(|notice| Log::report(&self.path, notice));
             // What was held is read again.
-            if self.place.offset == 0 {
-                follow.seek(0)?;
+            match self.place.offset {
+                0 => follow.seek(0)?,
+                offset => self.cutter.go_on(&mut follow, offset)?,
             }
         }
-        self.cutter.clear();
         (self.follow, self.marked) = (Some(Box::new(follow)), None);
         Ok(())
     }
@@ -235,7 +244,7 @@ impl ShippedLog {
             return Ok(Read::Lost(error));
         }
         for _ in 0..CHUNKS {
-            let Self { number, name, shown, format, place, ended, cutter, follow, flight, .. } =
+            let Self { number, name, told, format, place, ended, cutter, follow, flight, .. } =
                 self;
             let Some(reading) = follow else { break };
             let mut give = |bytes: &[u8]| {
@@ -243,7 +252,7 @@ impl ShippedLog {
                     source: name.clone(),
                     place: *place,
                     format,
-                    path: shown,
+                    path: told,
                     host: &common.host,
                     task: common.task.as_deref(),
                     before: ended.filter(|_| place.offset == 0),
@@ -264,6 +273,12 @@ impl ShippedLog {
                     self.is_complete = false;
                     self.last_change = Instant::now();
                     cutter.push(bytes, &mut give)?;
+                    if cutter.has_too_long() {
+                        let path = &self.shown;
+                        say(&format!(
+                            "{path}: a line too long to be searched is masked as a whole"
+                        ));
+                    }
                     None
                 }
                 Step::Notice(notice) => {
@@ -346,13 +361,13 @@ impl ShippedLog {
         if self.is_complete {
             return Ok(());
         }
-        let Self { number, name, shown, format, place, cutter, flight, .. } = self;
+        let Self { number, name, told, format, place, cutter, flight, .. } = self;
         let mut give = |bytes: &[u8], is_end| {
             let piece = Piece {
                 source: name.clone(),
                 place: *place,
                 format,
-                path: shown,
+                path: told,
                 host: &common.host,
                 task: common.task.as_deref(),
                 before: None,

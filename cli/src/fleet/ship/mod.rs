@@ -3,6 +3,9 @@
 //! Each log is followed, and cut into pieces: lines with their line ends. A piece says where it stands in its log, so
 //! that one that is sent again after a crash is known. The checkpoint says up to where the brokers have acknowledged
 //! each log. It is behind what was sent, and never ahead of it.
+//!
+//! With `--redact`, what looks like a secret is masked byte by byte in what is sent. Lengths and places stay the same, so
+//! that a log may be shipped with it one time and without it another.
 
 mod args;
 mod checkpoint;
@@ -12,6 +15,7 @@ mod finder;
 mod flight;
 mod log;
 mod look;
+mod mask;
 mod naming;
 mod outbox;
 mod shipper;
@@ -22,7 +26,10 @@ use foldline::conversation::Digest;
 use rdkafka::ClientConfig;
 
 pub(crate) use self::args::ShipArgs;
-use self::{checkpoint::Checkpoint, finder::Finder, log::Common, outbox::Outbox, shipper::Shipper};
+use self::{
+    checkpoint::Checkpoint, finder::Finder, log::Common, mask::SharedMasker, outbox::Outbox,
+    shipper::Shipper,
+};
 use crate::{
     distinct::DistinctFiles,
     error::Error,
@@ -51,7 +58,8 @@ pub(crate) fn run(program: &Program, args: &ShipArgs) -> Result<u8, Error> {
     let topic = args.cluster.topics().logs;
     let outbox = Outbox::new(&client, topic, args.max_message, Arc::clone(&stop))?;
     let finder = Finder::new(program, paths, args.hidden, checkpoint.path());
-    let common = Common { host, task: args.task.clone(), max_message: args.max_message };
+    let masker = args.redact.then(SharedMasker::default);
+    let common = Common { host, task: args.task.clone(), max_message: args.max_message, masker };
     Shipper::new(program, args, common, outbox, (checkpoint, stored), finder, stop).run()
 }
 

@@ -21,7 +21,8 @@ use super::{
     checkpoint::{Checkpoint, Logs},
     finder::Finder,
     log::{Common, ShippedLog},
-    outbox::{Outbox, Unsent},
+    mask::note,
+    outbox::{Outbox, Unsent, say},
 };
 use crate::{error::Error, exit, program::Program};
 
@@ -112,6 +113,9 @@ impl<'a> Shipper<'a> {
         let followed = self.follow();
         // What was acknowledged is stored however this ends.
         let stored = self.account().and_then(|()| self.store());
+        if let Some(masker) = &self.common.masker {
+            say(&note(&masker.borrow()));
+        }
         match followed {
             Ok(code) => stored.map(|()| code),
             Err(Unsent::Failed(error)) => Err(error),

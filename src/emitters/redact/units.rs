@@ -1,0 +1,145 @@
+//! [`Units`]: raw bytes, each with the text that it stands for.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+/// Goes through raw bytes from unit to unit. What is no UTF-8 is U+FFFD. A NUL stands for nothing: text in UTF-16 is read
+/// as if it was UTF-8, as far as it is ASCII.
+pub(super) struct Units<'a> {
+    /// Up to the next escape or NUL.
+    plain: &'a [u8],
+    rest: &'a [u8],
+    is_escaped: bool,
+}
+
+/// Raw bytes that belong together, and what they stand for.
+pub(super) enum Unit<'a> {
+    /// Themselves.
+    Plain(&'a str),
+    /// So many bytes, for one character or nothing.
+    Other(usize, Option<char>),
+}
+
+impl<'a> Units<'a> {
+    /// `is_escaped`: a backslash begins an escape, as in a string of JSON.
+    pub(super) fn new(raw: &'a [u8], is_escaped: bool) -> Self {
+        Self { plain: b"", rest: raw, is_escaped }
+    }
+}
+
+impl<'a> Iterator for Units<'a> {
+    type Item = Unit<'a>;
+
+    fn next(&mut self) -> Option<Unit<'a>> {
+        if self.plain.is_empty() {
+            let end = match self.is_escaped {
+                true => memchr2(b'\\', 0, self.rest),
+                false => memchr(0, self.rest),
+            };
+            (self.plain, self.rest) = self.rest.split_at_checked(end.unwrap_or(self.rest.len()))?;
+        }
+        if let Some(chunk) = self.plain.utf8_chunks().next() {
+            let (valid, invalid) = (chunk.valid(), chunk.invalid().len());
+            let length = if valid.is_empty() { invalid } else { valid.len() };
+            self.plain = self.plain.get(length..).unwrap_or_default();
+            return Some(match valid.is_empty() {
+                true => Unit::Other(length, Some(char::REPLACEMENT_CHARACTER)),
+                false => Unit::Plain(valid),
+            });
+        }
+        let (length, c) = match self.rest.first()? {
+            0 => (1, None),
+            _ => escape(self.rest),
+        };
+        self.rest = self.rest.get(length..).unwrap_or_default();
+        Some(Unit::Other(length, c))
+    }
+}
+
+/// The character of the escape that `raw` begins with, and its length. What is no escape is a backslash.
+fn escape(raw: &[u8]) -> (usize, Option<char>) {
+    let mut bytes = raw.iter().enumerate().skip(1).filter(|(_, byte)| **byte != 0);
+    let c = match bytes.next() {
+        Some((at, b'n')) => (at, '\n'),
+        Some((at, b't')) => (at, '\t'),
+        Some((at, b'r')) => (at, '\r'),
+        Some((at, b'b')) => (at, '\u{8}'),
+        Some((at, b'f')) => (at, '\u{c}'),
+        Some((at, byte @ (b'"' | b'\\' | b'/'))) => (at, char::from(*byte)),
+        Some((_, b'u')) => match code(&mut bytes) {
+            Some((at, first)) => match char::decode_utf16([first]).next() {
+                Some(Ok(c)) => (at, c),
+                _ => pair(first, &mut bytes).unwrap_or((at, char::REPLACEMENT_CHARACTER)),
+            },
+            None => (0, '\\'),
+        },
+        _ => (0, '\\'),
+    };
+    (c.0 + 1, Some(c.1))
+}
+
+/// Four hexadecimal digits, and where the last one stands.
+fn code<'b>(bytes: &mut impl Iterator<Item = (usize, &'b u8)>) -> Option<(usize, u16)> {
+    let mut code = (0, 0);
+    for _ in 0..4 {
+        let (at, byte) = bytes.next()?;
+        let digit = char::from(*byte).to_digit(16)?;
+        code = (at, code.1 << 4 | u16::try_from(digit).ok()?);
+    }
+    Some(code)
+}
+
+/// The second half of a character in two codes.
+fn pair<'b>(
+    first: u16,
+    bytes: &mut impl Iterator<Item = (usize, &'b u8)>,
+) -> Option<(usize, char)> {
+    if *bytes.next()?.1 != b'\\' || *bytes.next()?.1 != b'u' {
+        return None;
+    }
+    let (at, second) = code(bytes)?;
+    Some((at, char::decode_utf16([first, second]).next()?.ok()?))
+}
+
+/// The text that raw bytes stand for.
+pub(super) fn decode(raw: &[u8], is_escaped: bool) -> Cow<'_, str> {
+    let mut units = Units::new(raw, is_escaped);
+    let first = match units.next() {
+        None => return Cow::Borrowed(""),
+        Some(Unit::Plain(text)) if text.len() == raw.len() => return Cow::Borrowed(text),
+        Some(first) => first,
+    };
+    let mut text = String::with_capacity(raw.len());
+    for unit in std::iter::once(first).chain(units) {
+        match unit {
+            Unit::Plain(plain) => text.push_str(plain),
+            Unit::Other(_, c) => text.extend(c),
+        }
+    }
+    Cow::Owned(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_bytes_stand_for() {
+        let decoded = |raw: &[u8]| decode(raw, true).into_owned();
+        assert_eq!(decoded(br#"a\n\"\/\\\u00e4\ud83d\ude00b"#), "a\n\"/\\\u{e4}\u{1f600}b");
+        assert_eq!(decoded(br"\ud83d\u0041\ud83dx\x\u12"), "\u{fffd}A\u{fffd}x\\x\\u12");
+        assert_eq!(decoded(b"a\xFF\xE2\x82b\\"), "a\u{fffd}\u{fffd}b\\");
+        assert_eq!(decoded(b"a\0\\\0n\0\\\0u\x000\x000\0e\x004\0b\0"), "a\n\u{e4}b");
+        assert_eq!(decode(br"a\n", false), r"a\n");
+        assert!(matches!(decode("plain \u{e4}".as_bytes(), true), Cow::Borrowed(_)));
+        // Every byte belongs to one unit.
+        for raw in [&b"\\ud83d\\u00"[..], b"\\u", b"\\", b"\0\0", b"\xF0\x9F\\n\xFF\xFF"] {
+            let lengths = Units::new(raw, true).map(|unit| match unit {
+                Unit::Plain(text) => text.len(),
+                Unit::Other(length, _) => length,
+            });
+            assert_eq!(lengths.sum::<usize>(), raw.len(), "{raw:?}");
+        }
+    }
+}
