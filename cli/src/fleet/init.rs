@@ -77,7 +77,7 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, Error> {
     let connection = Connection::open(&client, &topics.group())?;
     let mut cluster = connection.look(&topics)?;
     let mut verdict = args.judge(&cluster);
-    let missing = missing(&topics, &cluster.found);
+    let missing = missing(&topics, &cluster.found, &Role::ALL);
     if args.check {
         verdict.wrong.extend(missing);
     } else if missing.is_some() && verdict.wrong.is_empty() {
@@ -170,7 +170,7 @@ fn await_all(connection: &Connection, topics: &Topics) -> Result<Cluster, Error>
         let has_leaders = cluster.found.iter().all(|topic| topic.leaderless.is_empty());
         let is_whole = cluster.found.len() == Role::ALL.len() && has_leaders;
         if is_whole || begun.elapsed() > PATIENCE {
-            return match missing(topics, &cluster.found) {
+            return match missing(topics, &cluster.found, &Role::ALL) {
                 Some(missing) => Err(Error::Unsound(vec![missing])),
                 None => Ok(cluster),
             };

@@ -21,7 +21,11 @@ use foldline::{
     emitters::sqlite::{Database, Rows},
     ledger::{Commit, CommitError, Receipt, SourceName},
 };
-use rdkafka::{Message, consumer::BaseConsumer, error::KafkaError};
+use rdkafka::{
+    Message,
+    consumer::BaseConsumer,
+    error::{KafkaError, RDKafkaErrorCode::GroupAuthorizationFailed},
+};
 
 use self::{
     feed::{Fed, Feed, Stretch},
@@ -31,6 +35,7 @@ use super::{
     cluster::ClusterArgs,
     exporter::{Exporter, Family},
     say,
+    settings::Role,
     sound::await_sound,
 };
 use crate::{
@@ -95,7 +100,8 @@ pub(crate) fn run(_: &Program, args: &SinkArgs) -> Result<u8, Error> {
         files.input("the key", key)?;
     }
     let stop = stop_flag()?;
-    if !await_sound(&args.cluster.client()?, &args.cluster.topics(), &stop)? {
+    let (client, topics) = (args.cluster.client()?, args.cluster.topics());
+    if !await_sound(&client, &topics, &[Role::Events], &stop)? {
         return Ok(exit::FINE);
     }
     let wait = Duration::from_secs(args.wait.into());
@@ -226,6 +232,8 @@ impl Sink {
                 }
             }
             Some(Err(KafkaError::PartitionEOF(partition))) => self.offsets.at_end(partition),
+            // Its group has a name only because the client wants one: nobody need have the right to join it.
+            Some(Err(KafkaError::MessageConsumption(GroupAuthorizationFailed))) => {}
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read events".to_owned(), error });
             }

@@ -32,6 +32,9 @@ With --format json: an object with `prefix`, `partitions` (`partition`, `logs_be
 `workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`) and `notes`. Offsets count messages; those of events
 count also the ends of transactions. How far a sink has come is in its database.";
 
+/// The topics that are looked at.
+const NEEDED: [Role; 3] = [Role::Logs, Role::Events, Role::State];
+
 /// The options of `foldline fleet status`.
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_HELP)]
@@ -106,7 +109,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     let group = args.group.clone().unwrap_or_else(|| topics.group());
     let connection = Connection::open(&client, &group)?;
     let cluster = connection.look(&topics)?;
-    if let Some(missing) = missing(&topics, &cluster.found) {
+    if let Some(missing) = missing(&topics, &cluster.found, &NEEDED) {
         return Err(Error::Unsound(vec![missing]));
     }
     let verdict = judge(&cluster.found, cluster.brokers, None, None);

@@ -36,7 +36,7 @@ use self::{
     lane::{Counts, Shared},
     running::{Order, Running},
 };
-use super::{cluster::ClusterArgs, exporter::Exporter, say, sound::await_sound};
+use super::{cluster::ClusterArgs, exporter::Exporter, say, settings::Role, sound::await_sound};
 use crate::{error::Error, exit, options::EXIT_CODES, program::Program, signal::stop_flag};
 
 /// The options of `foldline work`.
@@ -76,7 +76,7 @@ pub(crate) fn run(program: &Program, args: &WorkArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let stop = stop_flag()?;
-    if !await_sound(&client, &topics, &stop)? {
+    if !await_sound(&client, &topics, &Role::ALL, &stop)? {
         return Ok(exit::FINE);
     }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
