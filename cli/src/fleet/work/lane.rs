@@ -318,6 +318,7 @@ impl Lane {
         let longest = if is_idle { IDLE } else { LONGEST };
         bytes >= share
             || size >= GROWTH * share
+            || self.touched.len() >= *OPEN_SHARE.end()
             || since.is_some_and(|since| since.elapsed() >= longest)
     }
 
