@@ -7,11 +7,11 @@
 //! ([`Raw`](crate::json::Raw)). The scanner looks at 64 bytes at a time for the quotes that end a
 //! string; it takes exactly what `serde_json` takes, which is asked about everything that the scanner
 //! does not take (and both are held against each other by properties and by a fuzzer). Nothing is
-//! copied or decoded, and a nested object is not checked again when it is taken apart. The executor takes the few fields that it looks at; what it only passes on,
-//! which is most of the bytes, becomes a [`Text`](crate::conversation::Text): the JSON literal as it
-//! stood in the line, copied once. The entry that it becomes a part of is shared by everybody who
-//! keeps it: the event, the open call in the reducer's state, the patch. [`json`](crate::json) writes
-//! the literal into the output as it is.
+//! copied or decoded, and a nested object is not checked again when it is taken apart. The executor
+//! takes the few fields that it looks at; what it only passes on, which is most of the bytes, becomes a
+//! [`Text`](crate::conversation::Text): the JSON literal as it stood in the line, copied once. The
+//! entry that it becomes a part of is shared by everybody who keeps it: the event, the open call in the
+//! reducer's state, the patch. [`json`](crate::json) writes the literal into the output as it is.
 //!
 //! So a file's content in a tool result is scanned once, copied twice, and never unescaped; the
 //! exceptions are those who look: paths, diffs, patch texts, lists of things to do.
@@ -24,7 +24,8 @@
 //! `cargo bench --bench summary` prints every figure beside its target, from one run, with the thing
 //! that it is compared with measured in turns in the same process. The parse floor is what it costs
 //! `serde_json` to parse each line into a flat struct with owned strings: what others pay before they
-//! have done anything. `cargo bench --bench transduce` has the cost of the framework itself,
+//! have done anything. `cargo bench --bench whole` has whole runs of the program beside that floor, and what a byte
+//! costs in larger logs. `cargo bench --bench transduce` has the cost of the framework itself,
 //! `--bench droid` the same throughput under `criterion`, `--bench fanout` and `--bench sqlite` the cost
 //! of the other consumers, and `--bench query` that of every query beside the shell of SQLite.
 //!
