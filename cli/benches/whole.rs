@@ -106,7 +106,8 @@ fn replayed<Flat: for<'de> Deserialize<'de>>(
         "" => String::new(),
         target => format!("<= {target}"),
     };
-    let row = |what: &str, measured, target: &str| row(&format!("{name}, {what}"), measured, target);
+    let row =
+        |what: &str, measured, target: &str| row(&format!("{name}, {what}"), measured, target);
     row("patches, time / parse floor", timing::ratio(times[1], times[0]), &target(wall_target));
     if !used.is_zero() {
         row("patches, CPU time / parse floor", timing::ratio(used, times[0]), &target(used_target));

@@ -177,10 +177,12 @@ fn may_hold_lone_surrogate(body: &str) -> bool {
 
 /// Whether a character may be written as a `\\u` escape.
 fn has_code(body: &str) -> bool {
-    let bytes = body.as_bytes();
-    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    let mut found = false;
     // Without an early exit, so that the compiler vectorises it.
-    pairs.fold(false, |found, (a, b)| found | ((*a == b'\\') & (*b == b'u')))
+    for pair in body.as_bytes().windows(2) {
+        found |= (pair[0] == b'\\') & (pair[1] == b'u');
+    }
+    found
 }
 
 /// The part before `escape`, if `body` ends with it.
@@ -228,7 +230,7 @@ impl Default for Text {
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Repr::Literal(a), Repr::Literal(b)) => a == b || *self == *other.decode(),
+            (Repr::Literal(a), Repr::Literal(b)) => json::is_same_string(a, b),
             (_, Repr::String(string)) => *self == **string,
             (Repr::String(string), _) => *other == **string,
         }

@@ -58,14 +58,17 @@ pub fn replace_diff(changes: &mut [FileChange], diff: Text) -> Option<Text> {
 /// has one with thousands of them: whoever keeps the text keeps less.
 pub fn read_patch(patch: &str, cwd: Option<&str>) -> Vec<FileChange> {
     const MAX_SECTIONS: usize = 1 << 12;
-    if patch.matches("*** ").nth(2 * MAX_SECTIONS).is_some() {
-        return Vec::new();
-    }
     let mut changes = Vec::new();
     let mut section: Option<Section> = None;
     for line in patch.lines() {
-        if let Some(begun) = Section::begin(line, cwd) {
+        if line.as_bytes().first_chunk() != Some(b"*** ") {
+            // No header: most lines.
+            section.iter_mut().for_each(|section| section.push(line));
+        } else if let Some(begun) = Section::begin(line, cwd) {
             changes.extend(section.replace(begun).map(Section::into_changes).unwrap_or_default());
+            if changes.len() > MAX_SECTIONS {
+                return Vec::new();
+            }
         } else if line.starts_with("*** End Patch") {
             changes.extend(section.take().map(Section::into_changes).unwrap_or_default());
         } else if let (Some(new_path), Some(section)) =

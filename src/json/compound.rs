@@ -45,10 +45,8 @@ impl<'w, 'b> Compound<'w, 'b> {
     #[inline(always)]
     fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         if self.close != Close::Raw {
-            // The name of a field is a Rust identifier, or was chosen in this crate: never escaped.
-            self.writer.push(if std::mem::take(&mut self.empty) { "\"" } else { ",\"" });
-            self.writer.push(key);
-            self.writer.push("\":");
+            let is_first = std::mem::take(&mut self.empty);
+            self.writer.name(key, is_first);
         }
         value.serialize(&mut *self.writer)
     }

@@ -26,7 +26,7 @@ pub use self::raw::Raw;
 pub(crate) use self::scan::Scanner;
 pub(crate) use self::unescape::decode_body;
 pub(crate) use self::unescape::{
-    decode_literal, decoded_len, string_body, unescape, unescape_to, unescapes_to,
+    decode_literal, decoded_len, is_same_string, string_body, unescape, unescape_to, unescapes_to,
 };
 
 /// Appends `value` as compact JSON.
@@ -122,6 +122,28 @@ impl Writer<'_> {
     #[inline(always)]
     fn push(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());
+    }
+
+    /// Appends the name of a field, a Rust identifier, or one that was chosen in this crate: never escaped.
+    ///
+    /// Its length is known to the compiler, so that it is made in place, and the buffer grows once for it.
+    #[inline(always)]
+    fn name(&mut self, name: &'static str, is_first: bool) {
+        const LONGEST: usize = 28;
+        let length = name.len();
+        if length > LONGEST {
+            self.push(if is_first { "\"" } else { ",\"" });
+            self.push(name);
+            return self.push("\":");
+        }
+        let mut quoted = [b'"'; LONGEST + 4];
+        quoted[0] = b',';
+        quoted[2..length + 2].copy_from_slice(name.as_bytes());
+        quoted[length + 3] = b':';
+        match is_first {
+            true => self.out.extend_from_slice(&quoted[1..length + 4]),
+            false => self.out.extend_from_slice(&quoted[..length + 4]),
+        }
     }
 
     fn whole(&mut self, value: impl itoa::Integer) -> Result<(), Error> {

@@ -51,7 +51,7 @@ impl<'a> Raw<'a> {
 
     /// Whether it is a string.
     pub fn is_string(self) -> bool {
-        self.0.starts_with('"')
+        self.0.as_bytes().first() == Some(&b'"')
     }
 }
 

@@ -11,15 +11,20 @@ pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
 
 /// The same for the text between the quotes.
 pub(crate) fn decode_body(body: &str) -> Cow<'_, str> {
-    match body.as_bytes().contains(&b'\\') {
-        true => Cow::Owned(unescape(body)),
-        false => Cow::Borrowed(body),
+    match first(body.as_bytes(), |word| equal(word, b'\\')) {
+        Some(_) => Cow::Owned(unescape(body)),
+        None => Cow::Borrowed(body),
     }
 }
 
 /// The text between the quotes, if `literal` is a string.
+#[inline]
 pub(crate) fn string_body(literal: &str) -> Option<&str> {
-    literal.strip_prefix('"')?.strip_suffix('"')
+    // By bytes, as methods of `str` would call the comparison of the C library for each quote.
+    match literal.as_bytes() {
+        [b'"', .., b'"'] => literal.get(1..literal.len() - 1),
+        _ => None,
+    }
 }
 
 /// Unescapes, with U+FFFD for every lone surrogate.
@@ -42,6 +47,19 @@ pub(crate) fn unescape_to(string: &mut String, body: &str) {
 pub(crate) fn decoded_len(body: &str) -> usize {
     let pieces = Unescaped(body);
     pieces.map(|(plain, escaped)| plain.len() + escaped.map_or(0, char::len_utf8)).sum()
+}
+
+/// Whether two literals are the same string once they are unescaped.
+pub(crate) fn is_same_string(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    // Without an escape up to where they differ, they are not. Most differ early.
+    let pairs = a.bytes().zip(b.bytes());
+    let same = pairs.take_while(|(a, b)| a == b && *a != b'\\').count();
+    let escape = Some(&b'\\');
+    (a.as_bytes().get(same) == escape || b.as_bytes().get(same) == escape)
+        && decode_literal(a) == decode_literal(b)
 }
 
 /// Whether `body` is `string` once it is unescaped.

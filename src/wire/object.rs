@@ -31,10 +31,12 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
+    #[inline]
     fn new(name: Cow<'a, str>, value: Raw<'a>) -> Self {
         Self { tag: tag(&name), name, value: Some(value) }
     }
 
+    #[inline]
     fn is(&self, tag: u64, name: &str) -> bool {
         self.tag == tag && self.name == name
     }
