@@ -146,7 +146,7 @@ impl Text {
             Repr::Literal(literal) => {
                 let mut body = string_body(literal).unwrap_or_default();
                 for _ in 0..most {
-                    body = strip_escape(body, "\\n").unwrap_or(body);
+                    body = strip_escape(body, b"\\n").unwrap_or(body);
                 }
                 Self::from_body(body)
             }
@@ -186,8 +186,10 @@ fn has_code(body: &str) -> bool {
 }
 
 /// The part before `escape`, if `body` ends with it.
-fn strip_escape<'b>(body: &'b str, escape: &str) -> Option<&'b str> {
-    body.strip_suffix(escape).filter(|before| begins_escape(body, before.len()))
+fn strip_escape<'b>(body: &'b str, escape: &[u8; 2]) -> Option<&'b str> {
+    let before = body.len().checked_sub(escape.len())?;
+    let is_last = body.as_bytes().last_chunk() == Some(escape) && begins_escape(body, before);
+    body.get(..before).filter(|_| is_last)
 }
 
 /// Whether the backslash at `at` is not itself escaped.

@@ -29,8 +29,11 @@ impl ChangedLines {
         match change {
             FileChange::Edit { unified_diff, .. } => {
                 for line in unified_diff.decode().lines() {
-                    self.added += usize::from(line.starts_with('+'));
-                    self.removed += usize::from(line.starts_with('-'));
+                    match line.as_bytes().first() {
+                        Some(b'+') => self.added += 1,
+                        Some(b'-') => self.removed += 1,
+                        _ => {}
+                    }
                 }
             }
             FileChange::Write { content, .. } => {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
+
 use super::{Repr, Text, begins_escape, has_code, strip_escape};
 use crate::json::{decode_body, string_body, unescape};
 
@@ -39,7 +41,7 @@ impl<'t> Spelling<'t> {
     pub fn count_all_lines(&self) -> usize {
         match self {
             Self::Escaped(body) => {
-                let ended = strip_escape(body, "\\n").is_some();
+                let ended = strip_escape(body, b"\\n").is_some();
                 count_line_feeds(body) + usize::from(!ended && !body.is_empty())
             }
             Self::Plain(text) => text.lines().count(),
@@ -89,14 +91,14 @@ impl<'t> Lines<'t> {
     /// The positions of the line feeds of `text`.
     fn breaks(&self, text: &'t str) -> impl DoubleEndedIterator<Item = usize> + use<'t> {
         let escaped = self.escaped;
-        let breaks = text.match_indices(if escaped { '\\' } else { '\n' });
-        breaks.map(|(at, _)| at).filter(move |at| !escaped || is_line_feed(text, *at))
+        let breaks = memchr_iter(if escaped { b'\\' } else { b'\n' }, text.as_bytes());
+        breaks.filter(move |at| !escaped || is_line_feed(text, *at))
     }
 
     /// The line before a line feed, decoded.
     fn line(&self, line: &'t str) -> Cow<'t, str> {
         if self.escaped {
-            decode_body(strip_escape(line, "\\r").unwrap_or(line))
+            decode_body(strip_escape(line, b"\\r").unwrap_or(line))
         } else {
             Cow::Borrowed(line.strip_suffix('\r').unwrap_or(line))
         }
@@ -119,7 +121,7 @@ impl<'t> Iterator for Lines<'t> {
     fn count(self) -> usize {
         match self.rest {
             Some(text) if self.escaped => 1 + count_line_feeds(text),
-            Some(text) => 1 + text.bytes().filter(|byte| *byte == b'\n').count(),
+            Some(text) => 1 + memchr_iter(b'\n', text.as_bytes()).count(),
             None => 0,
         }
     }
@@ -163,21 +165,21 @@ fn count_line_feeds(body: &str) -> usize {
         count += usize::from(line_feeds);
     }
     if escapes_backslash {
-        let backslashes = body.match_indices('\\');
-        return backslashes.filter(|(at, _)| is_line_feed(body, *at)).count();
+        let backslashes = memchr_iter(b'\\', bytes);
+        return backslashes.filter(|at| is_line_feed(body, *at)).count();
     }
     count
 }
 
 /// White space that has an escape of its own.
-const SPACES: [&str; 4] = ["\\n", "\\r", "\\t", "\\f"];
+const SPACES: [&[u8; 2]; 4] = [b"\\n", b"\\r", b"\\t", b"\\f"];
 
 fn trim_start(mut body: &str) -> &str {
     loop {
         body = body.trim_start();
-        match SPACES.iter().find_map(|space| body.strip_prefix(space)) {
-            Some(rest) => body = rest,
-            None => return body,
+        match body.as_bytes().first_chunk() {
+            Some(escape) if SPACES.contains(&escape) => body = &body[escape.len()..],
+            _ => return body,
         }
     }
 }

@@ -78,9 +78,11 @@ fn ink(line: &str) -> Ink {
 
 /// Numbers that are not those of the file would only mislead.
 fn without_numbers(diff: &str) -> String {
-    let lines = diff.lines().map(|line| match line.starts_with("@@ -") {
-        true => hunk_without_numbers(line),
-        false => line,
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    let mut shown = String::with_capacity(diff.len());
+    for line in diff.lines() {
+        let is_heading = line.as_bytes().first_chunk() == Some(b"@@ -");
+        shown.push_str(if is_heading { hunk_without_numbers(line) } else { line });
+        shown.push('\n');
+    }
+    shown
 }

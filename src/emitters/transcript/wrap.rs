@@ -121,10 +121,10 @@ pub(super) fn soft_end(line: &str, room: usize) -> usize {
 fn hanging_indent(line: &str) -> usize {
     let text = line.trim_start_matches(' ');
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let bullets = ["- ", "* ", "+ ", "> ", "• "];
+    let bullet = matches!(text.as_bytes(), [b'-' | b'*' | b'+' | b'>', b' ', ..]);
     let marker = match text.get(digits..digits + 2) {
         Some(". " | ") ") if (1..=3).contains(&digits) => digits + 2,
-        _ if bullets.iter().any(|bullet| text.starts_with(bullet)) => 2,
+        _ if bullet || text.starts_with("• ") => 2,
         _ => 0,
     };
     line.len() - text.len() + marker
