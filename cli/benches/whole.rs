@@ -1,6 +1,5 @@
 //! `cargo bench -p foldline-cli --bench whole`: whole runs of the program, from its start to its end, with their output
-//! to nowhere, beside a flat parse of the same lines in memory: the parse floor of [`foldline::performance`]. Then what
-//! a byte costs in larger logs, in more sessions and in more calls, beside a small log.
+//! to nowhere, beside a flat parse of the same lines in memory: the parse floor of [`foldline::performance`].
 //!
 //! `FOLDLINE_DROID_LOG` and `FOLDLINE_CLAUDE_LOG` name logs to take instead of generated ones.
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -48,7 +47,6 @@ fn main() {
         &log(folder.path(), "FOLDLINE_CLAUDE_LOG", || claude::log(BYTES, 9)),
         ["1.00x", ""],
     );
-    growth(folder.path());
 }
 
 /// The log that a variable names, or one that is made.
@@ -123,34 +121,4 @@ fn used_by_children() -> Duration {
     let fields = status.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_millis(10 * ticks)
-}
-
-/// What a byte costs in larger logs, beside one of ten megabytes.
-fn growth(folder: &Path) {
-    let small = droid::log(10 << 20, 1);
-    let line = small.lines().nth(1).unwrap().len() as u64;
-    let large = droid::log(400 << 20, 1);
-    let sessions: String = (0..100_000).map(|number| droid_session(number, line)).collect();
-    let logs = [("small", &small), ("large", &large), ("sessions", &sessions)];
-    let paths = logs.map(|(name, log)| written(folder, name, log));
-    let times = timing::in_turns(
-        3,
-        &mut [
-            &mut || replay("droid", "patches", &paths[0]),
-            &mut || replay("droid", "patches", &paths[1]),
-            &mut || replay("droid", "patches", &paths[2]),
-        ],
-    );
-    let cost = |which: usize| times[which].as_secs_f64() / logs[which].1.len() as f64;
-    row("a byte in 400 MB / in 10 MB", cost(1) / cost(0), "<= 1.20x");
-    row("a byte in 100,000 sessions / in one", cost(2) / cost(0), "<= 1.20x");
-}
-
-/// A session of its own, with a message of about this many bytes.
-fn droid_session(number: u64, bytes: u64) -> String {
-    let text = common::Random(number).text(bytes);
-    let session = format!("608a704f-8a2d-45ef-8ac5-{number:012}");
-    let init = serde_json::json!({"type":"system","subtype":"init","cwd":"/home/me/project","session_id":session,"tools":[],"model":"gpt-5-codex"});
-    let message = serde_json::json!({"type":"message","role":"assistant","id":format!("m{number}"),"text":text,"timestamp":1_760_806_536_533_u64 + number,"session_id":session});
-    format!("{init}\n{message}\n")
 }

@@ -133,6 +133,19 @@ pub struct SessionsState<S> {
     current: SessionKey,
     /// The one that was silent for longest comes first.
     open: Vec<(SessionKey, S)>,
+    /// How much they hold back together: kept, so that a record costs the same however many are open.
+    #[serde(skip)]
+    size: Total,
+}
+
+/// A sum that follows from the rest of the state, once it is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total(Option<usize>);
+
+impl PartialEq for Total {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl<S> SessionsState<S> {
@@ -144,9 +157,9 @@ impl<S> SessionsState<S> {
         self,
         mut make: impl FnMut(S) -> Result<T, F>,
     ) -> Result<SessionsState<T>, F> {
-        let Self { current, open } = self;
+        let Self { current, open, size: _ } = self;
         let open = open.into_iter().map(|(key, state)| Ok((key, make(state)?)));
-        Ok(SessionsState { current, open: open.collect::<Result<_, F>>()? })
+        Ok(SessionsState { current, open: open.collect::<Result<_, F>>()?, size: Total(None) })
     }
 
     /// The sessions that are open, with their states.
@@ -161,7 +174,7 @@ where
     S: StateSize,
 {
     fn init(&self) -> SessionsState<S> {
-        SessionsState { current: None, open: Vec::new() }
+        SessionsState { current: None, open: Vec::new(), size: Total(Some(0)) }
     }
 
     fn reduce(
@@ -179,18 +192,25 @@ where
             state.current = key;
         }
         let open = &mut state.open;
+        let sizes = || open.iter().map(|(_, session)| session.size());
+        let mut size = state.size.0.unwrap_or_else(|| sizes().sum());
         let (key, session) = match open.iter().rposition(|(key, _)| *key == state.current) {
-            Some(at) => open.remove(at),
+            Some(at) => {
+                size = size.saturating_sub(open[at].1.size());
+                open.remove(at)
+            }
             None => (state.current.clone(), self.reducer.init()),
         };
         let (session, events) = self.reducer.reduce(session, record);
-        let mut size = session.size() + open.iter().map(|(_, state)| state.size()).sum::<usize>();
-        let silent = open.iter().enumerate().take_while(|(at, (_, state))| {
-            let is_needless = open.len() - at >= MAX_SESSIONS || size > MAX_SESSIONS_SIZE;
-            size -= state.size();
-            is_needless
-        });
-        let silent = silent.count();
+        size += session.size();
+        let mut silent = 0;
+        while let Some((_, session)) = open.get(silent)
+            && (open.len() - silent >= MAX_SESSIONS || size > MAX_SESSIONS_SIZE)
+        {
+            size = size.saturating_sub(session.size());
+            silent += 1;
+        }
+        state.size = Total(Some(size));
         let mut all = Batch::EMPTY;
         for (key, session) in open.drain(..silent) {
             let (_, events) = self.reducer.finish(session);
@@ -203,14 +223,14 @@ where
 
     fn finish(&self, state: SessionsState<S>) -> (SessionsState<S>, Batch<Located<E>>) {
         let mut all = Batch::EMPTY;
-        let SessionsState { current, open } = state;
+        let SessionsState { current, open, size: _ } = state;
         let open = open.into_iter().map(|(key, session)| {
             let (session, events) = self.reducer.finish(session);
             all.append(events.map(|event| event.in_session(key.clone())));
             (key, session)
         });
         let open = open.collect();
-        (SessionsState { current, open }, all)
+        (SessionsState { current, open, size: Total(None) }, all)
     }
 
     fn is_done(&self, state: &SessionsState<S>) -> bool {

@@ -6,6 +6,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     path::Path,
     process::{Child, Command, Stdio},
+    sync::mpsc::{RecvTimeoutError, channel},
     thread,
     time::{Duration, Instant},
 };
@@ -37,12 +38,39 @@ pub fn peak_memory(log: &[u8], times: usize) -> u64 {
     // It has read all but what is still in the pipe, and lives until its input ends.
     thread::sleep(Duration::from_millis(300));
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let peak = peak.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
+    let peak = peak_of(&status);
     drop(stdin);
     drain.join().expect("the reader ends");
     child.wait().expect("the program ends");
     peak.unwrap_or(0)
+}
+
+/// How long a run with these arguments takes, and its peak memory in KiB. Linux only; no memory elsewhere.
+pub fn measured(arguments: &[&str]) -> (Duration, u64) {
+    let start = Instant::now();
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    let status = format!("/proc/{}/status", child.id());
+    let (ended, has_ended) = channel::<()>();
+    let watch = thread::spawn(move || {
+        let mut peak = 0;
+        while has_ended.recv_timeout(Duration::from_millis(1)) == Err(RecvTimeoutError::Timeout) {
+            peak = peak.max(peak_of(&fs::read_to_string(&status).unwrap_or_default()).unwrap_or(0));
+        }
+        peak
+    });
+    let exit = child.wait().expect("the program ends");
+    let time = start.elapsed();
+    drop(ended);
+    assert!(exit.success(), "{arguments:?}");
+    (time, watch.join().expect("the watch ends"))
+}
+
+/// The peak memory in KiB, out of what the system says of a process.
+fn peak_of(status: &str) -> Option<u64> {
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    peak.trim().trim_end_matches(" kB").parse().ok()
 }
 
 /// The median time of a run of a program.

@@ -21,7 +21,9 @@ CREATE TABLE sources (
     state       TEXT NOT NULL,          -- the executor's state there, JSON
     complete    INTEGER NOT NULL DEFAULT 0,
     crc32       INTEGER NOT NULL,
-    session     INTEGER REFERENCES sessions (id) ON DELETE SET NULL -- the one that goes on
+    -- The one that goes on. Deferred, as SQLite would else prepare to undo the statement that sets it, and write out the
+    -- search index for that.
+    session     INTEGER REFERENCES sessions (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 CREATE INDEX sources_by_path ON sources (path);
 CREATE INDEX sources_by_inode ON sources (inode, device);
