@@ -196,12 +196,13 @@ impl<'r> Recognition<'r> {
         }
         let Self { recogniser, framer, records, .. } = self;
         let mut observe = |line: Line<'_>| {
-            read_records(line, |record| {
-                if !recogniser.verdict().is_final() {
+            // Nothing is looked at that can change nothing: a chunk is many lines, of which the first often decides.
+            if !recogniser.verdict().is_final() {
+                read_records(line, |record| {
                     recogniser.observe(&record.item);
                     *records += 1;
-                }
-            });
+                });
+            }
         };
         framer.push(bytes, &mut observe);
         if is_end {
