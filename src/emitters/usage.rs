@@ -195,32 +195,46 @@ impl Resume for UsageEmitter {
 /// the file of the session that started it, too.
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
-    // For each message the session, and the output tokens that it tells of.
-    let mut told: HashMap<String, (usize, Option<u64>)> = HashMap::new();
+    // Each id has a number, so that it is looked up once.
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut numbered = Vec::new();
+    // By number: the output tokens that the session tells of which told of it last, and those of the best one.
+    let mut told: Vec<(usize, Option<u64>)> = Vec::new();
+    let mut best: Vec<(usize, Option<u64>)> = Vec::new();
     for (session, used) in sessions.iter().enumerate() {
-        let mut here: HashMap<&str, Option<u64>> = HashMap::new();
+        let mut here = Vec::new();
         for MessageUsage { of, usage } in &used.messages {
-            if let Some(id) = &of.message_id {
-                let output = here.entry(id).or_default();
-                *output = match (*output, usage.output_tokens) {
-                    (Some(output), Some(more)) => Some(output.saturating_add(more)),
-                    (output, more) => output.or(more),
-                };
+            let number = of.message_id.as_deref().map(|id| {
+                let next = numbers.len();
+                *numbers.entry(id).or_insert(next)
+            });
+            numbered.push(number);
+            let Some(number) = number else { continue };
+            if number == told.len() {
+                told.push((usize::MAX, None));
+                best.push((session, None));
             }
+            let (teller, output) = &mut told[number];
+            if *teller != session {
+                (*teller, *output) = (session, None);
+                here.push(number);
+            }
+            *output = match (*output, usage.output_tokens) {
+                (Some(output), Some(more)) => Some(output.saturating_add(more)),
+                (output, more) => output.or(more),
+            };
         }
-        for (id, output) in here {
-            match told.get_mut(id) {
-                None => drop(told.insert(id.to_owned(), (session, output))),
-                Some(best) if output > best.1 => *best = (session, output),
-                Some(_) => {}
+        for number in here {
+            let (_, output) = told[number];
+            if output > best[number].1 {
+                best[number] = (session, output);
             }
         }
     }
+    let mut numbered = numbered.into_iter();
     for (session, used) in sessions.iter_mut().enumerate() {
-        used.messages.retain(|message| {
-            let id = message.of.message_id.as_deref();
-            id.and_then(|id| told.get(id)).is_none_or(|(best, _)| *best == session)
-        });
+        used.messages
+            .retain(|_| numbered.next().flatten().is_none_or(|number| best[number].0 == session));
     }
 }
 

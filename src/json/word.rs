@@ -4,6 +4,7 @@
 //! subtraction borrows from the byte above ("Bit Twiddling Hacks", Anderson, on zero bytes in a word).
 
 const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+const LETTERS: u64 = u64::from_ne_bytes([b'a'; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
 /// Marks the bytes that are `byte`.
@@ -28,15 +29,17 @@ pub(super) fn lowest(marks: u64) -> Option<usize> {
 /// Where the first byte stands that `marks` marks. It must not mark a letter.
 #[inline]
 pub(super) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
-    let (words, rest) = bytes.as_chunks();
-    for (number, word) in words.iter().enumerate() {
+    for (number, word) in bytes.as_chunks().0.iter().enumerate() {
         if let Some(at) = lowest(marks(u64::from_le_bytes(*word))) {
             return Some(8 * number + at);
         }
     }
-    let mut word = [b'a'; 8];
-    word.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
-    lowest(marks(u64::from_le_bytes(word))).map(|at| 8 * words.len() + at)
+    // The last word overlaps the one before it; a short text is filled with letters.
+    let (word, before) = match bytes.last_chunk() {
+        Some(last) => (u64::from_le_bytes(*last), bytes.len() - 8),
+        None => (bytes.iter().rev().fold(LETTERS, |word, byte| word << 8 | u64::from(*byte)), 0),
+    };
+    lowest(marks(word)).map(|at| before + at)
 }
 
 #[cfg(test)]
