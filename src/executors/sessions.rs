@@ -214,9 +214,9 @@ where
         let mut all = Batch::EMPTY;
         for (key, session) in open.drain(..silent) {
             let (_, events) = self.reducer.finish(session);
-            all.append(events.map(|event| event.in_session(key.clone())));
+            all.append(in_session(events, &key));
         }
-        all.append(events.map(|event| event.in_session(key.clone())));
+        all.append(in_session(events, &key));
         open.push((key, session));
         (state, all)
     }
@@ -226,7 +226,7 @@ where
         let SessionsState { current, open, size: _ } = state;
         let open = open.into_iter().map(|(key, session)| {
             let (session, events) = self.reducer.finish(session);
-            all.append(events.map(|event| event.in_session(key.clone())));
+            all.append(in_session(events, &key));
             (key, session)
         });
         let open = open.collect();
@@ -237,6 +237,14 @@ where
         let mut open = state.open.iter().peekable();
         open.peek().is_some() && open.all(|(_, session)| self.reducer.is_done(session))
     }
+}
+
+fn in_session<E>(mut events: Batch<Located<E>>, key: &SessionKey) -> Batch<Located<E>> {
+    // In place: events are large.
+    for event in events.as_mut_slice() {
+        event.session.clone_from(key);
+    }
+    events
 }
 
 #[cfg(test)]

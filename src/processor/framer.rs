@@ -120,19 +120,24 @@ impl LineFramer {
     }
 
     fn push_lines(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {
-        let bytes = match self.encoding {
-            Encoding::Unknown => {
-                self.partial.extend_from_slice(bytes);
-                let Some((encoding, mark)) = Encoding::of(&self.partial) else { return };
-                self.encoding = encoding;
-                self.mark = mark as u64;
-                self.taken = self.mark;
-                let begun = std::mem::take(&mut self.partial);
-                return self.push_encoded(&begun[mark..], each);
-            }
-            _ => bytes,
+        if self.encoding != Encoding::Unknown {
+            return self.push_encoded(bytes, each);
+        }
+        let mut begun = std::mem::take(&mut self.partial);
+        let bytes = if begun.is_empty() {
+            bytes
+        } else {
+            begun.extend_from_slice(bytes);
+            &*begun
         };
-        self.push_encoded(bytes, each);
+        let Some((encoding, mark)) = Encoding::of(bytes) else {
+            self.partial = bytes.to_vec();
+            return;
+        };
+        self.encoding = encoding;
+        self.mark = mark as u64;
+        self.taken = self.mark;
+        self.push_encoded(&bytes[mark..], each);
     }
 
     fn push_encoded(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {

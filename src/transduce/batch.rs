@@ -80,6 +80,16 @@ impl<T> Batch<T> {
         }
     }
 
+    /// The items, in order, to be changed in place.
+    #[inline]
+    pub const fn as_mut_slice(&mut self) -> &mut [T] {
+        match &mut self.0 {
+            Repr::Zero => &mut [],
+            Repr::One(item) => slice::from_mut(item),
+            Repr::Many(items) => items.as_mut_slice(),
+        }
+    }
+
     /// How many items there are.
     #[inline]
     #[must_use]
