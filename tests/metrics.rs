@@ -148,7 +148,12 @@ fn labels_stay_bounded_whatever_the_log_says() {
         let usage =
             TokenUsage { input_tokens: Some(1), cost_usd: Some(0.5), ..TokenUsage::default() };
         let model = Some(Text::from(format!("model-{number}")));
-        metrics.count(&DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
+        metrics.count(&DomainEvent::Usage {
+            usage: Box::new(usage),
+            model,
+            message_id: None,
+            timestamp: None,
+        });
         let action = ActionType::FileRead { path: "a".into(), result: None };
         let mut tool = ToolUse::new(format!("tool-{number}"), action);
         tool.status = ToolStatus::Success;

@@ -66,7 +66,11 @@ fn other(arguments: &serde_json::Value) -> ActionType {
 /// Everything that can happen, in one session.
 fn events() -> Vec<DomainEvent> {
     let usage = |cost| DomainEvent::Usage {
-        usage: TokenUsage { input_tokens: Some(3), cost_usd: Some(cost), ..Default::default() },
+        usage: Box::new(TokenUsage {
+            input_tokens: Some(3),
+            cost_usd: Some(cost),
+            ..Default::default()
+        }),
         model: Some("m".into()),
         message_id: None,
         timestamp: None,

@@ -70,7 +70,7 @@ pub enum DomainEvent {
     /// Tokens were used, on top of those stated before: consumers add them up.
     Usage {
         /// The tokens and the cost.
-        usage: TokenUsage,
+        usage: Box<TokenUsage>,
         /// The model, if the log states it.
         model: Option<Text>,
         /// The message that they were used for, if other logs may tell of it under the same id: a session that

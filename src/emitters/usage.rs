@@ -273,7 +273,7 @@ mod tests {
             DomainEvent::Session(Box::new(session))
         };
         let used = |millis| DomainEvent::Usage {
-            usage: said("", 1).usage,
+            usage: Box::new(said("", 1).usage),
             model: Some("m".into()),
             message_id: None,
             timestamp: Some(Timestamp::from_millis(millis)),

@@ -111,7 +111,7 @@ impl<R: CallResult> Context<'_, R> {
 
     /// Whatever is said first, the agent's name comes before it.
     pub(super) fn introduce(&mut self) {
-        self.facts.merge(self.agent, Session::default(), self.events);
+        self.facts.introduce(self.agent, self.events);
     }
 
     fn say(&mut self, event: DomainEvent) {
@@ -262,6 +262,7 @@ impl<R: CallResult> Context<'_, R> {
         usage: TokenUsage,
     ) {
         if !usage.is_empty() {
+            let usage = Box::new(usage);
             self.say(DomainEvent::Usage { usage, model, message_id: None, timestamp });
         }
     }
@@ -274,7 +275,7 @@ impl<R: CallResult> Context<'_, R> {
         usage: TokenUsage,
     ) {
         if !usage.is_empty() {
-            let timestamp = self.at;
+            let (usage, timestamp) = (Box::new(usage), self.at);
             self.say(DomainEvent::Usage { usage, model, message_id, timestamp });
         }
     }

@@ -28,6 +28,13 @@ impl Facts {
         self.session.cwd.as_ref().map(Text::decode)
     }
 
+    /// An event says who the agent is, unless that was said.
+    pub(super) fn introduce(&mut self, agent: &str, events: &mut Batch<DomainEvent>) {
+        if !self.introduced {
+            self.merge(agent, Session::default(), events);
+        }
+    }
+
     /// Merges facts into what is known; an event says what changed. The first time, `agent` is one of
     /// the facts, unless the log names another one.
     pub(super) fn merge(&mut self, agent: &str, facts: Session, events: &mut Batch<DomainEvent>) {

@@ -233,7 +233,7 @@ fn what_a_log_does_not_say_that_it_cost_is_estimated() {
     let prices = Prices::read(r#"{"m": {"input_cost_per_token": 2, "output_cost_per_token": 3}}"#);
     let prices = Arc::new(prices.unwrap());
     let used = |cost_usd, input_tokens| DomainEvent::Usage {
-        usage: TokenUsage { input_tokens, cost_usd, ..TokenUsage::default() },
+        usage: Box::new(TokenUsage { input_tokens, cost_usd, ..TokenUsage::default() }),
         model: Some("m".into()),
         message_id: None,
         timestamp: None,

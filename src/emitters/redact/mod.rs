@@ -115,7 +115,7 @@ impl<M> Redact<M> {
                 DomainEvent::UpdateToolCall { corr_id: self.id(corr_id), entry: self.entry(entry) }
             }
             DomainEvent::Usage { usage, model, message_id, timestamp } => DomainEvent::Usage {
-                usage: *usage,
+                usage: usage.clone(),
                 model: model.as_ref().map(|model| self.text(model)),
                 message_id: message_id
                     .as_ref()

@@ -116,7 +116,7 @@ impl Fold {
                 None => self.change(corr_id, position).whole = Some(entry),
             },
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
-                self.usage.push(Used { usage, model, message_id, timestamp });
+                self.usage.push(Used { usage: *usage, model, message_id, timestamp });
             }
             DomainEvent::Warning(warning) => self.warnings.add(position, *warning),
         }

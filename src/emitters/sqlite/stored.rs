@@ -71,6 +71,7 @@ impl Database {
                 cost_usd: row.get(7)?,
             };
             let model = (!model.is_empty()).then(|| model.into());
+            let usage = Box::new(usage);
             each(DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
         }
         Ok(())

@@ -125,6 +125,7 @@ impl Log {
             Step::Usage => {
                 let usage =
                     TokenUsage { output_tokens: Some(which as u64), ..TokenUsage::default() };
+                let usage = Box::new(usage);
                 let message_id = which.is_multiple_of(2).then(|| text.clone());
                 let timestamp = Some(at);
                 DomainEvent::Usage { usage, model: Some(text), message_id, timestamp }
