@@ -24,10 +24,15 @@
 //! `cargo bench --bench summary` prints every figure beside its target, from one run, with the thing
 //! that it is compared with measured in turns in the same process. The parse floor is what it costs
 //! `serde_json` to parse each line into a flat struct with owned strings: what others pay before they
-//! have done anything. `cargo bench --bench whole` has whole runs of the program beside that floor, and what a byte
-//! costs in larger logs. `cargo bench --bench transduce` has the cost of the framework itself,
-//! `--bench droid` the same throughput under `criterion`, `--bench fanout` and `--bench sqlite` the cost
-//! of the other consumers, and `--bench query` that of every query beside the shell of SQLite.
+//! have done anything. `--bench whole` has whole runs of the program beside that floor, and `--bench growth` draws
+//! what a byte costs in larger logs, in more files, sessions and calls. `--bench transduce` has the cost of the
+//! framework itself, `--bench droid` the same throughput under `criterion`, `--bench fanout` and `--bench sqlite`
+//! the cost of the other consumers, and `--bench query` that of every query beside the shell of SQLite.
+//!
+//! Time a byte and memory are the same from 64 MB on, for one session and for 10,000 in one log, and for one open
+//! call and for a thousand. Start-up is 4 ms. A session costs about a microsecond, a file of an ingest a tenth of
+//! a millisecond. Beyond the [limits](crate::conversation::tool_calls::Limits) of open calls, the oldest end as
+//! unfinished and their results come as entries of their own, which is more to write.
 //!
 //! # Why JSON is read and written here
 //!

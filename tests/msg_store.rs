@@ -286,7 +286,7 @@ fn event() -> impl Strategy<Value = DomainEvent> {
             entry: None
         }),
         (0u64..9).prop_map(|input| DomainEvent::Usage {
-            usage: TokenUsage { input_tokens: Some(input), ..TokenUsage::default() },
+            usage: Box::new(TokenUsage { input_tokens: Some(input), ..TokenUsage::default() }),
             model: None,
             message_id: None,
             timestamp: None

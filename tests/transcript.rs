@@ -241,14 +241,14 @@ fn odds_and_ends(script: &mut Script) {
     script.say(AssistantMessage, "\x1b]0;owned\x07\x1b[2J\x1b[1;1HNothing to see,\rreally: \u{202e}exe.txt\u{2066}\u{200b} 中文 👩‍🔧 \u{9b}31m");
     script.call("c\x1b[0m", "Bash\x07", "x", command("printf '\x1b[?25l'"));
     script.0.push(DomainEvent::Usage {
-        usage: TokenUsage {
+        usage: Box::new(TokenUsage {
             input_tokens: Some(1_234_567),
             output_tokens: Some(8_901),
             cache_read_tokens: Some(1_200_000),
             reasoning_tokens: Some(512),
             cost_usd: Some(1.25),
             ..TokenUsage::default()
-        },
+        }),
         model: None,
         message_id: None,
         timestamp: None,

@@ -85,7 +85,7 @@ pub(crate) fn events(n: usize, vector: &str) -> Vec<DomainEvent> {
     events.push(DomainEvent::from(warning));
     let usage = TokenUsage { input_tokens: Some(1), cost_usd: Some(1.0), ..TokenUsage::default() };
     events.push(DomainEvent::Usage {
-        usage,
+        usage: Box::new(usage),
         model: Some(text()),
         message_id: None,
         timestamp: None,

@@ -18,7 +18,7 @@ pub(crate) struct Panel {
 
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 300.0;
-const MARGIN: f64 = 50.0;
+const MARGIN: f64 = 60.0;
 
 /// Two panels a row. Time stands on the left axis, memory on the right; both begin at 0.
 pub(crate) fn svg(panels: &[Panel]) -> String {

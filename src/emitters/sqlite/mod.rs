@@ -97,6 +97,8 @@ impl Database {
             )
             .map_err(fail)?;
         connection.set_prepared_statement_cache_capacity(64);
+        // A look-up is planned once, not again for each file that is looked up.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
         Ok(Self { connection, path: path.to_owned(), seen, is_locked: true })
     }
 
