@@ -373,6 +373,7 @@ mod tests {
             });
             let held: usize = state.open().map(|(_, state)| state.size()).sum();
             assert!(held <= MAX_SESSIONS_SIZE, "{held}");
+            assert_eq!(state.size.0, Some(held));
         }
         assert_eq!(ended + state.open().count(), MAX_SESSIONS);
         assert_eq!(state.open().last().unwrap().0, Some("s63"));

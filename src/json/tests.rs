@@ -28,6 +28,7 @@ struct Everything<'a> {
     unit: (),
     none: Option<u8>,
     float: f32,
+    a_name_of_more_letters_than_are_put_together_at_once: u8,
 }
 
 #[test]
@@ -46,6 +47,7 @@ fn it_writes_what_serde_json_writes() {
         unit: (),
         none: None,
         float: 0.1,
+        a_name_of_more_letters_than_are_put_together_at_once: 1,
     };
     assert_eq!(written(&value), serde_json::to_string(&value).unwrap());
 }
@@ -75,7 +77,19 @@ pub(super) fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Literals that differ little, in what they are and in how they are spelt.
+fn literals() -> impl Strategy<Value = String> {
+    const PIECES: [&str; 8] = ["a", "n", "\\n", "\\u000a", "\\u0061", "\\\\", "\\\"", "é"];
+    prop::collection::vec(prop::sample::select(&PIECES[..]), 0..4)
+        .prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+}
+
 proptest! {
+    #[test]
+    fn literals_are_the_same_if_their_strings_are(a in literals(), b in literals()) {
+        prop_assert_eq!(is_same_string(&a, &b), decode_literal(&a) == decode_literal(&b));
+    }
+
     #[test]
     fn any_value_is_written_as_serde_json_writes_it(value in any_json()) {
         prop_assert_eq!(written(&value), value.to_string());

@@ -90,7 +90,7 @@ pub const MAX_TOOLS: usize = 64;
 /// let mut metrics = Metrics::default();
 /// let usage = TokenUsage { output_tokens: Some(7), ..TokenUsage::default() };
 /// let model = Some("m-1".into());
-/// metrics.count(&DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
+/// metrics.count(&DomainEvent::Usage { usage: Box::new(usage), model, message_id: None, timestamp: None });
 /// let line = r#"gen_ai_client_token_usage_total{gen_ai_operation_name="chat",gen_ai_request_model="m-1",gen_ai_token_type="output"} 7"#;
 /// assert!(metrics.render().lines().any(|rendered| rendered == line));
 /// ```
