@@ -29,10 +29,13 @@
 //! framework itself, `--bench droid` the same throughput under `criterion`, `--bench fanout` and `--bench sqlite`
 //! the cost of the other consumers, and `--bench query` that of every query beside the shell of SQLite.
 //!
-//! Time a byte and memory are the same from 64 MB on, for one session and for 10,000 in one log, and for one open
-//! call and for a thousand. Start-up is 4 ms. A session costs about a microsecond, a file of an ingest a tenth of
+//! Time a byte and memory are within a sixth of each other from 64 MB on, for one session and for 10,000 in one log,
+//! and for ten open calls and for a thousand. Start-up is 4 ms. A session costs about a microsecond, a file of an ingest a tenth of
 //! a millisecond. Beyond the [limits](crate::conversation::tool_calls::Limits) of open calls, the oldest end as
 //! unfinished and their results come as entries of their own, which is more to write.
+//!
+//! Allocations are not timed but counted, in `tests/transduce_alloc.rs`: a step that gives no event or
+//! one allocates nothing.
 //!
 //! # Why JSON is read and written here
 //!
@@ -59,8 +62,5 @@
 //! # What does not pay
 //!
 //! Events on a second thread for the patches. What the first thread allocates and the second one has read costs
-//! more to free than the second one saves; an allocator made for it (`mimalloc`) takes a sixth off the time, and
-//! half as much memory again where one line is large.
-//!
-//! Allocations are not timed but counted, in `tests/transduce_alloc.rs`: a step that gives no event or
-//! one allocates nothing.
+//! more to free than the second one saves; an allocator made for it (`mimalloc`) takes a sixth off the time, and up
+//! to twice the memory where lines are large.

@@ -192,8 +192,8 @@ where
             state.current = key;
         }
         let open = &mut state.open;
-        let sizes = || open.iter().map(|(_, session)| session.size());
-        let mut size = state.size.0.unwrap_or_else(|| sizes().sum());
+        let sum = || open.iter().map(|(_, session)| session.size()).sum();
+        let mut size = state.size.0.unwrap_or_else(sum);
         let (key, session) = match open.iter().rposition(|(key, _)| *key == state.current) {
             Some(at) => {
                 size = size.saturating_sub(open[at].1.size());

@@ -1,19 +1,24 @@
 //! [`Cutter`]: cuts a log into pieces.
 
-use super::mask::Masking;
+use foldline::source::{Follow, SourceError};
+
+use super::mask::{Masking, cover};
 
 /// What one long line needed is not kept: most lines are short.
 const KEPT: usize = 64 << 10;
+
+/// How much is read at once to find where a line begins.
+const BACK: usize = 64 << 10;
 
 /// Cuts what is read of a log into lines with their line ends, and a line that is longer than a message may be into
 /// parts. Bytes are not changed, unless secrets are masked.
 #[derive(Debug)]
 pub(super) struct Cutter {
-    pub(super) max: usize,
+    max: usize,
     /// The beginning of a line whose end was not read yet.
-    pub(super) held: Vec<u8>,
+    held: Vec<u8>,
     /// How secrets are masked, if they are.
-    pub(super) masking: Option<Masking>,
+    masking: Option<Masking>,
 }
 
 impl Cutter {
@@ -71,6 +76,65 @@ impl Cutter {
         Ok(())
     }
 
+    /// What [`push`](Self::push) does, if secrets are masked.
+    fn push_masked<E>(
+        &mut self,
+        bytes: &[u8],
+        mut give: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.held.extend_from_slice(part);
+            let held = self.held.len();
+            let Some(masking) = &mut self.masking else { break };
+            let is_too_long = masking.holds(held);
+            if part.ends_with(b"\n") {
+                self.release(&mut give)?;
+            } else if is_too_long {
+                let sent = masking.sent.min(held);
+                // As for a line that is not masked: no line end can make these parts shorter.
+                let whole = sent + (held - sent).saturating_sub(1) / self.max * self.max;
+                let mut ready: Vec<u8> = self.held.drain(..whole).collect();
+                masking.sent = sent.saturating_sub(whole);
+                cover(&mut ready);
+                let ready = ready.get(sent..).unwrap_or_default();
+                ready.chunks(self.max).try_for_each(&mut give)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares to go on at this offset, up to where everything was sent: if secrets are masked, the line that it is in
+    /// is read again from its beginning.
+    pub(super) fn go_on(&mut self, follow: &mut Follow, offset: u64) -> Result<(), SourceError> {
+        let Some(masking) = &mut self.masking else { return Ok(()) };
+        // Otherwise the file was truncated, and is read from its beginning.
+        if follow.file().offset() != offset {
+            return Ok(());
+        }
+        let least = offset.saturating_sub(masking.longest as u64);
+        let mut begin = offset;
+        while begin > least {
+            let from = begin.saturating_sub(BACK as u64).max(least);
+            let bytes = follow.read_at(from, BACK.min((begin - from) as usize))?;
+            if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
+                begin = from + end as u64 + 1;
+                break;
+            }
+            begin = from;
+        }
+        if begin == least && least > 0 {
+            masking.is_too_long = true;
+            return Ok(());
+        }
+        masking.sent = (offset - begin) as usize;
+        if masking.sent > 0 { follow.seek(begin) } else { Ok(()) }
+    }
+
+    /// Whether it is to be said that a line was too long to be searched for secrets; once.
+    pub(super) fn has_too_long(&mut self) -> bool {
+        self.masking.as_mut().is_some_and(Masking::has_too_long)
+    }
+
     /// Forgets what is held, which is read again.
     pub(super) fn clear(&mut self) {
         self.held = Vec::new();
@@ -79,6 +143,9 @@ impl Cutter {
         }
     }
 }
+
+#[cfg(test)]
+mod masked;
 
 #[cfg(test)]
 mod tests {

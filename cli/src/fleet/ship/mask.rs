@@ -6,19 +6,10 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use foldline::{
-    emitters::redact::Masker,
-    processor::DEFAULT_MAX_LINE,
-    source::{Follow, SourceError},
-};
-
-use super::cut::Cutter;
+use foldline::{emitters::redact::Masker, processor::DEFAULT_MAX_LINE};
 
 /// The longest line that is gathered, with its line end. Workers do not parse a longer one, either.
 const LONGEST: usize = DEFAULT_MAX_LINE + 2;
-
-/// How much is read at once to find where a line begins.
-const BACK: usize = 64 << 10;
 
 /// The masker of all logs: to make one takes longer than most logs do.
 pub(super) type SharedMasker = Rc<RefCell<Masker>>;
@@ -27,11 +18,11 @@ pub(super) type SharedMasker = Rc<RefCell<Masker>>;
 #[derive(Debug)]
 pub(super) struct Masking {
     masker: SharedMasker,
-    longest: usize,
+    pub(super) longest: usize,
     /// How much was sent before of the line that is held.
-    sent: usize,
+    pub(super) sent: usize,
     /// The line is longer than what is gathered. Its beginning may have been given, and is not held then.
-    is_too_long: bool,
+    pub(super) is_too_long: bool,
     /// There was such a line, which is to be said; and it was.
     had_too_long: bool,
     is_said: bool,
@@ -42,7 +33,7 @@ impl Masking {
         Self::up_to(LONGEST, masker)
     }
 
-    fn up_to(longest: usize, masker: SharedMasker) -> Self {
+    pub(super) fn up_to(longest: usize, masker: SharedMasker) -> Self {
         let (is_too_long, had_too_long, is_said) = (false, false, false);
         Self { masker, longest, sent: 0, is_too_long, had_too_long, is_said }
     }
@@ -64,80 +55,22 @@ impl Masking {
     }
 
     /// Takes note of how much is held of a line; whether it is too long by now.
-    fn holds(&mut self, held: usize) -> bool {
+    pub(super) fn holds(&mut self, held: usize) -> bool {
         self.is_too_long |= held > self.longest;
         self.had_too_long |= self.is_too_long;
         self.is_too_long
     }
-}
-
-/// Masks all of a line that cannot be searched. A carriage return may be a part of its line end.
-fn cover(line: &mut [u8]) {
-    for byte in line.iter_mut().filter(|byte| !matches!(**byte, b'\r' | b'\n')) {
-        *byte = b'*';
-    }
-}
-
-impl Cutter {
-    /// What [`push`](Self::push) does, if secrets are masked.
-    pub(super) fn push_masked<E>(
-        &mut self,
-        bytes: &[u8],
-        mut give: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.held.extend_from_slice(part);
-            let held = self.held.len();
-            let Some(masking) = &mut self.masking else { break };
-            let is_too_long = masking.holds(held);
-            if part.ends_with(b"\n") {
-                self.release(&mut give)?;
-            } else if is_too_long {
-                let sent = masking.sent.min(held);
-                // As for a line that is not masked: no line end can make these parts shorter.
-                let whole = sent + (held - sent).saturating_sub(1) / self.max * self.max;
-                let mut ready: Vec<u8> = self.held.drain(..whole).collect();
-                masking.sent = sent.saturating_sub(whole);
-                cover(&mut ready);
-                let ready = ready.get(sent..).unwrap_or_default();
-                ready.chunks(self.max).try_for_each(&mut give)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Prepares to go on at this offset, up to where everything was sent: if secrets are masked, the line that it is in
-    /// is read again from its beginning.
-    pub(super) fn go_on(&mut self, follow: &mut Follow, offset: u64) -> Result<(), SourceError> {
-        let Some(masking) = &mut self.masking else { return Ok(()) };
-        // Otherwise the file was truncated, and is read from its beginning.
-        if follow.file().offset() != offset {
-            return Ok(());
-        }
-        let least = offset.saturating_sub(masking.longest as u64);
-        let mut begin = offset;
-        while begin > least {
-            let from = begin.saturating_sub(BACK as u64).max(least);
-            let bytes = follow.read_at(from, BACK.min((begin - from) as usize))?;
-            if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
-                begin = from + end as u64 + 1;
-                break;
-            }
-            begin = from;
-        }
-        if begin == least && least > 0 {
-            masking.is_too_long = true;
-            return Ok(());
-        }
-        masking.sent = (offset - begin) as usize;
-        if masking.sent > 0 { follow.seek(begin) } else { Ok(()) }
-    }
 
     /// Whether it is to be said that a line was too long to be searched; once.
     pub(super) fn has_too_long(&mut self) -> bool {
-        self.masking.as_mut().is_some_and(|masking| {
-            masking.had_too_long && !std::mem::replace(&mut masking.is_said, true)
-        })
+        self.had_too_long && !std::mem::replace(&mut self.is_said, true)
+    }
+}
+
+/// Masks all of a line that cannot be searched. A carriage return may be a part of its line end.
+pub(super) fn cover(line: &mut [u8]) {
+    for byte in line.iter_mut().filter(|byte| !matches!(**byte, b'\r' | b'\n')) {
+        *byte = b'*';
     }
 }
 
@@ -158,6 +91,3 @@ pub(super) fn path(shown: &str, masker: Option<&SharedMasker>) -> String {
     }
     String::from_utf8_lossy(&path).into_owned()
 }
-
-#[cfg(test)]
-mod tests;

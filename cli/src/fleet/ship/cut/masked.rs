@@ -5,7 +5,7 @@ use std::{convert::Infallible, fs, path::Path};
 use foldline::source::{Step, Until};
 use proptest::prelude::*;
 
-use super::*;
+use super::{super::mask::SharedMasker, *};
 
 /// The longest message, and the longest line that is searched.
 const MAX: usize = 16;
