@@ -7,7 +7,8 @@ use super::{Error, Writer};
 /// An array or an object that is being written.
 pub struct Compound<'w, 'b> {
     writer: &'w mut Writer<'b>,
-    empty: bool,
+    /// What stands before the next element: the opening bracket, then a comma.
+    before: u8,
     close: Close,
 }
 
@@ -24,41 +25,50 @@ pub(super) enum Close {
 
 impl<'w, 'b> Compound<'w, 'b> {
     #[inline(always)]
-    pub(super) fn open(writer: &'w mut Writer<'b>, open: &str, close: Close) -> Self {
-        writer.push(open);
-        Self { writer, empty: true, close }
+    pub(super) fn open(writer: &'w mut Writer<'b>, close: Close) -> Self {
+        let before = match close {
+            Close::Array | Close::ArrayInObject => b'[',
+            Close::Object | Close::ObjectInObject | Close::Raw => b'{',
+        };
+        Self { writer, before, close }
     }
 
     #[inline(always)]
-    fn comma(&mut self) {
-        if !std::mem::take(&mut self.empty) {
-            self.writer.push(",");
-        }
+    fn before(&mut self) -> u8 {
+        std::mem::replace(&mut self.before, b',')
     }
 
     #[inline(always)]
     fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
-        self.comma();
+        let before = self.before();
+        self.writer.out.push(before);
         value.serialize(&mut *self.writer)
     }
 
     #[inline(always)]
     fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         if self.close != Close::Raw {
-            let is_first = std::mem::take(&mut self.empty);
-            self.writer.name(key, is_first);
+            let before = self.before();
+            self.writer.name(before, key);
         }
         value.serialize(&mut *self.writer)
     }
 
     #[inline(always)]
     fn close(self) -> Result<(), Error> {
-        match self.close {
-            Close::Array => self.writer.push("]"),
-            Close::ArrayInObject => self.writer.push("]}"),
-            Close::Object => self.writer.push("}"),
-            Close::ObjectInObject => self.writer.push("}}"),
-            Close::Raw => self.writer.raw = false,
+        let Self { writer, before, close } = self;
+        if close == Close::Raw {
+            writer.raw = false;
+            return Ok(());
+        }
+        if before != b',' {
+            writer.out.push(before);
+        }
+        match close {
+            Close::Array => writer.out.push(b']'),
+            Close::ArrayInObject => writer.push("]}"),
+            Close::ObjectInObject => writer.push("}}"),
+            Close::Object | Close::Raw => writer.out.push(b'}'),
         }
         Ok(())
     }
@@ -127,7 +137,8 @@ impl ser::SerializeMap for Compound<'_, '_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        self.comma();
+        let before = self.before();
+        self.writer.out.push(before);
         let start = self.writer.out.len();
         key.serialize(&mut *self.writer)?;
         // A key that is a number or a boolean stands in quotes.

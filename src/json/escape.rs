@@ -13,7 +13,10 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
 
 fn contents(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
+    let Some(plain) = find_special(rest) else { return out.extend_from_slice(rest) };
     out.reserve(rest.len() + rest.len() / 16);
+    out.extend_from_slice(&rest[..plain]);
+    rest = &rest[plain..];
     while let Some((word, after)) = rest.split_first_chunk() {
         // Appended as a whole, and truncated where a byte must be escaped: most runs are short.
         out.extend_from_slice(word);

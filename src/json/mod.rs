@@ -124,26 +124,19 @@ impl Writer<'_> {
         self.out.extend_from_slice(json.as_bytes());
     }
 
-    /// Appends the name of a field, a Rust identifier, or one that was chosen in this crate: never escaped.
-    ///
-    /// Its length is known to the compiler, so that it is made in place, and the buffer grows once for it.
+    /// Appends `before`, and the name of a field, a Rust identifier, or one that was chosen in this crate: never escaped.
     #[inline(always)]
-    fn name(&mut self, name: &'static str, is_first: bool) {
-        const LONGEST: usize = 28;
-        let length = name.len();
-        if length > LONGEST {
-            self.push(if is_first { "\"" } else { ",\"" });
-            self.push(name);
-            return self.push("\":");
-        }
-        let mut quoted = [b'"'; LONGEST + 4];
-        quoted[0] = b',';
-        quoted[2..length + 2].copy_from_slice(name.as_bytes());
-        quoted[length + 3] = b':';
-        match is_first {
-            true => self.out.extend_from_slice(&quoted[1..length + 4]),
-            false => self.out.extend_from_slice(&quoted[..length + 4]),
-        }
+    fn name(&mut self, before: u8, name: &'static str) {
+        self.out.extend_from_slice(&[before, b'"']);
+        self.push(name);
+        self.out.extend_from_slice(b"\":");
+    }
+
+    /// Appends the name of a variant, which is chosen as those of fields are.
+    fn variant(&mut self, name: &'static str) {
+        self.out.push(b'"');
+        self.push(name);
+        self.out.push(b'"');
     }
 
     fn whole(&mut self, value: impl itoa::Integer) -> Result<(), Error> {
@@ -270,7 +263,8 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         _: u32,
         variant: &'static str,
     ) -> Result<(), Error> {
-        self.serialize_str(variant)
+        self.variant(variant);
+        Ok(())
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -289,7 +283,7 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         value: &T,
     ) -> Result<(), Error> {
         self.push("{");
-        escape::string(self.out, variant);
+        self.variant(variant);
         self.push(":");
         value.serialize(&mut *self)?;
         self.push("}");
@@ -297,7 +291,7 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'w, 'b>, Error> {
-        Ok(Compound::open(self, "[", Close::Array))
+        Ok(Compound::open(self, Close::Array))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Compound<'w, 'b>, Error> {
@@ -316,19 +310,20 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         _: usize,
     ) -> Result<Compound<'w, 'b>, Error> {
         self.push("{");
-        escape::string(self.out, variant);
-        Ok(Compound::open(self, ":[", Close::ArrayInObject))
+        self.variant(variant);
+        self.push(":");
+        Ok(Compound::open(self, Close::ArrayInObject))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Compound<'w, 'b>, Error> {
-        Ok(Compound::open(self, "{", Close::Object))
+        Ok(Compound::open(self, Close::Object))
     }
 
     #[inline(always)]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Compound<'w, 'b>, Error> {
         if name == RAW_VALUE {
             self.raw = true;
-            return Ok(Compound::open(self, "", Close::Raw));
+            return Ok(Compound::open(self, Close::Raw));
         }
         self.serialize_map(None)
     }
@@ -341,8 +336,9 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         _: usize,
     ) -> Result<Compound<'w, 'b>, Error> {
         self.push("{");
-        escape::string(self.out, variant);
-        Ok(Compound::open(self, ":{", Close::ObjectInObject))
+        self.variant(variant);
+        self.push(":");
+        Ok(Compound::open(self, Close::ObjectInObject))
     }
 }
 

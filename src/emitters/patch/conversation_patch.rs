@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::Error};
 
 use crate::conversation::{
     Conversation, EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUsage, WarningKind,
@@ -78,10 +78,13 @@ impl Serialize for Path {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Entry(index) => {
-                let mut pointer = String::with_capacity(32);
-                pointer.push_str("/entries/");
-                pointer.push_str(itoa::Buffer::new().format(index.get()));
-                serializer.serialize_str(&pointer)
+                const ENTRIES: &[u8] = b"/entries/";
+                let (mut pointer, mut buffer) = ([0; 32], itoa::Buffer::new());
+                let digits = buffer.format(index.get()).as_bytes();
+                let end = ENTRIES.len() + digits.len();
+                pointer[..ENTRIES.len()].copy_from_slice(ENTRIES);
+                pointer[ENTRIES.len()..end].copy_from_slice(digits);
+                serializer.serialize_str(str::from_utf8(&pointer[..end]).map_err(S::Error::custom)?)
             }
             _ => serializer.collect_str(self),
         }
