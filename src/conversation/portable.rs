@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::text::Text;
+use super::text::{Text, may_hold_lone_surrogate};
 use crate::json::decode_literal;
 
 /// The largest depth of a value: readers allow 128, including the levels of entries and documents.
@@ -48,8 +48,7 @@ fn literal_length(json: &str) -> usize {
 }
 
 fn portable_literal(literal: &str) -> Cow<'_, str> {
-    let may_be_lone = literal.contains("\\ud") || literal.contains("\\uD");
-    if !may_be_lone || serde_json::from_str::<String>(literal).is_ok() {
+    if !may_hold_lone_surrogate(literal) || serde_json::from_str::<String>(literal).is_ok() {
         return Cow::Borrowed(literal);
     }
     Cow::Owned(Text::from(decode_literal(literal)).into_literal().into_string())

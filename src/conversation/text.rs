@@ -2,8 +2,9 @@
 
 mod lines;
 
-use std::{borrow::Cow, fmt, hash};
+use std::{borrow::Cow, fmt, hash, sync::LazyLock};
 
+use memchr::memmem::Finder;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
@@ -171,18 +172,14 @@ impl Text {
 }
 
 /// Surrogates, paired or not, are written `\\ud800` to `\\udfff`.
-fn may_hold_lone_surrogate(body: &str) -> bool {
+pub(super) fn may_hold_lone_surrogate(body: &str) -> bool {
     has_code(body) && (body.contains("\\ud") || body.contains("\\uD"))
 }
 
 /// Whether a character may be written as a `\\u` escape.
 fn has_code(body: &str) -> bool {
-    let mut found = false;
-    // Without an early exit, so that the compiler vectorises it.
-    for pair in body.as_bytes().windows(2) {
-        found |= (pair[0] == b'\\') & (pair[1] == b'u');
-    }
-    found
+    static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
+    CODE.find(body.as_bytes()).is_some()
 }
 
 /// The part before `escape`, if `body` ends with it.

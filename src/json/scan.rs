@@ -61,20 +61,25 @@ impl<'a> Scanner<'a> {
             return Some(());
         }
         loop {
-            self.skip_space();
-            let start = self.at;
-            let literal = self.string()?;
-            let may_hold_escape = self.quotes.may_have_escaped(start, self.at - 1);
-            let key = Key { literal, may_hold_escape };
+            let start = self.at + 1;
+            self.skip_string()?;
+            let end = self.at - 1;
+            let may_hold_escape = self.quotes.may_have_escaped(start, end);
+            let key = Key { body: self.text.get(start..end)?, may_hold_escape };
             self.skip_space();
             self.expect(b':')?;
             self.skip_space();
-            let value = self.value()?;
-            each(key, value)?;
+            let start = self.at;
+            match self.peek() {
+                b'"' => self.skip_string()?,
+                other => self.skip_other(other)?,
+            }
+            each(key, self.since(start)?)?;
             self.skip_space();
             if self.comma_or(b'}')? {
                 return Some(());
             }
+            self.skip_space();
         }
     }
 
@@ -88,12 +93,12 @@ impl<'a> Scanner<'a> {
             return Some(());
         }
         loop {
-            self.skip_space();
             each(self.value()?)?;
             self.skip_space();
             if self.comma_or(b']')? {
                 return Some(());
             }
+            self.skip_space();
         }
     }
 
@@ -116,7 +121,16 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    #[inline]
     fn skip_space(&mut self) {
+        // Agents write none.
+        if self.peek() <= b' ' {
+            self.skip_some_space();
+        }
+    }
+
+    #[cold]
+    fn skip_some_space(&mut self) {
         while let b' ' | b'\n' | b'\t' | b'\r' = self.peek() {
             self.at += 1;
         }
@@ -130,19 +144,47 @@ impl<'a> Scanner<'a> {
     fn value(&mut self) -> Option<Raw<'a>> {
         let start = self.at;
         match self.peek() {
-            b'"' => return self.string(),
-            b'{' | b'[' => self.nested()?,
-            _ => self.scalar()?,
+            b'"' => self.skip_string()?,
+            other => self.skip_other(other)?,
         }
         self.since(start)
     }
 
+    /// Skips a value that is not a string, and begins with `first`.
+    #[inline(never)]
+    fn skip_other(&mut self, first: u8) -> Option<()> {
+        match (first, self.quotes.is_known()) {
+            (b'{' | b'[', true) => self.skip_nested(),
+            (b'{' | b'[', false) => self.nested(),
+            _ => self.scalar(),
+        }
+    }
+
     #[inline]
-    fn string(&mut self) -> Option<Raw<'a>> {
-        let start = self.at;
+    fn skip_string(&mut self) -> Option<()> {
         self.expect(b'"')?;
         self.at = self.quotes.find(self.at)? + 1;
-        self.since(start)
+        Some(())
+    }
+
+    /// Skips an object or an array that is known to be one: its end is the bracket that closes the first one.
+    fn skip_nested(&mut self) -> Option<()> {
+        let mut open = 0usize;
+        loop {
+            let byte = *self.text.as_bytes().get(self.at)?;
+            self.at += 1;
+            match byte {
+                b'"' => self.at = self.quotes.find(self.at)? + 1,
+                b'{' | b'[' => open += 1,
+                b'}' | b']' => {
+                    open = open.checked_sub(1)?;
+                    if open == 0 {
+                        return Some(());
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Skips an object or an array with its contents, without recursion.
@@ -170,9 +212,7 @@ impl<'a> Scanner<'a> {
                     }
                     self.at += 1;
                 }
-                b'"' => {
-                    self.string()?;
-                }
+                b'"' => self.skip_string()?,
                 _ => self.scalar()?,
             }
             // A value has ended.
@@ -194,7 +234,7 @@ impl<'a> Scanner<'a> {
 
     /// A key and its colon, up to where the value begins.
     fn key(&mut self) -> Option<()> {
-        self.string()?;
+        self.skip_string()?;
         self.skip_space();
         self.expect(b':')?;
         self.skip_space();
@@ -217,7 +257,8 @@ impl<'a> Scanner<'a> {
 /// A key of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key<'a> {
-    literal: Raw<'a>,
+    /// What stands between the quotes.
+    body: &'a str,
     may_hold_escape: bool,
 }
 
@@ -225,11 +266,9 @@ impl<'a> Key<'a> {
     /// The key itself; `None` if it cannot be unescaped.
     #[inline]
     pub(crate) fn name(self) -> Option<Cow<'a, str>> {
-        let literal = self.literal.get();
-        let body = literal.get(1..literal.len() - 1)?;
-        match self.may_hold_escape && body.contains('\\') {
-            true => serde_json::from_str(literal).ok().map(Cow::Owned),
-            false => Some(Cow::Borrowed(body)),
+        match self.may_hold_escape && self.body.contains('\\') {
+            true => serde_json::from_str(&format!("\"{}\"", self.body)).ok().map(Cow::Owned),
+            false => Some(Cow::Borrowed(self.body)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::word::{equal, first};
+use super::word::{common, equal, first};
 
 /// Decodes a JSON string literal; invalid escapes become U+FFFD.
 pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
@@ -55,11 +55,11 @@ pub(crate) fn is_same_string(a: &str, b: &str) -> bool {
         return true;
     }
     // Without an escape up to where they differ, they are not. Most differ early.
-    let pairs = a.bytes().zip(b.bytes());
-    let same = pairs.take_while(|(a, b)| a == b && *a != b'\\').count();
+    let same = common(a.as_bytes(), b.as_bytes());
     let escape = Some(&b'\\');
-    (a.as_bytes().get(same) == escape || b.as_bytes().get(same) == escape)
-        && decode_literal(a) == decode_literal(b)
+    let may_be_spelt_differently = b.as_bytes().get(same) == escape
+        || a.as_bytes().iter().take(same + 1).any(|byte| Some(byte) == escape);
+    may_be_spelt_differently && decode_literal(a) == decode_literal(b)
 }
 
 /// Whether `body` is `string` once it is unescaped.

@@ -42,6 +42,19 @@ pub(super) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
     lowest(marks(word)).map(|at| before + at)
 }
 
+/// How many bytes two texts have in common at their beginnings.
+pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
+    let words = a.as_chunks().0.iter().zip(b.as_chunks().0);
+    let mut same = 0;
+    for (a, b) in words {
+        match u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b) {
+            0 => same += 8,
+            different => return same + different.trailing_zeros() as usize / 8,
+        }
+    }
+    same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -58,6 +71,15 @@ mod tests {
                 bytes.iter().position(|byte| *byte == b'"')
             );
             prop_assert_eq!(first(&bytes, below_space), bytes.iter().position(|byte| *byte < b' '));
+        }
+
+        #[test]
+        fn the_common_beginning_is_found(
+            a in prop::collection::vec(0u8..2, 0..40), b in prop::collection::vec(0u8..2, 0..40), same in 0usize..40,
+        ) {
+            let b: Vec<_> = a.iter().take(same).copied().chain(b).collect();
+            let expected = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+            prop_assert_eq!(common(&a, &b), expected);
         }
     }
 }

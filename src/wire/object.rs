@@ -38,16 +38,23 @@ impl<'a> Field<'a> {
 
     #[inline]
     fn is(&self, tag: u64, name: &str) -> bool {
-        self.tag == tag && self.name == name
+        const TAG: usize = size_of::<u64>();
+        self.tag == tag
+            && self.name.len() == name.len()
+            && (name.len() <= TAG || self.name.as_bytes()[TAG..] == name.as_bytes()[TAG..])
     }
 }
 
-/// The beginning of a name, as a number: most names differ in it, and numbers are quick to compare.
+/// The first eight bytes of a name, as a number: most names differ in them, and numbers are quick to compare. Of two
+/// names of one length, up to eight bytes, it says whether they are the same.
 #[inline]
 fn tag(name: &str) -> u64 {
-    match name.as_bytes().first_chunk() {
-        Some(first) => u64::from_le_bytes(*first),
-        None => name.bytes().rev().fold(0, |tag, byte| tag << 8 | u64::from(byte)),
+    let name = name.as_bytes();
+    let half = |half: &[u8; 4]| u64::from(u32::from_le_bytes(*half));
+    match (name.first_chunk(), name.first_chunk(), name.last_chunk()) {
+        (Some(first), _, _) => u64::from_le_bytes(*first),
+        (None, Some(first), Some(last)) => half(first) | half(last) << 32,
+        _ => name.iter().fold(0, |tag, byte| tag << 8 | u64::from(*byte)),
     }
 }
 
@@ -211,17 +218,22 @@ impl<'a> Object<'a> {
 
     /// The fields that were not taken.
     pub fn rest(self) -> Fields<'a> {
-        let rest = self.fields.into_iter().filter_map(|field| Some((field.name, field.value?)));
-        rest.filter(|(_, raw)| !raw.is_null()).collect()
+        let left = |field: &Field<'a>| field.value.filter(|raw| !raw.is_null());
+        // Most objects are taken as a whole.
+        if self.fields.iter().all(|field| left(field).is_none()) {
+            return Vec::new();
+        }
+        let named = |field: Field<'a>| left(&field).map(|raw| (field.name, raw));
+        self.fields.into_iter().filter_map(named).collect()
     }
 
     /// Adds the fields that were not taken of a nested object, the value of the field `of`, under names such
     /// as `usage.credits`; with an empty `of`, under their own names.
     pub fn adopt(&mut self, of: &str, nested: Self) {
-        self.fields.extend(nested.rest().into_iter().map(|(name, raw)| {
+        for (name, raw) in nested.rest() {
             let name = if of.is_empty() { name } else { Cow::Owned(format!("{of}.{name}")) };
-            Field::new(name, raw)
-        }));
+            self.fields.push(Field::new(name, raw));
+        }
     }
 
     /// Takes an object. What `read` leaves of it stays, as [adopted](Self::adopt).

@@ -40,23 +40,40 @@ impl<'a> Quotes<'a> {
         }
     }
 
+    /// Whether the text is known to be JSON.
+    pub(super) const fn is_known(&self) -> bool {
+        self.is_known
+    }
+
     /// The position of the first quote from `at` on; `at` never decreases. `None` if there is no quote, or
     /// if an invalid escape stands before it.
     #[inline]
     pub(super) fn find(&mut self, at: usize) -> Option<usize> {
-        loop {
-            if at < self.next {
-                let block = self.next - BLOCK;
-                let ahead = self.quotes & u64::MAX << at.saturating_sub(block);
-                if ahead != 0 {
-                    return Some(block + ahead.trailing_zeros() as usize);
-                }
-            }
-            self.read_block()?;
+        match self.find_in_block(at) {
+            None => self.find_ahead(at),
+            found => found,
         }
     }
 
+    #[inline]
+    fn find_in_block(&self, at: usize) -> Option<usize> {
+        let block = self.next.checked_sub(BLOCK).filter(|_| at < self.next)?;
+        let ahead = self.quotes & u64::MAX << at.saturating_sub(block);
+        (ahead != 0).then(|| block + ahead.trailing_zeros() as usize)
+    }
+
+    /// The same in the blocks after the current one.
     #[inline(never)]
+    fn find_ahead(&mut self, at: usize) -> Option<usize> {
+        loop {
+            self.read_block()?;
+            if let Some(found) = self.find_in_block(at) {
+                return Some(found);
+            }
+        }
+    }
+
+    #[inline]
     fn read_block(&mut self) -> Option<()> {
         let start = self.next;
         let rest = self.bytes.get(start..).filter(|rest| !rest.is_empty())?;
