@@ -138,9 +138,10 @@ pub struct SessionsState<S> {
     size: Total,
 }
 
-/// A sum that follows from the rest of the state, once it is known.
+/// The sizes of all open sessions together and of the last of them, which follow from the rest of the state, once they
+/// are known.
 #[derive(Clone, Copy, Debug, Default)]
-struct Total(Option<usize>);
+struct Total(Option<(usize, usize)>);
 
 impl PartialEq for Total {
     fn eq(&self, _: &Self) -> bool {
@@ -174,7 +175,7 @@ where
     S: StateSize,
 {
     fn init(&self) -> SessionsState<S> {
-        SessionsState { current: None, open: Vec::new(), size: Total(Some(0)) }
+        SessionsState { current: None, open: Vec::new(), size: Total::default() }
     }
 
     fn reduce(
@@ -193,16 +194,18 @@ where
         }
         let open = &mut state.open;
         let sum = || open.iter().map(|(_, session)| session.size()).sum();
-        let mut size = state.size.0.unwrap_or_else(sum);
+        let mut size = state.size.0.map_or_else(sum, |(all, _)| all);
         let (key, session) = match open.iter().rposition(|(key, _)| *key == state.current) {
             Some(at) => {
-                size = size.saturating_sub(open[at].1.size());
+                let last = state.size.0.map(|(_, last)| last).filter(|_| at + 1 == open.len());
+                size = size.saturating_sub(last.unwrap_or_else(|| open[at].1.size()));
                 open.remove(at)
             }
             None => (state.current.clone(), self.reducer.init()),
         };
         let (session, events) = self.reducer.reduce(session, record);
-        size += session.size();
+        let last = session.size();
+        size += last;
         let mut silent = 0;
         while let Some((_, session)) = open.get(silent)
             && (open.len() - silent >= MAX_SESSIONS || size > MAX_SESSIONS_SIZE)
@@ -210,11 +213,13 @@ where
             size = size.saturating_sub(session.size());
             silent += 1;
         }
-        state.size = Total(Some(size));
+        state.size = Total(Some((size, last)));
         let mut all = Batch::EMPTY;
-        for (key, session) in open.drain(..silent) {
-            let (_, events) = self.reducer.finish(session);
-            all.append(in_session(events, &key));
+        if silent > 0 {
+            for (key, session) in open.drain(..silent) {
+                let (_, events) = self.reducer.finish(session);
+                all.append(in_session(events, &key));
+            }
         }
         all.append(in_session(events, &key));
         open.push((key, session));
@@ -371,9 +376,10 @@ mod tests {
                     .filter(|event| matches!(event.item, DomainEvent::NewEntry { .. }))
                     .count();
             });
-            let held: usize = state.open().map(|(_, state)| state.size()).sum();
+            let sizes: Vec<_> = state.open().map(|(_, state)| state.size()).collect();
+            let held = sizes.iter().sum();
             assert!(held <= MAX_SESSIONS_SIZE, "{held}");
-            assert_eq!(state.size.0, Some(held));
+            assert_eq!(state.size.0, Some((held, *sizes.last().unwrap())));
         }
         assert_eq!(ended + state.open().count(), MAX_SESSIONS);
         assert_eq!(state.open().last().unwrap().0, Some("s63"));

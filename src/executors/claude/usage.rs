@@ -17,7 +17,7 @@ const REMEMBERED: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct MessageUsage {
-    latest: VecDeque<(Text, TokenUsage)>,
+    latest: VecDeque<(Box<str>, TokenUsage)>,
 }
 
 impl MessageUsage {
@@ -28,12 +28,14 @@ impl MessageUsage {
         usage: TokenUsage,
     ) -> Option<TokenUsage> {
         let Some(id) = message_id else { return Some(usage) };
-        if let Some((_, known)) = self.latest.iter_mut().rev().find(|(known, _)| known == id) {
+        // Decoded once: most lines are compared with all that are remembered.
+        let id = id.decode();
+        if let Some((_, known)) = self.latest.iter_mut().rev().find(|(known, _)| **known == *id) {
             let increase = usage.since(known);
             *known = known.max(&usage);
             return Some(increase).filter(|increase| !increase.is_zero());
         }
-        self.latest.push_back((id.clone(), usage));
+        self.latest.push_back((id.into(), usage));
         if self.latest.len() > REMEMBERED {
             self.latest.pop_front();
         }
