@@ -1,4 +1,4 @@
-//! How the allocator of glibc treats large blocks.
+//! How the allocator of glibc treats large blocks, and memory that is free.
 //!
 //! It returns large blocks to the system when they are freed, but it raises the size that counts as large to that
 //! of the largest block so far, up to 32 MiB, and then keeps such blocks, in each thread. A log with one line of
@@ -7,18 +7,18 @@
 
 use std::process::Command;
 
-/// The variable of glibc.
-const SETTING: &str = "MALLOC_MMAP_THRESHOLD_";
-
 /// From this size on, in bytes, a block is large.
-const LARGE: &str = "1048576";
+const LARGE: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "1048576");
 
-/// Starts the program again with a fixed size, unless the environment has one.
+/// So much free memory is kept, in bytes: what is read from one file after another is not fetched anew for each.
+const KEPT: (&str, &str) = ("MALLOC_TRIM_THRESHOLD_", "4194304");
+
+/// Starts the program again with fixed sizes, unless the environment has one.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn settle() {
     use std::{env, os::unix::process::CommandExt};
 
-    if env::var_os(SETTING).is_some() {
+    if env::var_os(LARGE.0).is_some() {
         return;
     }
     let Ok(program) = env::current_exe() else { return };
@@ -28,15 +28,17 @@ pub(crate) fn settle() {
         command.arg0(name);
     }
     // Returns only if it failed: then memory is not bounded as tightly, and everything else is the same.
-    let _ = command.args(arguments).env(SETTING, LARGE).exec();
+    let _ = command.args(arguments).envs([LARGE, KEPT]).exec();
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn settle() {}
 
-/// Keeps the setting from another program.
+/// Keeps the settings from another program.
 pub(crate) fn unsettle(command: &mut Command) {
-    if std::env::var_os(SETTING).is_some_and(|size| size == LARGE) {
-        command.env_remove(SETTING);
+    for (setting, size) in [LARGE, KEPT] {
+        if std::env::var_os(setting).is_some_and(|set| set == size) {
+            command.env_remove(setting);
+        }
     }
 }

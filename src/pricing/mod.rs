@@ -117,7 +117,7 @@ impl Prices {
         if usage.is_zero() {
             return Some(Cost { usd: 0.0, basis: CostBasis::Estimated });
         }
-        let price = name::candidates(model).find_map(|name| self.models.get(&*name))?;
+        let price = name::find(model, |name| self.models.get(name))?;
         let usd = price.rates(usage, requests).cost(usage);
         Some(Cost { usd, basis: CostBasis::Estimated })
     }

@@ -210,8 +210,10 @@ impl<'a> Object<'a> {
     pub fn ignore(&mut self, keys: &[&str]) {
         for key in keys {
             let tag = tag(key);
-            for field in self.fields.iter_mut().filter(|field| field.is(tag, key)) {
-                field.value = None;
+            for field in &mut self.fields {
+                if field.is(tag, key) {
+                    field.value = None;
+                }
             }
         }
     }

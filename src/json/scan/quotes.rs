@@ -1,5 +1,6 @@
 //! [`Quotes`]: finds where strings end, 64 bytes at a time.
 
+use memchr::memchr;
 use wide::u8x64;
 
 /// The size of a block in bytes.
@@ -62,14 +63,32 @@ impl<'a> Quotes<'a> {
         (ahead != 0).then(|| block + ahead.trailing_zeros() as usize)
     }
 
-    /// The same in the blocks after the current one.
+    /// The same in what comes after the current block.
     #[inline(never)]
     fn find_ahead(&mut self, at: usize) -> Option<usize> {
         loop {
             self.read_block()?;
-            if let Some(found) = self.find_in_block(at) {
-                return Some(found);
+            match self.find_in_block(at) {
+                None if self.is_known => return self.find_far(at),
+                None => {}
+                found => return found,
             }
+        }
+    }
+
+    /// The same after the current block, in a text that need not be checked: for long strings.
+    fn find_far(&mut self, at: usize) -> Option<usize> {
+        let mut from = self.next.max(at);
+        loop {
+            let end = from + memchr(b'"', self.bytes.get(from..)?)?;
+            let before = self.bytes.get(at..end)?.iter().rev();
+            if before.take_while(|byte| **byte == b'\\').count() % 2 == 0 {
+                // The next block begins after the string, of which nobody knows where its backslashes are.
+                self.next = end + 1;
+                (self.quotes, self.backslashes, self.escaped) = (0, u64::MAX, false);
+                return Some(end);
+            }
+            from = end + 1;
         }
     }
 

@@ -72,6 +72,44 @@ fn leaves_what_is_no_json() {
     }
 }
 
+/// What stands between the quotes of a string of up to a few blocks.
+fn long_text() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "\\\\",
+        "\\\"",
+        "\\n",
+        "\\u00e9",
+        "x",
+        "é",
+        "{",
+        "]",
+        ",",
+        "..............................",
+    ]);
+    prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+}
+
+/// A value with such strings within it.
+fn long_value() -> impl Strategy<Value = String> {
+    let scalar = prop_oneof![
+        Just("-1.5e3".to_owned()),
+        Just("null".to_owned()),
+        Just(format!("[{}]", ["1"; 80].join(","))),
+        long_text().prop_map(|text| format!("\"{text}\"")),
+    ];
+    scalar.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|all| format!("[{}]", all.join(","))),
+            prop::collection::vec((long_text(), inner), 0..4).prop_map(|all| {
+                let all: Vec<_> =
+                    all.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
+                format!("{{{}}}", all.join(" ,"))
+            }),
+        ]
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
@@ -100,6 +138,27 @@ proptest! {
     ) {
         let text = pieces.concat();
         prop_assert_eq!(scan(&text), reference(&text));
+    }
+
+    /// What is known to be JSON is taken apart as what is not, however long its strings are.
+    #[test]
+    fn known_values_are_taken_apart_as_unknown_ones(
+        fields in prop::collection::vec((long_text(), long_value()), 0..6), space in prop::sample::select(vec!["", " ", "   "]),
+    ) {
+        let fields: Vec<_> =
+            fields.iter().map(|(key, value)| format!("{space}\"{key}\"{space}:{space}{value}{space}")).collect();
+        let text = format!("{{{}}}", fields.join(","));
+        let of = |mut scanner: Scanner<'_>| {
+            let mut all = Vec::new();
+            let ended = scanner.object(|key, value| {
+                all.push((key.name()?.into_owned(), value.get().to_owned()));
+                Some(())
+            });
+            (ended.is_some() && scanner.end(), all)
+        };
+        let expected = of(Scanner::new(&text));
+        prop_assert!(expected.0, "{}", text);
+        prop_assert_eq!(of(Scanner::of(Raw::known(&text))), expected);
     }
 
     #[test]
