@@ -58,13 +58,13 @@ fn plain(
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
     let progress = progress(&log);
     let mut sinks = Sinks::default();
-    sinks.add(chosen.main, chosen.options, main_writer(args)?);
+    sinks.add_aside(chosen.main, chosen.options, main_writer(args)?);
     for (kind, file) in &chosen.further {
         let writer: Writer = match file {
             Some(path) => Box::new(create(path)?),
             None => Box::new(io::stderr()),
         };
-        sinks.add(kind, chosen.options, writer);
+        sinks.add_aside(kind, chosen.options, writer);
     }
     let fan = (Malformed::default(), Paced::new(args.speed, sinks));
     let mut processor = pipeline::begin(executor, fan, args.max_line, log.span());
