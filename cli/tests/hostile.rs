@@ -450,6 +450,7 @@ fn memory_is_bounded() {
     let commands = [
         ("events", 64, &["replay", "--format", "events"][..], false),
         ("patches", 64, &patches, false),
+        ("transcript", 96, &["replay", "--format", "transcript"], true),
         ("ingest", 96, &one, true),
         ("ingest with four jobs", 96, &four, false),
     ];

@@ -180,9 +180,15 @@ fn todo(page: &mut Page, item: &TodoItem) {
         ),
     };
     let mark = Row::indent(INDENT).join(mark);
-    let text = Shown::of_lines(&item.content.decode());
-    let rows = wrap(&text, page.width().saturating_sub(mark.width()).max(8));
+    let indent = mark.width();
+    let text = item.content.decode();
+    // Cut before it is wrapped: a list that an agent wrote as one text may have millions of lines.
+    let mut lines = text.split_inclusive('\n');
+    let beginning = lines.by_ref().take(page.most(MOST_ANSWER)).map(str::len).sum();
+    let shown = Shown::of_lines(&text[..beginning]);
+    let rows = wrap(&shown, page.width().saturating_sub(indent).max(8));
     page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
+    page.more(indent, lines.count(), "line");
 }
 
 /// Command output without the sequences that do nothing but colour it; all others are shown.

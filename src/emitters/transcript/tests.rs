@@ -167,3 +167,23 @@ fn the_state_does_not_grow_with_the_conversation() {
     }
     assert_eq!(remembered[0], remembered[1]);
 }
+
+/// A list of things to do that is one text of many lines is cut like any other text.
+#[test]
+fn a_long_todo_is_cut() {
+    let todos = json!([{"content": "again\n".repeat(1000), "status": "pending"}]);
+    let action = json!({"action": "todo_management", "todos": todos, "operation": "write"});
+    let tool = json!({"type": "tool_use", "tool_name": "TodoWrite", "action_type": action, "status": {"status": "success"}});
+    let entry = json!({"timestamp": null, "entry_type": tool, "content": "", "metadata": null});
+    let event = |name, status: &str| {
+        let mut entry = entry.clone();
+        entry["entry_type"]["status"] = json!({"status": status});
+        read((name, json!({"corr_id": "c", "entry": entry})))
+    };
+    let events = [event("new_tool_call", "created"), event("update_tool_call", "success")];
+    let short = print(&events, TranscriptStyle::new(80));
+    assert_eq!(short.matches("again").count(), 40, "{short}");
+    assert!(short.contains("… 960 more lines"), "{short}");
+    let whole = print(&events, TranscriptStyle::new(80).with_full(true));
+    assert_eq!(whole.matches("again").count(), 1000, "{whole}");
+}
