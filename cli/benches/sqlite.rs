@@ -26,9 +26,9 @@ use self::{
     program::PROGRAM,
 };
 
-/// Eight logs of five megabytes.
-const LOGS: u64 = 8;
-const BYTES: usize = 5 << 20;
+/// How many logs, and how large each is.
+const LOGS: u64 = 119;
+const BYTES: usize = (128 << 20) / LOGS as usize;
 
 fn ingest(folder: &Path, db: &Path, jobs: &str) {
     remove(db);
@@ -57,7 +57,7 @@ struct Rows {
 }
 
 const TABLES: [&str; 7] =
-    ["sources", "sessions", "entries", "tool_calls", "tool_paths", "usage", "warnings"];
+    ["sources", "sessions", "entries", "tool_calls", "tool_paths", "message_usage", "warnings"];
 
 fn rows(db: &Path) -> Vec<Rows> {
     let connection = Connection::open(db).unwrap();
@@ -171,7 +171,7 @@ fn main() {
     println!("ingest, one job: {:.1} MB/s; two jobs: {:.1} MB/s", megabytes(one), megabytes(two));
     println!("ingest (1 job) / insertions: {:.2} (target <= 1.5)", timing::ratio(one, plain));
     println!("the same with foreign keys: {:.2}", timing::ratio(one, keyed));
-    println!("ingest (2 jobs) / insertions: {:.2}", timing::ratio(two, plain));
+    println!("ingest (2 jobs) / insertions: {:.2} (target <= 1.1)", timing::ratio(two, plain));
     println!(
         "1 job / 2 jobs: {:.2} (target >= 1.8; at most {:.2})",
         timing::ratio(one, two),
