@@ -138,10 +138,17 @@ pub struct SessionsState<S> {
     size: Total,
 }
 
-/// The sizes of all open sessions together and of the last of them, which follow from the rest of the state, once they
-/// are known.
+/// How much is held back, which follows from the rest of the state, once it is known.
 #[derive(Clone, Copy, Debug, Default)]
-struct Total(Option<(usize, usize)>);
+struct Total(Option<Held>);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Held {
+    /// By all open sessions together.
+    all: usize,
+    /// By the last of them.
+    last: usize,
+}
 
 impl PartialEq for Total {
     fn eq(&self, _: &Self) -> bool {
@@ -194,10 +201,10 @@ where
         }
         let open = &mut state.open;
         let sum = || open.iter().map(|(_, session)| session.size()).sum();
-        let mut size = state.size.0.map_or_else(sum, |(all, _)| all);
+        let mut size = state.size.0.map_or_else(sum, |held| held.all);
         let (key, session) = match open.iter().rposition(|(key, _)| *key == state.current) {
             Some(at) => {
-                let last = state.size.0.map(|(_, last)| last).filter(|_| at + 1 == open.len());
+                let last = state.size.0.map(|held| held.last).filter(|_| at + 1 == open.len());
                 size = size.saturating_sub(last.unwrap_or_else(|| open[at].1.size()));
                 open.remove(at)
             }
@@ -213,7 +220,7 @@ where
             size = size.saturating_sub(session.size());
             silent += 1;
         }
-        state.size = Total(Some((size, last)));
+        state.size = Total(Some(Held { all: size, last }));
         let mut all = Batch::EMPTY;
         if silent > 0 {
             for (key, session) in open.drain(..silent) {
@@ -377,9 +384,9 @@ mod tests {
                     .count();
             });
             let sizes: Vec<_> = state.open().map(|(_, state)| state.size()).collect();
-            let held = sizes.iter().sum();
-            assert!(held <= MAX_SESSIONS_SIZE, "{held}");
-            assert_eq!(state.size.0, Some((held, *sizes.last().unwrap())));
+            let all = sizes.iter().sum();
+            assert!(all <= MAX_SESSIONS_SIZE, "{all}");
+            assert_eq!(state.size.0, Some(Held { all, last: *sizes.last().unwrap() }));
         }
         assert_eq!(ended + state.open().count(), MAX_SESSIONS);
         assert_eq!(state.open().last().unwrap().0, Some("s63"));

@@ -39,9 +39,14 @@ impl<'w, 'b> Compound<'w, 'b> {
     }
 
     #[inline(always)]
-    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
+    fn separate(&mut self) {
         let before = self.before();
         self.writer.out.push(before);
+    }
+
+    #[inline(always)]
+    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
+        self.separate();
         value.serialize(&mut *self.writer)
     }
 
@@ -137,8 +142,7 @@ impl ser::SerializeMap for Compound<'_, '_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        let before = self.before();
-        self.writer.out.push(before);
+        self.separate();
         let start = self.writer.out.len();
         key.serialize(&mut *self.writer)?;
         // A key that is a number or a boolean stands in quotes.

@@ -69,12 +69,7 @@ impl<'a> Scanner<'a> {
             self.skip_space();
             self.expect(b':')?;
             self.skip_space();
-            let start = self.at;
-            match self.peek() {
-                b'"' => self.skip_string()?,
-                other => self.skip_other(other)?,
-            }
-            each(key, self.since(start)?)?;
+            each(key, self.value()?)?;
             self.skip_space();
             if self.comma_or(b'}')? {
                 return Some(());
@@ -141,6 +136,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A value that begins here.
+    #[inline]
     fn value(&mut self) -> Option<Raw<'a>> {
         let start = self.at;
         match self.peek() {
