@@ -75,6 +75,11 @@ impl Aside {
     fn failures(&self) -> Batch<io::Error> {
         self.failures.try_iter().collect()
     }
+
+    /// The first failure that was not told yet.
+    fn failure(&self) -> io::Result<()> {
+        self.failures.try_iter().next().map_or(Ok(()), Err)
+    }
 }
 
 impl Emitter<Located<DomainEvent>, io::Error> for Aside {
@@ -103,13 +108,13 @@ impl Sink for Aside {
             background.push(Message::Flush);
             background.flush();
         }
-        self.failures.try_iter().next().map_or(Ok(()), Err)
+        self.failure()
     }
 
     fn conclude(&mut self, read: Counts) -> io::Result<()> {
         let Some(background) = self.background.take() else { return Ok(()) };
         let mut served = background.join().map_err(io::Error::other)?;
-        self.failures.try_iter().next().map_or(Ok(()), Err)?;
+        self.failure()?;
         served.sink.conclude(read)
     }
 
@@ -119,5 +124,64 @@ impl Sink for Aside {
 
     fn resume(&mut self, _: &Json) -> serde_json::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foldline::conversation::{NormalizedEntry, NormalizedEntryType, Position};
+
+    use super::*;
+
+    /// Fails or panics at the event of this line.
+    struct Falls {
+        fails_at: u64,
+        panics_at: u64,
+    }
+
+    impl Emitter<Located<DomainEvent>, io::Error> for Falls {
+        fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<io::Error> {
+            let line = event.position.line;
+            assert!(line < self.panics_at, "it fell");
+            match line >= self.fails_at {
+                true => Batch::one(io::Error::other(format!("full at {line}"))),
+                false => Batch::EMPTY,
+            }
+        }
+    }
+
+    impl Sink for Falls {
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn state(&self) -> Option<Json> {
+            None
+        }
+
+        fn resume(&mut self, _: &Json) -> serde_json::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Every failure that is told of a log of a thousand events, the last one at its end.
+    fn told(fails_at: u64, panics_at: u64) -> Vec<String> {
+        let mut aside = Aside::new(Box::new(Falls { fails_at, panics_at })).unwrap();
+        let mut told = Vec::new();
+        for line in 1..=1000 {
+            let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hello");
+            let event = Located::new(Position { line, offset: 0 }, DomainEvent::entry(entry));
+            told.extend(aside.emit(&event));
+        }
+        told.extend(aside.finish());
+        told.extend(aside.conclude(Counts::default()).err());
+        told.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_failure_is_told_once_and_a_panic_at_the_end() {
+        assert_eq!(told(2000, 2000), [""; 0]);
+        assert_eq!(told(500, 2000), ["full at 500"]);
+        assert_eq!(told(2000, 500), ["it panicked: it fell"]);
     }
 }

@@ -16,20 +16,51 @@ use foldline::{
 
 use super::{Sink, SinkOptions, Writer};
 
-/// Name, help, whether it is resumable, and its constructor.
-pub(super) type Kind = (&'static str, &'static str, bool, fn(SinkOptions, Writer) -> Box<dyn Sink>);
+/// A sink, before it is one of the program's.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) resumable: bool,
+    pub(super) is_slow: bool,
+    pub(super) make: fn(SinkOptions, Writer) -> Box<dyn Sink>,
+}
 
 pub(super) const KINDS: [Kind; 5] = [
-    ("transcript", "For people", false, transcript),
-    (
-        "patches",
-        "One JSON Patch a line, with its number and the position of its cause",
-        true,
-        patches,
-    ),
-    ("events", "One domain event a line, with its position", true, events),
-    ("conversation", "The conversation as one JSON document", false, conversation),
-    ("metrics", "Counters in the text format of Prometheus, at the end", false, metrics),
+    Kind {
+        name: "transcript",
+        about: "For people",
+        resumable: false,
+        is_slow: true,
+        make: transcript,
+    },
+    Kind {
+        name: "patches",
+        about: "One JSON Patch a line, with its number and the position of its cause",
+        resumable: true,
+        is_slow: false,
+        make: patches,
+    },
+    Kind {
+        name: "events",
+        about: "One domain event a line, with its position",
+        resumable: true,
+        is_slow: false,
+        make: events,
+    },
+    Kind {
+        name: "conversation",
+        about: "The conversation as one JSON document",
+        resumable: false,
+        is_slow: false,
+        make: conversation,
+    },
+    Kind {
+        name: "metrics",
+        about: "Counters in the text format of Prometheus, at the end",
+        resumable: false,
+        is_slow: false,
+        make: metrics,
+    },
 ];
 
 fn transcript(options: SinkOptions, writer: Writer) -> Box<dyn Sink> {

@@ -89,11 +89,11 @@ pub(crate) struct SinkKinds(Vec<SinkKind>);
 impl SinkKinds {
     /// The built-in consumers; the first one is the default.
     pub(crate) fn builtin() -> Self {
-        let kind = |(name, about, resumable, make): builtin::Kind| SinkKind {
+        let kind = |builtin::Kind { name, about, resumable, is_slow, make }| SinkKind {
             name,
             about,
             resumable,
-            is_slow: name == "transcript",
+            is_slow,
             make: Arc::new(make),
         };
         Self(builtin::KINDS.into_iter().map(kind).collect())
