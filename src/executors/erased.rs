@@ -18,13 +18,14 @@ use super::{
     wire::{Object, Record},
 };
 use crate::{
-    conversation::{DomainEvent, WarningKind, tool_calls::CallResult},
+    conversation::{DomainEvent, Json, WarningKind, tool_calls::CallResult},
+    json,
     transduce::{Batch, Reducer},
 };
 
 /// A state whose type is known only to its executor.
 trait StoredState: Any + Send + Debug {
-    fn to_json(&self) -> serde_json::Result<Box<serde_json::value::RawValue>>;
+    fn to_json(&self) -> Result<Json, json::Error>;
     fn clone_box(&self) -> Box<dyn StoredState>;
     fn is_same(&self, other: &dyn StoredState) -> bool;
     fn size(&self) -> usize;
@@ -35,8 +36,8 @@ where
     R: CallResult + Clone + Debug + PartialEq + Serialize + Send + 'static,
     M: Clone + Debug + PartialEq + Serialize + Send + 'static,
 {
-    fn to_json(&self) -> serde_json::Result<Box<serde_json::value::RawValue>> {
-        serde_json::value::to_raw_value(self)
+    fn to_json(&self) -> Result<Json, json::Error> {
+        Json::of(self)
     }
 
     fn clone_box(&self) -> Box<dyn StoredState> {

@@ -179,19 +179,20 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
 
 /// Logs what became of a record, whose name may hold anything. Costs a comparison where nobody listens.
 #[inline]
-fn log<R: CallResult>(
-    record: &str,
-    open_before: usize,
-    calls: &ToolCalls<R>,
-    events: &Batch<DomainEvent>,
-) {
+fn log<R>(record: &str, open_before: usize, calls: &ToolCalls<R>, events: &Batch<DomainEvent>) {
+    let (open, held) = (calls.open_calls(), calls.held_results());
+    log_counts(record, open_before, open, held, events.as_slice());
+}
+
+#[inline]
+fn log_counts(record: &str, open_before: usize, open: usize, held: usize, events: &[DomainEvent]) {
     debug!(
         record = ?record,
-        events = ?EventNames(events.as_slice()),
-        open = calls.open_calls(),
-        added = added(events.as_slice()),
-        removed = (open_before + added(events.as_slice())).saturating_sub(calls.open_calls()),
-        held = calls.held_results(),
+        events = ?EventNames(events),
+        open,
+        added = added(events),
+        removed = (open_before + added(events)).saturating_sub(open),
+        held,
         "record reduced"
     );
 }

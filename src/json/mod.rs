@@ -9,6 +9,7 @@
 
 mod compound;
 mod escape;
+mod pretty;
 mod raw;
 mod scan;
 mod unescape;
@@ -22,6 +23,7 @@ use std::{
 use serde::{Serialize, Serializer, ser};
 
 use self::compound::{Close, Compound};
+pub(crate) use self::pretty::indented;
 pub use self::raw::Raw;
 pub(crate) use self::scan::Scanner;
 pub(crate) use self::unescape::decode_body;
@@ -55,23 +57,18 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
-/// Writes `value` as JSON for people: a line for each field and item, indented by two spaces.
-///
-/// # Errors
-/// As for [`append`], and those of the writer.
-pub fn write_pretty(out: &mut dyn io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
-    // The writer has no type of its own, so that each value is compiled once, not once for each writer.
-    Ok(serde_json::to_writer_pretty(out, value)?)
-}
-
-/// `value` as JSON for people, see [`write_pretty`].
+/// `value` as JSON for people: a line for each field and item, indented by two spaces. JSON that it holds as
+/// text is indented as well.
 ///
 /// # Errors
 /// As for [`append`].
+///
+/// ```
+/// assert_eq!(foldline::json::to_string_pretty(&("a", [1]))?, "[\n  \"a\",\n  [\n    1\n  ]\n]");
+/// # Ok::<(), foldline::json::Error>(())
+/// ```
 pub fn to_string_pretty(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
-    let mut out = Vec::new();
-    write_pretty(&mut out, value).map_err(ser::Error::custom)?;
-    String::from_utf8(out).map_err(ser::Error::custom)
+    Ok(indented(&to_string(value)?))
 }
 
 /// Whether a string needs escapes in JSON.

@@ -53,6 +53,14 @@ fn it_writes_what_serde_json_writes() {
 }
 
 #[test]
+fn members_have_lines_and_values_are_kept() {
+    let json = r#"{"a b":[1e400, "x, \"}{"], "c" : {}, "d":[ ]}"#;
+    let expected =
+        "{\n  \"a b\": [\n    1e400,\n    \"x, \\\"}{\"\n  ],\n  \"c\": {},\n  \"d\": []\n}";
+    assert_eq!(indented(json), expected);
+}
+
+#[test]
 fn what_is_refused_leaves_the_buffer_as_it_was() {
     let mut out = b"before".to_vec();
     assert!(append(&mut out, &BTreeMap::from([(vec![1], 2)])).is_err());
@@ -93,5 +101,10 @@ proptest! {
     #[test]
     fn any_value_is_written_as_serde_json_writes_it(value in any_json()) {
         prop_assert_eq!(written(&value), value.to_string());
+    }
+
+    #[test]
+    fn json_for_people_is_indented_as_serde_json_indents_it(value in any_json()) {
+        prop_assert_eq!(to_string_pretty(&value).unwrap(), format!("{value:#}"));
     }
 }

@@ -245,7 +245,7 @@ impl<R, S, M> Processor<R, S, M> {
         }
         if self.is_paused() {
             self.held.bytes.extend_from_slice(bytes);
-            return self.go_on(each);
+            return self.reduce_held(&mut each);
         }
         self.reduce(bytes, &mut each);
         let Counts { lines, records, .. } = self.counts;
@@ -259,8 +259,7 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        let bytes = mem::take(&mut self.held.bytes);
-        self.reduce(&bytes, &mut each);
+        self.reduce_held(&mut each);
     }
 
     /// The line that was begun is over, although it has no line end, and is reduced.
@@ -269,9 +268,7 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.drain(&mut each);
-        let (framer, mut steps) = self.steps();
-        framer.finish(|line| steps.take(line, &mut each));
+        self.reduce_last_line(&mut each);
     }
 
     /// The log continues in another file: [ends the line](Self::end_line), and counts lines and bytes from the
@@ -281,11 +278,35 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.end_line(&mut each);
+        self.reduce_last_line(&mut each);
         self.drain(&mut each);
         if self.done.is_none() {
             self.framer.begin_again();
         }
+    }
+
+    // What follows takes `each` as it is: a reference to a reference would be another type, for which all of
+    // this is compiled again.
+
+    /// Reduces what was kept, and the line that was begun.
+    fn reduce_last_line<Out>(&mut self, each: &mut impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        self.drain(each);
+        let (framer, mut steps) = self.steps();
+        framer.finish(|line| steps.take(line, each));
+    }
+
+    /// Reduces what was kept, until the processor pauses.
+    fn reduce_held<Out>(&mut self, each: &mut impl FnMut(Out))
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        M: Emitter<Located<DomainEvent>, Out>,
+    {
+        let bytes = mem::take(&mut self.held.bytes);
+        self.reduce(&bytes, each);
     }
 
     /// Reduces what was kept, without pausing.
@@ -295,7 +316,7 @@ impl<R, S, M> Processor<R, S, M> {
         M: Emitter<Located<DomainEvent>, Out>,
     {
         let limit = self.limit.take();
-        self.go_on(each);
+        self.reduce_held(each);
         self.limit = limit;
     }
 
@@ -358,7 +379,7 @@ impl<R, S, M> Processor<R, S, M> {
             (0, _) => LastLine::None,
             (_, false) => LastLine::Left,
             (_, true) => {
-                self.end_line(each);
+                self.reduce_last_line(&mut each);
                 LastLine::Taken
             }
         }
@@ -370,7 +391,7 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.end_line(&mut each);
+        self.reduce_last_line(&mut each);
         self.drain(&mut each);
         let framer = self.framer_state();
         let (state, emitter, rest) = self.transducer.finish();

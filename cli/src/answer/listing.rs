@@ -253,8 +253,7 @@ impl Serialize for Object<'_> {
 
 /// Writes a value as JSON, with a line end.
 pub(super) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    json::write_pretty(out, value)?;
-    out.write_all(b"\n")
+    writeln!(out, "{}", json::to_string_pretty(value)?)
 }
 
 impl Kind {

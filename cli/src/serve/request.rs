@@ -7,6 +7,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use serde::Deserialize;
+use tokio::{sync::oneshot, task::spawn_blocking};
 
 use super::{app::App, events::Place, live::LiveSession, page, sessions};
 use crate::error::Error;
@@ -54,8 +55,11 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&App) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Failed> {
     let app = Arc::clone(app);
-    let done = tokio::task::spawn_blocking(move || work(&app)).await;
-    Ok(done.map_err(|_| Failed::unreadable())??)
+    let (answer, answered) = oneshot::channel();
+    // A box, so that `tokio`'s side of it is compiled once, and not for each kind of work.
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(answer.send(work(&app))));
+    spawn_blocking(work);
+    Ok(answered.await.map_err(|_| Failed::unreadable())??)
 }
 
 /// What a browser has of a stream: its last event, or else what the page said.

@@ -1,36 +1,35 @@
 //! Results that wait for their call, bounded in count and bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallResult, CorrId, Limits};
+use super::{super::id::CorrId, limits::Limits, result::CallResult};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct HeldResults<R> {
-    results: BTreeMap<CorrId, Held<R>>,
-    /// The same results by age.
-    by_age: BTreeMap<u64, CorrId>,
+    ages: BTreeMap<CorrId, u64>,
+    by_age: VecDeque<(Held, R)>,
     bytes: usize,
     count: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Held<R> {
+struct Held {
+    id: CorrId,
     age: u64,
     bytes: usize,
-    result: R,
 }
 
 impl<R> Default for HeldResults<R> {
     fn default() -> Self {
-        Self { results: BTreeMap::new(), by_age: BTreeMap::new(), bytes: 0, count: 0 }
+        Self { ages: BTreeMap::new(), by_age: VecDeque::new(), bytes: 0, count: 0 }
     }
 }
 
-impl<R: CallResult> HeldResults<R> {
+impl<R> HeldResults<R> {
     pub(super) fn len(&self) -> usize {
-        self.results.len()
+        self.by_age.len()
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -38,30 +37,35 @@ impl<R: CallResult> HeldResults<R> {
     }
 
     pub(super) fn contains(&self, id: &CorrId) -> bool {
-        self.results.contains_key(id)
+        self.ages.contains_key(id)
     }
 
-    pub(super) fn insert(&mut self, id: CorrId, result: R) {
+    /// Holds the result of a call whose result is not held yet.
+    pub(super) fn insert(&mut self, id: CorrId, result: R)
+    where
+        R: CallResult,
+    {
         let age = self.count;
         let bytes = result.length();
         self.count += 1;
         self.bytes += bytes;
-        self.by_age.insert(age, id.clone());
-        self.results.insert(id, Held { age, bytes, result });
+        self.ages.insert(id.clone(), age);
+        self.by_age.push_back((Held { id, age, bytes }, result));
     }
 
     pub(super) fn take(&mut self, id: &CorrId) -> Option<R> {
-        let held = self.results.remove(id)?;
-        self.by_age.remove(&held.age);
+        let age = self.ages.remove(id)?;
+        let index = self.by_age.binary_search_by_key(&age, |(held, _)| held.age).ok()?;
+        let (held, result) = self.by_age.remove(index)?;
         self.bytes -= held.bytes;
-        Some(held.result)
+        Some(result)
     }
 
     pub(super) fn pop_oldest(&mut self) -> Option<(CorrId, R)> {
-        let (_, id) = self.by_age.pop_first()?;
-        let held = self.results.remove(&id)?;
+        let (held, result) = self.by_age.pop_front()?;
+        self.ages.remove(&held.id);
         self.bytes -= held.bytes;
-        Some((id, held.result))
+        Some((held.id, result))
     }
 
     /// Removes the oldest result, if there are more than the limits allow.

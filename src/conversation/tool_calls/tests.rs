@@ -1,6 +1,7 @@
 use super::*;
 use crate::conversation::{
     ActionType, CommandExitStatus, CommandRunResult, FileChange, NormalizedEntryType, ToolResult,
+    ToolStatus, ToolUse,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -231,7 +232,7 @@ fn the_bytes_of_open_calls_are_bounded() {
     assert_eq!(machine.calls.open_calls(), few - 1);
     assert!(machine.calls.get(&"short-99".into()).is_none());
     machine.calls.finish(&mut machine.events);
-    assert_eq!((machine.calls.open_calls(), machine.calls.open_bytes), (0, 0));
+    assert_eq!((machine.calls.open_calls(), machine.calls.bytes()), (0, 0));
 }
 
 #[test]

@@ -6,7 +6,6 @@ use super::{
     diff,
     found::Found,
     icon::icon,
-    json,
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
     text::{line, text},
@@ -17,6 +16,7 @@ use crate::{
         ActionType, Json, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
     },
     emitters::address::is_web,
+    json::indented,
 };
 
 /// Lines of an answer in prose before the rest is folded.
@@ -84,7 +84,7 @@ fn whole_command(command: &str) -> Markup {
 fn any(result: Option<&ToolResult>) -> Markup {
     match result {
         Some(ToolResult::Text(printed)) => output(&printed.decode()),
-        Some(ToolResult::Json(value)) => output(&json::indented(value)),
+        Some(ToolResult::Json(value)) => output(&indented(value.get())),
         None => html! {},
     }
 }
@@ -140,7 +140,7 @@ fn called(entry: &NormalizedEntry, tool: &ToolUse, arguments: Option<&Json>) -> 
     let is_titled = entry.content != tool.tool_name && !entry.content.is_empty();
     html! {
         @if let Some(arguments) = arguments {
-            (output(&json::indented(arguments)))
+            (output(&indented(arguments.get())))
         } @else if is_titled && !is_title_of(&entry.content.decode()) {
             pre.out { (text(entry.content.decode())) }
         }

@@ -31,7 +31,6 @@ mod fold;
 mod found;
 mod fragment;
 mod icon;
-mod json;
 mod markdown;
 mod output;
 mod page;

@@ -55,7 +55,7 @@ impl<W: Write> LineWriter<W> {
     pub fn large_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
         let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
-        // `dyn`, as in `json::write_pretty`: one instance for all writers.
+        // `dyn`, so that each value is compiled once, not once for each writer.
         serde_json::to_writer(&mut writer as &mut dyn Write, value)?;
         writer.write_all(b"\n")?;
         writer.flush()
@@ -67,10 +67,7 @@ impl<W: Write> LineWriter<W> {
     /// As for [`json`](Self::json).
     pub fn pretty_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
-        let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
-        json::write_pretty(&mut writer, value)?;
-        writer.write_all(b"\n")?;
-        writer.flush()
+        writeln!(self.writer, "{}", json::to_string_pretty(value)?)
     }
 
     /// Writes text as a line.

@@ -16,8 +16,7 @@ use crate::{
 impl Status {
     pub(super) fn print_json(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        json::write_pretty(&mut out, self)?;
-        writeln!(out)?;
+        writeln!(out, "{}", json::to_string_pretty(self)?)?;
         out.flush()
     }
 

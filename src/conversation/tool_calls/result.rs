@@ -1,0 +1,84 @@
+//! [`CallResult`], and what identifies the call of a result: [`ResultKey`].
+
+use super::super::{entry::NormalizedEntry, id::CorrId, text::Text, time::Timestamp};
+
+/// A tool's result in the form of one executor.
+pub trait CallResult {
+    /// Writes the result into the call it belongs to: the status (always a final one) and the body;
+    /// the duration only where the log states it, otherwise it follows from the timestamps.
+    fn complete(self, call: &mut NormalizedEntry);
+
+    /// The time of the result, if the log states it.
+    fn timestamp(&self) -> Option<Timestamp>;
+
+    /// The text that is kept of a result that no call claims.
+    fn content(&self) -> Text;
+
+    /// The same by value, so that a long text need not be copied.
+    fn into_content(self) -> Text
+    where
+        Self: Sized,
+    {
+        self.content()
+    }
+
+    /// Its size in bytes, by which the results that wait for their call are bounded. It must be the same
+    /// after the result was stored and read.
+    fn length(&self) -> usize {
+        self.content().decode().len()
+    }
+}
+
+/// What identifies the call of a result: the call's id, or else the message and the tool.
+///
+/// ```
+/// use foldline::conversation::tool_calls::ResultKey;
+///
+/// let by_id = ResultKey::from("call-1");
+/// let by_guess = ResultKey::default().with_message("msg-7").with_tool("Read");
+/// assert!(by_id.id.is_some() && by_guess.id.is_none());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResultKey {
+    /// The call's id.
+    pub id: Option<CorrId>,
+    /// The id of the message that made the call.
+    pub message_id: Option<Text>,
+    /// The tool that was called.
+    pub tool_name: Option<Text>,
+}
+
+impl ResultKey {
+    /// The same, with the id of the message that made the call.
+    #[must_use]
+    pub fn with_message(mut self, id: impl Into<Text>) -> Self {
+        self.message_id = Some(id.into());
+        self
+    }
+
+    /// The same, with the name of the tool that was called.
+    #[must_use]
+    pub fn with_tool(mut self, name: impl Into<Text>) -> Self {
+        self.tool_name = Some(name.into());
+        self
+    }
+}
+
+impl From<Option<CorrId>> for ResultKey {
+    fn from(id: Option<CorrId>) -> Self {
+        Self { id, ..Self::default() }
+    }
+}
+
+impl From<CorrId> for ResultKey {
+    fn from(id: CorrId) -> Self {
+        Self { id: Some(id), ..Self::default() }
+    }
+}
+
+impl From<&str> for ResultKey {
+    fn from(id: &str) -> Self {
+        CorrId::from(id).into()
+    }
+}
