@@ -43,9 +43,13 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Adds those of the next stretch of the same source.
+    /// Adds those of the next stretch of the same source. What it changes in the entries just before it is
+    /// changed here: in the database it would be a row that is written twice, with its words.
     pub fn append(&mut self, next: Self) {
-        let Self { parts, warnings, size } = next;
+        let Self { mut parts, warnings, size } = next;
+        if let (Some(last), Some(first)) = (self.parts.last_mut(), parts.first_mut()) {
+            last.change(&mut first.changes);
+        }
         self.parts.extend(parts);
         self.warnings += warnings;
         self.size = self.size.saturating_add(size);
@@ -176,6 +180,19 @@ impl Part {
         }
     }
 
+    /// Makes those of the changes that are to its own entries.
+    fn change(&mut self, changes: &mut BTreeMap<CorrId, ChangedRow>) {
+        // Of several entries with one id, changes are to the latest.
+        for entry in self.entries.iter_mut().rev() {
+            if changes.is_empty() {
+                break;
+            }
+            if let Some(change) = entry.corr_id.as_ref().and_then(|id| changes.remove(id)) {
+                entry.change(change);
+            }
+        }
+    }
+
     /// Whether there is no more in it than changes to what is there.
     pub(super) fn adds_nothing(&self) -> bool {
         let Self { session: _, changes: _, facts, span, entries, usage, warnings } = self;
@@ -200,6 +217,15 @@ impl NewRow {
     fn new(entry: NewEntry) -> Self {
         let NewEntry { position, entry, corr_id, grows } = entry;
         Self { position, row: EntryRow::new(entry, corr_id.as_ref()), corr_id, grows }
+    }
+
+    fn change(&mut self, change: ChangedRow) {
+        let ChangedRow { position: _, whole, more, closed } = change;
+        match whole {
+            Some(row) => self.row = row,
+            None => self.row.content.push_str(&more),
+        }
+        self.grows &= !closed;
     }
 }
 

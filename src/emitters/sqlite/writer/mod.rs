@@ -267,8 +267,10 @@ impl<'t> SourceWriter<'t> {
         self.receipt.entries += 1;
         let Some(corr_id) = corr_id else { return Ok(()) };
         if *grows {
+            // Not with REPLACE, for which SQLite would write the whole search index out, too.
+            self.close(corr_id)?;
             self.transaction
-                .prepare_cached("INSERT OR REPLACE INTO open_entries VALUES (?1, ?2, ?3)")?
+                .prepare_cached("INSERT INTO open_entries VALUES (?1, ?2, ?3)")?
                 .execute(params![self.source, corr_id.as_str(), id])?;
         }
         if let Some(tool) = &row.tool {
@@ -295,11 +297,17 @@ impl<'t> SourceWriter<'t> {
                 .execute(params![id, change.more])?;
         }
         if change.closed {
-            self.transaction
-                .prepare_cached("DELETE FROM open_entries WHERE source = ?1 AND corr_id = ?2")?
-                .execute(params![self.source, corr_id.as_str()])?;
+            self.close(corr_id)?;
         }
         Ok(true)
+    }
+
+    /// An entry grows no more.
+    fn close(&self, corr_id: &CorrId) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached("DELETE FROM open_entries WHERE source = ?1 AND corr_id = ?2")?
+            .execute(params![self.source, corr_id.as_str()])?;
+        Ok(())
     }
 
     /// Whether entries of the source were pruned: then one that is not there may be one of those.

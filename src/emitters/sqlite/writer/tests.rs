@@ -1,4 +1,5 @@
-//! How much work SQLite does for a session: as much for the last of a log as for the first.
+//! How much work SQLite does: as much for the last session of a log as for the first, and the words once a commit.
+
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
@@ -6,8 +7,8 @@ use std::sync::{
 
 use crate::{
     conversation::{
-        ActionType, DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position,
-        Session, ToolUse,
+        ActionType, CorrId, DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType,
+        Position, Session, TokenUsage, ToolUse, WarningKind,
     },
     emitters::sqlite::{DEFAULT_WAIT, Database, Rows},
     ledger::{Checkpoint, Commit, Ledger, SourceFacts},
@@ -34,11 +35,29 @@ fn session(number: u64) -> [DomainEvent; 4] {
     ]
 }
 
-fn commit(number: u64) -> Commit<Rows> {
-    let place = |number| Position { line: number + 1, offset: number };
-    let sessions = number * SESSIONS..(number + 1) * SESSIONS;
-    let events: Vec<_> =
-        sessions.flat_map(session).map(|event| Located::new(place(number), event)).collect();
+/// A session that says something, goes on to say more, and uses tokens for it.
+fn talk(number: u64) -> [DomainEvent; 5] {
+    let [session, call, ..] = session(number);
+    let open = DomainEvent::OpenEntry {
+        corr_id: "open".into(),
+        entry: NormalizedEntry::new(NormalizedEntryType::AssistantMessage, "well").into(),
+    };
+    let usage = Box::new(TokenUsage { output_tokens: Some(1), ..TokenUsage::default() });
+    let usage = DomainEvent::Usage { usage, model: None, message_id: None, timestamp: None };
+    let warning = DomainEvent::warning(WarningKind::UnknownEvent, "what is this?");
+    [session, call, open, usage, warning]
+}
+
+fn place(number: u64) -> Position {
+    Position { line: number + 1, offset: number }
+}
+
+fn rows(number: u64, events: impl IntoIterator<Item = DomainEvent>) -> Rows {
+    let located = |event| Located::new(place(number), event);
+    events.into_iter().map(located).collect::<Vec<_>>().iter().collect()
+}
+
+fn commit(number: u64, output: Rows) -> Commit<Rows> {
     Commit {
         source: "log".into(),
         expected: (number > 0).then(|| place(number)),
@@ -48,7 +67,7 @@ fn commit(number: u64) -> Commit<Rows> {
             state: Json::default(),
             complete: false,
         },
-        output: events.iter().collect(),
+        output,
     }
 }
 
@@ -66,11 +85,69 @@ fn the_work_for_a_session_does_not_grow_with_the_number_of_sessions() {
     let steps: Vec<u64> = (0..40)
         .map(|number| {
             steps.store(0, Relaxed);
-            database.commit(&[commit(number)], &[]).unwrap();
+            let sessions = number * SESSIONS..(number + 1) * SESSIONS;
+            let rows = rows(number, sessions.flat_map(session));
+            database.commit(&[commit(number, rows)], &[]).unwrap();
             steps.load(Relaxed)
         })
         .collect();
     // The first has statements to prepare.
     let (early, late) = (steps[1..6].iter().sum::<u64>(), steps[35..].iter().sum::<u64>());
     assert!(late < early + early / 4, "{early} steps became {late}: {steps:?}");
+}
+
+fn blocks_of_words(database: &Database) -> i64 {
+    let count = "SELECT count(*) FROM search_data";
+    database.connection.query_row(count, [], |row| row.get(0)).unwrap()
+}
+
+/// The fewest: two that describe the index, and one that is written.
+const BLOCKS: i64 = 3;
+
+#[test]
+fn the_search_index_is_written_once_a_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
+    let rows = rows(0, (0..SESSIONS).flat_map(talk));
+    database.commit(&[commit(0, rows)], &[]).unwrap();
+    assert_eq!(blocks_of_words(&database), BLOCKS);
+}
+
+#[test]
+fn what_the_next_stretch_changes_is_written_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |name| Database::open(&folder.path().join(name), DEFAULT_WAIT).unwrap();
+    let stretches = || {
+        let (call, answer) = (CorrId::from("c0"), NormalizedEntry::clone(&tool()));
+        let entry = Arc::new(NormalizedEntry { content: "done".into(), ..answer });
+        let next = [
+            DomainEvent::UpdateToolCall { corr_id: call, entry },
+            DomainEvent::GrowEntry { corr_id: "open".into(), text: " then".into() },
+            DomainEvent::CloseEntry { corr_id: "open".into(), entry: None },
+            DomainEvent::GrowEntry { corr_id: "stranger".into(), text: "?".into() },
+        ];
+        (rows(0, talk(0)), rows(1, next))
+    };
+    let stored = |database: &Database| {
+        let all =
+            "SELECT group_concat(type || content || entries.crc32 || coalesce(status, ''), '; '),
+                          (SELECT count(*) FROM open_entries),
+                          (SELECT group_concat(kind || count) FROM warnings),
+                          (SELECT group_concat(rowid) FROM search WHERE search MATCH 'done OR then')
+                   FROM entries LEFT JOIN tool_calls ON entry = entries.id";
+        let row =
+            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        database.connection.query_row::<(String, i64, String, String), _, _>(all, [], row).unwrap()
+    };
+
+    let (mut one, mut two) = (open("one"), open("two"));
+    let (mut first, second) = stretches();
+    first.append(second);
+    one.commit(&[commit(0, first)], &[]).unwrap();
+    assert_eq!(blocks_of_words(&one), BLOCKS);
+
+    let (first, second) = stretches();
+    two.commit(&[commit(0, first)], &[]).unwrap();
+    two.commit(&[commit(1, second)], &[]).unwrap();
+    assert_eq!(stored(&one), stored(&two));
 }

@@ -19,7 +19,7 @@ impl SourceWriter<'_> {
         usage: &BTreeMap<UsageKey, Vec<TokenUsage>>,
     ) -> rusqlite::Result<()> {
         for (UsageKey { message_id, model, used_at }, more) in usage {
-            let mut total = self
+            let known = self
                 .transaction
                 .prepare_cached(
                     "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
@@ -43,28 +43,39 @@ impl SourceWriter<'_> {
                         cost_usd: row.get(6)?,
                     })
                 })
-                .optional()?
-                .unwrap_or_default();
-            more.iter().for_each(|more| total.add(more));
-            self.transaction
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO message_usage
+                .optional()?;
+            // Two statements: REPLACE is undone as one, for which SQLite would first write the whole search
+            // index out.
+            let sql = match known {
+                None => {
+                    "INSERT INTO message_usage
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
-                             row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))",
-                )?
-                .execute(params![
-                    session,
-                    message_id,
-                    model,
-                    used_at,
-                    total.input_tokens.map(signed),
-                    total.output_tokens.map(signed),
-                    total.cache_read_tokens.map(signed),
-                    total.cache_write_tokens.map(signed),
-                    total.cache_write_1h_tokens.map(signed),
-                    total.reasoning_tokens.map(signed),
-                    total.cost_usd,
-                ])?;
+                             row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))"
+                }
+                Some(_) => {
+                    "UPDATE message_usage SET
+                         input_tokens = ?5, output_tokens = ?6, cache_read_tokens = ?7,
+                         cache_write_tokens = ?8, cache_write_1h_tokens = ?9,
+                         reasoning_tokens = ?10, cost_usd = ?11,
+                         crc32 = row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                     WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4"
+                }
+            };
+            let mut total = known.unwrap_or_default();
+            more.iter().for_each(|more| total.add(more));
+            self.transaction.prepare_cached(sql)?.execute(params![
+                session,
+                message_id,
+                model,
+                used_at,
+                total.input_tokens.map(signed),
+                total.output_tokens.map(signed),
+                total.cache_read_tokens.map(signed),
+                total.cache_write_tokens.map(signed),
+                total.cache_write_1h_tokens.map(signed),
+                total.reasoning_tokens.map(signed),
+                total.cost_usd,
+            ])?;
         }
         Ok(())
     }
