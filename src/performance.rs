@@ -47,16 +47,16 @@
 //!
 //! | taking lines apart | real logs | a log of long lines |
 //! | --- | --- | --- |
-//! | [`Object::parse`](crate::wire::Object::parse) | 3.2 | 4.4 |
+//! | [`Object::parse`](crate::wire::Object::parse) | 3.5 | 4.7 |
 //! | `serde_json`, `RawValue` | 1.9 | 1.9 |
-//! | `sonic-rs`, `to_object_iter` | 1.8 | 1.7 |
-//! | `simd-json`, tape | 1.7 | 1.6 |
+//! | `sonic-rs`, `to_object_iter` | 1.7 | 1.7 |
+//! | `simd-json`, tape | 1.8 | 1.7 |
 //!
 //! | writing patches | real logs | a log of long lines |
 //! | --- | --- | --- |
-//! | [`json::append`](crate::json::append) | 2.5 | 1.7 |
-//! | `serde_json::to_writer` | 2.2 | 1.5 |
-//! | `sonic_rs::to_writer` | 1.5 | 1.2 |
+//! | [`json::append`](crate::json::append) | 4.6 | 2.0 |
+//! | `serde_json::to_writer` | 2.5 | 1.5 |
+//! | `sonic_rs::to_writer` | 1.8 | 1.3 |
 //!
 //! With `serde_json` in place of its own writer, the program as `release` builds it takes a fifth longer from
 //! bytes to patches.
