@@ -7,7 +7,7 @@
 //!   tool), and the pairing is marked as inferred;
 //! - of two calls with one id, or two results for one call, the first wins; the other one becomes a
 //!   warning, and its content an entry;
-//! - at the end, open calls end as [`Unfinished`](ToolStatus::Unfinished), and results that no call
+//! - at the end, open calls end as [`Unfinished`](super::ToolStatus::Unfinished), and results that no call
 //!   claimed become a warning and an entry.
 //!
 //! Open calls and held results are bounded ([`Limits`]), in number and in bytes. Beyond the limits, the
