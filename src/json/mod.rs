@@ -57,8 +57,18 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
-/// `value` as JSON for people: a line for each field and item, indented by two spaces. JSON that it holds as
-/// text is indented as well.
+/// Writes `value` as JSON for people: a line for each field and item, indented by two spaces. JSON that it holds
+/// as text is indented as well.
+///
+/// # Errors
+/// As for [`append`], and those of the writer.
+pub fn write_pretty(out: &mut dyn io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    let mut out = pretty::IndentingWriter::new(out);
+    // The writer has no type of its own, so that each value is compiled once, not once for each writer.
+    Ok(serde_json::to_writer(&mut out as &mut dyn io::Write, value)?)
+}
+
+/// `value` as JSON for people, see [`write_pretty`].
 ///
 /// # Errors
 /// As for [`append`].

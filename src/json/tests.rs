@@ -105,6 +105,10 @@ proptest! {
 
     #[test]
     fn json_for_people_is_indented_as_serde_json_indents_it(value in any_json()) {
-        prop_assert_eq!(to_string_pretty(&value).unwrap(), format!("{value:#}"));
+        let expected = format!("{value:#}");
+        let mut out = Vec::new();
+        write_pretty(&mut out, &value).unwrap();
+        prop_assert_eq!(String::from_utf8(out).unwrap(), expected.clone());
+        prop_assert_eq!(to_string_pretty(&value).unwrap(), expected);
     }
 }

@@ -253,7 +253,8 @@ impl Serialize for Object<'_> {
 
 /// Writes a value as JSON, with a line end.
 pub(super) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    writeln!(out, "{}", json::to_string_pretty(value)?)
+    json::write_pretty(out, value)?;
+    out.write_all(b"\n")
 }
 
 impl Kind {

@@ -67,7 +67,10 @@ impl<W: Write> LineWriter<W> {
     /// As for [`json`](Self::json).
     pub fn pretty_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
-        writeln!(self.writer, "{}", json::to_string_pretty(value)?)
+        let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
+        json::write_pretty(&mut writer, value)?;
+        writer.write_all(b"\n")?;
+        writer.flush()
     }
 
     /// Writes text as a line.

@@ -16,7 +16,8 @@ use crate::{
 impl Status {
     pub(super) fn print_json(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        writeln!(out, "{}", json::to_string_pretty(self)?)?;
+        json::write_pretty(&mut out, self)?;
+        writeln!(out)?;
         out.flush()
     }
 
