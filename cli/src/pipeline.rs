@@ -2,14 +2,17 @@
 //! state for each session of the log.
 
 use foldline::{
-    conversation::{Json, Locating, LocatingState, locating},
+    conversation::{DomainEvent, Json, Located, Locating, LocatingState, locating},
     emitters::{interleaved::Interleaved, traced::Traced},
     executors::{AnyState, DynExecutor, Sessions, SessionsState},
     processor::{LineFramer, Processor, Snapshot, SnapshotError},
-    transduce::{Resume, Transducer},
+    source::LogFile,
+    transduce::{Emitter, Resume, Transducer},
 };
 use serde::de::DeserializeOwned;
 use tracing::Span;
+
+use crate::error::Error;
 
 /// What reduces a log.
 pub(crate) type LogReducer = Sessions<Locating<DynExecutor>>;
@@ -35,6 +38,32 @@ pub(crate) fn begin<M>(
     let emitter = Interleaved::new(Traced::new(source, emitter));
     let transducer = Transducer::new(reducer, emitter);
     Processor::with_framer(transducer, LineFramer::new(max_line))
+}
+
+/// Reads a file to its end on two threads; `read` is told how much was read, and `after` is called now and then.
+pub(crate) fn relay<M, Out>(
+    processor: LogProcessor<M>,
+    executor: &DynExecutor,
+    file: &mut LogFile,
+    mut read: impl FnMut(usize) + Send,
+    each: impl FnMut(Out) + Send,
+    mut after: impl FnMut(&mut M) -> Result<(), Error> + Send,
+) -> Result<LogProcessor<M>, Error>
+where
+    M: Emitter<Located<DomainEvent>, Out> + Send,
+{
+    let ahead = Sessions::new(locating(executor.preparsed()));
+    processor.relay(
+        &ahead,
+        |bytes| {
+            let before = bytes.len();
+            file.read_to(bytes)?;
+            read(bytes.len() - before);
+            Ok(())
+        },
+        each,
+        |emitter| after(emitter.get_mut().get_mut()),
+    )
 }
 
 /// A processor that continues from a stored state.

@@ -10,6 +10,7 @@ use std::{
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{
+    ahead::{AnyRecord, Preparsed},
     evidence::Evidence,
     executor::{Executor, Header, Parsed},
     format::Format,
@@ -59,6 +60,14 @@ where
 #[derive(Debug)]
 pub struct AnyState(Box<dyn StoredState>);
 
+impl AnyState {
+    /// The state itself, if it is of this type.
+    pub(super) fn downcast_mut<S: 'static>(&mut self) -> Option<&mut S> {
+        let any: &mut dyn Any = &mut *self.0;
+        any.downcast_mut()
+    }
+}
+
 impl Clone for AnyState {
     fn clone(&self) -> Self {
         Self(self.0.clone_box())
@@ -90,6 +99,7 @@ trait AnyExecutor: Send + Sync {
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()>;
+    fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a>;
     fn init(&self) -> AnyState;
     fn restore(&self, json: &str) -> serde_json::Result<AnyState>;
     fn owns(&self, state: &AnyState) -> bool;
@@ -135,6 +145,10 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
         }
     }
 
+    fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
+        AnyRecord::new(self, self.parsed(record))
+    }
+
     fn init(&self) -> AnyState {
         AnyState(Reducer::init(self))
     }
@@ -174,7 +188,7 @@ fn read<S: DeserializeOwned>(json: &str) -> serde_json::Result<S> {
 }
 
 /// A reducer does not panic, and a state of another executor has no meaning to this one.
-fn foreign_state() -> DomainEvent {
+pub(super) fn foreign_state() -> DomainEvent {
     let message = "the state belongs to another executor, so the record was not read";
     DomainEvent::warning(WarningKind::ForeignRecord, message)
 }
@@ -220,6 +234,16 @@ impl DynExecutor {
     /// What its format is called.
     pub fn format(&self) -> &'static Format {
         self.0.format()
+    }
+
+    /// A reducer of the same states, which parses records before their turn.
+    pub fn preparsed(&self) -> Preparsed {
+        Preparsed::new(self.clone())
+    }
+
+    /// Parses a record: the half of reducing it that does not depend on the state.
+    pub(super) fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
+        self.0.parsed(record)
     }
 
     /// How surely a record belongs to its format.

@@ -7,6 +7,7 @@
 
 pub mod acp;
 pub mod action;
+mod ahead;
 pub mod amp;
 pub mod aside;
 pub mod claude;
@@ -39,6 +40,7 @@ pub use crate::wire;
 
 pub use self::{
     action::MappedCall,
+    ahead::{AnyRecord, Preparsed},
     context::{Context, Extra, Meta},
     erased::{AnyState, DynExecutor},
     evidence::{Evidence, Judge},

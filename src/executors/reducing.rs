@@ -12,7 +12,7 @@ use super::{
     facts::Facts,
     report,
     sessions::StateSize,
-    wire::{Object, Record},
+    wire::{Irregular, Object, Record},
 };
 use crate::{
     conversation::{
@@ -81,25 +81,38 @@ impl<E> Reducing<E> {
     }
 }
 
-impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reducing<E> {
-    fn init(&self) -> Box<State<E>> {
-        Box::default()
-    }
+/// A record as its executor has parsed it: all that can be said of it without the state.
+pub(super) enum ParsedRecord<'a, L> {
+    Irregular(Irregular<'a>),
+    Object {
+        /// What nobody took of it.
+        object: Object<'a>,
+        header: Header<'a>,
+        /// Whether it is a line of standard error.
+        is_aside: bool,
+        /// The session that it names.
+        session: Option<Cow<'a, str>>,
+        parsed: Parsed<L>,
+    },
+}
 
-    fn reduce(
-        &self,
-        mut state: Box<State<E>>,
-        record: Record<'a>,
-    ) -> (Box<State<E>>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        let before = state.calls.open_calls();
+impl<L> ParsedRecord<'_, L> {
+    /// The session that it names.
+    pub(super) fn session(&self) -> Option<&str> {
+        match self {
+            Self::Irregular(_) => None,
+            Self::Object { session, .. } => session.as_deref(),
+        }
+    }
+}
+
+impl<E: Executor> Reducing<E> {
+    /// The first half of reducing a record, which does not depend on the state.
+    #[inline]
+    pub(super) fn parsed<'a>(&self, record: Record<'a>) -> ParsedRecord<'a, E::Line<'a>> {
         let mut object = match record {
             Record::Object(object) => object,
-            Record::Irregular(irregular) => {
-                report::irregular(&irregular, &mut events);
-                log("irregular", before, &state.calls, &events);
-                return (state, events);
-            }
+            Record::Irregular(irregular) => return ParsedRecord::Irregular(irregular),
         };
         let mut header = Header {
             name: object.get_str("type").unwrap_or_default(),
@@ -107,17 +120,36 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
             ..Header::default()
         };
         let is_aside = header.name == aside::STDERR;
-        let (parsed, session) = match is_aside {
-            true => (Parsed::Ignored, None),
-            false => {
-                let session = self.session_of(&object);
-                let parsed = self.executor.parse(&mut object, &mut header);
-                let session = session.filter(|_| !matches!(parsed, Parsed::Foreign));
-                (parsed, session)
+        let session = self.session_of(&object);
+        let parsed = match is_aside {
+            true => Parsed::Ignored,
+            false => self.executor.parse(&mut object, &mut header),
+        };
+        ParsedRecord::Object { object, header, is_aside, session, parsed }
+    }
+
+    /// The second half.
+    #[inline]
+    pub(super) fn reduce_parsed(
+        &self,
+        state: &mut State<E>,
+        record: ParsedRecord<'_, E::Line<'_>>,
+    ) -> Batch<DomainEvent> {
+        let mut events = Batch::EMPTY;
+        let before = state.calls.open_calls();
+        let (mut object, header, is_aside, session, parsed) = match record {
+            ParsedRecord::Object { object, header, is_aside, session, parsed } => {
+                (object, header, is_aside, session, parsed)
+            }
+            ParsedRecord::Irregular(irregular) => {
+                report::irregular(&irregular, &mut events);
+                log("irregular", before, &state.calls, &events);
+                return events;
             }
         };
+        let session = session.filter(|_| !is_aside && !matches!(parsed, Parsed::Foreign));
         let Header { name, at, parent } = header;
-        let SessionState { calls, facts, memory } = &mut *state;
+        let SessionState { calls, facts, memory } = state;
         let left = session.as_deref().is_some_and(|session| {
             facts.known().session_id.as_ref().map(SessionId::as_str).is_some_and(|id| id != session)
         });
@@ -154,6 +186,22 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
             Parsed::Unknown => report::unknown_event(&name, &object.rest(), at, cx.events),
         }
         log(&name, before, &state.calls, &events);
+        events
+    }
+}
+
+impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reducing<E> {
+    fn init(&self) -> Box<State<E>> {
+        Box::default()
+    }
+
+    fn reduce(
+        &self,
+        mut state: Box<State<E>>,
+        record: Record<'a>,
+    ) -> (Box<State<E>>, Batch<DomainEvent>) {
+        let record = self.parsed(record);
+        let events = self.reduce_parsed(&mut state, record);
         (state, events)
     }
 

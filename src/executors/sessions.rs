@@ -4,7 +4,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{DynExecutor, Executor, Reducing, wire::Record};
+use super::{
+    DynExecutor, Executor, Reducing,
+    wire::{ParseAhead, Record},
+};
 use crate::{
     conversation::{Located, Locating, LocatingState},
     transduce::{Batch, Reducer},
@@ -74,25 +77,25 @@ impl<R> Sessions<R> {
 
 /// What can tell the session of a record. (No closure: none can be inferred that borrows from the text
 /// of a record that it is given by reference.)
-pub trait NamesSession {
+pub trait NamesSession<In> {
     /// The session that a record names.
-    fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>>;
+    fn session_of<'r>(&self, record: &'r In) -> Option<Cow<'r, str>>;
 }
 
-impl<N: NamesSession> NamesSession for &N {
-    fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>> {
+impl<In, N: NamesSession<In>> NamesSession<In> for &N {
+    fn session_of<'r>(&self, record: &'r In) -> Option<Cow<'r, str>> {
         (**self).session_of(record)
     }
 }
 
-impl<N: NamesSession> NamesSession for Locating<N> {
-    fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>> {
+impl<In, N: NamesSession<In>> NamesSession<In> for Locating<N> {
+    fn session_of<'r>(&self, record: &'r In) -> Option<Cow<'r, str>> {
         self.get_ref().session_of(record)
     }
 }
 
-impl<E: Executor> NamesSession for Reducing<E> {
-    fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>> {
+impl<'a, E: Executor> NamesSession<Record<'a>> for Reducing<E> {
+    fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
         match record {
             Record::Object(object) => Reducing::session_of(self, object),
             Record::Irregular(_) => None,
@@ -100,12 +103,20 @@ impl<E: Executor> NamesSession for Reducing<E> {
     }
 }
 
-impl NamesSession for DynExecutor {
-    fn session_of<'a>(&self, record: &Record<'a>) -> Option<Cow<'a, str>> {
+impl<'a> NamesSession<Record<'a>> for DynExecutor {
+    fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
         match record {
             Record::Object(object) => self.session(object),
             Record::Irregular(_) => None,
         }
+    }
+}
+
+impl<R: ParseAhead> ParseAhead for Sessions<R> {
+    type Parsed<'a> = R::Parsed<'a>;
+
+    fn parse_ahead<'a>(&'a self, record: Record<'a>) -> Self::Parsed<'a> {
+        self.reducer.parse_ahead(record)
     }
 }
 
@@ -176,9 +187,9 @@ impl<S> SessionsState<S> {
     }
 }
 
-impl<'a, R, S, E> Reducer<Located<Record<'a>>, SessionsState<S>, Located<E>> for Sessions<R>
+impl<In, R, S, E> Reducer<Located<In>, SessionsState<S>, Located<E>> for Sessions<R>
 where
-    R: Reducer<Located<Record<'a>>, S, Located<E>> + NamesSession,
+    R: Reducer<Located<In>, S, Located<E>> + NamesSession<In>,
     S: StateSize,
 {
     fn init(&self) -> SessionsState<S> {
@@ -188,7 +199,7 @@ where
     fn reduce(
         &self,
         mut state: SessionsState<S>,
-        record: Located<Record<'a>>,
+        record: Located<In>,
     ) -> (SessionsState<S>, Batch<Located<E>>) {
         if let Some(key) = self.reducer.session_of(&record.item)
             && state.current.as_deref() != Some(&*key)

@@ -53,8 +53,6 @@ pub struct Background<Event, M> {
     queue: Option<SyncSender<Message<Event>>>,
     /// Batches come back to be freed by the thread that allocated them, which is much faster.
     recycled: Receiver<Vec<Event>>,
-    /// How many batches were sent and have not come back.
-    sent: usize,
     thread: Option<JoinHandle<M>>,
 }
 
@@ -83,7 +81,7 @@ where
             .name("background".to_owned())
             .spawn(move || run(emitter, &messages, &recycle, take))?;
         let (waiting, queue, thread) = (Vec::new(), Some(queue), Some(thread));
-        Ok(Self { waiting, queue, recycled, sent: 0, thread })
+        Ok(Self { waiting, queue, recycled, thread })
     }
 }
 
@@ -117,10 +115,8 @@ impl<Event, M> Background<Event, M> {
             for recycled in self.recycled.try_iter() {
                 next = recycled;
                 next.clear();
-                self.sent -= 1;
             }
             let events = mem::replace(&mut self.waiting, next);
-            self.sent += 1;
             self.send(Message::Batch(events));
         }
     }
@@ -130,15 +126,6 @@ impl<Event, M> Background<Event, M> {
         self.waiting.push(event);
         if self.waiting.len() >= EVENTS {
             self.flush();
-        }
-    }
-
-    /// Waits until every event so far was processed, and frees them: for large events, of which the queue would
-    /// hold too many.
-    pub fn settle(&mut self) {
-        self.flush();
-        while self.sent > 0 && self.recycled.recv().is_ok() {
-            self.sent -= 1;
         }
     }
 
@@ -226,33 +213,6 @@ mod tests {
 
     fn emit<M: Emitter<usize, ()>>(emitter: &mut M, events: impl IntoIterator<Item = usize>) {
         events.into_iter().for_each(|event| drop(emitter.emit(&event)));
-    }
-
-    #[test]
-    fn what_is_settled_was_processed() {
-        let (mut background, outputs) = counting();
-        for n in 0..1000 {
-            emit(&mut background, [n]);
-            if n % 150 == 7 {
-                background.settle();
-                assert_eq!(outputs.try_iter().last(), Some(format!("{}: {n}", n + 1)));
-            }
-        }
-        background.join().unwrap();
-    }
-
-    #[test]
-    fn nobody_waits_for_a_thread_that_panicked() {
-        let falls = emit_fn(|n: &usize| {
-            assert!(*n < 2, "two");
-            Batch::one(())
-        });
-        let mut background = Background::new(falls, drop).unwrap();
-        emit(&mut background, 0..1000);
-        background.settle();
-        emit(&mut background, 0..1000);
-        background.settle();
-        assert!(background.join().is_err());
     }
 
     proptest! {

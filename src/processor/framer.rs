@@ -91,6 +91,26 @@ impl LineFramer {
         self.joiner.begun().unwrap_or(self.position)
     }
 
+    /// Whether a line begins here that stands in the log as it is, so that it needs no framer: see
+    /// [`pass`](Self::pass).
+    pub(super) fn is_between_lines(&self) -> bool {
+        self.encoding == Encoding::Utf8
+            && self.taken == 0
+            && self.mark == 0
+            && !self.unended
+            && self.joiner.begun().is_none()
+    }
+
+    /// Goes on after lines that were split by somebody else.
+    pub(super) fn pass(&mut self, to: FramerState) {
+        self.position = to.position;
+    }
+
+    /// How long the longest line is that is kept.
+    pub(super) fn max_line(&self) -> usize {
+        self.max_line
+    }
+
     /// Adds bytes, and gives out every line that they complete.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line<'_>)) {
         let each: &mut dyn FnMut(Line<'_>) = &mut each;

@@ -82,7 +82,7 @@ impl Joiner {
 
 /// Whether a line begins with a bracket, and ends where no value can end. A line that is only `[` does
 /// not count: the elements of the array are given out one by one.
-fn is_open_ended(line: &[u8]) -> bool {
+pub(super) fn is_open_ended(line: &[u8]) -> bool {
     matches!(
         line.trim_ascii(),
         [b'{', .., b'{' | b'[' | b','] | [b'{'] | [b'[', .., b'{' | b'[' | b',']

@@ -63,3 +63,9 @@ impl Default for FramerState {
         Self { position, encoding: Encoding::Unknown, unended: false }
     }
 }
+
+/// Makes a position that is counted from `before` one of the log.
+pub(super) fn shift(position: &mut Position, before: Position) {
+    position.line += before.line;
+    position.offset += before.offset;
+}

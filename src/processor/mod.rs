@@ -3,6 +3,7 @@
 //! It does no I/O: the caller reads a file, a pipe or a socket, and pushes the bytes. Chunks may end
 //! anywhere.
 
+mod ahead;
 mod background;
 mod encoding;
 mod framer;
@@ -11,15 +12,17 @@ mod line;
 mod offsets;
 mod overlong;
 mod records;
+mod relay;
 mod snapshot;
 mod steps;
 mod stretches;
+mod turns;
 
 use std::{collections::VecDeque, mem};
 
 use tracing::debug;
 
-use self::steps::{Limit, OpenLine, Steps};
+use self::steps::{Limit, OpenLine, Step, Steps, emitting};
 
 pub use self::{
     background::Background,
@@ -238,16 +241,7 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        if self.done.is_none()
-            && self.transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>()
-        {
-            self.done = Some(self.framer.state());
-        }
-        if self.is_paused() {
-            self.held.bytes.extend_from_slice(bytes);
-            return self.reduce_held(&mut each);
-        }
-        self.reduce(bytes, &mut each);
+        self.push_bytes(bytes, &mut emitting(&mut each));
         let Counts { lines, records, .. } = self.counts;
         debug!(bytes = bytes.len(), lines, records, "bytes processed");
     }
@@ -259,7 +253,7 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.reduce_held(&mut each);
+        self.reduce_held(&mut emitting(&mut each));
     }
 
     /// The line that was begun is over, although it has no line end, and is reduced.
@@ -268,7 +262,7 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.reduce_last_line(&mut each);
+        self.reduce_last_line(&mut emitting(&mut each));
     }
 
     /// The log continues in another file: [ends the line](Self::end_line), and counts lines and bytes from the
@@ -278,62 +272,76 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.reduce_last_line(&mut each);
-        self.drain(&mut each);
+        let step = &mut emitting(&mut each);
+        self.reduce_last_line(step);
+        self.drain(step);
         if self.done.is_none() {
             self.framer.begin_again();
         }
     }
 
-    // What follows takes `each` as it is: a reference to a reference would be another type, for which all of
+    // What follows takes `step` as it is: a reference to a reference would be another type, for which all of
     // this is compiled again.
 
-    /// Reduces what was kept, and the line that was begun.
-    fn reduce_last_line<Out>(&mut self, each: &mut impl FnMut(Out))
+    /// Reduces every line that `bytes` complete.
+    fn push_bytes(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M>)
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.drain(each);
+        if self.done.is_none()
+            && self.transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>()
+        {
+            self.done = Some(self.framer.state());
+        }
+        if self.is_paused() {
+            self.held.bytes.extend_from_slice(bytes);
+            return self.reduce_held(step);
+        }
+        self.reduce(bytes, step);
+    }
+
+    /// Reduces what was kept, and the line that was begun.
+    fn reduce_last_line(&mut self, step: &mut impl Step<R, S, M>)
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+    {
+        self.drain(step);
         let (framer, mut steps) = self.steps();
-        framer.finish(|line| steps.take(line, each));
+        framer.finish(|line| steps.take(line, step));
     }
 
     /// Reduces what was kept, until the processor pauses.
-    fn reduce_held<Out>(&mut self, each: &mut impl FnMut(Out))
+    fn reduce_held(&mut self, step: &mut impl Step<R, S, M>)
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
     {
         let bytes = mem::take(&mut self.held.bytes);
-        self.reduce(&bytes, each);
+        self.reduce(&bytes, step);
     }
 
     /// Reduces what was kept, without pausing.
-    fn drain<Out>(&mut self, each: &mut impl FnMut(Out))
+    fn drain(&mut self, step: &mut impl Step<R, S, M>)
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
     {
         let limit = self.limit.take();
-        self.reduce_held(each);
+        self.reduce_held(step);
         self.limit = limit;
     }
 
     /// Reduces the lines that are held, and then those that `bytes` complete.
-    fn reduce<Out>(&mut self, bytes: &[u8], each: &mut impl FnMut(Out))
+    fn reduce(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M>)
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
     {
         let slice = if self.limit.is_some() { SLICE } else { usize::MAX };
         let (framer, mut steps) = self.steps();
-        steps.held(each);
+        steps.held(step);
         let mut rest = bytes;
         while !rest.is_empty() && steps.may_go_on() {
             let (next, after) = rest.split_at(rest.len().min(slice));
             steps.begin = framer.state();
-            framer.push(next, |line| steps.take(line, each));
+            framer.push(next, |line| steps.take(line, step));
             rest = after;
         }
         if self.done.is_none() {
@@ -364,7 +372,8 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.drain(&mut each);
+        let step = &mut emitting(&mut each);
+        self.drain(step);
         if self.done.is_some() {
             return LastLine::None;
         }
@@ -379,7 +388,7 @@ impl<R, S, M> Processor<R, S, M> {
             (0, _) => LastLine::None,
             (_, false) => LastLine::Left,
             (_, true) => {
-                self.reduce_last_line(&mut each);
+                self.reduce_last_line(step);
                 LastLine::Taken
             }
         }
@@ -391,8 +400,11 @@ impl<R, S, M> Processor<R, S, M> {
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
         M: Emitter<Located<DomainEvent>, Out>,
     {
-        self.reduce_last_line(&mut each);
-        self.drain(&mut each);
+        {
+            let step = &mut emitting(&mut each);
+            self.reduce_last_line(step);
+            self.drain(step);
+        }
         let framer = self.framer_state();
         let (state, emitter, rest) = self.transducer.finish();
         rest.drain_with(&mut each);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     framer::HEAD,
-    line::{FramerState, Line},
+    line::{FramerState, Line, shift},
     offsets::Offsets,
 };
 use crate::{
@@ -63,6 +63,21 @@ impl<'b> LineRecords<'b> {
         }
         let cursor = RecordCursor::default();
         Self { position, text, offsets, cursor, invalid, too_long, read: 0 }
+    }
+
+    /// The line stands behind `before`.
+    pub(super) fn shift(&mut self, before: Position) {
+        shift(&mut self.position, before);
+    }
+
+    /// The record that is the whole line, if it is an object.
+    pub(super) fn object(&self) -> Option<Located<Record<'b>>> {
+        let Cow::Borrowed(text) = self.text else { return None };
+        if self.too_long.is_some() {
+            return None;
+        }
+        let (at, record) = RecordCursor::object(text)?;
+        Some(Located::new(self.offsets.position(self.position, text, at), record))
     }
 
     /// The same, independent of the line that it was made of.

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, mem, sync::Arc};
 use tracing::debug;
 
 use super::{
-    line::{FramerState, Line},
+    line::{FramerState, Line, shift},
     records::LineRecords,
     snapshot::{Counts, Within},
 };
@@ -27,10 +27,28 @@ pub(super) struct OpenLine<'b> {
 }
 
 impl<'b> OpenLine<'b> {
-    fn new(line: Line<'b>, begin: FramerState, hashes_lines: bool) -> Self {
+    pub(super) fn new(line: Line<'b>, begin: FramerState, hashes_lines: bool) -> Self {
         let digest = (hashes_lines && !line.bytes.is_empty()).then(|| Arc::new(line.digest()));
         let Line { lines, next, .. } = line;
         Self { records: LineRecords::new(line), begin, next, lines, digest }
+    }
+
+    /// The record that is the whole line, if it is an object.
+    pub(super) fn object(&self) -> Option<Located<Record<'b>>> {
+        let record = self.records.object()?;
+        Some(record.with_line_sha256(self.digest.clone()))
+    }
+
+    /// The line stands behind `before`.
+    pub(super) fn shift(&mut self, before: Position) {
+        self.records.shift(before);
+        shift(&mut self.begin.position, before);
+        shift(&mut self.next.position, before);
+    }
+
+    /// The state from which to continue after it.
+    pub(super) fn next(&self) -> FramerState {
+        self.next
     }
 
     /// How far it was reduced; `None` if it was not.
@@ -47,6 +65,36 @@ impl<'b> OpenLine<'b> {
 
 /// How much an emitter has collected, and from how much on the processor pauses.
 pub(super) type Limit<M> = (fn(&M) -> usize, usize);
+
+/// What is done with each record.
+pub(super) trait Step<R, S, M>:
+    FnMut(&mut Transducer<R, S, M>, Located<Record<'_>>)
+{
+}
+
+impl<R, S, M, F: FnMut(&mut Transducer<R, S, M>, Located<Record<'_>>)> Step<R, S, M> for F {}
+
+/// Reduces it, emits its events, and calls `each` with every output.
+pub(super) fn emitting<R, S, M, Out>(each: &mut impl FnMut(Out)) -> impl Step<R, S, M>
+where
+    R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+    M: Emitter<Located<DomainEvent>, Out>,
+{
+    move |transducer: &mut Transducer<R, S, M>, record: Located<Record<'_>>| {
+        transducer.step_with(record, &mut *each);
+    }
+}
+
+/// Reduces it, and calls `each` with every event: the emitter is elsewhere.
+pub(super) fn reducing<R, S, M>(mut each: impl FnMut(Located<DomainEvent>)) -> impl Step<R, S, M>
+where
+    R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+{
+    move |transducer: &mut Transducer<R, S, M>, record: Located<Record<'_>>| {
+        let events = transducer.reduce(|reducer, state| reducer.reduce(state, record));
+        events.drain_with(&mut each);
+    }
+}
 
 /// The parts of a processor that lines are reduced with.
 pub(super) struct Steps<'p, R, S, M> {
@@ -77,13 +125,12 @@ impl<R, S, M> Steps<'_, R, S, M> {
     }
 
     /// Reduces the lines that were kept.
-    pub(super) fn held<Out>(&mut self, each: &mut impl FnMut(Out))
+    pub(super) fn held(&mut self, step: &mut impl Step<R, S, M>)
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
     {
         while let Some(line) = self.held.pop_front() {
-            if let Some(rest) = self.line(line, each) {
+            if let Some(rest) = self.line(line, step) {
                 self.held.push_front(rest);
                 break;
             }
@@ -91,29 +138,49 @@ impl<R, S, M> Steps<'_, R, S, M> {
     }
 
     /// Reduces the next line, or keeps it if lines are kept already.
-    pub(super) fn take<Out>(&mut self, line: Line<'_>, each: &mut impl FnMut(Out))
+    pub(super) fn take(&mut self, line: Line<'_>, step: &mut impl Step<R, S, M>)
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
     {
         let begin = mem::replace(&mut self.begin, line.next);
+        if self.done.is_none() {
+            self.take_open(OpenLine::new(line, begin, self.hashes_lines), step);
+        }
+    }
+
+    /// The same for a line that was opened before its turn.
+    pub(super) fn take_open(&mut self, line: OpenLine<'_>, step: &mut impl Step<R, S, M>)
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+    {
         if self.done.is_some() {
             return;
         }
-        let line = OpenLine::new(line, begin, self.hashes_lines);
-        let rest = if self.held.is_empty() { self.line(line, each) } else { Some(line) };
+        let rest = if self.held.is_empty() { self.line(line, step) } else { Some(line) };
         self.held.extend(rest.map(OpenLine::into_owned));
     }
 
+    /// A line that is one object was reduced.
+    pub(super) fn was_reduced(&mut self, next: FramerState)
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+    {
+        self.begin = next;
+        self.counts.lines += 1;
+        self.counts.records += 1;
+        if self.transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>() {
+            *self.done = Some(next);
+        }
+    }
+
     /// Reduces a line, or as much of it as the limit allows; then returns the rest.
-    fn line<'b, Out>(
+    fn line<'b>(
         &mut self,
         mut line: OpenLine<'b>,
-        each: &mut impl FnMut(Out),
+        step: &mut impl Step<R, S, M>,
     ) -> Option<OpenLine<'b>>
     where
         R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
     {
         if self.done.is_some() {
             return None;
@@ -132,7 +199,7 @@ impl<R, S, M> Steps<'_, R, S, M> {
             }
             self.counts.records += 1;
             self.has_moved = true;
-            self.transducer.step_with(record.with_line_sha256(line.digest.clone()), &mut *each);
+            step(self.transducer, record.with_line_sha256(line.digest.clone()));
         }
         self.counts.lines += line.lines;
         self.counts.blank += u64::from(line.records.is_blank());

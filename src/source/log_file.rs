@@ -156,6 +156,30 @@ impl LogFile {
         Ok(&self.chunk[..length])
     }
 
+    /// What [`read`](Self::read) does, appended to `bytes`: for a reader with a buffer of its own.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read_to(&mut self, bytes: &mut Vec<u8>) -> Result<(), SourceError> {
+        let before = bytes.len();
+        bytes.resize(before + CHUNK, 0);
+        let free = &mut bytes[before..];
+        let read = match &mut self.handle {
+            Handle::Stream(_, kept) if !kept.is_empty() => {
+                bytes.truncate(before);
+                bytes.append(kept);
+                Ok(bytes.len() - before)
+            }
+            Handle::Stream(stream, _) => retried(stream, free),
+            Handle::Regular(regular) => regular.read(self.offset, free),
+        };
+        let length = read.map_err(|error| self.failed(error))?;
+        bytes.truncate(before + length);
+        self.offset += length as u64;
+        self.ahead = self.ahead.max(self.offset);
+        Ok(())
+    }
+
     /// What [`LogFile::read`] does; the bytes are in [`LogFile::chunk`] then.
     pub(super) fn fill_next(&mut self) -> Result<usize, SourceError> {
         let length = match &mut self.handle {

@@ -99,6 +99,13 @@ impl<R, State, M> Transducer<R, State, M> {
         &mut self.emitter
     }
 
+    /// The same reducer and state with another emitter, and the one that it had.
+    #[inline]
+    pub fn replace_emitter<N>(self, emitter: N) -> (Transducer<R, State, N>, M) {
+        let Self { reducer, state, emitter: before } = self;
+        (Transducer { reducer, state, emitter }, before)
+    }
+
     /// Takes the transducer apart without finishing. No state is left if it
     /// [is poisoned](Self::is_poisoned).
     #[inline]
@@ -148,6 +155,33 @@ impl<R, State, M> Transducer<R, State, M> {
         self.advance(input, |out| out.drain_with(&mut each));
     }
 
+    /// The first half of a step: `f` is given the reducer and the state, and the events that it returns are the
+    /// caller's to emit, where the emitter is elsewhere.
+    ///
+    /// ```
+    /// use foldline::transduce::{Batch, Reducer, Transducer, reduce_fn};
+    ///
+    /// let count = reduce_fn(|| 0, |n: u32, _line: &str| (n + 1, Batch::one(n)));
+    /// let mut shell = Transducer::new(count, ());
+    /// assert_eq!(shell.reduce(|count, n| count.reduce(n, "a")).as_slice(), [0]);
+    /// assert_eq!(shell.state(), &1);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the transducer [is poisoned](Self::is_poisoned), or if `f` panics.
+    #[inline]
+    #[track_caller]
+    pub fn reduce<Event>(
+        &mut self,
+        f: impl FnOnce(&R, State) -> (State, Batch<Event>),
+    ) -> Batch<Event> {
+        let state = self.take_state();
+        let (state, events) = f(&self.reducer, state);
+        self.state = Some(state);
+        events
+    }
+
     /// A step without an input: `f` is given the reducer and the state, and the events that it returns
     /// are emitted. For methods of a reducer other than [`reduce`](Reducer::reduce), such as
     /// [`Keyed::close`](super::Keyed::close).
@@ -175,11 +209,8 @@ impl<R, State, M> Transducer<R, State, M> {
     where
         M: Emitter<Event, Out>,
     {
-        let state = self.take_state();
-        let (state, events) = f(&self.reducer, state);
-        self.state = Some(state);
         let mut all = Batch::EMPTY;
-        for event in &events {
+        for event in &self.reduce(f) {
             all.append(self.emitter.emit(event));
         }
         all

@@ -30,6 +30,11 @@ impl RecordCursor {
         }
     }
 
+    /// The record that is the whole line, if it is an object, and where it begins.
+    pub(crate) fn object(line: &str) -> Option<(usize, Record<'_>)> {
+        Some((start(line), Record::Object(Object::parse(line).ok()?)))
+    }
+
     /// The next record of the same line, and where it begins.
     pub(crate) fn next<'a>(&mut self, line: &'a str) -> Option<(usize, Record<'a>)> {
         if matches!(self, Self::Begin) {

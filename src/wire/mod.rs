@@ -1,5 +1,6 @@
 //! What all wire formats have in common: lines that are mostly JSON objects, read without copying.
 
+mod ahead;
 pub(crate) mod cursor;
 pub(crate) mod object;
 mod record;
@@ -7,6 +8,7 @@ mod split;
 pub mod value;
 
 pub use self::{
+    ahead::ParseAhead,
     object::{Fields, MAX_FIELDS, Object},
     record::{Irregular, Record, TooLong},
 };

@@ -10,14 +10,16 @@ use std::{
     fs::File,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
+    thread,
 };
 
 use foldline::{
     files::owner_only,
     processor::Finished,
-    source::{Follow, Step, Until, rotated_files},
+    source::{Follow, LogFile, Step, Until, rotated_files},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tracing::level_filters::LevelFilter;
 
 pub(super) use self::args::ReplayArgs;
 use self::{
@@ -37,6 +39,9 @@ use crate::{
 
 /// The size in bytes from which a progress bar is shown.
 const LONG_INPUT: u64 = 32 << 20;
+
+/// The size in bytes from which a log is read on two threads.
+const WORTH_TWO_THREADS: u64 = 1 << 20;
 
 pub(super) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
     let chosen = Chosen::new(program, args)?;
@@ -58,16 +63,25 @@ fn plain(
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
     let progress = progress(&log);
     let mut sinks = Sinks::default();
-    sinks.add_aside(chosen.main, chosen.options, main_writer(args)?);
+    sinks.add(chosen.main, chosen.options, main_writer(args)?);
     for (kind, file) in &chosen.further {
         let writer: Writer = match file {
             Some(path) => Box::new(create(path)?),
             None => Box::new(io::stderr()),
         };
-        sinks.add_aside(kind, chosen.options, writer);
+        sinks.add(kind, chosen.options, writer);
     }
     let fan = (Malformed::default(), Paced::new(args.speed, sinks));
-    let mut processor = pipeline::begin(executor, fan, args.max_line, log.span());
+    let mut processor = pipeline::begin(executor.clone(), fan, args.max_line, log.span());
+    let flush = |fan: &mut Fan| {
+        let sinks = fan.1.sinks_mut();
+        sinks.flush();
+        main_failure(sinks, chosen)
+    };
+    if let Some(file) = for_two_threads(&mut log, args) {
+        let read = |bytes| progress.inc(bytes as u64);
+        processor = pipeline::relay(processor, &executor, file, read, nothing, flush)?;
+    }
     while !processor.is_done() {
         match log.step()? {
             Step::Bytes(bytes) => {
@@ -75,9 +89,7 @@ fn plain(
                 let span = pipeline::span(&processor);
                 span.in_scope(|| processor.push(bytes, nothing));
                 // Show what was read before waiting for more.
-                let sinks = pipeline::emitter_mut(&mut processor).1.sinks_mut();
-                sinks.flush();
-                main_failure(sinks, chosen)?;
+                flush(pipeline::emitter_mut(&mut processor))?;
             }
             Step::Notice(notice) => Log::report(&args.file, &notice),
             Step::NextFile(notice) => {
@@ -91,6 +103,17 @@ fn plain(
     progress.finish_and_clear();
     let Finished { counts, emitter, .. } = processor.finish(nothing);
     conclude(emitter.into_inner().into_inner(), counts, args, chosen)
+}
+
+/// The log, if two threads are of use. They are not where it is short, or is read with pauses. Where the lines of
+/// `tracing` are wanted, those of the reducer belong to the session of the event before, which has to be emitted.
+fn for_two_threads<'l>(log: &'l mut Log, args: &ReplayArgs) -> Option<&'l mut LogFile> {
+    let Log::Once(file) = log else { return None };
+    let length = file.length().ok().flatten();
+    let is_long = length.is_none_or(|length| length >= WORTH_TWO_THREADS);
+    let is_slowed = args.speed.0.is_some() || LevelFilter::current() >= LevelFilter::INFO;
+    let has_two = thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+    (is_long && !is_slowed && has_two).then_some(file)
 }
 
 /// The end of the log: writes the rest, and returns the exit code.

@@ -21,44 +21,33 @@ pub(super) struct Kind {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) resumable: bool,
-    pub(super) is_slow: bool,
     pub(super) make: fn(SinkOptions, Writer) -> Box<dyn Sink>,
 }
 
 pub(super) const KINDS: [Kind; 5] = [
-    Kind {
-        name: "transcript",
-        about: "For people",
-        resumable: false,
-        is_slow: true,
-        make: transcript,
-    },
+    Kind { name: "transcript", about: "For people", resumable: false, make: transcript },
     Kind {
         name: "patches",
         about: "One JSON Patch a line, with its number and the position of its cause",
         resumable: true,
-        is_slow: false,
         make: patches,
     },
     Kind {
         name: "events",
         about: "One domain event a line, with its position",
         resumable: true,
-        is_slow: false,
         make: events,
     },
     Kind {
         name: "conversation",
         about: "The conversation as one JSON document",
         resumable: false,
-        is_slow: false,
         make: conversation,
     },
     Kind {
         name: "metrics",
         about: "Counters in the text format of Prometheus, at the end",
         resumable: false,
-        is_slow: false,
         make: metrics,
     },
 ];

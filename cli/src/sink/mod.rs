@@ -1,6 +1,5 @@
 //! [`Sink`]: a consumer that the program runs; [`SinkKinds`]: the consumers by name.
 
-mod aside;
 mod builtin;
 mod consumer;
 mod running;
@@ -11,7 +10,6 @@ use std::{
     io::{self, Write},
     path::PathBuf,
     sync::Arc,
-    thread,
 };
 
 use foldline::{
@@ -22,8 +20,8 @@ use foldline::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
+use self::consumer::Consumer;
 pub(crate) use self::running::{Gathered, Sinks};
-use self::{aside::Aside, consumer::Consumer};
 use crate::{distinct::DistinctFiles, error::Error};
 
 /// Where a sink writes.
@@ -62,23 +60,12 @@ pub(crate) struct SinkKind {
     pub(crate) about: &'static str,
     /// Whether it can be resumed from a stored memory.
     pub(crate) resumable: bool,
-    /// Whether it takes so long that a thread of its own pays.
-    is_slow: bool,
     make: Arc<Make>,
 }
 
 impl SinkKind {
     pub(crate) fn make(&self, options: SinkOptions, writer: Writer) -> Box<dyn Sink> {
         (self.make)(options, writer)
-    }
-
-    /// The same on a thread of its own, where that pays.
-    fn make_aside(&self, options: SinkOptions, writer: Writer) -> io::Result<Box<dyn Sink>> {
-        let sink = self.make(options, writer);
-        if self.is_slow && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
-            return Ok(Box::new(Aside::new(sink)?));
-        }
-        Ok(sink)
     }
 }
 
@@ -89,11 +76,10 @@ pub(crate) struct SinkKinds(Vec<SinkKind>);
 impl SinkKinds {
     /// The built-in consumers; the first one is the default.
     pub(crate) fn builtin() -> Self {
-        let kind = |builtin::Kind { name, about, resumable, is_slow, make }| SinkKind {
+        let kind = |builtin::Kind { name, about, resumable, make }| SinkKind {
             name,
             about,
             resumable,
-            is_slow,
             make: Arc::new(make),
         };
         Self(builtin::KINDS.into_iter().map(kind).collect())
@@ -116,7 +102,6 @@ impl SinkKinds {
             name,
             about: "A consumer that was added to the program",
             resumable: true,
-            is_slow: false,
             make: Arc::new(move |_, writer| Box::new(Consumer::new(make(), writer))),
         });
         self

@@ -58,12 +58,7 @@ pub(crate) type Gathered = Vec<(&'static str, Spool)>;
 impl Sinks {
     /// Adds a sink that writes to `writer`.
     pub(crate) fn add(&mut self, kind: &SinkKind, options: SinkOptions, writer: Writer) {
-        self.running.push(Running::new(kind.name, || Ok(kind.make(options, writer)), None));
-    }
-
-    /// Adds a sink that writes to `writer`, and has no memory that is asked for: it may run on a thread of its own.
-    pub(crate) fn add_aside(&mut self, kind: &SinkKind, options: SinkOptions, writer: Writer) {
-        self.running.push(Running::new(kind.name, || kind.make_aside(options, writer), None));
+        self.running.push(Running::new(kind.name, || kind.make(options, writer), None));
     }
 
     /// Adds a sink whose lines are collected until they are cut: in memory or, if there are many, in a file in
@@ -71,7 +66,7 @@ impl Sinks {
     pub(crate) fn gather(&mut self, kind: &SinkKind, options: SinkOptions, folder: Option<&Path>) {
         let spool = SharedSpool::new(folder);
         let writer = Box::new(spool.clone());
-        self.running.push(Running::new(kind.name, || Ok(kind.make(options, writer)), Some(spool)));
+        self.running.push(Running::new(kind.name, || kind.make(options, writer), Some(spool)));
     }
 
     /// Flushes all sinks.
@@ -119,10 +114,10 @@ fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 impl Running {
     fn new(
         name: &'static str,
-        make: impl FnOnce() -> io::Result<Box<dyn Sink>>,
+        make: impl FnOnce() -> Box<dyn Sink>,
         gathered: Option<SharedSpool>,
     ) -> Self {
-        let (sink, failure) = match caught(make) {
+        let (sink, failure) = match caught(|| Ok(make())) {
             Ok(sink) => (Some(guard(sink)), None),
             Err(error) => (None, Some(error)),
         };

@@ -1,0 +1,115 @@
+//! [`Ahead`]: the lines of a chunk, parsed before its turn.
+
+use memchr::memchr_iter;
+
+use super::{
+    Processor,
+    encoding::Encoding,
+    joiner::is_open_ended,
+    line::{FramerState, Line, shift},
+    steps::{OpenLine, reducing},
+};
+use crate::{
+    conversation::{DomainEvent, Located, Position},
+    transduce::Reducer,
+    wire::{ParseAhead, Record},
+};
+
+/// The most lines of a chunk that are parsed: a parsed record takes many times the memory of a short line.
+const LINES: usize = 1 << 11;
+
+/// The lines of a chunk of a log, as far as they can be parsed without knowing what stands before. Positions are
+/// counted from the beginning of the chunk.
+#[derive(Debug)]
+pub(super) struct Ahead<'b, In> {
+    bytes: &'b [u8],
+    lines: Vec<AheadLine<'b, In>>,
+    /// What follows them.
+    rest: &'b [u8],
+}
+
+#[derive(Debug)]
+enum AheadLine<'b, In> {
+    /// It is one object.
+    Object { record: Located<In>, next: FramerState },
+    /// It is anything else.
+    Other(OpenLine<'b>),
+}
+
+impl<'b, In> Ahead<'b, In> {
+    /// Splits a chunk that begins with a line, and parses the records.
+    pub(super) fn of<A>(ahead: &'b A, bytes: &'b [u8], max_line: usize, hashes_lines: bool) -> Self
+    where
+        A: ParseAhead<Parsed<'b> = In>,
+    {
+        let at = |line, offset: usize| FramerState {
+            position: Position { line, offset: offset as u64 },
+            encoding: Encoding::Utf8,
+            unended: false,
+        };
+        let (mut lines, mut begin, mut start) = (Vec::new(), at(0, 0), 0);
+        for (number, end) in (1..).zip(memchr_iter(b'\n', bytes).take(LINES)) {
+            let line = &bytes[start..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            // The framer may have to join what follows.
+            if end - start > max_line || is_open_ended(line) {
+                break;
+            }
+            let (position, next) = (begin.position, at(number, end + 1));
+            let line = Line { position, bytes: line, skipped: 0, sha256: None, lines: 1, next };
+            let line = OpenLine::new(line, begin, hashes_lines);
+            lines.push(match line.object() {
+                Some(Located { position, line_sha256, session, item }) => {
+                    let item = ahead.parse_ahead(item);
+                    let record = Located { position, line_sha256, session, item };
+                    AheadLine::Object { record, next }
+                }
+                None => AheadLine::Other(line),
+            });
+            (begin, start) = (next, end + 1);
+        }
+        Self { bytes, lines, rest: &bytes[start..] }
+    }
+}
+
+impl<R, S, M> Processor<R, S, M> {
+    /// Reduces the lines of a chunk, as [`push`](Self::push) would: `ahead` reduces what it has parsed.
+    pub(super) fn push_ahead<In>(
+        &mut self,
+        ahead: &impl Reducer<Located<In>, S, Located<DomainEvent>>,
+        chunk: Ahead<'_, In>,
+        mut each: impl FnMut(Located<DomainEvent>),
+    ) where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+    {
+        let Ahead { bytes, lines, rest } = chunk;
+        let is_plain = self.framer.is_between_lines() && !self.is_paused();
+        // Where it is not, it was parsed in vain.
+        if !is_plain || self.done.is_some() || self.within.is_some() || self.limit.is_some() {
+            return self.push_bytes(bytes, &mut reducing(&mut each));
+        }
+        let before = self.framer.position();
+        let (framer, mut steps) = self.steps();
+        for line in lines {
+            match line {
+                AheadLine::Object { mut record, mut next } => {
+                    shift(&mut record.position, before);
+                    shift(&mut next.position, before);
+                    framer.pass(next);
+                    let events = steps.transducer.reduce(|_, state| ahead.reduce(state, record));
+                    events.drain_with(&mut each);
+                    steps.was_reduced(next);
+                }
+                AheadLine::Other(mut line) => {
+                    line.shift(before);
+                    framer.pass(line.next());
+                    steps.take_open(line, &mut reducing(&mut each));
+                }
+            }
+            if steps.done.is_some() {
+                return;
+            }
+        }
+        self.push_bytes(rest, &mut reducing(&mut each));
+    }
+}

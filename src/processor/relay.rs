@@ -1,0 +1,165 @@
+//! [`Processor::relay`]: one log on two threads.
+
+use std::{panic, sync::Mutex, thread};
+
+use memchr::memrchr;
+
+use super::{
+    Processor,
+    ahead::Ahead,
+    steps::Limit,
+    turns::{Turns, lock},
+};
+use crate::{
+    conversation::{DomainEvent, Located},
+    transduce::{Emitter, Reducer},
+    wire::{ParseAhead, Record},
+};
+
+/// How much the events of a chunk may take in memory, in bytes, before they are emitted.
+const EVENTS: usize = 4 << 20;
+
+impl<R, S, M> Processor<R, S, M> {
+    /// Reduces and emits all that `read` gives, on this thread and a second one: what [`push`](Self::push) does,
+    /// in the same order and in less time. `read` appends the next bytes to a buffer, nothing at the end. `after`
+    /// is called when the events of such a chunk were emitted. `ahead` is the reducer for records that were parsed
+    /// before their turn, as [`DynExecutor::preparsed`](crate::executors::DynExecutor::preparsed).
+    ///
+    /// A chunk stays on one thread, and what is passed on is the turn: the threads take turns in reading bytes, in
+    /// reducing and in emitting, and split lines and parse records whenever they like. So the cores exchange the
+    /// state and little else; to exchange records or events costs more than it gains.
+    ///
+    /// It does not [pause](Self::pausing_at), and ends early if the reducer [is done](Self::is_done).
+    ///
+    /// # Errors
+    /// What `read` or `after` fails with. What was read before `read` failed is emitted.
+    ///
+    /// # Panics
+    /// If a reducer, the emitter or a closure panics.
+    pub fn relay<A, Out, E>(
+        self,
+        ahead: &A,
+        read: impl FnMut(&mut Vec<u8>) -> Result<(), E> + Send,
+        mut each: impl FnMut(Out) + Send,
+        mut after: impl FnMut(&mut M) -> Result<(), E> + Send,
+    ) -> Result<Self, E>
+    where
+        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>> + Send,
+        A: ParseAhead + for<'a> Reducer<Located<A::Parsed<'a>>, S, Located<DomainEvent>>,
+        S: Send,
+        M: Emitter<Located<DomainEvent>, Out> + Send,
+        E: Send,
+    {
+        let (limit, hashes_lines) = (self.limit, self.hashes_lines);
+        let max_line = self.framer.max_line();
+        let (reduces, mut emitter) = self.replace_emitter((), None);
+        let source = Mutex::new(Source { read, chunks: 0, carried: Vec::new(), has_ended: false });
+        let reduces = Turns::new(reduces);
+        let mut has_failed = false;
+        let emits = Turns::new(|events: &mut Vec<Located<DomainEvent>>| {
+            for event in events.drain(..).filter(|_| !has_failed) {
+                emitter.emit(&event).drain_with(&mut each);
+            }
+            let emitted = if has_failed { Ok(()) } else { after(&mut emitter) };
+            has_failed |= emitted.is_err();
+            emitted
+        });
+        // Emitting first: who has the turn in reducing may wait for that.
+        let stop = || {
+            emits.stop();
+            reduces.stop();
+            lock(&source).has_ended = true;
+        };
+        let work = || {
+            let (mut chunk, mut events, mut failed) = (Vec::new(), Vec::new(), None);
+            loop {
+                let Some(number) = lock(&source).next(&mut chunk)? else { return Ok(()) };
+                let lines = Ahead::of(ahead, &chunk, max_line, hashes_lines);
+                let is_done = reduces.take(number, |processor| {
+                    let mut size = 0;
+                    processor.push_ahead(ahead, lines, |event| {
+                        size += event.item.size();
+                        events.push(event);
+                        if size >= EVENTS {
+                            size = 0;
+                            let emitted = emits.keep(number, |emit| emit(&mut events));
+                            failed = failed.take().or(emitted.and_then(Result::err));
+                        }
+                    });
+                    processor.is_done()
+                });
+                if is_done == Some(true) {
+                    lock(&source).has_ended = true;
+                }
+                let emitted = emits.take(number, |emit| emit(&mut events));
+                if let Some(error) = failed.take().or(emitted.and_then(Result::err)) {
+                    stop();
+                    return Err(error);
+                }
+            }
+        };
+        // Nobody waits for the turn of one that panicked.
+        let work = || {
+            panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+                stop();
+                panic::resume_unwind(panic)
+            })
+        };
+        thread::scope(|scope| {
+            // Where there is no second thread, this one takes all turns.
+            let other = thread::Builder::new().name("relay".to_owned()).spawn_scoped(scope, work);
+            let own = work();
+            match other.map(thread::ScopedJoinHandle::join) {
+                Ok(Err(panic)) => panic::resume_unwind(panic),
+                Ok(Ok(other)) => own.and(other),
+                Err(_) => own,
+            }
+        })?;
+        Ok(reduces.into_inner().replace_emitter(emitter, limit).0)
+    }
+
+    fn replace_emitter<N>(self, emitter: N, limit: Option<Limit<N>>) -> (Processor<R, S, N>, M) {
+        let Self { framer, transducer, counts, hashes_lines, done, limit: _, held, within } = self;
+        let (transducer, before) = transducer.replace_emitter(emitter);
+        let next =
+            Processor { framer, transducer, counts, hashes_lines, done, limit, held, within };
+        (next, before)
+    }
+}
+
+/// The bytes of a log, in chunks that end with a line where that is possible.
+struct Source<F> {
+    read: F,
+    chunks: u64,
+    /// The beginning of the next chunk.
+    carried: Vec<u8>,
+    has_ended: bool,
+}
+
+impl<E, F: FnMut(&mut Vec<u8>) -> Result<(), E>> Source<F> {
+    /// Replaces `chunk` by the next one, and returns its number.
+    fn next(&mut self, chunk: &mut Vec<u8>) -> Result<Option<u64>, E> {
+        chunk.clear();
+        if self.has_ended {
+            return Ok(None);
+        }
+        chunk.append(&mut self.carried);
+        let carried = chunk.len();
+        // After an error, nobody goes on reading.
+        self.has_ended = true;
+        (self.read)(chunk)?;
+        self.has_ended = chunk.len() == carried;
+        let read = chunk.get(carried..).unwrap_or_default();
+        if let Some(end) = memrchr(b'\n', read) {
+            self.carried.extend(chunk.drain(carried + end + 1..));
+        }
+        if chunk.is_empty() {
+            return Ok(None);
+        }
+        self.chunks += 1;
+        Ok(Some(self.chunks - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests;
