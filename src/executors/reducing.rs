@@ -108,7 +108,6 @@ impl<L> ParsedRecord<'_, L> {
 
 impl<E: Executor> Reducing<E> {
     /// The first half of reducing a record, which does not depend on the state.
-    #[inline]
     pub(super) fn parsed<'a>(&self, record: Record<'a>) -> ParsedRecord<'a, E::Line<'a>> {
         let mut object = match record {
             Record::Object(object) => object,
@@ -129,7 +128,6 @@ impl<E: Executor> Reducing<E> {
     }
 
     /// The second half.
-    #[inline]
     pub(super) fn reduce_parsed(
         &self,
         state: &mut State<E>,
