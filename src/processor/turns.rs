@@ -9,7 +9,7 @@ use std::{
 };
 
 /// How often a thread looks whether it is its turn, before it sleeps: to wake it takes longer than most turns.
-const LOOKS: usize = 2000;
+const LOOKS: usize = 200;
 
 /// The number of the next turn once there is none any more.
 const STOPPED: u64 = u64::MAX;
