@@ -67,7 +67,7 @@
 //! exchange neither lines nor events. Each takes the next 256 KiB through all stages: it reads and splits them, parses
 //! the records, reduces them, and emits the events. Only reading, reducing and emitting need their turn, and what a
 //! turn passes on is the state. An executor has the two halves apart
-//! ([`DynExecutor::preparsed`](crate::executors::DynExecutor::preparsed)): what a record says is found out before its
+//! ([`Preparsed`](crate::executors::Preparsed)): what a record says is found out before its
 //! turn, and what it means in it.
 //!
 //! Beside one thread, that takes 0.6 of the time and 1.2 times the processors' for patches, and 0.7 to 0.9 of the time

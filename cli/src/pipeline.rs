@@ -4,7 +4,7 @@
 use foldline::{
     conversation::{DomainEvent, Json, Located, Locating, LocatingState, locating},
     emitters::{interleaved::Interleaved, traced::Traced},
-    executors::{AnyState, DynExecutor, Sessions, SessionsState},
+    executors::{AnyState, DynExecutor, Preparsed, Sessions, SessionsState},
     processor::{LineFramer, Processor, Snapshot, SnapshotError},
     source::LogFile,
     transduce::{Emitter, Resume, Transducer},
@@ -52,7 +52,7 @@ pub(crate) fn relay<M, Out>(
 where
     M: Emitter<Located<DomainEvent>, Out> + Send,
 {
-    let ahead = Sessions::new(locating(executor.preparsed()));
+    let ahead = Sessions::new(locating(Preparsed::new(executor.clone())));
     processor.relay(
         &ahead,
         |bytes| {

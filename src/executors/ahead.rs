@@ -1,11 +1,11 @@
 //! [`Preparsed`]: an executor whose records are parsed before their turn.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 use super::{
-    erased::{AnyState, DynExecutor, foreign_state},
-    executor::Executor,
-    reducing::{ParsedRecord, Reducing},
+    any_record::AnyRecord,
+    any_state::AnyState,
+    erased::DynExecutor,
     sessions::NamesSession,
     wire::{ParseAhead, Record},
 };
@@ -14,58 +14,17 @@ use crate::{
     transduce::{Batch, Reducer},
 };
 
-/// A record that any executor has parsed.
-pub struct AnyRecord<'a>(Box<dyn ReduceParsed + 'a>);
-
-impl<'a> AnyRecord<'a> {
-    pub(super) fn new<E: Executor>(
-        reducing: &'a Reducing<E>,
-        record: ParsedRecord<'a, E::Line<'a>>,
-    ) -> Self {
-        Self(Box::new(OwnRecord { reducing, record }))
-    }
-}
-
-impl fmt::Debug for AnyRecord<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnyRecord").field("session", &self.0.session()).finish_non_exhaustive()
-    }
-}
-
-/// A record whose type is known only to its executor.
-trait ReduceParsed {
-    fn session(&self) -> Option<&str>;
-    /// `None` if the state belongs to another executor.
-    fn reduce(self: Box<Self>, state: &mut AnyState) -> Option<Batch<DomainEvent>>;
-}
-
-struct OwnRecord<'a, E: Executor> {
-    reducing: &'a Reducing<E>,
-    record: ParsedRecord<'a, E::Line<'a>>,
-}
-
-impl<E: Executor> ReduceParsed for OwnRecord<'_, E> {
-    fn session(&self) -> Option<&str> {
-        self.record.session()
-    }
-
-    fn reduce(self: Box<Self>, state: &mut AnyState) -> Option<Batch<DomainEvent>> {
-        let state = state.downcast_mut()?;
-        Some(self.reducing.reduce_parsed(state, self.record))
-    }
-}
-
 /// A [`DynExecutor`] in two halves: it parses records before their turn, and reduces them later. State and events
 /// are the same.
 ///
 /// ```
 /// use foldline::{
-///     executors::{DynExecutor, droid::Droid, wire::{ParseAhead, Record}},
+///     executors::{DynExecutor, Preparsed, droid::Droid, wire::{ParseAhead, Record}},
 ///     transduce::Reducer,
 /// };
 ///
 /// let (executor, mut events) = (DynExecutor::new(Droid), Vec::new());
-/// let ahead = executor.preparsed();
+/// let ahead = Preparsed::new(executor.clone());
 /// let line = r#"{"type":"message","role":"user","text":"hi"}"#;
 /// Record::read(line, |_, record| {
 ///     let record = ahead.parse_ahead(record); // also on another thread
@@ -77,7 +36,8 @@ impl<E: Executor> ReduceParsed for OwnRecord<'_, E> {
 pub struct Preparsed(DynExecutor);
 
 impl Preparsed {
-    pub(super) const fn new(executor: DynExecutor) -> Self {
+    /// This executor, in two halves.
+    pub const fn new(executor: DynExecutor) -> Self {
         Self(executor)
     }
 }
@@ -92,7 +52,7 @@ impl ParseAhead for Preparsed {
 
 impl NamesSession<AnyRecord<'_>> for Preparsed {
     fn session_of<'r>(&self, record: &'r AnyRecord<'_>) -> Option<Cow<'r, str>> {
-        record.0.session().map(Cow::Borrowed)
+        record.session().map(Cow::Borrowed)
     }
 }
 
@@ -102,8 +62,8 @@ impl<'a> Reducer<AnyRecord<'a>, AnyState, DomainEvent> for Preparsed {
     }
 
     fn reduce(&self, mut state: AnyState, record: AnyRecord<'a>) -> (AnyState, Batch<DomainEvent>) {
-        let events = record.0.reduce(&mut state);
-        (state, events.unwrap_or_else(|| Batch::from(foreign_state())))
+        let events = record.reduce(&mut state);
+        (state, events)
     }
 
     fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {

@@ -1,96 +1,24 @@
 //! [`DynExecutor`]: any executor, chosen at run time.
 
 use std::{
-    any::{Any, TypeId},
     borrow::Cow,
     fmt::{self, Debug},
     sync::Arc,
 };
 
-use serde::{Serialize, Serializer, de::DeserializeOwned};
-
 use super::{
-    ahead::{AnyRecord, Preparsed},
+    any_record::AnyRecord,
+    any_state::{AnyState, foreign_state},
     evidence::Evidence,
     executor::{Executor, Header, Parsed},
     format::Format,
-    reducing::{Reducing, SessionState, State},
-    sessions::StateSize,
+    reducing::{Reducing, State},
     wire::{Object, Record},
 };
 use crate::{
-    conversation::{DomainEvent, Json, WarningKind, tool_calls::CallResult},
-    json,
+    conversation::DomainEvent,
     transduce::{Batch, Reducer},
 };
-
-/// A state whose type is known only to its executor.
-trait StoredState: Any + Send + Debug {
-    fn to_json(&self) -> Result<Json, json::Error>;
-    fn clone_box(&self) -> Box<dyn StoredState>;
-    fn is_same(&self, other: &dyn StoredState) -> bool;
-    fn size(&self) -> usize;
-}
-
-impl<R, M> StoredState for SessionState<R, M>
-where
-    R: CallResult + Clone + Debug + PartialEq + Serialize + Send + 'static,
-    M: Clone + Debug + PartialEq + Serialize + Send + 'static,
-{
-    fn to_json(&self) -> Result<Json, json::Error> {
-        Json::of(self)
-    }
-
-    fn clone_box(&self) -> Box<dyn StoredState> {
-        Box::new(self.clone())
-    }
-
-    fn is_same(&self, other: &dyn StoredState) -> bool {
-        let other: &dyn Any = other;
-        other.downcast_ref::<Self>().is_some_and(|other| other == self)
-    }
-
-    fn size(&self) -> usize {
-        StateSize::size(self)
-    }
-}
-
-/// The state of a [`DynExecutor`]. Stored as what the executor's own state is stored as; whoever
-/// stores it stores the format's name beside it, and has it read by the executor of that name.
-#[derive(Debug)]
-pub struct AnyState(Box<dyn StoredState>);
-
-impl AnyState {
-    /// The state itself, if it is of this type.
-    pub(super) fn downcast_mut<S: 'static>(&mut self) -> Option<&mut S> {
-        let any: &mut dyn Any = &mut *self.0;
-        any.downcast_mut()
-    }
-}
-
-impl Clone for AnyState {
-    fn clone(&self) -> Self {
-        Self(self.0.clone_box())
-    }
-}
-
-impl PartialEq for AnyState {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.is_same(&*other.0)
-    }
-}
-
-impl Serialize for AnyState {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.to_json().map_err(serde::ser::Error::custom)?.serialize(serializer)
-    }
-}
-
-impl StateSize for AnyState {
-    fn size(&self) -> usize {
-        self.0.size()
-    }
-}
 
 /// An executor's object-safe face.
 trait AnyExecutor: Send + Sync {
@@ -105,18 +33,6 @@ trait AnyExecutor: Send + Sync {
     fn owns(&self, state: &AnyState) -> bool;
     fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>);
     fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>);
-}
-
-impl<E: Executor> Reducing<E> {
-    /// The executor's own state, if it is one.
-    fn own(state: AnyState) -> Result<Box<State<E>>, AnyState> {
-        let any: &dyn Any = &*state.0;
-        if any.type_id() != TypeId::of::<State<E>>() {
-            return Err(state);
-        }
-        let any: Box<dyn Any> = state.0;
-        any.downcast().map_err(|_| AnyState(Box::new(State::<E>::default())))
-    }
 }
 
 impl<E: Executor> AnyExecutor for Reducing<E> {
@@ -150,47 +66,36 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
     }
 
     fn init(&self) -> AnyState {
-        AnyState(Reducer::init(self))
+        AnyState::new(Reducer::init(self))
     }
 
     fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
-        Ok(AnyState(Box::new(read::<State<E>>(json)?)))
+        serde_json::from_str::<State<E>>(json).map(|state| AnyState::new(Box::new(state)))
     }
 
     fn owns(&self, state: &AnyState) -> bool {
-        let any: &dyn Any = &*state.0;
-        any.is::<State<E>>()
+        state.is::<State<E>>()
     }
 
     fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>) {
-        match Self::own(state) {
+        match state.downcast::<State<E>>() {
             Ok(state) => {
                 let (state, events) = Reducer::reduce(self, state, record);
-                (AnyState(state), events)
+                (AnyState::new(state), events)
             }
             Err(state) => (state, Batch::from(foreign_state())),
         }
     }
 
     fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
-        match Self::own(state) {
+        match state.downcast::<State<E>>() {
             Ok(state) => {
                 let (state, events) = Reducer::finish(self, state);
-                (AnyState(state), events)
+                (AnyState::new(state), events)
             }
             Err(state) => (state, Batch::from(foreign_state())),
         }
     }
-}
-
-fn read<S: DeserializeOwned>(json: &str) -> serde_json::Result<S> {
-    serde_json::from_str(json)
-}
-
-/// A reducer does not panic, and a state of another executor has no meaning to this one.
-pub(super) fn foreign_state() -> DomainEvent {
-    let message = "the state belongs to another executor, so the record was not read";
-    DomainEvent::warning(WarningKind::ForeignRecord, message)
 }
 
 /// Any [`Executor`], behind a pointer: a [`Reducer`] over [`Record`]s whose state is an [`AnyState`].
@@ -234,11 +139,6 @@ impl DynExecutor {
     /// What its format is called.
     pub fn format(&self) -> &'static Format {
         self.0.format()
-    }
-
-    /// A reducer of the same states, which parses records before their turn.
-    pub fn preparsed(&self) -> Preparsed {
-        Preparsed::new(self.clone())
     }
 
     /// Parses a record: the half of reducing it that does not depend on the state.

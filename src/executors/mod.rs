@@ -9,6 +9,8 @@ pub mod acp;
 pub mod action;
 mod ahead;
 pub mod amp;
+mod any_record;
+mod any_state;
 pub mod aside;
 pub mod claude;
 pub mod codex;
@@ -40,9 +42,11 @@ pub use crate::wire;
 
 pub use self::{
     action::MappedCall,
-    ahead::{AnyRecord, Preparsed},
+    ahead::Preparsed,
+    any_record::AnyRecord,
+    any_state::AnyState,
     context::{Context, Extra, Meta},
-    erased::{AnyState, DynExecutor},
+    erased::DynExecutor,
     evidence::{Evidence, Judge},
     executor::{Executor, Header, Parsed},
     format::Format,

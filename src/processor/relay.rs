@@ -23,7 +23,7 @@ impl<R, S, M> Processor<R, S, M> {
     /// Reduces and emits all that `read` gives, on this thread and a second one: what [`push`](Self::push) does,
     /// in the same order and in less time. `read` appends the next bytes to a buffer, nothing at the end. `after`
     /// is called when the events of such a chunk were emitted. `ahead` is the reducer for records that were parsed
-    /// before their turn, as [`DynExecutor::preparsed`](crate::executors::DynExecutor::preparsed).
+    /// before their turn, as [`Preparsed`](crate::executors::Preparsed).
     ///
     /// A chunk stays on one thread, and what is passed on is the turn: the threads take turns in reading bytes, in
     /// reducing and in emitting, and split lines and parse records whenever they like. So the cores exchange the

@@ -14,8 +14,9 @@ use tracing::{Span, debug, warn};
 
 use super::{
     LogFile, Notice, SourceError, Step, Until,
-    log_file::{Number, number, span},
+    log_file::span,
     rotated,
+    status::{Number, number},
     watch::Watch,
 };
 use crate::ledger::{Extent, Identity};

@@ -3,25 +3,21 @@
 use std::{
     fmt,
     fs::{File, Metadata, OpenOptions},
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, Read},
     path::{Path, PathBuf},
-    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use sha2::{Digest as _, Sha256};
 use tracing::{Span, debug, field::Empty, info_span};
 
-use super::SourceError;
+use super::{
+    SourceError,
+    regular::{CHUNK, Regular, retried},
+    status::status,
+};
 use crate::{
-    conversation::{Digest, Timestamp},
+    conversation::Digest,
     ledger::{Extent, Identity},
 };
-
-/// How many bytes are read at once.
-const CHUNK: usize = 256 << 10;
-
-/// How long ago a change must be so that no later one can bear the same time, on any usual file system.
-const SETTLED: Duration = Duration::from_secs(2);
 
 /// A log that is opened once: a file, a pipe, or standard input.
 ///
@@ -61,16 +57,6 @@ enum Handle {
     Regular(Regular),
     /// What cannot be read twice, and what was read ahead of it.
     Stream(Box<dyn Read + Send>, Vec<u8>),
-}
-
-struct Regular {
-    file: File,
-    /// The position of the file itself, if it is known.
-    position: Option<u64>,
-    /// The hash of what stands before `hashed`, which the next identity goes on with.
-    hasher: Sha256,
-    hashed: u64,
-    first_line: Option<Digest>,
 }
 
 impl LogFile {
@@ -162,36 +148,33 @@ impl LogFile {
     /// It cannot be read.
     pub fn read_to(&mut self, bytes: &mut Vec<u8>) -> Result<(), SourceError> {
         let before = bytes.len();
-        bytes.resize(before + CHUNK, 0);
-        let free = &mut bytes[before..];
-        let read = match &mut self.handle {
-            Handle::Stream(_, kept) if !kept.is_empty() => {
-                bytes.truncate(before);
-                bytes.append(kept);
-                Ok(bytes.len() - before)
-            }
-            Handle::Stream(stream, _) => retried(stream, free),
-            Handle::Regular(regular) => regular.read(self.offset, free),
-        };
-        let length = read.map_err(|error| self.failed(error))?;
-        bytes.truncate(before + length);
-        self.offset += length as u64;
-        self.ahead = self.ahead.max(self.offset);
+        bytes.append(&mut self.handle.take_kept());
+        if bytes.len() == before {
+            bytes.resize(before + CHUNK, 0);
+            let read = self.handle.read(self.offset, &mut bytes[before..]);
+            let length = read.map_err(|error| self.failed(error))?;
+            bytes.truncate(before + length);
+        }
+        self.advance(bytes.len() - before);
         Ok(())
     }
 
     /// What [`LogFile::read`] does; the bytes are in [`LogFile::chunk`] then.
     pub(super) fn fill_next(&mut self) -> Result<usize, SourceError> {
-        let length = match &mut self.handle {
-            Handle::Stream(_, kept) if !kept.is_empty() => {
-                self.chunk = std::mem::take(kept);
-                self.chunk.len()
-            }
-            _ => self.fill(self.offset)?,
+        let kept = self.handle.take_kept();
+        let length = if kept.is_empty() {
+            self.fill(self.offset)?
+        } else {
+            self.chunk = kept;
+            self.chunk.len()
         };
+        self.advance(length);
+        Ok(length)
+    }
+
+    fn advance(&mut self, length: usize) {
         self.offset += length as u64;
         self.ahead = self.ahead.max(self.offset);
-        Ok(length)
     }
 
     /// What was read last.
@@ -235,17 +218,11 @@ impl LogFile {
     /// # Errors
     /// It is a stream, or cannot be read.
     pub fn read_at(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, SourceError> {
-        let mut bytes = Vec::new();
         let read = match &mut self.handle {
             Handle::Stream(..) => Err(io::ErrorKind::NotSeekable.into()),
-            Handle::Regular(Regular { file, position, .. }) => {
-                *position = None;
-                file.seek(SeekFrom::Start(offset))
-                    .and_then(|_| file.take(length as u64).read_to_end(&mut bytes))
-            }
+            Handle::Regular(regular) => regular.read_at(offset, length),
         };
-        read.map_err(|error| self.failed(error))?;
-        Ok(bytes)
+        read.map_err(|error| self.failed(error))
     }
 
     /// By what the open file is recognised again when `read` bytes of it were read; `None` if it is
@@ -299,38 +276,23 @@ impl LogFile {
     /// # Errors
     /// It cannot be read.
     pub fn first_line(&mut self) -> Result<Digest, SourceError> {
-        let known = match &self.handle {
-            Handle::Regular(regular) => regular.first_line,
-            Handle::Stream(..) => Some(Digest::of(b"")),
-        };
-        if let Some(known) = known {
-            return Ok(known);
+        match &mut self.handle {
+            Handle::Stream(..) => Ok(Digest::of(b"")),
+            Handle::Regular(regular) => regular.first_line().map_err(|error| self.failed(error)),
         }
-        let bytes = self.read_at(0, Extent::EDGE)?;
-        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let digest = Digest::of(line.strip_suffix(b"\r").unwrap_or(line));
-        if let Handle::Regular(regular) = &mut self.handle
-            && line.len() < bytes.len()
-        {
-            regular.first_line = Some(digest);
-        }
-        Ok(digest)
     }
 
     fn extent(&mut self, length: u64) -> Result<Option<Extent>, SourceError> {
-        let Handle::Regular(Regular { file, position, .. }) = &mut self.handle else {
-            return Ok(None);
-        };
-        *position = None;
-        Extent::read(file, length).map_err(|error| self.failed(error))
+        let Handle::Regular(regular) = &mut self.handle else { return Ok(None) };
+        regular.extent(length).map_err(|error| self.failed(error))
     }
 
     /// What the system says of the open file; `None` for a stream.
     pub(super) fn metadata(&self) -> Result<Option<Metadata>, SourceError> {
         match &self.handle {
             Handle::Stream(..) => Ok(None),
-            Handle::Regular(Regular { file, .. }) => {
-                file.metadata().map(Some).map_err(|error| self.failed(error))
+            Handle::Regular(regular) => {
+                regular.metadata().map(Some).map_err(|error| self.failed(error))
             }
         }
     }
@@ -338,11 +300,7 @@ impl LogFile {
     /// Reads a chunk that stands at `offset`, or for a stream the next one.
     fn fill(&mut self, offset: u64) -> Result<usize, SourceError> {
         self.chunk.resize(CHUNK, 0);
-        let read = match &mut self.handle {
-            Handle::Stream(stream, _) => retried(stream, &mut self.chunk),
-            Handle::Regular(regular) => regular.read(offset, &mut self.chunk),
-        };
-        read.map_err(|error| self.failed(error))
+        self.handle.read(offset, &mut self.chunk).map_err(|error| self.failed(error))
     }
 
     pub(super) fn failed(&self, error: io::Error) -> SourceError {
@@ -350,54 +308,29 @@ impl LogFile {
     }
 }
 
-impl Regular {
-    fn new(file: File) -> Self {
-        Self { file, position: Some(0), hasher: Sha256::new(), hashed: 0, first_line: None }
-    }
-
-    fn content(&mut self, length: u64, chunk: &mut Vec<u8>) -> io::Result<Option<Digest>> {
-        if length < self.hashed {
-            (self.hasher, self.hashed) = (Sha256::new(), 0);
-        }
-        chunk.resize(CHUNK, 0);
-        while self.hashed < length {
-            let left = usize::try_from(length - self.hashed).unwrap_or(CHUNK).min(CHUNK);
-            match self.read(self.hashed, &mut chunk[..left])? {
-                0 => return Ok(None),
-                read => {
-                    self.hasher.update(&chunk[..read]);
-                    self.hashed += read as u64;
-                }
-            }
-        }
-        let digest: [u8; 32] = self.hasher.clone().finalize().into();
-        Ok(Some(digest.into()))
-    }
-
+impl Handle {
+    /// Reads a chunk that stands at `offset`, or for a stream the next one.
     fn read(&mut self, offset: u64, chunk: &mut [u8]) -> io::Result<usize> {
-        if self.position.take() != Some(offset) {
-            self.file.seek(SeekFrom::Start(offset))?;
+        match self {
+            Self::Stream(stream, _) => retried(stream, chunk),
+            Self::Regular(regular) => regular.read(offset, chunk),
         }
-        let length = retried(&mut self.file, chunk)?;
-        self.position = Some(offset + length as u64);
-        Ok(length)
+    }
+
+    /// What was read ahead, where it cannot be read again.
+    fn take_kept(&mut self) -> Vec<u8> {
+        match self {
+            Self::Stream(_, kept) => std::mem::take(kept),
+            Self::Regular(_) => Vec::new(),
+        }
     }
 }
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Regular(Regular { file, .. }) => file.fmt(f),
+            Self::Regular(regular) => regular.fmt(f),
             Self::Stream(_, kept) => write!(f, "Stream({} bytes read ahead)", kept.len()),
-        }
-    }
-}
-
-fn retried(reader: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match reader.read(chunk) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            read => return read,
         }
     }
 }
@@ -418,48 +351,4 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 /// The span of a source, of level `INFO`.
 pub(super) fn span(path: &Path) -> Span {
     info_span!("source", ?path, format = Empty)
-}
-
-fn status(metadata: &Metadata) -> Identity {
-    let (device, inode) = number(metadata);
-    let (size, modified) = (metadata.len(), modified(metadata));
-    let changed = changed(metadata).filter(is_settled);
-    Identity { device, inode, size, modified, changed, ..Identity::default() }
-}
-
-/// Whether a time, in nanoseconds since 1970, is long enough ago.
-fn is_settled(changed: &i64) -> bool {
-    let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
-    u64::try_from(*changed)
-        .is_ok_and(|changed| Duration::from_nanos(changed).saturating_add(SETTLED) < now)
-}
-
-#[cfg(unix)]
-fn changed(metadata: &Metadata) -> Option<i64> {
-    use std::os::unix::fs::MetadataExt;
-    metadata.ctime().checked_mul(1_000_000_000)?.checked_add(metadata.ctime_nsec())
-}
-
-#[cfg(not(unix))]
-fn changed(_: &Metadata) -> Option<i64> {
-    None
-}
-
-fn modified(metadata: &Metadata) -> Option<Timestamp> {
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok().map(Timestamp::from_millis)
-}
-
-/// The device that a file is on, and its inode number there; neither where the system has none.
-pub(super) type Number = (Option<u64>, Option<u64>);
-
-#[cfg(unix)]
-pub(super) fn number(metadata: &Metadata) -> Number {
-    use std::os::unix::fs::MetadataExt;
-    (Some(metadata.dev()), Some(metadata.ino()))
-}
-
-#[cfg(not(unix))]
-pub(super) fn number(_: &Metadata) -> Number {
-    (None, None)
 }

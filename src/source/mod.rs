@@ -28,7 +28,9 @@ mod error;
 mod follow;
 mod log_file;
 mod notice;
+mod regular;
 mod rotated;
+mod status;
 mod step;
 mod watch;
 

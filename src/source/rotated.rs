@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     LogFile,
-    log_file::{Number, number},
+    status::{Number, number},
 };
 use crate::ledger::Identity;
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     conversation::{Position, WarningKind, locating},
-    executors::{DynExecutor, Sessions, droid::Droid},
+    executors::{DynExecutor, Preparsed, Sessions, droid::Droid},
     processor::{Counts, LineFramer},
     transduce::{Batch, Transducer, emit_fn},
 };
@@ -38,7 +38,7 @@ fn pushed<'l>(chunks: impl IntoIterator<Item = &'l [u8]>) -> Seen {
 
 fn relayed<'l>(chunks: impl IntoIterator<Item = &'l [u8], IntoIter: Send>) -> Seen {
     let (executor, mut events) = (DynExecutor::new(Droid), Vec::new());
-    let ahead = Sessions::new(locating(executor.preparsed()));
+    let ahead = Sessions::new(locating(Preparsed::new(executor.clone())));
     let transducer = Transducer::new(Sessions::new(locating(executor)), copies());
     let framer = LineFramer::new(MAX_LINE);
     let processor = Processor::with_framer(transducer, framer).with_line_hashes();

@@ -1,0 +1,113 @@
+//! [`Regular`]: a file that can be read from any place.
+
+use std::{
+    fmt,
+    fs::{File, Metadata},
+    io::{self, Read, Seek, SeekFrom},
+};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{conversation::Digest, ledger::Extent};
+
+/// How many bytes are read at once.
+pub(super) const CHUNK: usize = 256 << 10;
+
+/// An open file.
+pub(super) struct Regular {
+    file: File,
+    /// The position of the file itself, if it is known.
+    position: Option<u64>,
+    /// The hash of what stands before `hashed`, which the next identity goes on with.
+    hasher: Sha256,
+    hashed: u64,
+    first_line: Option<Digest>,
+}
+
+impl Regular {
+    pub(super) fn new(file: File) -> Self {
+        Self { file, position: Some(0), hasher: Sha256::new(), hashed: 0, first_line: None }
+    }
+
+    /// The SHA-256 value of the first `length` bytes; `None` if the file is shorter.
+    pub(super) fn content(
+        &mut self,
+        length: u64,
+        chunk: &mut Vec<u8>,
+    ) -> io::Result<Option<Digest>> {
+        if length < self.hashed {
+            (self.hasher, self.hashed) = (Sha256::new(), 0);
+        }
+        chunk.resize(CHUNK, 0);
+        while self.hashed < length {
+            let left = usize::try_from(length - self.hashed).unwrap_or(CHUNK).min(CHUNK);
+            match self.read(self.hashed, &mut chunk[..left])? {
+                0 => return Ok(None),
+                read => {
+                    self.hasher.update(&chunk[..read]);
+                    self.hashed += read as u64;
+                }
+            }
+        }
+        let digest: [u8; 32] = self.hasher.clone().finalize().into();
+        Ok(Some(digest.into()))
+    }
+
+    /// Reads a chunk that stands at `offset`.
+    pub(super) fn read(&mut self, offset: u64, chunk: &mut [u8]) -> io::Result<usize> {
+        if self.position.take() != Some(offset) {
+            self.file.seek(SeekFrom::Start(offset))?;
+        }
+        let length = retried(&mut self.file, chunk)?;
+        self.position = Some(offset + length as u64);
+        Ok(length)
+    }
+
+    /// At most `length` bytes that stand at `offset`.
+    pub(super) fn read_at(&mut self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.position = None;
+        self.file.seek(SeekFrom::Start(offset))?;
+        (&self.file).take(length as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(super) fn extent(&mut self, length: u64) -> io::Result<Option<Extent>> {
+        self.position = None;
+        Extent::read(&mut self.file, length)
+    }
+
+    /// The SHA-256 value of the first line: see [`Identity::first_line`](crate::ledger::Identity::first_line).
+    pub(super) fn first_line(&mut self) -> io::Result<Digest> {
+        if let Some(known) = self.first_line {
+            return Ok(known);
+        }
+        let bytes = self.read_at(0, Extent::EDGE)?;
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let digest = Digest::of(line.strip_suffix(b"\r").unwrap_or(line));
+        if line.len() < bytes.len() {
+            self.first_line = Some(digest);
+        }
+        Ok(digest)
+    }
+
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+}
+
+impl fmt::Debug for Regular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+/// Reads, and reads again if a signal interrupts it.
+pub(super) fn retried(reader: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
