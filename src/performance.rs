@@ -73,9 +73,12 @@
 //! Beside one thread, that takes 0.6 of the time and 1.2 times the processors' for patches, and 0.7 to 0.9 of the time
 //! of a transcript on a thread of its own. Where parsing waits for the turn of reducing, it takes 0.8 of the time and
 //! 1.3 to 1.5 times the processors': a thread that waits looks for its turn for some microseconds before it sleeps,
-//! as sleeping and waking costs more. An eighth of the processors' time is saved by the allocator's setting: what a
-//! chunk allocates is freed at once, and the C library is told to keep 300 free blocks of each size a thread, where it
-//! keeps 7. That takes up to 20 MiB.
+//! as sleeping and waking costs more.
+//!
+//! A record is ten small allocations, which are freed soon and by the thread that made them. The allocator of glibc
+//! takes a fifth to a third more of the processors for all of it than `mimalloc`, which the program uses, unless it is
+//! built without that feature. The price is memory, for long lines only: see the table of limits in `tests/README.md`.
+//! With `jemalloc` it is as fast and takes no more memory, and a third longer to build.
 //!
 //! # What does not pay
 //!

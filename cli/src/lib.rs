@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod agent;
-mod allocator;
 mod answer;
 mod args;
 mod check;

@@ -6,8 +6,6 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::allocator::unsettle;
-
 /// Where a long text is written.
 pub(crate) enum Output {
     Stdout(Stdout),
@@ -29,7 +27,6 @@ impl Output {
             return Self::Stdout(io::stdout());
         };
         let mut command = Command::new(program);
-        unsettle(&mut command);
         command.args(words).stdin(Stdio::piped());
         if env::var_os("LESS").is_none() {
             // Colours, no pager for what fits on the screen, and the text stays there in the end.

@@ -12,7 +12,7 @@ use foldline::{emitters::terminal::neutralise, executors::DynExecutor};
 #[cfg(feature = "kafka")]
 use crate::fleet;
 use crate::{
-    agent, allocator,
+    agent,
     answer::{blocks, errors, files, query, search, sessions, show, statusline, tools, usage},
     args::{Args, Command},
     check, config, doctor,
@@ -28,10 +28,7 @@ use crate::{
 
 impl Program {
     /// Runs the program with the arguments of the process.
-    ///
-    /// On Linux it starts itself again, once, with another setting of the allocator: call it first.
     pub fn run(&self) -> ExitCode {
-        allocator::settle();
         self.run_with(std::env::args_os())
     }
 

@@ -447,7 +447,8 @@ fn memory_is_bounded() {
     let patches = ["replay", "--format", "patches", "--out", &out, "--checkpoint", &stored];
     let ingest = ["ingest", "--db", &db, "--audit", &trail, "--jobs"];
     let (one, four) = ([&ingest[..], &["1"]].concat(), [&ingest[..], &["4"]].concat());
-    // The name of each command, the most mebibytes that it may use, and whether it is run at full scale only.
+    // The name of each command, the most mebibytes that it may use beside six for each of the longest line, and whether
+    // it is run at full scale only. Blocks of that size are returned to the system within a tenth of a second.
     let commands = [
         ("events", 64, &["replay", "--format", "events"][..], false),
         ("patches", 64, &patches, false),
@@ -455,6 +456,7 @@ fn memory_is_bounded() {
         ("ingest", 96, &one, true),
         ("ingest with four jobs", 96, &four, false),
     ];
+    let beside = 6 * mebibytes.unwrap_or(1) as u64;
     let mut failures = Vec::new();
     for (name, log) in expensive(length) {
         let log_path = folder.path().join("log");
@@ -473,7 +475,7 @@ fn memory_is_bounded() {
                 if mebibytes.is_some() {
                     eprintln!("{peak:>4} MiB  {name}, {format}, {command}");
                 }
-                if peak >= limit {
+                if peak >= limit + beside {
                     failures.push(format!("{name}, {format}, {command}: {peak} MiB"));
                 }
             }

@@ -41,8 +41,10 @@ where
     }
 }
 
-/// The state of a [`DynExecutor`](super::DynExecutor). Stored as what the executor's own state is stored as; whoever
-/// stores it stores the format's name beside it, and has it read by the executor of that name.
+/// The state of a [`DynExecutor`](super::DynExecutor).
+///
+/// Stored as what the executor's own state is stored as; whoever stores it stores the format's name beside it, and has
+/// it read by the executor of that name.
 #[derive(Debug)]
 pub struct AnyState(Box<dyn StoredState>);
 

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use crate::{allocator::unsettle, error::Error};
+use crate::error::Error;
 
 /// Pieces that wait to be taken: the agent waits when there are more.
 const AHEAD: usize = 64;
@@ -43,7 +43,6 @@ impl Child {
             return Err(Error::WrongUse("name a command".to_owned()));
         };
         let mut command = Command::new(program);
-        unsettle(&mut command);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         if tap {
             command.stdin(Stdio::piped());
