@@ -76,7 +76,7 @@
 //! as sleeping and waking costs more.
 //!
 //! A record is ten small allocations, which are freed soon and by the thread that made them. The allocator of glibc
-//! takes a fifth to a third more of the processors for all of it than `mimalloc`, which the program uses, unless it is
+//! takes a fifth to two fifths more of the processors for all of it than `mimalloc`, which the program uses, unless it is
 //! built without that feature. The price is memory, for long lines only: see the table of limits in `tests/README.md`.
 //! With `jemalloc` it is as fast and takes no more memory, and a third longer to build.
 //!
