@@ -447,8 +447,8 @@ fn memory_is_bounded() {
     let patches = ["replay", "--format", "patches", "--out", &out, "--checkpoint", &stored];
     let ingest = ["ingest", "--db", &db, "--audit", &trail, "--jobs"];
     let (one, four) = ([&ingest[..], &["1"]].concat(), [&ingest[..], &["4"]].concat());
-    // The name of each command, the most mebibytes that it may use beside six for each of the longest line, and whether
-    // it is run at full scale only. Blocks of that size are returned to the system within a tenth of a second.
+    // A command's name, how many mebibytes it may use besides those for the longest line, and whether it is run at full
+    // scale only.
     let commands = [
         ("events", 64, &["replay", "--format", "events"][..], false),
         ("patches", 64, &patches, false),
@@ -456,7 +456,8 @@ fn memory_is_bounded() {
         ("ingest", 96, &one, true),
         ("ingest with four jobs", 96, &four, false),
     ];
-    let beside = 6 * mebibytes.unwrap_or(1) as u64;
+    // The buffers of a long line are copied as they grow, and the allocator keeps freed ones for a tenth of a second.
+    let for_longest_line = 6 * mebibytes.unwrap_or(1) as u64;
     let mut failures = Vec::new();
     for (name, log) in expensive(length) {
         let log_path = folder.path().join("log");
@@ -475,7 +476,7 @@ fn memory_is_bounded() {
                 if mebibytes.is_some() {
                     eprintln!("{peak:>4} MiB  {name}, {format}, {command}");
                 }
-                if peak >= limit + beside {
+                if peak >= limit + for_longest_line {
                     failures.push(format!("{name}, {format}, {command}: {peak} MiB"));
                 }
             }
