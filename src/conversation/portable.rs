@@ -2,27 +2,38 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter};
+
 use super::text::{Text, may_hold_lone_surrogate};
 use crate::json::decode_literal;
 
 /// The largest depth of a value: readers allow 128, including the levels of entries and documents.
 const MAX_DEPTH: usize = 100;
 
+/// The most digits of a number that is surely finite, if it has no exponent.
+const LONG_NUMBER: usize = 300;
+
 /// A replacement for valid JSON that some readers refuse; `None` if `json` needs none.
 ///
 /// A lone surrogate becomes U+FFFD. A value that nests deeper than readers follow, or that holds a
 /// number beyond what a double can be (`1e999`), becomes its own text, a string.
 pub(super) fn made_portable(json: &str) -> Option<String> {
+    // Where there is none, strings need not be looked at.
+    let may_hold_lone_surrogate = may_hold_lone_surrogate(json);
     let mut replaced: Option<String> = None;
     let mut depth = 0;
     let mut rest = json;
     while !rest.is_empty() {
-        let (plain, from_literal) = rest.split_at(rest.find('"').unwrap_or(rest.len()));
-        if !is_shallow(plain, &mut depth) || !numbers(plain).all(is_finite) {
+        let quote = memchr(b'"', rest.as_bytes());
+        let (plain, from_literal) = rest.split_at(quote.unwrap_or(rest.len()));
+        if !is_readable(plain, &mut depth) {
             return Some(Text::from(json).into_literal().into_string());
         }
         let (literal, after) = from_literal.split_at(literal_length(from_literal));
-        let portable = portable_literal(literal);
+        let portable = match may_hold_lone_surrogate {
+            true => portable_literal(literal),
+            false => Cow::Borrowed(literal),
+        };
         if let Cow::Owned(_) = portable {
             let done = json.len() - rest.len();
             replaced.get_or_insert_with(|| json[..done].to_owned());
@@ -38,13 +49,13 @@ pub(super) fn made_portable(json: &str) -> Option<String> {
 
 /// How long the string literal is that `json` begins with.
 fn literal_length(json: &str) -> usize {
-    let mut escaped = false;
-    let end = json.bytes().skip(1).position(|byte| {
-        let ends = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        ends
+    let bytes = json.as_bytes();
+    let mut quotes = memchr_iter(b'"', bytes).skip(1);
+    let end = quotes.find(|end| {
+        let before = bytes.iter().take(*end).rev();
+        before.take_while(|byte| **byte == b'\\').count() % 2 == 0
     });
-    end.map_or(json.len(), |end| end + 2)
+    end.map_or(json.len(), |end| end + 1)
 }
 
 fn portable_literal(literal: &str) -> Cow<'_, str> {
@@ -54,16 +65,20 @@ fn portable_literal(literal: &str) -> Cow<'_, str> {
     Cow::Owned(Text::from(decode_literal(literal)).into_literal().into_string())
 }
 
-/// Whether the brackets of a part without strings stay within the depth.
-fn is_shallow(plain: &str, depth: &mut usize) -> bool {
-    plain.bytes().all(|byte| {
+/// Whether the brackets of a part without strings stay within the depth, and its numbers are finite.
+fn is_readable(plain: &str, depth: &mut usize) -> bool {
+    // Only long numbers and those with an exponent can be too large, which is rare.
+    let mut has_exponent = false;
+    let is_shallow = plain.bytes().all(|byte| {
         match byte {
             b'[' | b'{' => *depth += 1,
             b']' | b'}' => *depth = depth.saturating_sub(1),
+            b'e' | b'E' => has_exponent = true,
             _ => {}
         }
         *depth <= MAX_DEPTH
-    })
+    });
+    is_shallow && (!has_exponent && plain.len() <= LONG_NUMBER || numbers(plain).all(is_finite))
 }
 
 /// The numbers of a part without strings.
@@ -74,8 +89,7 @@ fn numbers(plain: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_finite(number: &str) -> bool {
-    // Only these can be too large, which is rare.
-    let suspicious = number.len() > 300 || number.contains(['e', 'E']);
+    let suspicious = number.len() > LONG_NUMBER || number.contains(['e', 'E']);
     !suspicious || number.parse::<f64>().is_ok_and(f64::is_finite)
 }
 

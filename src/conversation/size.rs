@@ -55,7 +55,7 @@ impl NormalizedEntry {
     pub fn length(&self) -> usize {
         // The overhead of the structures, which for a short call is more than its texts.
         let mut length = 1024;
-        self.each_part(&mut |part| length += part.length());
+        self.each_part(|part| length += part.length());
         if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
             length += tool.action_type.parts() * size_of::<TodoItem>();
         }
@@ -65,7 +65,7 @@ impl NormalizedEntry {
     /// The length of its texts in bytes.
     pub fn size(&self) -> usize {
         let mut size = 0;
-        self.each_part(&mut |part| size += part.size());
+        self.each_part(|part| size += part.size());
         size
     }
 
@@ -81,10 +81,10 @@ impl NormalizedEntry {
         2 * size_of::<usize>() + size_of::<Self>() + metadata + parts + self.size()
     }
 
-    fn each_part(&self, each: &mut dyn FnMut(Part<'_>)) {
+    fn each_part(&self, mut each: impl FnMut(Part<'_>)) {
         each(Part::Text(&self.content));
         if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
-            tool.action_type.each_part(each);
+            tool.action_type.each_part(&mut each);
         }
         for (_, json) in self.metadata.iter().flat_map(|metadata| metadata.extra.iter()) {
             each(Part::Json(json));
@@ -131,7 +131,7 @@ impl ActionType {
     /// The length of its parts in bytes.
     pub fn length(&self) -> usize {
         let mut length = 0;
-        self.each_part(&mut |part| length += part.length());
+        self.each_part(|part| length += part.length());
         length
     }
 
@@ -145,7 +145,7 @@ impl ActionType {
         }
     }
 
-    fn each_part(&self, each: &mut dyn FnMut(Part<'_>)) {
+    fn each_part(&self, mut each: impl FnMut(Part<'_>)) {
         let mut text = |text: &Text| each(Part::Text(text));
         let result = match self {
             Self::FileRead { path: input, result }

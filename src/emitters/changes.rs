@@ -28,7 +28,7 @@ impl ChangedLines {
     fn count(&mut self, change: &FileChange) {
         match change {
             FileChange::Edit { unified_diff, .. } => {
-                for line in unified_diff.decode().lines() {
+                for line in Spelling::of(unified_diff).lines_with_ends() {
                     match line.as_bytes().first() {
                         Some(b'+') => self.added += 1,
                         Some(b'-') => self.removed += 1,

@@ -22,7 +22,7 @@ pub(super) const EMOJI_PRESENTATION: char = '\u{fe0f}';
 /// assert_eq!(neutralise("two\n\tlines, 中文, 👩‍🔧"), "two\n\tlines, 中文, 👩‍🔧");
 /// ```
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    if all(text, |byte| is_latin_byte(byte) | (byte == b'\n') | (byte == b'\t')) {
+    if all(text.as_bytes(), |byte| is_latin_byte(byte) | (byte == b'\n') | (byte == b'\t')) {
         return Cow::Borrowed(text);
     }
     // Most text that is not ASCII is harmless too: nothing is copied until a character must be replaced.
@@ -58,7 +58,7 @@ pub fn neutralise_line(text: &str) -> Cow<'_, str> {
 /// Whether a text is of printable ASCII characters only, as most are.
 #[cfg(feature = "transcript")]
 pub(super) fn is_printable(text: &str) -> bool {
-    all(text, is_printable_byte)
+    all(text.as_bytes(), is_printable_byte)
 }
 
 #[inline]
@@ -69,7 +69,7 @@ const fn is_printable_byte(byte: u8) -> bool {
 /// Whether a text is of printable ASCII characters and of Latin letters only (U+00C0 to U+02FF), as
 /// nearly all others are.
 pub(super) fn is_latin(text: &str) -> bool {
-    all(text, is_latin_byte)
+    all(text.as_bytes(), is_latin_byte)
 }
 
 /// The Latin letters that [`is_latin`] knows.
@@ -89,15 +89,18 @@ const fn is_latin_byte(byte: u8) -> bool {
 pub(super) fn printable_len(text: &str, most: usize) -> usize {
     let bytes = text.as_bytes();
     let bytes = bytes.get(..most).unwrap_or(bytes);
+    // Most lines are wholly so.
+    if all(bytes, is_printable_byte) {
+        return bytes.len();
+    }
     let (blocks, _) = bytes.as_chunks::<16>();
     let before = 16 * blocks.iter().take_while(|block| whole(block, is_printable_byte)).count();
     let rest = bytes.get(before..).unwrap_or_default();
     before + rest.iter().take_while(|byte| is_printable_byte(**byte)).count()
 }
 
-/// Whether `is` holds for all bytes of a text.
-fn all(text: &str, is: impl Fn(u8) -> bool) -> bool {
-    let bytes = text.as_bytes();
+/// Whether `is` holds for all bytes.
+fn all(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
     // The last block overlaps the one before it.
     if let Some(last) = bytes.last_chunk::<16>() {
         return bytes.as_chunks::<16>().0.iter().all(|block| whole(block, &is)) && whole(last, &is);

@@ -7,8 +7,8 @@ use super::{
     wire::{Object, value},
 };
 use crate::conversation::{
-    ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, NormalizedEntryType, Text,
-    TodoItem, ToolUse,
+    ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, NormalizedEntryType,
+    Spelling, Text, TodoItem, ToolUse,
 };
 
 /// What a call does, with its title.
@@ -55,7 +55,8 @@ pub fn take_replacement(
     path: &Text,
 ) -> Option<FileChange> {
     let [old, new] = names;
-    let change = files::replacement(path, &given.get_str(old)?, &given.get_str(new)?);
+    let spelt = |name| Spelling::of_raw(given.get(name)?);
+    let change = files::replacement(path, spelt(old)?, spelt(new)?);
     given.ignore(&names);
     Some(change)
 }
@@ -82,7 +83,7 @@ pub fn take_changes(
 }
 
 /// Changes the files that a patch text names; nothing if it names none.
-pub fn file_patch(patch: &str, cwd: Option<&str>) -> Option<Titled> {
+pub fn file_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Option<Titled> {
     let changes = files::read_patch(patch, cwd);
     let path = changes.first()?.path().clone();
     Some(file_edit(path, changes))
@@ -90,7 +91,7 @@ pub fn file_patch(patch: &str, cwd: Option<&str>) -> Option<Titled> {
 
 /// Takes a patch text from the first of these fields that has one.
 pub fn take_patch(given: &mut Object<'_>, names: &[&str], cwd: Option<&str>) -> Option<Titled> {
-    let read = |raw| file_patch(&value::as_str(raw)?, cwd);
+    let read = |raw| file_patch(Spelling::of_raw(raw)?, cwd);
     names.iter().find_map(|name| given.take(name, read))
 }
 

@@ -17,7 +17,10 @@
 
 use serde_json::json;
 
-use super::{context::Context, wire::Object};
+use super::{
+    context::{Context, Extra},
+    wire::Object,
+};
 use crate::conversation::{Json, NormalizedEntryType, Text, Timestamp, tool_calls::CallResult};
 
 /// The type of a record that holds a line of standard error.
@@ -30,11 +33,13 @@ pub fn stderr(text: &str, at: Timestamp) -> String {
     format!(r#"{{"type":"{STDERR}","timestamp":{timestamp},"text":{text}}}"#)
 }
 
+/// Takes what such a record says.
+pub(super) fn text(object: &mut Object<'_>) -> Text {
+    object.text("text").unwrap_or_default()
+}
+
 /// Says what such a record means.
-pub(super) fn say<R: CallResult>(mut object: Object<'_>, cx: &mut Context<'_, R>) {
-    let text = object.text("text").unwrap_or_default();
-    object.ignore(&["type"]);
-    let mut extra = cx.unknown_fields(STDERR, &object.rest());
+pub(super) fn say<R: CallResult>(text: Text, mut extra: Extra, cx: &mut Context<'_, R>) {
     extra.push(("stream".to_owned(), Json::from(Text::from("stderr"))));
     cx.entry(NormalizedEntryType::SystemMessage, text, (None, extra));
 }

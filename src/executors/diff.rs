@@ -1,13 +1,16 @@
 //! What changed between two texts, in unified format.
 
-use std::{fmt::Write, ops::Range};
+use std::{fmt::Write, iter, ops::Range};
 
-use imara_diff::{Algorithm, Diff, InternedInput};
+use imara_diff::{Algorithm, Diff, IndentHeuristic, IndentLevel, InternedInput};
 
-use crate::conversation::Text;
+use crate::conversation::{Spelling, Text};
 
 /// How many lines without a change are shown before and after one.
 const CONTEXT: u32 = 3;
+
+/// How wide a tab is, where indents are compared.
+const TAB: u8 = 8;
 
 /// The change from `old` to `new` in unified format, without file headers: it begins with its first
 /// `@@` line. The line numbers are those of the two texts. Empty if there is none.
@@ -17,12 +20,34 @@ const CONTEXT: u32 = 3;
 ///
 /// assert_eq!(unified_diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
 /// ```
-pub fn unified_diff(old: &str, new: &str) -> Text {
-    let lines = InternedInput::new(old, new);
+pub fn unified_diff<'t>(old: impl Into<Spelling<'t>>, new: impl Into<Spelling<'t>>) -> Text {
+    let (old, new) = (old.into(), new.into());
+    match (escaped(&old), escaped(&new)) {
+        // Neither is decoded, nor is the diff escaped where it is written.
+        (Some(old), Some(new)) => diff(&Spelling::Escaped(old), &Spelling::Escaped(new)),
+        _ => diff(&Spelling::Plain(old.decode()), &Spelling::Plain(new.decode())),
+    }
+}
+
+/// The inside of a JSON literal, if it is the only one for its string, so that lines are equal if they are spelt
+/// equally.
+fn escaped<'s>(text: &'s Spelling<'_>) -> Option<&'s str> {
+    match text {
+        Spelling::Escaped(body) => (!body.contains("\\/")).then_some(body),
+        Spelling::Plain(text) => text.is_empty().then_some(text),
+    }
+}
+
+/// The same for two texts of one representation.
+fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
+    let mut lines = InternedInput::default();
+    lines.update_before(old.lines_with_ends());
+    lines.update_after(new.lines_with_ends());
     let mut diff = Diff::compute(Algorithm::Histogram, &lines);
-    diff.postprocess_lines(&lines);
+    let indent = |line| IndentLevel::for_ascii_line(beginning(old, lines.interner[line]), TAB);
+    diff.postprocess_with_heuristic(&lines, IndentHeuristic::new(indent));
     let end = lines.before.len() as u32;
-    let mut text = String::new();
+    let mut text = String::with_capacity(new.get().len());
     let mut changes = diff.hunks().peekable();
     while let Some(first) = changes.next() {
         let mut group = vec![first];
@@ -36,12 +61,12 @@ pub fn unified_diff(old: &str, new: &str) -> Text {
         let shown = |first: &Range<u32>, last: u32| first.start - leading..last + trailing;
         let before = shown(&group[0].before, last);
         let after = shown(&group[0].after, group[group.len() - 1].after.end);
-        let _ = writeln!(text, "@@ -{} +{} @@", range(&before), range(&after));
+        let _ = write!(text, "@@ -{} +{} @@{}", range(&before), range(&after), old.line_feed());
         let mut push = |sign, line: &str| {
             text.push(sign);
             text.push_str(line);
-            if !line.ends_with('\n') {
-                text.push('\n');
+            if !old.ends_line(line) {
+                text.push_str(old.line_feed());
             }
         };
         let old_line = |at: u32| lines.interner[lines.before[at as usize]];
@@ -55,7 +80,23 @@ pub fn unified_diff(old: &str, new: &str) -> Text {
         }
         (at..before.end).for_each(|at| push(' ', old_line(at)));
     }
-    Text::from(text)
+    old.text_of(text)
+}
+
+/// The bytes of a line, of which the first that is no white space is the last that counts.
+fn beginning<'l>(text: &Spelling<'_>, line: &'l str) -> impl Iterator<Item = u8> + use<'l> {
+    let is_escaped = matches!(text, Spelling::Escaped(_));
+    let mut bytes = line.bytes();
+    iter::from_fn(move || match bytes.next()? {
+        b'\\' if is_escaped => Some(match bytes.next()? {
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b'f' => 0x0C,
+            other => other,
+        }),
+        byte => Some(byte),
+    })
 }
 
 /// Lines, as the header of a hunk counts them: from 1, and those of nothing are where it would be.
@@ -69,7 +110,10 @@ fn range(lines: &Range<u32>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::json::{self, Raw};
 
     #[test]
     fn a_diff_begins_with_its_hunk() {
@@ -101,5 +145,29 @@ mod tests {
         let text =
             |sign: char| -> String { (0..100_000).map(|n| format!("{sign}{n}\n")).collect() };
         assert_eq!(unified_diff(&text('a'), &text('b')).decode().lines().count(), 200_001);
+    }
+
+    /// Lines with everything that JSON escapes, few enough to be the same.
+    fn text() -> impl Strategy<Value = String> {
+        let pieces =
+            ["a", "n", "é", " ", "\t", "\r", "\n", "\n", "\\", "\\n", "\"", "/", "\u{c}", "\u{1}"];
+        prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40)
+            .prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_escaped_changes_in_the_same_way(old in text(), new in text(), slashes in any::<bool>()) {
+            let literal = |text: &str| match slashes {
+                true => json::literal(text).replace('/', "\\/"),
+                false => json::literal(text),
+            };
+            let literals = [literal(&old), literal(&new)];
+            let spelling = |literal: &'static str| Spelling::of_raw(Raw::parse(literal).unwrap()).unwrap();
+            let [old_literal, new_literal] = literals.map(|literal| &*literal.leak());
+            let plain = unified_diff(&*old, &*new);
+            prop_assert_eq!(&unified_diff(spelling(old_literal), spelling(new_literal)), &plain);
+            prop_assert_eq!(&unified_diff(spelling(old_literal), &*new), &plain);
+        }
     }
 }

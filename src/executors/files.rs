@@ -1,7 +1,7 @@
 //! What executors say about files: paths below the session's directory, and changes.
 
 use super::diff::unified_diff;
-use crate::conversation::{FileChange, Text};
+use crate::conversation::{FileChange, Spelling, Text};
 
 /// The path relative to `cwd` where it lies below it; otherwise as it is.
 ///
@@ -16,8 +16,13 @@ pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
 }
 
 /// A replacement of one part of a file by another, as edit tools are given it.
-pub fn replacement(path: &Text, old: &str, new: &str) -> FileChange {
-    change(path, Some(old), new, false)
+pub fn replacement<'t>(
+    path: &Text,
+    old: impl Into<Spelling<'t>>,
+    new: impl Into<Spelling<'t>>,
+) -> FileChange {
+    let unified_diff = unified_diff(old, new);
+    FileChange::Edit { path: path.clone(), unified_diff, has_line_numbers: false }
 }
 
 /// The change of a file from one text to another; without a text before, it is new. The texts are whole
@@ -56,15 +61,20 @@ pub fn replace_diff(changes: &mut [FileChange], diff: Text) -> Option<Text> {
 ///
 /// Lines outside any file section are skipped; a text without a section has no changes, and neither
 /// has one with thousands of them: whoever keeps the text keeps less.
-pub fn read_patch(patch: &str, cwd: Option<&str>) -> Vec<FileChange> {
+pub fn read_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Vec<FileChange> {
     const MAX_SECTIONS: usize = 1 << 12;
     let mut changes = Vec::new();
-    let mut section: Option<Section> = None;
-    for line in patch.lines() {
-        if line.as_bytes().first_chunk() != Some(b"*** ") {
+    let mut section: Option<Section<'_, '_>> = None;
+    let patch = patch.into();
+    for spelt in patch.lines_with_ends() {
+        if spelt.as_bytes().first_chunk() != Some(b"*** ") {
             // No header: most lines.
-            section.iter_mut().for_each(|section| section.push(line));
-        } else if let Some(begun) = Section::begin(line, cwd) {
+            section.iter_mut().for_each(|section| section.push(spelt));
+            continue;
+        }
+        let line = patch.decode_part(spelt);
+        let line = line.trim_end_matches(['\r', '\n']);
+        if let Some(begun) = Section::begin(line, cwd, &patch) {
             changes.extend(section.replace(begun).map(Section::into_changes).unwrap_or_default());
             if changes.len() > MAX_SECTIONS {
                 return Vec::new();
@@ -76,7 +86,7 @@ pub fn read_patch(patch: &str, cwd: Option<&str>) -> Vec<FileChange> {
         {
             section.moved_to = Some(relative_path(new_path.trim(), cwd));
         } else if let Some(section) = &mut section {
-            section.push(line);
+            section.push(spelt);
         }
     }
     changes.extend(section.map(Section::into_changes).unwrap_or_default());
@@ -84,11 +94,13 @@ pub fn read_patch(patch: &str, cwd: Option<&str>) -> Vec<FileChange> {
 }
 
 /// One file of a patch text.
-struct Section {
+struct Section<'p, 't> {
     kind: SectionKind,
     path: Text,
     moved_to: Option<Text>,
+    /// The lines, as the patch spells them.
     body: String,
+    patch: &'p Spelling<'t>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -98,8 +110,8 @@ enum SectionKind {
     Delete,
 }
 
-impl Section {
-    fn begin(line: &str, cwd: Option<&str>) -> Option<Self> {
+impl<'p, 't> Section<'p, 't> {
+    fn begin(line: &str, cwd: Option<&str>, patch: &'p Spelling<'t>) -> Option<Self> {
         let headers = [
             ("*** Add File: ", SectionKind::Add),
             ("*** Update File: ", SectionKind::Update),
@@ -107,7 +119,7 @@ impl Section {
         ];
         headers.into_iter().find_map(|(header, kind)| {
             let path = relative_path(line.strip_prefix(header)?.trim(), cwd);
-            Some(Self { kind, path, moved_to: None, body: String::new() })
+            Some(Self { kind, path, moved_to: None, body: String::new(), patch })
         })
     }
 
@@ -117,22 +129,22 @@ impl Section {
             _ if line.starts_with("*** End of File") => return,
             _ => line,
         };
-        self.body.push_str(line);
-        self.body.push('\n');
+        self.body.push_str(self.patch.without_end(line));
+        self.body.push_str(self.patch.line_feed());
     }
 
     fn into_changes(self) -> Vec<FileChange> {
-        let Self { kind, path, moved_to, body } = self;
+        let Self { kind, path, moved_to, body, patch } = self;
+        let body = patch.text_of(body);
         match kind {
-            SectionKind::Add => vec![FileChange::Write { path, content: body.into() }],
+            SectionKind::Add => vec![FileChange::Write { path, content: body }],
             SectionKind::Delete => vec![FileChange::Delete { path }],
             SectionKind::Update => {
                 let rename =
                     moved_to.map(|new_path| FileChange::Rename { path: path.clone(), new_path });
-                let unified_diff = Text::from(body);
-                let edit = (!unified_diff.is_empty()).then_some(FileChange::Edit {
+                let edit = (!body.is_empty()).then_some(FileChange::Edit {
                     path,
-                    unified_diff,
+                    unified_diff: body,
                     has_line_numbers: false,
                 });
                 rename.into_iter().chain(edit).collect()

@@ -12,11 +12,11 @@ use super::{
     facts::Facts,
     report,
     sessions::StateSize,
-    wire::{Irregular, Object, Record},
+    wire::{Fields, Irregular, Object, Record},
 };
 use crate::{
     conversation::{
-        DomainEvent, SessionId, ToolCalls,
+        DomainEvent, SessionId, Text, ToolCalls,
         tool_calls::{CallResult, Limits},
     },
     transduce::{Batch, Reducer},
@@ -86,10 +86,10 @@ pub(super) enum ParsedRecord<'a, L> {
     Irregular(Irregular<'a>),
     Object {
         /// What nobody took of it.
-        object: Object<'a>,
+        rest: Fields<'a>,
         header: Header<'a>,
-        /// Whether it is a line of standard error.
-        is_aside: bool,
+        /// What it says, if it is a line of standard error.
+        aside: Option<Text>,
         /// The session that it names.
         session: Option<Cow<'a, str>>,
         parsed: Parsed<L>,
@@ -118,13 +118,16 @@ impl<E: Executor> Reducing<E> {
             at: object.timestamp("timestamp"),
             ..Header::default()
         };
-        let is_aside = header.name == aside::STDERR;
+        let aside = (header.name == aside::STDERR).then(|| aside::text(&mut object));
         let session = self.session_of(&object);
-        let parsed = match is_aside {
-            true => Parsed::Ignored,
-            false => self.executor.parse(&mut object, &mut header),
+        let parsed = match aside {
+            Some(_) => Parsed::Ignored,
+            None => self.executor.parse(&mut object, &mut header),
         };
-        ParsedRecord::Object { object, header, is_aside, session, parsed }
+        if let Parsed::Line(_) | Parsed::Ignored = parsed {
+            object.ignore(&["type"]);
+        }
+        ParsedRecord::Object { rest: object.rest(), header, aside, session, parsed }
     }
 
     /// The second half.
@@ -135,9 +138,9 @@ impl<E: Executor> Reducing<E> {
     ) -> Batch<DomainEvent> {
         let mut events = Batch::EMPTY;
         let before = state.calls.open_calls();
-        let (mut object, header, is_aside, session, parsed) = match record {
-            ParsedRecord::Object { object, header, is_aside, session, parsed } => {
-                (object, header, is_aside, session, parsed)
+        let (rest, header, aside, session, parsed) = match record {
+            ParsedRecord::Object { rest, header, aside, session, parsed } => {
+                (rest, header, aside, session, parsed)
             }
             ParsedRecord::Irregular(irregular) => {
                 report::irregular(&irregular, &mut events);
@@ -145,7 +148,7 @@ impl<E: Executor> Reducing<E> {
                 return events;
             }
         };
-        let session = session.filter(|_| !is_aside && !matches!(parsed, Parsed::Foreign));
+        let session = session.filter(|_| aside.is_none() && !matches!(parsed, Parsed::Foreign));
         let Header { name, at, parent } = header;
         let SessionState { calls, facts, memory } = state;
         let left = session.as_deref().is_some_and(|session| {
@@ -168,20 +171,20 @@ impl<E: Executor> Reducing<E> {
         }
         match parsed {
             Parsed::Line(line) => {
-                object.ignore(&["type"]);
-                let extra = cx.unknown_fields(&name, &object.rest());
+                let extra = cx.unknown_fields(&name, &rest);
                 self.executor.line(line, extra, memory, &mut cx);
                 cx.introduce();
             }
-            _ if is_aside => aside::say(object, &mut cx),
             Parsed::Ignored => {
-                object.ignore(&["type"]);
-                cx.unknown_fields(&name, &object.rest());
-                cx.introduce();
+                let extra = cx.unknown_fields(&name, &rest);
+                match aside {
+                    Some(text) => aside::say(text, extra, &mut cx),
+                    None => cx.introduce(),
+                }
             }
-            _ if name.is_empty() => report::untyped(&object.rest(), at, cx.events),
-            Parsed::Foreign => report::foreign_record(&name, &object.rest(), at, cx.events),
-            Parsed::Unknown => report::unknown_event(&name, &object.rest(), at, cx.events),
+            _ if name.is_empty() => report::untyped(&rest, at, cx.events),
+            Parsed::Foreign => report::foreign_record(&name, &rest, at, cx.events),
+            Parsed::Unknown => report::unknown_event(&name, &rest, at, cx.events),
         }
         log(&name, before, &state.calls, &events);
         events

@@ -28,7 +28,8 @@ pub use self::raw::Raw;
 pub(crate) use self::scan::Scanner;
 pub(crate) use self::unescape::decode_body;
 pub(crate) use self::unescape::{
-    decode_literal, decoded_len, is_same_string, string_body, unescape, unescape_to, unescapes_to,
+    decode_literal, decoded_len, has_escape, is_same_string, string_body, unescape, unescape_to,
+    unescapes_to,
 };
 
 /// Appends `value` as compact JSON.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use super::word::{common, equal, first};
 
 /// Decodes a JSON string literal; invalid escapes become U+FFFD.
@@ -11,10 +13,15 @@ pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
 
 /// The same for the text between the quotes.
 pub(crate) fn decode_body(body: &str) -> Cow<'_, str> {
-    match first(body.as_bytes(), |word| equal(word, b'\\')) {
-        Some(_) => Cow::Owned(unescape(body)),
-        None => Cow::Borrowed(body),
+    match has_escape(body) {
+        true => Cow::Owned(unescape(body)),
+        false => Cow::Borrowed(body),
     }
+}
+
+/// Whether there is a backslash in the text between the quotes.
+pub(crate) fn has_escape(body: &str) -> bool {
+    first(body.as_bytes(), |word| equal(word, b'\\')).is_some()
 }
 
 /// The text between the quotes, if `literal` is a string.
@@ -45,8 +52,21 @@ pub(crate) fn unescape_to(string: &mut String, body: &str) {
 
 /// How many bytes of UTF-8 `body` is once it is unescaped.
 pub(crate) fn decoded_len(body: &str) -> usize {
-    let pieces = Unescaped(body);
-    pieces.map(|(plain, escaped)| plain.len() + escaped.map_or(0, char::len_utf8)).sum()
+    let (mut rest, mut length) = (body.as_bytes(), body.len());
+    while let Some(at) = memchr(b'\\', rest) {
+        match rest.get(at + 1) {
+            // An escape of two bytes for one.
+            Some(byte) if byte.is_ascii() && *byte != b'u' => length -= 1,
+            _ => {
+                let pieces = Unescaped(body);
+                let lengths =
+                    pieces.map(|(plain, escaped)| plain.len() + escaped.map_or(0, char::len_utf8));
+                return lengths.sum();
+            }
+        }
+        rest = &rest[at + 2..];
+    }
+    length
 }
 
 /// Whether two literals are the same string once they are unescaped.

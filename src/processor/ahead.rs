@@ -18,6 +18,9 @@ use crate::{
 /// The most lines of a chunk that are parsed: a parsed record takes many times the memory of a short line.
 const LINES: usize = 1 << 11;
 
+/// How long lines are, or longer, where their list need not grow.
+const SHORT: usize = 256;
+
 /// The lines of a chunk of a log, as far as they can be parsed without knowing what stands before. Positions are
 /// counted from the beginning of the chunk.
 #[derive(Debug)]
@@ -32,8 +35,8 @@ pub(super) struct Ahead<'b, In> {
 enum AheadLine<'b, In> {
     /// It is one object.
     Object { record: Located<In>, next: FramerState },
-    /// It is anything else.
-    Other(OpenLine<'b>),
+    /// It is anything else, which is rare.
+    Other(Box<OpenLine<'b>>),
 }
 
 impl<'b, In> Ahead<'b, In> {
@@ -47,7 +50,8 @@ impl<'b, In> Ahead<'b, In> {
             encoding: Encoding::Utf8,
             unended: false,
         };
-        let (mut lines, mut begin, mut start) = (Vec::new(), at(0, 0), 0);
+        let mut lines = Vec::with_capacity(LINES.min(bytes.len() / SHORT));
+        let (mut begin, mut start) = (at(0, 0), 0);
         for (number, end) in (1..).zip(memchr_iter(b'\n', bytes).take(LINES)) {
             let line = &bytes[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -64,7 +68,7 @@ impl<'b, In> Ahead<'b, In> {
                     let record = Located { position, line_sha256, session, item };
                     AheadLine::Object { record, next }
                 }
-                None => AheadLine::Other(line),
+                None => AheadLine::Other(Box::new(line)),
             });
             (begin, start) = (next, end + 1);
         }
@@ -103,7 +107,7 @@ impl<R, S, M> Processor<R, S, M> {
                 AheadLine::Other(mut line) => {
                     line.shift(before);
                     framer.pass(line.next());
-                    steps.take_open(line, &mut reducing(&mut each));
+                    steps.take_open(*line, &mut reducing(&mut each));
                 }
             }
             if steps.done.is_some() {

@@ -218,6 +218,11 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Takes a string that the executor knows and ignores.
+    pub fn ignore_str(&mut self, key: &str) {
+        let _: Option<()> = self.take(key, |raw| raw.is_string().then_some(()));
+    }
+
     /// The fields that were not taken.
     pub fn rest(self) -> Fields<'a> {
         let left = |field: &Field<'a>| field.value.filter(|raw| !raw.is_null());

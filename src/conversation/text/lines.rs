@@ -1,11 +1,11 @@
 //! [`Lines`]: the lines of a text, found without decoding it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, iter};
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
 use super::{Repr, Text, begins_escape, has_code, strip_escape};
-use crate::json::{decode_body, string_body, unescape};
+use crate::json::{Raw, decode_body, string_body, unescape};
 
 /// A text in the representation in which its lines are searched.
 #[derive(Clone, Debug)]
@@ -21,12 +21,80 @@ impl<'t> Spelling<'t> {
     /// The stored representation, if lines can be searched in it.
     pub fn of(text: &'t Text) -> Self {
         match &text.0 {
-            Repr::Literal(literal) => match string_body(literal).unwrap_or_default() {
-                body if has_code(body) => Self::Plain(unescape(body).into()),
-                body => Self::Escaped(body),
-            },
+            Repr::Literal(literal) => Self::of_body(string_body(literal).unwrap_or_default()),
             Repr::String(string) => Self::Plain(string.into()),
         }
+    }
+
+    /// The same for a value, if it is a string.
+    pub fn of_raw(raw: Raw<'t>) -> Option<Self> {
+        string_body(raw.get()).map(Self::of_body)
+    }
+
+    fn of_body(body: &'t str) -> Self {
+        match has_code(body) {
+            true => Self::Plain(unescape(body).into()),
+            false => Self::Escaped(body),
+        }
+    }
+
+    /// The text in this representation, of which the lines are searched.
+    pub fn get(&self) -> &str {
+        match self {
+            Self::Escaped(body) => body,
+            Self::Plain(text) => text,
+        }
+    }
+
+    /// A line feed in this representation.
+    pub fn line_feed(&self) -> &'static str {
+        line_feed(matches!(self, Self::Escaped(_)))
+    }
+
+    /// A part of it as a string. It must not begin or end within an escape.
+    pub fn decode_part<'p>(&self, part: &'p str) -> Cow<'p, str> {
+        match self {
+            Self::Escaped(_) => decode_body(part),
+            Self::Plain(_) => Cow::Borrowed(part),
+        }
+    }
+
+    /// A text of parts of it, and of what needs no escape.
+    pub fn text_of(&self, parts: String) -> Text {
+        match self {
+            Self::Escaped(_) => Text::from_body(&parts),
+            Self::Plain(_) => Text::from(parts),
+        }
+    }
+
+    /// Whether a part of it ends with a line feed.
+    pub fn ends_line(&self, part: &str) -> bool {
+        match self {
+            Self::Escaped(_) => strip_escape(part, b"\\n").is_some(),
+            Self::Plain(_) => part.ends_with('\n'),
+        }
+    }
+
+    /// A line without what ends it.
+    pub fn without_end<'p>(&self, line: &'p str) -> &'p str {
+        match self {
+            Self::Escaped(_) => strip_escape(line, b"\\n")
+                .map_or(line, |line| strip_escape(line, b"\\r").unwrap_or(line)),
+            Self::Plain(_) => line.lines().next().unwrap_or_default(),
+        }
+    }
+
+    /// All lines as they are spelt, each with its line feed. The last may have none.
+    pub fn lines_with_ends(&self) -> impl Iterator<Item = &str> {
+        let (mut rest, escaped) = (self.get(), matches!(self, Self::Escaped(_)));
+        iter::from_fn(move || {
+            let bytes = rest.as_bytes();
+            let at = if escaped { find_line_feed(bytes) } else { memchr(b'\n', bytes) };
+            let end = at.map(|at| at + line_feed(escaped).len());
+            let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
+            rest = after;
+            (!line.is_empty()).then_some(line)
+        })
     }
 
     /// The string itself.
@@ -57,6 +125,24 @@ impl<'t> Spelling<'t> {
     }
 }
 
+impl<'t> From<&'t str> for Spelling<'t> {
+    fn from(text: &'t str) -> Self {
+        Self::Plain(text.into())
+    }
+}
+
+impl<'t> From<&'t String> for Spelling<'t> {
+    fn from(text: &'t String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl Default for Spelling<'_> {
+    fn default() -> Self {
+        Self::from("")
+    }
+}
+
 /// The lines of a text, from both ends, without empty ones at its beginning and end.
 ///
 /// Transcripts show the first and the last lines of a long output and count the others: only those that
@@ -79,7 +165,10 @@ impl<'t> Lines<'t> {
         let (space, _) = text.split_at(text.len() - inner.len());
         let line_feed = line_feed(escaped);
         // The indent of the first line belongs to it.
-        let start = space.rfind(line_feed).map_or(0, |at| at + line_feed.len());
+        let start = match space {
+            "" => 0,
+            space => space.rfind(line_feed).map_or(0, |at| at + line_feed.len()),
+        };
         Self { rest: text.get(start..).filter(|text| !text.is_empty()), escaped }
     }
 
@@ -148,6 +237,18 @@ fn is_line_feed(body: &str, at: usize) -> bool {
     body.as_bytes().get(at + 1) == Some(&b'n') && begins_escape(body, at)
 }
 
+/// The first escaped line feed.
+fn find_line_feed(body: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr(b'\\', body.get(from..)?)?;
+        if body.get(at + 1) == Some(&b'n') {
+            return Some(at);
+        }
+        from = at + 2;
+    }
+}
+
 /// The number of escaped line feeds in `body`.
 fn count_line_feeds(body: &str) -> usize {
     /// At most as many as a byte can count.
@@ -165,8 +266,12 @@ fn count_line_feeds(body: &str) -> usize {
         count += usize::from(line_feeds);
     }
     if escapes_backslash {
-        let backslashes = memchr_iter(b'\\', bytes);
-        return backslashes.filter(|at| is_line_feed(body, *at)).count();
+        let mut rest = bytes;
+        return iter::from_fn(|| {
+            rest = &rest[find_line_feed(rest)? + 2..];
+            Some(())
+        })
+        .count();
     }
     count
 }
@@ -265,6 +370,11 @@ mod tests {
             for spelling in &spellings {
                 prop_assert_eq!(&*spelling.decode(), &string);
                 prop_assert_eq!(spelling.count_all_lines(), string.lines().count());
+                let lines: Vec<_> = spelling.lines_with_ends().map(|line| spelling.decode_part(line)).collect();
+                prop_assert_eq!(lines, string.split_inclusive('\n').collect::<Vec<_>>());
+                let lines = spelling.lines_with_ends().map(|line| spelling.decode_part(spelling.without_end(line)));
+                prop_assert_eq!(lines.collect::<Vec<_>>(), string.lines().collect::<Vec<_>>());
+                prop_assert_eq!(&spelling.text_of(spelling.get().to_owned()), &text);
                 prop_assert_eq!(spelling.lines().count(), expected.len());
                 prop_assert_eq!(spelling.lines().has_two(), expected.len() > 1);
                 prop_assert_eq!(spelling.lines().collect::<Vec<_>>(), expected.clone());

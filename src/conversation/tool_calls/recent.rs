@@ -1,7 +1,8 @@
 //! [`RecentIds`]: a bounded set of recently used ids of calls or records.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
+use foldhash::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::CorrId;

@@ -6,7 +6,7 @@ use super::{
     style::Ink,
 };
 use crate::{
-    conversation::{FileChange, Lines, Spelling, Text},
+    conversation::{FileChange, Spelling, Text},
     emitters::{
         changes::{ChangedLines, hunk_without_numbers},
         human,
@@ -35,15 +35,14 @@ pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[File
         }
         match change {
             FileChange::Edit { unified_diff, has_line_numbers, .. } => {
-                let diff = unified_diff.decode();
-                if *has_line_numbers {
-                    page.excerpt(indent, Lines::plain(&diff), DIFF, ink);
-                } else {
-                    page.excerpt(indent, Lines::plain(&without_numbers(&diff)), DIFF, ink);
-                }
+                page.excerpt(indent, Spelling::of(unified_diff).lines(), DIFF, |line| {
+                    (ink(line), if *has_line_numbers { line } else { without_numbers(line) })
+                });
             }
             FileChange::Write { content, .. } => {
-                page.excerpt(indent, Spelling::of(content).lines(), WRITTEN, |_| Ink::Added);
+                page.excerpt(indent, Spelling::of(content).lines(), WRITTEN, |line| {
+                    (Ink::Added, line)
+                });
             }
             FileChange::Delete { .. } | FileChange::Rename { .. } => {}
         }
@@ -77,12 +76,7 @@ fn ink(line: &str) -> Ink {
 }
 
 /// Numbers that are not those of the file would only mislead.
-fn without_numbers(diff: &str) -> String {
-    let mut shown = String::with_capacity(diff.len());
-    for line in diff.lines() {
-        let is_heading = line.as_bytes().first_chunk() == Some(b"@@ -");
-        shown.push_str(if is_heading { hunk_without_numbers(line) } else { line });
-        shown.push('\n');
-    }
-    shown
+fn without_numbers(line: &str) -> &str {
+    let is_heading = line.as_bytes().first_chunk() == Some(b"@@ -");
+    if is_heading { hunk_without_numbers(line) } else { line }
 }

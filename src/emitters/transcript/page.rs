@@ -105,8 +105,8 @@ impl Page {
 
     fn begin_row(&mut self) {
         match self.rows {
-            // As much as one row often takes.
-            0 => self.text.reserve(256),
+            // As much as most events take.
+            0 => self.text.reserve(1024),
             _ => self.text.end_line(),
         }
         self.rows += 1;
@@ -125,7 +125,10 @@ impl Page {
     }
 
     pub(super) fn blank(&mut self) {
-        self.row(Row::default());
+        match self.bars {
+            0 => self.begin_row(),
+            _ => self.row(Row::default()),
+        }
     }
 
     /// Rows of text below each other, the first one behind `first`.
@@ -160,16 +163,20 @@ impl Page {
         self.more(indent, rows.len() - shown, "line");
     }
 
-    /// Lines as they are, each on one row, cut where it is too long; wrapped if everything is shown.
+    /// Lines, each on one row, cut where it is too long; wrapped if everything is shown. `look` says how a line looks,
+    /// and what is shown of it.
     pub(super) fn excerpt(
         &mut self,
         indent: usize,
         lines: Lines<'_>,
         extent: Extent,
-        ink: impl Fn(&str) -> Ink,
+        look: impl Fn(&str) -> (Ink, &str),
     ) {
         if self.style.full {
-            return lines.for_each(|line| self.whole_line(indent, &line, ink(&line)));
+            return lines.for_each(|line| {
+                let (ink, line) = look(&line);
+                self.whole_line(indent, line, ink);
+            });
         }
         let all = lines.clone().count();
         let (head, tail): (Vec<_>, Vec<_>) = if all > extent.head + extent.tail + 1 {
@@ -185,7 +192,8 @@ impl Page {
         let omitted = all - head.len() - tail.len();
         let room = self.width().saturating_sub(indent);
         let print = |page: &mut Self, line: &str| {
-            page.line(indent, ink(line), |text| text.push_line(line, room));
+            let (ink, line) = look(line);
+            page.line(indent, ink, |text| text.push_line(line, room));
         };
         head.iter().for_each(|line| print(self, line));
         self.more(indent, omitted, "line");

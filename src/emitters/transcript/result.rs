@@ -158,7 +158,7 @@ fn output(page: &mut Page, text: &Text, succeeded: bool) {
     if !text.lines().has_two() {
         page.beginning(Row::indent(INDENT), Ink::Quiet, &text.decode(), MOST_RAW);
     } else {
-        page.excerpt(INDENT, text.lines(), extent, |_| Ink::Quiet);
+        page.excerpt(INDENT, text.lines(), extent, |line| (Ink::Quiet, line));
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::json::Raw;
 
 use crate::{
-    conversation::{FileChange, Text, TodoItem},
+    conversation::{FileChange, Spelling, Text, TodoItem},
     executors::{
         action::{
             MappedCall, command_run, file_edit, file_read, file_write, is_mcp_tool,
@@ -63,8 +63,8 @@ pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall 
         }
         "NotebookEdit" => {
             let path = take_path(&mut given, cwd);
-            let new = given.str("new_source").unwrap_or_default();
-            let change = files::replacement(&path, "", &new);
+            let new = given.take("new_source", Spelling::of_raw).unwrap_or_default();
+            let change = files::replacement(&path, "", new);
             file_edit(path, vec![change])
         }
         "Bash" => command_run(given.text("command")),
@@ -110,9 +110,9 @@ fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
 }
 
 fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
-    let old = given.str("old_string")?;
-    let new = given.str("new_string").unwrap_or_default();
-    Some(files::replacement(path, &old, &new))
+    let old = given.take("old_string", Spelling::of_raw)?;
+    let new = given.take("new_string", Spelling::of_raw).unwrap_or_default();
+    Some(files::replacement(path, old, new))
 }
 
 #[cfg(test)]

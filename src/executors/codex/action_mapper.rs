@@ -9,7 +9,7 @@ use crate::json::Raw;
 
 use super::tools::agent_call;
 use crate::{
-    conversation::{ActionType, Json, Text},
+    conversation::{ActionType, Json, Spelling, Text},
     executors::{
         action::{
             MappedCall, Titled, command_run, file_patch, file_read, is_mcp_tool, search,
@@ -146,7 +146,7 @@ fn patch_of_arguments(given: &mut Object<'_>, cwd: Option<&str>) -> Option<Title
         let arguments: Vec<Raw<'_>> = value::elements(raw)?;
         let [program, patch] = arguments.as_slice() else { return None };
         (value::as_str(*program)? == "apply_patch").then_some(())?;
-        file_patch(&value::as_str(*patch)?, cwd)
+        file_patch(Spelling::of_raw(*patch)?, cwd)
     })
 }
 

@@ -28,7 +28,7 @@ const PLAIN_TOOLS: &str = "create_pull_request fetch_copilot_cli_documentation l
 pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let text = arguments.and_then(value::as_str).unwrap_or_default();
     if name == "apply_patch"
-        && let Some(edit) = file_patch(&text, cwd)
+        && let Some(edit) = file_patch(&*text, cwd)
     {
         return MappedCall::known(edit, Object::default());
     }

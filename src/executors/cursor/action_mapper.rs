@@ -2,7 +2,7 @@
 //! metadata.
 
 use crate::{
-    conversation::{FileChange, Text},
+    conversation::{FileChange, Spelling, Text},
     executors::{
         action::{
             MappedCall, Titled, command_run, file_edit, file_read, file_write, parameters,
@@ -48,8 +48,8 @@ fn file_action(kind: &str, path: Text, given: &mut Object<'_>) -> Titled {
     match kind {
         "editToolCall" => {
             // A part of a file, or all of a new one: its result says which.
-            let text = given.str("streamContent");
-            let change = text.map(|text| files::replacement(&path, "", &text));
+            let text = given.take("streamContent", Spelling::of_raw);
+            let change = text.map(|text| files::replacement(&path, "", text));
             file_edit(path, change.into_iter().collect())
         }
         "writeToolCall" => {

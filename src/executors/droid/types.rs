@@ -133,7 +133,7 @@ pub struct Error {
 
 impl<'a> DroidJson<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
-        let _ = object.str("session_id");
+        object.ignore_str("session_id");
         Parsed::Line(match &*header.name {
             "system" => match object.get_str("subtype") {
                 Some(subtype) if subtype != "init" => {

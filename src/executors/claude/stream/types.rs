@@ -118,7 +118,7 @@ impl<'a> ClaudeStreamJson<'a> {
         if is_foreign(object) {
             return Parsed::Foreign;
         }
-        let _ = object.str("session_id");
+        object.ignore_str("session_id");
         header.parent = object.corr_id("parent_tool_use_id");
         let parsed = match &*kind {
             "system" => take_system(&subtype.unwrap_or_default(), object),

@@ -4,7 +4,7 @@
 //! an action has no place for are kept in the entry's metadata.
 
 use crate::{
-    conversation::{Text, TodoItem},
+    conversation::{Spelling, Text, TodoItem},
     executors::{
         action::{
             self, MappedCall, Titled, command_run, file_edit, file_read, file_replacement,
@@ -85,8 +85,8 @@ pub(crate) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) ->
         }
         "notebook_edit" => {
             let path = take_path(&mut given, cwd);
-            let new = given.str("new_source").unwrap_or_default();
-            let change = files::replacement(&path, "", &new);
+            let new = given.take("new_source", Spelling::of_raw).unwrap_or_default();
+            let change = files::replacement(&path, "", new);
             file_edit(path, vec![change])
         }
         "run_shell_command" => command_run(given.text("command")),
