@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, fmt::Write};
 
+use crate::json::word::first;
+
 const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const TEXT_PRESENTATION: char = '\u{fe0e}';
@@ -58,7 +60,7 @@ pub fn neutralise_line(text: &str) -> Cow<'_, str> {
 /// Whether a text is of printable ASCII characters only, as most are.
 #[cfg(feature = "transcript")]
 pub(super) fn is_printable(text: &str) -> bool {
-    all(text.as_bytes(), is_printable_byte)
+    first(text.as_bytes(), unprintable).is_none()
 }
 
 #[inline]
@@ -69,7 +71,7 @@ const fn is_printable_byte(byte: u8) -> bool {
 /// Whether a text is of printable ASCII characters and of Latin letters only (U+00C0 to U+02FF), as
 /// nearly all others are.
 pub(super) fn is_latin(text: &str) -> bool {
-    all(text.as_bytes(), is_latin_byte)
+    first(text.as_bytes(), unprintable).is_none() || all(text.as_bytes(), is_latin_byte)
 }
 
 /// The Latin letters that [`is_latin`] knows.
@@ -89,14 +91,13 @@ const fn is_latin_byte(byte: u8) -> bool {
 pub(super) fn printable_len(text: &str, most: usize) -> usize {
     let bytes = text.as_bytes();
     let bytes = bytes.get(..most).unwrap_or(bytes);
-    // Most lines are wholly so.
-    if all(bytes, is_printable_byte) {
-        return bytes.len();
-    }
-    let (blocks, _) = bytes.as_chunks::<16>();
-    let before = 16 * blocks.iter().take_while(|block| whole(block, is_printable_byte)).count();
-    let rest = bytes.get(before..).unwrap_or_default();
-    before + rest.iter().take_while(|byte| is_printable_byte(**byte)).count()
+    first(bytes, unprintable).unwrap_or(bytes.len())
+}
+
+/// Marks the bytes of a word that are no printable ASCII characters.
+fn unprintable(word: u64) -> u64 {
+    let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    (word.wrapping_sub(each(b' ')) | word.wrapping_add(each(1)) | word) & each(0x80)
 }
 
 /// Whether `is` holds for all bytes.

@@ -9,11 +9,12 @@
 
 mod compound;
 mod escape;
+mod escapes;
 mod pretty;
 mod raw;
 mod scan;
 mod unescape;
-mod word;
+pub(crate) mod word;
 
 use std::{
     fmt::{self, Write},
@@ -23,6 +24,7 @@ use std::{
 use serde::{Serialize, Serializer, ser};
 
 use self::compound::{Close, Compound};
+pub(crate) use self::escapes::count_line_feeds;
 pub(crate) use self::pretty::indented;
 pub use self::raw::Raw;
 pub(crate) use self::scan::Scanner;

@@ -5,6 +5,7 @@ mod quotes;
 use std::borrow::Cow;
 
 use self::quotes::Quotes;
+pub(super) use self::quotes::escaped;
 use super::Raw;
 
 /// Walks over a JSON text (RFC 8259), value by value.

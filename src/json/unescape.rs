@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
-
-use super::word::{common, equal, first};
+use super::{
+    escapes::count_short,
+    word::{common, equal, first},
+};
 
 /// Decodes a JSON string literal; invalid escapes become U+FFFD.
 pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
@@ -52,21 +53,11 @@ pub(crate) fn unescape_to(string: &mut String, body: &str) {
 
 /// How many bytes of UTF-8 `body` is once it is unescaped.
 pub(crate) fn decoded_len(body: &str) -> usize {
-    let (mut rest, mut length) = (body.as_bytes(), body.len());
-    while let Some(at) = memchr(b'\\', rest) {
-        match rest.get(at + 1) {
-            // An escape of two bytes for one.
-            Some(byte) if byte.is_ascii() && *byte != b'u' => length -= 1,
-            _ => {
-                let pieces = Unescaped(body);
-                let lengths =
-                    pieces.map(|(plain, escaped)| plain.len() + escaped.map_or(0, char::len_utf8));
-                return lengths.sum();
-            }
-        }
-        rest = &rest[at + 2..];
+    if let Some(escapes) = count_short(body) {
+        return body.len() - escapes;
     }
-    length
+    let pieces = Unescaped(body);
+    pieces.map(|(plain, escaped)| plain.len() + escaped.map_or(0, char::len_utf8)).sum()
 }
 
 /// Whether two literals are the same string once they are unescaped.

@@ -28,7 +28,7 @@ pub(super) fn lowest(marks: u64) -> Option<usize> {
 
 /// Where the first byte stands that `marks` marks. It must not mark a letter.
 #[inline]
-pub(super) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
+pub(crate) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
     for (number, word) in bytes.as_chunks().0.iter().enumerate() {
         if let Some(at) = lowest(marks(u64::from_le_bytes(*word))) {
             return Some(8 * number + at);

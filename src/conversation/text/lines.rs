@@ -5,7 +5,7 @@ use std::{borrow::Cow, iter};
 use memchr::{memchr, memchr_iter};
 
 use super::{Repr, Text, begins_escape, has_code, strip_escape};
-use crate::json::{Raw, decode_body, string_body, unescape};
+use crate::json::{Raw, count_line_feeds, decode_body, string_body, unescape};
 
 /// A text in the representation in which its lines are searched.
 #[derive(Clone, Debug)]
@@ -247,33 +247,6 @@ fn find_line_feed(body: &[u8]) -> Option<usize> {
         }
         from = at + 2;
     }
-}
-
-/// The number of escaped line feeds in `body`.
-fn count_line_feeds(body: &str) -> usize {
-    /// At most as many as a byte can count.
-    const BLOCK: usize = 128;
-    let bytes = body.as_bytes();
-    let next = bytes.get(1..).unwrap_or_default();
-    let (mut count, mut escapes_backslash) = (0, false);
-    // Branch-free and without an early exit, so that the compiler vectorises it.
-    for (bytes, next) in bytes.chunks(BLOCK).zip(next.chunks(BLOCK)) {
-        let mut line_feeds = 0_u8;
-        for (byte, next) in bytes.iter().zip(next) {
-            line_feeds += u8::from((*byte == b'\\') & (*next == b'n'));
-            escapes_backslash |= (*byte == b'\\') & (*next == b'\\');
-        }
-        count += usize::from(line_feeds);
-    }
-    if escapes_backslash {
-        let mut rest = bytes;
-        return iter::from_fn(|| {
-            rest = &rest[find_line_feed(rest)? + 2..];
-            Some(())
-        })
-        .count();
-    }
-    count
 }
 
 /// White space that has an escape of its own.

@@ -136,7 +136,7 @@ impl<'a> Quotes<'a> {
 
 /// Marks the bytes after a backslash that is not itself escaped. `first` is the carry: whether the first
 /// byte of this block is escaped, and afterwards of the next block.
-const fn escaped(backslashes: u64, first: &mut bool) -> u64 {
+pub(in crate::json) const fn escaped(backslashes: u64, first: &mut bool) -> u64 {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
     let carried = *first as u64;
     if backslashes == 0 {
