@@ -9,6 +9,9 @@ use crate::conversation::{Spelling, Text};
 /// How many lines without a change are shown before and after one.
 const CONTEXT: u32 = 3;
 
+/// How long a line usually is, in bytes.
+const LINE: usize = 32;
+
 /// How wide a tab is, where indents are compared.
 const TAB: u8 = 8;
 
@@ -41,6 +44,9 @@ fn escaped<'s>(text: &'s Spelling<'_>) -> Option<&'s str> {
 /// The same for two texts of one representation.
 fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
     let mut lines = InternedInput::default();
+    // A guess at how many there are, so that the list of different lines need not grow.
+    let [before, after] = [old, new].map(|text| (text.get().len() / LINE) as u32);
+    lines.reserve(before, after);
     lines.update_before(old.lines_with_ends());
     lines.update_after(new.lines_with_ends());
     let mut diff = Diff::compute(Algorithm::Histogram, &lines);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::Object;
 use crate::{
     conversation::{Text, Timestamp},
-    json::{Raw, Scanner, decode_literal},
+    json::{Raw, Scanner, decode_literal, string_body},
 };
 
 /// The value as `T`, if it is one.
@@ -41,12 +41,12 @@ pub fn as_str(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 
 /// An integer that is not negative; also one written as a string.
 pub fn as_u64(raw: Raw<'_>) -> Option<u64> {
-    raw.get().trim_matches('"').parse().ok()
+    inside(raw).parse().ok()
 }
 
 /// A timestamp: milliseconds since 1970 as a number (or a string of digits), or an RFC 3339 string.
 pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
-    let text = raw.get().trim_matches('"');
+    let text = inside(raw);
     if let Ok(millis) = text.parse() {
         return Some(Timestamp::from_millis(millis));
     }
@@ -57,6 +57,11 @@ pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
     // 1760806536533.0 is an integer too. A float beyond i64 saturates.
     let millis: f64 = parse(raw)?;
     Some(Timestamp::from_millis(millis as i64))
+}
+
+/// A string without its quotes, as it is spelt, and any other value as it is.
+fn inside(raw: Raw<'_>) -> &str {
+    string_body(raw.get()).unwrap_or(raw.get())
 }
 
 /// Any value as text: the content of a string, the JSON form of anything else.
