@@ -55,24 +55,29 @@ pub(super) fn wrap(text: &Shown, room: usize) -> Vec<Wrapped<'_>> {
 
 /// One line, wrapped at words; what follows hangs below the text of its first row.
 pub(super) fn wrap_line(line: Piece<'_>, room: usize) -> impl Iterator<Item = Wrapped<'_>> {
-    pieces(line, room, hanging_indent(line.as_str()).min(room / 2), soft_end)
+    pieces(line, room, move || hanging_indent(line.as_str()).min(room / 2), soft_end)
 }
 
 /// One line, cut at the edge.
 pub(super) fn hard_wrap(line: Piece<'_>, room: usize) -> impl Iterator<Item = Wrapped<'_>> {
-    pieces(line, room, 0, hard_end)
+    pieces(line, room, || 0, hard_end)
 }
 
 fn pieces<'t>(
     line: Piece<'t>,
     room: usize,
-    indent: usize,
+    indent: impl Fn() -> usize,
     end: fn(&str, usize) -> usize,
 ) -> impl Iterator<Item = Wrapped<'t>> {
     let mut rest = Some(line);
     let mut hanging = 0;
     iter::from_fn(move || {
         let line = rest?;
+        if line.as_str().len() <= room - hanging {
+            // No text has more columns than bytes: most lines fit.
+            rest = None;
+            return Some(Wrapped { hanging, text: line.trim_end() });
+        }
         let (row, after) = line.split_at(match end(line.as_str(), room - hanging) {
             // Not even one character fits: it is shown nevertheless.
             0 => line.as_str().chars().next().map_or(0, char::len_utf8),
@@ -80,7 +85,7 @@ fn pieces<'t>(
         });
         let row = Wrapped { hanging, text: row.trim_end() };
         rest = Some(after).filter(|after| !after.trim_end().as_str().is_empty());
-        hanging = indent;
+        hanging = if rest.is_some() { indent() } else { 0 };
         Some(row)
     })
 }
