@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 pub use self::lines::{Lines, Spelling};
 use crate::json::{
-    self, RAW_VALUE, Raw, decode_literal, has_escape, string_body, unescape, unescape_to,
-    unescapes_to,
+    self, RAW_VALUE, Raw, decode_body, decode_literal, has_escape, string_body, unescape,
+    unescape_to, unescapes_to,
 };
 
 /// A string that came from a log and goes, most of the time unread, into an output.
@@ -116,20 +116,29 @@ impl Text {
         }
     }
 
-    /// The parts before and after the last `marker`, without decoding them. `marker` must consist of
-    /// characters that JSON never escapes. If it begins like the end of an escape, the text is decoded.
-    pub fn rsplit_once(&self, marker: &str) -> Option<(Self, Self)> {
+    /// What stands before the last `marker`, without up to `most` line feeds at its end, and the string after it.
+    /// `marker` must consist of characters that JSON never escapes. If it begins like the end of an escape, the
+    /// text is decoded.
+    pub fn rsplit_once(&self, marker: &str, most: usize) -> Option<(Self, Cow<'_, str>)> {
         match &self.0 {
             Repr::Literal(literal) => {
                 let in_escape = |c: char| c.is_ascii_alphanumeric() || "\"\\/".contains(c);
                 if marker.starts_with(in_escape) {
-                    return Self::from(decode_literal(literal)).rsplit_once(marker);
+                    let decoded = Self::from(decode_literal(literal).into_owned());
+                    let (before, after) = decoded.rsplit_once(marker, most)?;
+                    return Some((before, after.into_owned().into()));
                 }
-                let (before, after) = rsplit_once(string_body(literal)?, marker)?;
-                Some((Self::from_body(before), Self::from_body(after)))
+                let (mut before, after) = rsplit_once(string_body(literal)?, marker)?;
+                for _ in 0..most {
+                    before = strip_escape(before, b"\\n").unwrap_or(before);
+                }
+                Some((Self::from_body(before), decode_body(after)))
             }
             Repr::String(string) => {
-                let (before, after) = rsplit_once(string, marker)?;
+                let (mut before, after) = rsplit_once(string, marker)?;
+                for _ in 0..most {
+                    before = before.strip_suffix('\n').unwrap_or(before);
+                }
                 Some((before.into(), after.into()))
             }
         }
@@ -142,27 +151,6 @@ impl Text {
                 string_body(literal).is_some_and(|body| body.starts_with(prefix))
             }
             Repr::String(string) => string.starts_with(prefix),
-        }
-    }
-
-    /// The same without up to `most` line feeds at its end.
-    #[must_use]
-    pub fn trim_line_feeds(self, most: usize) -> Self {
-        match &self.0 {
-            Repr::Literal(literal) => {
-                let mut body = string_body(literal).unwrap_or_default();
-                for _ in 0..most {
-                    body = strip_escape(body, b"\\n").unwrap_or(body);
-                }
-                Self::from_body(body)
-            }
-            Repr::String(string) => {
-                let mut trimmed = string.as_str();
-                for _ in 0..most {
-                    trimmed = trimmed.strip_suffix('\n').unwrap_or(trimmed);
-                }
-                Self::from(trimmed)
-            }
         }
     }
 

@@ -34,19 +34,22 @@ fn a_stored_text_keeps_its_spelling() {
 #[test]
 fn splitting_and_trimming_leave_the_spelling() {
     let text = |literal: &str| Text::from_raw(raw(literal)).unwrap();
-    let (before, after) = text(r#""\u00e9\n\n[exit 1]""#).rsplit_once("[exit ").unwrap();
-    assert_eq!(after, "1]");
-    assert_eq!(before.clone().trim_line_feeds(1), "é\n");
+    let split = |text: &Text, marker, most| {
+        let (before, after) = text.rsplit_once(marker, most)?;
+        Some((before.decode().into_owned(), after.into_owned()))
+    };
+    let parts = |before: &str, after: &str| Some((before.to_owned(), after.to_owned()));
+    let output = text(r#""\u00e9\n\n[exit 1]""#);
+    assert_eq!(split(&output, "[exit ", 1), parts("é\n", "1]"));
+    let (before, _) = output.rsplit_once("[exit ", 0).unwrap();
     assert_eq!(&*before.into_literal(), r#""\u00e9\n\n""#);
-    assert_eq!(text(r#""a\\n""#).trim_line_feeds(3), r"a\n");
-    assert_eq!(text(r#""a\\\n""#).trim_line_feeds(3), r"a\");
-    assert_eq!(Text::from("a\n\n").trim_line_feeds(1), "a\n");
-    assert!(Text::from("abc").rsplit_once("[exit ").is_none());
-    let (before, after) = text(r#""a\nb \/ c""#).rsplit_once("/").unwrap();
-    assert_eq!((before, after), ("a\nb ".into(), " c".into()));
-    let (before, after) = text(r#""a\nb""#).rsplit_once("b").unwrap();
-    assert_eq!((before, after), ("a\n".into(), "".into()));
-    assert!(text(r#""a\nb""#).rsplit_once("nb").is_none());
+    assert_eq!(split(&text(r#""a\\n[""#), "[", 3), parts(r"a\n", ""));
+    assert_eq!(split(&text(r#""a\\\n[\t""#), "[", 3), parts(r"a\", "\t"));
+    assert_eq!(split(&Text::from("a\n\n[b"), "[", 1), parts("a\n", "b"));
+    assert_eq!(split(&Text::from("abc"), "[exit ", 0), None);
+    assert_eq!(split(&text(r#""a\nb \/ c""#), "/", 0), parts("a\nb ", " c"));
+    assert_eq!(split(&text(r#""a\nb""#), "b", 0), parts("a\n", ""));
+    assert_eq!(split(&text(r#""a\nb""#), "nb", 0), None);
 }
 
 #[test]

@@ -103,12 +103,10 @@ impl CallResult for DroidResult {
 
 /// The output of `Execute` ends with a line of its own: `\n\n\n[Process exited with code 0]`.
 fn split_exit_line(body: Text) -> (Text, Option<i32>) {
-    let Some((before, after)) = body.rsplit_once("[Process exited with code ") else {
-        return (body, None);
-    };
-    match after.decode().strip_suffix(']').map(str::parse) {
-        Some(Ok(code)) => (before.trim_line_feeds(3), Some(code)),
-        _ => (body, None),
+    let split = body.rsplit_once("[Process exited with code ", 3);
+    match split.and_then(|(output, rest)| Some((output, rest.strip_suffix(']')?.parse().ok()?))) {
+        Some((output, code)) => (output, Some(code)),
+        None => (body, None),
     }
 }
 
