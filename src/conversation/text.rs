@@ -1,6 +1,7 @@
 //! [`Text`]: a string that came from a log.
 
 mod lines;
+mod spelling;
 
 use std::{
     borrow::Cow,
@@ -12,7 +13,7 @@ use memchr::{memmem::Finder, memrchr_iter};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-pub use self::lines::{Lines, Spelling};
+pub use self::{lines::Lines, spelling::Spelling};
 use crate::json::{
     self, RAW_VALUE, Raw, decode_body, decode_literal, has_escape, string_body, unescape,
     unescape_to, unescapes_to,

@@ -31,6 +31,7 @@ impl RecordCursor {
     }
 
     /// The record that is the whole line, if it is an object, and where it begins.
+    #[allow(dead_code, reason = "what parses lines ahead is in a layer above")]
     pub(crate) fn object(line: &str) -> Option<(usize, Record<'_>)> {
         Some((start(line), Record::Object(Object::parse(line).ok()?)))
     }

@@ -1,147 +1,11 @@
 //! [`Lines`]: the lines of a text, found without decoding it.
 
-use std::{borrow::Cow, iter};
+use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 
-use super::{Repr, Text, begins_escape, has_code, strip_escape};
-use crate::json::{Raw, count_line_feeds, decode_body, string_body, unescape};
-
-/// A text in the representation in which its lines are searched.
-#[derive(Clone, Debug)]
-pub enum Spelling<'t> {
-    /// The inside of a JSON literal without codes (`\u000a`): a line feed is `\n` in it, and most
-    /// control characters are nowhere.
-    Escaped(&'t str),
-    /// The decoded string.
-    Plain(Cow<'t, str>),
-}
-
-impl<'t> Spelling<'t> {
-    /// The stored representation, if lines can be searched in it.
-    pub fn of(text: &'t Text) -> Self {
-        match &text.0 {
-            Repr::Literal(literal) => Self::of_body(string_body(literal).unwrap_or_default()),
-            Repr::String(string) => Self::Plain(string.into()),
-        }
-    }
-
-    /// The same for a value, if it is a string.
-    pub fn of_raw(raw: Raw<'t>) -> Option<Self> {
-        string_body(raw.get()).map(Self::of_body)
-    }
-
-    fn of_body(body: &'t str) -> Self {
-        match has_code(body) {
-            true => Self::Plain(unescape(body).into()),
-            false => Self::Escaped(body),
-        }
-    }
-
-    /// The text in this representation, of which the lines are searched.
-    pub fn get(&self) -> &str {
-        match self {
-            Self::Escaped(body) => body,
-            Self::Plain(text) => text,
-        }
-    }
-
-    /// A line feed in this representation.
-    pub fn line_feed(&self) -> &'static str {
-        line_feed(matches!(self, Self::Escaped(_)))
-    }
-
-    /// A part of it as a string. It must not begin or end within an escape.
-    pub fn decode_part<'p>(&self, part: &'p str) -> Cow<'p, str> {
-        match self {
-            Self::Escaped(_) => decode_body(part),
-            Self::Plain(_) => Cow::Borrowed(part),
-        }
-    }
-
-    /// A text of parts of it, and of what needs no escape.
-    pub fn text_of(&self, parts: String) -> Text {
-        match self {
-            Self::Escaped(_) => Text::from_body(&parts),
-            Self::Plain(_) => Text::from(parts),
-        }
-    }
-
-    /// Whether a part of it ends with a line feed.
-    pub fn ends_line(&self, part: &str) -> bool {
-        match self {
-            Self::Escaped(_) => strip_escape(part, b"\\n").is_some(),
-            Self::Plain(_) => part.ends_with('\n'),
-        }
-    }
-
-    /// A line without what ends it.
-    pub fn without_end<'p>(&self, line: &'p str) -> &'p str {
-        match self {
-            Self::Escaped(_) => strip_escape(line, b"\\n")
-                .map_or(line, |line| strip_escape(line, b"\\r").unwrap_or(line)),
-            Self::Plain(_) => line.lines().next().unwrap_or_default(),
-        }
-    }
-
-    /// All lines as they are spelt, each with its line feed. The last may have none.
-    pub fn lines_with_ends(&self) -> impl Iterator<Item = &str> {
-        let (mut rest, escaped) = (self.get(), matches!(self, Self::Escaped(_)));
-        iter::from_fn(move || {
-            let bytes = rest.as_bytes();
-            let at = if escaped { find_line_feed(bytes) } else { memchr(b'\n', bytes) };
-            let end = at.map(|at| at + line_feed(escaped).len());
-            let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
-            rest = after;
-            (!line.is_empty()).then_some(line)
-        })
-    }
-
-    /// The string itself.
-    pub fn decode(&self) -> Cow<'_, str> {
-        match self {
-            Self::Escaped(body) => decode_body(body),
-            Self::Plain(text) => Cow::Borrowed(text),
-        }
-    }
-
-    /// The number of lines, empty ones at the beginning and the end included.
-    pub fn count_all_lines(&self) -> usize {
-        match self {
-            Self::Escaped(body) => {
-                let ended = strip_escape(body, b"\\n").is_some();
-                count_line_feeds(body) + usize::from(!ended && !body.is_empty())
-            }
-            Self::Plain(text) => text.lines().count(),
-        }
-    }
-
-    /// The lines, without empty ones at the beginning and the end.
-    pub fn lines(&self) -> Lines<'_> {
-        match self {
-            Self::Escaped(body) => Lines::new(body, true),
-            Self::Plain(text) => Lines::plain(text),
-        }
-    }
-}
-
-impl<'t> From<&'t str> for Spelling<'t> {
-    fn from(text: &'t str) -> Self {
-        Self::Plain(text.into())
-    }
-}
-
-impl<'t> From<&'t String> for Spelling<'t> {
-    fn from(text: &'t String) -> Self {
-        Self::from(text.as_str())
-    }
-}
-
-impl Default for Spelling<'_> {
-    fn default() -> Self {
-        Self::from("")
-    }
-}
+use super::{begins_escape, strip_escape};
+use crate::json::{count_line_feeds, decode_body};
 
 /// The lines of a text, from both ends, without empty ones at its beginning and end.
 ///
@@ -159,7 +23,7 @@ impl<'t> Lines<'t> {
         Self::new(text, false)
     }
 
-    fn new(text: &'t str, escaped: bool) -> Self {
+    pub(super) fn new(text: &'t str, escaped: bool) -> Self {
         let text = if escaped { trim_end(text) } else { text.trim_end() };
         let inner = if escaped { trim_start(text) } else { text.trim_start() };
         let (space, _) = text.split_at(text.len() - inner.len());
@@ -228,25 +92,13 @@ impl DoubleEndedIterator for Lines<'_> {
     }
 }
 
-const fn line_feed(escaped: bool) -> &'static str {
+pub(super) const fn line_feed(escaped: bool) -> &'static str {
     if escaped { "\\n" } else { "\n" }
 }
 
 /// Whether the backslash at `at` begins a line feed.
 fn is_line_feed(body: &str, at: usize) -> bool {
     body.as_bytes().get(at + 1) == Some(&b'n') && begins_escape(body, at)
-}
-
-/// The first escaped line feed.
-fn find_line_feed(body: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + memchr(b'\\', body.get(from..)?)?;
-        if body.get(at + 1) == Some(&b'n') {
-            return Some(at);
-        }
-        from = at + 2;
-    }
 }
 
 /// White space that has an escape of its own.
@@ -276,7 +128,10 @@ fn trim_end(mut body: &str) -> &str {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{
+        super::{Spelling, Text},
+        *,
+    };
 
     /// A simple and slow reference implementation.
     fn plain_lines(text: &str) -> Vec<&str> {
