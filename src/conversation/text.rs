@@ -156,12 +156,8 @@ impl Text {
     }
 
     /// A literal made of a part of another literal's content, which must not begin or end within an escape.
-    pub(super) fn from_body(body: &str) -> Self {
-        let mut literal = String::with_capacity(body.len() + 2);
-        literal.push('"');
-        literal.push_str(body);
-        literal.push('"');
-        Self(Repr::Literal(literal.into()))
+    fn from_body(body: &str) -> Self {
+        Self(Repr::Literal(["\"", body, "\""].concat().into()))
     }
 }
 

@@ -12,6 +12,9 @@ const CONTEXT: u32 = 3;
 /// How long a line usually is, in bytes.
 const LINE: usize = 32;
 
+/// For how many lines room is made at the most before they are found.
+const LINES: usize = 1 << 10;
+
 /// How wide a tab is, where indents are compared.
 const TAB: u8 = 8;
 
@@ -44,8 +47,8 @@ fn escaped<'s>(text: &'s Spelling<'_>) -> Option<&'s str> {
 /// The same for two texts of one representation.
 fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
     let mut lines = InternedInput::default();
-    // A guess at how many there are, so that the list of different lines need not grow.
-    let [before, after] = [old, new].map(|text| (text.get().len() / LINE) as u32);
+    // A guess at how many there are, so that the list of different lines seldom has to grow.
+    let [before, after] = [old, new].map(|text| (text.get().len() / LINE).min(LINES) as u32);
     lines.reserve(before, after);
     lines.update_before(old.lines_with_ends());
     lines.update_after(new.lines_with_ends());
@@ -53,7 +56,7 @@ fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
     let indent = |line| IndentLevel::for_ascii_line(beginning(old, lines.interner[line]), TAB);
     diff.postprocess_with_heuristic(&lines, IndentHeuristic::new(indent));
     let end = lines.before.len() as u32;
-    let mut text = String::with_capacity(new.get().len());
+    let mut text = String::new();
     let mut changes = diff.hunks().peekable();
     while let Some(first) = changes.next() {
         let mut group = vec![first];
@@ -161,6 +164,10 @@ mod tests {
             .prop_map(|pieces| pieces.concat())
     }
 
+    fn spelling(literal: &str) -> Spelling<'_> {
+        Spelling::of_raw(Raw::parse(literal).unwrap()).unwrap()
+    }
+
     proptest! {
         #[test]
         fn what_is_escaped_changes_in_the_same_way(old in text(), new in text(), slashes in any::<bool>()) {
@@ -168,12 +175,10 @@ mod tests {
                 true => json::literal(text).replace('/', "\\/"),
                 false => json::literal(text),
             };
-            let literals = [literal(&old), literal(&new)];
-            let spelling = |literal: &'static str| Spelling::of_raw(Raw::parse(literal).unwrap()).unwrap();
-            let [old_literal, new_literal] = literals.map(|literal| &*literal.leak());
-            let plain = unified_diff(&*old, &*new);
-            prop_assert_eq!(&unified_diff(spelling(old_literal), spelling(new_literal)), &plain);
-            prop_assert_eq!(&unified_diff(spelling(old_literal), &*new), &plain);
+            let [old_literal, new_literal] = [literal(&old), literal(&new)];
+            let plain = unified_diff(&old, &new);
+            prop_assert_eq!(&unified_diff(spelling(&old_literal), spelling(&new_literal)), &plain);
+            prop_assert_eq!(&unified_diff(spelling(&old_literal), &new), &plain);
         }
     }
 }

@@ -156,6 +156,7 @@ impl<'p, 't> Section<'p, 't> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Raw;
 
     #[test]
     fn paths_below_the_directory_are_relative() {
@@ -184,5 +185,26 @@ mod tests {
             ]
         );
         assert_eq!(read_patch("not a patch", None), []);
+    }
+
+    #[test]
+    fn a_patch_says_the_same_as_it_is_spelt_and_decoded() {
+        let literal = r#""*** Begin Patch\n*** Add File: \"a\\n\".txt\r\n+\tone\r\n+\\n\n*** Update File: b\/c\n@@\n-\"x\n+*** y\n*** End of File\n*** not a header\n z""#;
+        let spelt = Spelling::of_raw(Raw::parse(literal).unwrap()).unwrap();
+        assert!(matches!(spelt, Spelling::Escaped(_)));
+        let decoded: String = serde_json::from_str(literal).unwrap();
+        let changes = read_patch(spelt, None);
+        assert_eq!(changes, read_patch(&decoded, None));
+        assert_eq!(
+            changes,
+            [
+                FileChange::Write { path: "\"a\\n\".txt".into(), content: "\tone\n\\n\n".into() },
+                FileChange::Edit {
+                    path: "b/c".into(),
+                    unified_diff: "@@\n-\"x\n+*** y\n*** not a header\n z\n".into(),
+                    has_line_numbers: false
+                },
+            ]
+        );
     }
 }

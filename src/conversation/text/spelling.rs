@@ -65,11 +65,15 @@ impl<'t> Spelling<'t> {
 
     /// A text of parts of it, and of what needs no escape.
     #[allow(dead_code, reason = "who cuts texts is in a layer above")]
-    pub(crate) fn text_of(&self, parts: String) -> Text {
-        match self {
-            Self::Escaped(_) => Text::from_body(&parts),
-            Self::Plain(_) => Text::from(parts),
+    pub(crate) fn text_of(&self, mut parts: String) -> Text {
+        if let Self::Plain(_) = self {
+            return Text::from(parts);
         }
+        // In place, as they may be long.
+        parts.reserve_exact(2);
+        parts.insert(0, '"');
+        parts.push('"');
+        Text(Repr::Literal(parts.into()))
     }
 
     /// Whether a part of it ends with a line feed.
