@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
 use super::{begins_escape, strip_escape};
 use crate::json::{count_line_feeds, decode_body};
@@ -36,6 +36,12 @@ impl<'t> Lines<'t> {
         Self { rest: text.get(start..).filter(|text| !text.is_empty()), escaped }
     }
 
+    /// How many bytes they are at the most.
+    #[allow(dead_code, reason = "who shows lines is in a layer above")]
+    pub(crate) fn size(&self) -> usize {
+        self.rest.map_or(0, str::len)
+    }
+
     /// Whether there are at least two.
     pub fn has_two(&self) -> bool {
         self.rest.is_some_and(|text| self.breaks(text).next().is_some())
@@ -63,6 +69,14 @@ impl<'t> Iterator for Lines<'t> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let text = self.rest?;
+        if self.escaped
+            && let Some(at) = memchr(b'\\', text.as_bytes())
+            && text.as_bytes().get(at + 1) == Some(&b'n')
+        {
+            // Most lines have no other escape than their line feed, and need not be looked at again.
+            self.rest = text.get(at + line_feed(true).len()..);
+            return text.get(..at).map(Cow::Borrowed);
+        }
         let (line, rest) = match self.breaks(text).next() {
             Some(at) => (text.get(..at)?, text.get(at + line_feed(self.escaped).len()..)),
             None => (text, None),

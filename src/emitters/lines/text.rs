@@ -1,7 +1,6 @@
 //! [`TextLines`]: the outputs of an emitter as lines of text.
 
 use std::{
-    fmt::Display,
     io::{self, Write},
     marker::PhantomData,
 };
@@ -47,7 +46,7 @@ where
 impl<M, Out, W> Emitter<Located<DomainEvent>, io::Error> for TextLines<M, Out, W>
 where
     M: Emitter<Located<DomainEvent>, Out>,
-    Out: Display,
+    Out: AsRef<str>,
     W: Write,
 {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<io::Error> {

@@ -1,9 +1,6 @@
 //! [`LineWriter`]: a buffered writer of lines.
 
-use std::{
-    fmt::Display,
-    io::{self, BufWriter, Write},
-};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
@@ -77,8 +74,8 @@ impl<W: Write> LineWriter<W> {
     ///
     /// # Errors
     /// The writer failed.
-    pub fn text(&mut self, line: impl Display) -> io::Result<()> {
-        write!(self.pending, "{line}")?;
+    pub fn text(&mut self, line: impl AsRef<str>) -> io::Result<()> {
+        self.pending.extend_from_slice(line.as_ref().as_bytes());
         self.end_line()
     }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, mem};
 
-use super::{row::Row, style::Ink, tool};
+use super::{row::Row, style::Ink};
 use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
 
 /// The open calls, and how the others ended.
@@ -33,13 +33,18 @@ impl Calls {
     /// Bounds the walk from call to call, which an odd log may send in circles.
     const MAX_DEPTH: usize = 32;
 
-    pub(super) fn begin(&mut self, id: &CorrId, entry: &NormalizedEntry, briefed: bool) {
-        let lane = lane(entry);
+    pub(super) fn begin(
+        &mut self,
+        id: &CorrId,
+        lane: Option<CorrId>,
+        label: String,
+        briefed: bool,
+    ) {
         let call = OpenCall {
             age: self.begun,
             depth: self.depth(lane.as_ref()),
             lane,
-            label: tool::label(entry),
+            label,
             briefed,
             waits: false,
         };

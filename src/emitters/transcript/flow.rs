@@ -107,11 +107,11 @@ impl Flow {
 
 /// Prints a short reference to a call that was printed earlier, with how it stands, if it is to say so.
 pub(super) fn refer(page: &mut Page, label: &str, status: Row) {
-    let mark = Row::new(Ink::Quiet, "↳ ");
+    let mark = Row::mark(Ink::Quiet, "↳ ");
     if status.width() == 0 {
         return page.row(mark.then(Ink::Quiet, label));
     }
     let room = page.width().saturating_sub(mark.width() + status.width() + 3);
     let label = clip(label, room.max(12)).into_owned();
-    page.row(mark.then(Ink::Plain, label).then(Ink::Quiet, " · ").join(status));
+    page.row(mark.then(Ink::Plain, label).then_mark(Ink::Quiet, " · ").join(status));
 }

@@ -30,6 +30,7 @@ use self::{
     page::Page,
     row::Row,
     style::Ink,
+    tool::Heading,
 };
 use crate::{
     conversation::{
@@ -129,13 +130,13 @@ impl Transcript {
         }
         self.begin(page, lane(entry));
         let Some(tool) = entry.tool() else {
-            return speech::say(page, &entry.entry_type, &entry.content.decode());
+            return speech::say(page, &entry.entry_type, &entry.content);
         };
         // A call outside of the events for calls: nothing more will come of it.
         self.calls.count(&tool.status);
-        tool::header(page, entry, tool);
+        Heading::of(entry, tool).print(page);
         tool::brief(page, &tool.action_type);
-        page.row(Row::indent(2).join(result::status(entry, tool)));
+        page.row(result::status(Row::indent(2), entry, tool));
         result::body(page, tool);
     }
 
@@ -143,9 +144,10 @@ impl Transcript {
         let Some(tool) = entry.tool() else { return self.entry(page, entry) };
         self.abandon(page, id);
         self.begin_tight(page, lane(entry), None);
-        tool::header(page, entry, tool);
+        let heading = Heading::of(entry, tool);
+        heading.print(page);
         let briefed = tool::brief(page, &tool.action_type);
-        self.calls.begin(id, entry, briefed);
+        self.calls.begin(id, lane(entry), heading.label(), briefed);
         let spacing = if briefed { Spacing::Loose } else { Spacing::Tight };
         self.flow.end(spacing, Some(id));
     }
@@ -159,7 +161,7 @@ impl Transcript {
         if briefed.is_none() {
             self.unknown(page, id);
         }
-        self.answer(page, id, lane(entry), &tool::label(entry), result::status(entry, tool));
+        self.answer(page, id, entry, tool);
         let before = page.len();
         if briefed != Some(true) {
             tool::brief(page, &tool.action_type);
@@ -179,36 +181,48 @@ impl Transcript {
         if tool.status != ToolStatus::PendingApproval || !self.calls.begins_to_wait(id) {
             return;
         }
-        let status = result::status(entry, tool);
-        let beneath = self.answer(page, id, lane(entry), &tool::label(entry), status);
+        let beneath = self.answer(page, id, entry, tool);
         self.flow.end(Spacing::Tight, beneath.then_some(id));
     }
 
     /// Says how a call stands: beneath its header, if that is the last thing printed (then the answer
-    /// is true), else with a reference to it.
+    /// is true) and still says the same, else with a reference to it.
     fn answer(
         &mut self,
         page: &mut Page,
         id: &CorrId,
-        lane: Option<CorrId>,
-        label: &str,
-        status: Row,
+        entry: &NormalizedEntry,
+        tool: &ToolUse,
     ) -> bool {
-        let same = self.calls.get(id).is_some_and(|call| call.label == label);
-        if same && let Some(depth) = self.flow.depth_of_header(id) {
-            page.set_depth(depth);
-            page.row(Row::indent(2).join(status));
+        let heading = Heading::of(entry, tool);
+        let label = self.calls.get(id).map(|call| &call.label);
+        let label = label.filter(|label| heading.has_label(label)).cloned();
+        if label.is_some() && self.beneath(page, id, |row| result::status(row, entry, tool)) {
             return true;
         }
-        self.begin_tight(page, lane, Some(id));
-        flow::refer(page, label, status);
+        self.begin_tight(page, lane(entry), Some(id));
+        let label = label.unwrap_or_else(|| heading.label());
+        flow::refer(page, &label, result::status(Row::empty(), entry, tool));
         false
+    }
+
+    /// Says how a call stands beneath its header, if that is the last thing printed.
+    fn beneath(&self, page: &mut Page, id: &CorrId, status: impl FnOnce(Row) -> Row) -> bool {
+        let depth = self.flow.depth_of_header(id);
+        if let Some(depth) = depth {
+            page.set_depth(depth);
+            page.row(status(Row::indent(2)));
+        }
+        depth.is_some()
     }
 
     /// An open call of which nothing more will come.
     fn abandon(&mut self, page: &mut Page, id: &CorrId) {
         let Some(OpenCall { lane, label, .. }) = self.calls.get(id).cloned() else { return };
-        self.answer(page, id, lane, &label, result::unfinished());
+        if !self.beneath(page, id, result::unfinished) {
+            self.begin_tight(page, lane, Some(id));
+            flow::refer(page, &label, result::unfinished(Row::empty()));
+        }
         self.calls.end(id, &ToolStatus::Unfinished);
         self.flow.end(Spacing::Tight, None);
     }
@@ -225,7 +239,7 @@ impl Transcript {
         // That a call has no result is said of the call itself.
         if !known && warning.kind != WarningKind::UnfinishedCall {
             self.begin_tight(page, self.flow.lane().cloned(), None);
-            page.row(Row::new(Ink::Caution, "! ").then(Ink::Quiet, &warning.message));
+            page.row(Row::mark(Ink::Caution, "! ").then(Ink::Quiet, &warning.message));
         }
     }
 
@@ -235,7 +249,7 @@ impl Transcript {
         if news.width() > 0 {
             told.clone_from(session);
             self.begin_tight(page, None, None);
-            page.row(Row::new(Ink::Quiet, "· ").join(news));
+            page.row(Row::mark(Ink::Quiet, "· ").join(news));
         }
     }
 

@@ -106,7 +106,7 @@ impl Page {
     fn begin_row(&mut self) {
         match self.rows {
             // As much as most events take.
-            0 => self.text.reserve(1024),
+            0 => self.text = Shown::with_capacity(1024),
             _ => self.text.end_line(),
         }
         self.rows += 1;
@@ -160,7 +160,7 @@ impl Page {
         // A note that one row is left out would be as long as the row.
         let shown = if rows.len().saturating_sub(1) <= most { rows.len() } else { most };
         self.hang(first, ink, rows.iter().copied().take(shown));
-        self.more(indent, rows.len() - shown, "line");
+        self.more(indent, rows.len() - shown, "more line");
     }
 
     /// Lines, each on one row, cut where it is too long; wrapped if everything is shown. `look` says how a line looks,
@@ -178,25 +178,22 @@ impl Page {
                 self.whole_line(indent, line, ink);
             });
         }
-        let all = lines.clone().count();
-        let (head, tail): (Vec<_>, Vec<_>) = if all > extent.head + extent.tail + 1 {
-            let mut tail: Vec<_> = lines.clone().rev().take(extent.tail).collect();
-            tail.reverse();
-            (lines.take(extent.head).collect(), tail)
-        } else {
-            // A note that one line is left out would be as long as the line.
-            (lines.collect(), Vec::new())
-        };
-        let (head, tail) =
-            if tail.is_empty() { (&*head, &*tail) } else { (trim(&head), trim(&tail)) };
-        let omitted = all - head.len() - tail.len();
         let room = self.width().saturating_sub(indent);
         let print = |page: &mut Self, line: &str| {
             let (ink, line) = look(line);
             page.line(indent, ink, |text| text.push_line(line, room));
         };
+        let all = lines.clone().count();
+        // A note that one line is left out would be as long as the line.
+        if all <= extent.head + extent.tail + 1 {
+            return lines.for_each(|line| print(self, &line));
+        }
+        let mut tail: Vec<_> = lines.clone().rev().take(extent.tail).collect();
+        tail.reverse();
+        let head: Vec<_> = lines.take(extent.head).collect();
+        let (head, tail) = (trim(&head), trim(&tail));
         head.iter().for_each(|line| print(self, line));
-        self.more(indent, omitted, "line");
+        self.more(indent, all - head.len() - tail.len(), "more line");
         tail.iter().for_each(|line| print(self, line));
     }
 
@@ -236,11 +233,11 @@ impl Page {
         self.hang(first, ink, rows.into_iter().chain(end));
     }
 
-    /// Says how much is left out, if anything.
+    /// Says how much is left out, if anything: `more line`, say.
     pub(super) fn more(&mut self, indent: usize, n: usize, thing: &str) {
         if n > 0 {
-            let note = ["… ", &*human::number_of(n, &["more ", thing].concat())].concat();
-            self.row(Row::indent(indent).then(Ink::Quiet, note));
+            let note = Row::indent(indent).then_mark(Ink::Quiet, "… ");
+            self.row(note.then(Ink::Quiet, human::number_of(n, thing)));
         }
     }
 
@@ -248,7 +245,7 @@ impl Page {
     pub(super) fn rule(&mut self, title: Row) {
         let used = title.width() + 5;
         let rest = self.width().saturating_sub(used).max(1);
-        let row = Row::new(Ink::Quiet, "─── ").join(title);
+        let row = Row::mark(Ink::Quiet, "─── ").join(title);
         self.row(
             row.then(Ink::Quiet, format!(" {}", iter::repeat_n('─', rest).collect::<String>())),
         );

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     conversation::{
-        ActionType, CommandExitStatus, NormalizedEntry, Spelling, Text, TodoItem, ToolResult,
-        ToolStatus, ToolUse,
+        ActionType, CommandExitStatus, Lines, NormalizedEntry, Spelling, Text, TodoItem,
+        ToolResult, ToolStatus, ToolUse,
     },
     emitters::{
         call_text::compact,
@@ -32,18 +32,18 @@ const MOST_RAW: usize = 4;
 const SHORT: usize = 40;
 const INDENT: usize = 4;
 
-/// How a call stands, in one line: `✓ ok · 41 lines · 340 ms`.
-pub(super) fn status(entry: &NormalizedEntry, tool: &ToolUse) -> Row {
+/// Says behind `row` how a call stands: `✓ ok · 41 lines · 340 ms`.
+pub(super) fn status(row: Row, entry: &NormalizedEntry, tool: &ToolUse) -> Row {
     let (ink, word) = match &tool.status {
         ToolStatus::Success => (Ink::Good, "✓ ok"),
         ToolStatus::Failed => (Ink::Bad, "✗ failed"),
         ToolStatus::Denied { .. } => (Ink::Caution, "⊘ denied"),
         ToolStatus::Cancelled => (Ink::Caution, "⊘ cancelled"),
-        ToolStatus::Unfinished => return unfinished(),
+        ToolStatus::Unfinished => return unfinished(row),
         ToolStatus::PendingApproval => (Ink::Caution, "◌ waiting for permission"),
         ToolStatus::Created | ToolStatus::InProgress => (Ink::Quiet, "◌ running"),
     };
-    let mut row = Row::new(ink, word);
+    let mut row = row.then_mark(ink, word);
     if let ActionType::CommandRun { result: Some(result), .. } = &tool.action_type
         && let Some(CommandExitStatus::ExitCode { code }) = result.exit_status
         && code != 0
@@ -62,9 +62,9 @@ pub(super) fn status(entry: &NormalizedEntry, tool: &ToolUse) -> Row {
     }
 }
 
-/// The status of a call that never ended.
-pub(super) fn unfinished() -> Row {
-    Row::new(Ink::Caution, "◌ unfinished")
+/// Says the same of a call that never ended.
+pub(super) fn unfinished(row: Row) -> Row {
+    row.then_mark(Ink::Caution, "◌ unfinished")
 }
 
 /// What came of a call, where that fits in a few words.
@@ -155,40 +155,41 @@ fn output(page: &mut Page, text: &Text, succeeded: bool) {
         Spelling::Plain(text) => Spelling::Plain(without_colors(text)),
         escaped => escaped,
     };
-    if !text.lines().has_two() {
-        page.beginning(Row::indent(INDENT), Ink::Quiet, &text.decode(), MOST_RAW);
+    let lines = text.lines();
+    if lines.has_two() {
+        page.excerpt(INDENT, lines, extent, |line| (Ink::Quiet, line));
     } else {
-        page.excerpt(INDENT, text.lines(), extent, |line| (Ink::Quiet, line));
+        page.beginning(Row::indent(INDENT), Ink::Quiet, &text.decode(), MOST_RAW);
     }
 }
 
 fn prose(page: &mut Page, text: &Text, ink: Ink) {
-    let text = Shown::of_lines(&text.decode());
+    let text = Shown::of_text(text);
     let rows = wrap(&text, page.width() - INDENT);
     page.hang_beginning(Row::indent(INDENT), ink, &rows, MOST_ANSWER);
 }
 
 fn todo(page: &mut Page, item: &TodoItem) {
     let status = item.status.decode();
+    let mark = Row::indent(INDENT);
     let (mark, ink) = match &*status {
-        "completed" | "done" => (Row::new(Ink::Good, "☑ "), Ink::Quiet),
-        "in_progress" => (Row::new(Ink::Caution, "◐ "), Ink::Strong),
-        "pending" => (Row::new(Ink::Plain, "☐ "), Ink::Plain),
-        other => (
-            Row::new(Ink::Quiet, "☒ ").then(Ink::Quiet, clip(other, 20)).then(Ink::Quiet, ": "),
-            Ink::Quiet,
-        ),
+        "completed" | "done" => (mark.then_mark(Ink::Good, "☑ "), Ink::Quiet),
+        "in_progress" => (mark.then_mark(Ink::Caution, "◐ "), Ink::Strong),
+        "pending" => (mark.then_mark(Ink::Plain, "☐ "), Ink::Plain),
+        other => {
+            let mark = mark.then_mark(Ink::Quiet, "☒ ").then(Ink::Quiet, clip(other, 20));
+            (mark.then_mark(Ink::Quiet, ": "), Ink::Quiet)
+        }
     };
-    let mark = Row::indent(INDENT).join(mark);
     let indent = mark.width();
     let text = item.content.decode();
     // Cut before it is wrapped: a list that an agent wrote as one text may have millions of lines.
     let mut lines = text.split_inclusive('\n');
     let beginning = lines.by_ref().take(page.most(MOST_ANSWER)).map(str::len).sum();
-    let shown = Shown::of_lines(&text[..beginning]);
+    let shown = Shown::of_lines(Lines::plain(&text[..beginning]));
     let rows = wrap(&shown, page.width().saturating_sub(indent).max(8));
     page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
-    page.more(indent, lines.count(), "line");
+    page.more(indent, lines.count(), "more line");
 }
 
 /// Command output without the sequences that do nothing but colour it; all others are shown.

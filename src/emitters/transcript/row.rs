@@ -1,9 +1,11 @@
 //! [`Row`]: one row, made of pieces.
 
+use smallvec::SmallVec;
+
 use super::{
     shown::{Piece, Shown},
     style::Ink,
-    width::{beginning, width},
+    width::{beginning, columns, width},
     wrap::Wrapped,
 };
 
@@ -12,29 +14,37 @@ use super::{
 pub(super) struct Row {
     text: Shown,
     /// Each piece's ink and where it ends.
-    pieces: Vec<(Ink, usize)>,
+    pieces: SmallVec<[(Ink, usize); 5]>,
     columns: usize,
 }
 
 impl Row {
     pub(super) fn new(ink: Ink, text: impl AsRef<str>) -> Self {
-        Self::with_capacity().then(ink, text)
+        Self::empty().then(ink, text)
+    }
+
+    /// A row that begins with what is ours, not a log's.
+    pub(super) fn mark(ink: Ink, text: &'static str) -> Self {
+        Self::empty().then_mark(ink, text)
     }
 
     pub(super) fn indent(columns: usize) -> Self {
-        let mut row = Self::with_capacity();
+        let mut row = Self::empty();
         row.text.pad(columns);
         row.end_piece(Ink::Plain, columns)
     }
 
-    /// Most rows are not longer, and none of them has to be moved.
-    fn with_capacity() -> Self {
-        Self { text: Shown::with_capacity(128), pieces: Vec::with_capacity(8), columns: 0 }
+    /// A row that nothing was put into. Most do not become longer than there is room.
+    pub(super) fn empty() -> Self {
+        Self { text: Shown::with_capacity(128), ..Self::default() }
     }
 
     fn end_piece(mut self, ink: Ink, columns: usize) -> Self {
         self.columns += columns;
-        self.pieces.push((ink, self.text.len()));
+        match self.pieces.last_mut() {
+            Some((last, end)) if *last == ink => *end = self.text.len(),
+            _ => self.pieces.push((ink, self.text.len())),
+        }
         self
     }
 
@@ -42,6 +52,20 @@ impl Row {
     pub(super) fn then(mut self, ink: Ink, text: impl AsRef<str>) -> Self {
         let columns = self.text.push(text.as_ref());
         self.end_piece(ink, columns)
+    }
+
+    /// The row and what is ours, not a log's.
+    #[must_use]
+    pub(super) fn then_mark(mut self, ink: Ink, text: &'static str) -> Self {
+        self.text.append(Piece::of_ours(text));
+        // It is short, and seldom ASCII.
+        self.end_piece(ink, text.chars().map(columns).sum())
+    }
+
+    #[must_use]
+    pub(super) fn then_shown(mut self, ink: Ink, piece: Piece<'_>) -> Self {
+        self.text.append(piece);
+        self.end_piece(ink, width(piece.as_str()))
     }
 
     #[must_use]
@@ -53,7 +77,7 @@ impl Row {
     /// The row with `text` after a dot, unless it is the row's beginning.
     #[must_use]
     pub(super) fn item(self, ink: Ink, text: impl AsRef<str>) -> Self {
-        let row = if self.pieces.is_empty() { self } else { self.then(Ink::Quiet, " · ") };
+        let row = if self.pieces.is_empty() { self } else { self.then_mark(Ink::Quiet, " · ") };
         row.then(ink, text)
     }
 

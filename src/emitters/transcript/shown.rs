@@ -2,12 +2,14 @@
 
 use std::{fmt::Write, iter};
 
+use memchr::memchr;
+
 use super::{
     style::Ink,
     width::{TAB, clipped, columns, width},
 };
 use crate::{
-    conversation::Lines,
+    conversation::{Lines, Spelling, Text},
     emitters::terminal::{
         FIRST_LETTER, LAST_LETTER, is_harmless_in_line, is_printable, neutralise, neutralise_line,
         printable_len,
@@ -27,10 +29,15 @@ impl Shown {
         Self(String::with_capacity(bytes))
     }
 
-    /// The lines of a text with their tabs expanded, without empty ones at the beginning and the end.
-    pub(super) fn of_lines(text: &str) -> Self {
-        let mut shown = Self::with_capacity(text.len() + 2 * TAB);
-        for line in Lines::plain(text) {
+    /// The lines of a text with their tabs expanded.
+    pub(super) fn of_text(text: &Text) -> Self {
+        Self::of_lines(Spelling::of(text).lines())
+    }
+
+    /// Lines with their tabs expanded.
+    pub(super) fn of_lines(lines: Lines<'_>) -> Self {
+        let mut shown = Self::with_capacity(lines.size() + 2 * TAB);
+        for line in lines {
             // The first line is not empty.
             if !shown.0.is_empty() {
                 shown.end_line();
@@ -38,11 +45,6 @@ impl Shown {
             shown.push_line(&line, usize::MAX);
         }
         shown
-    }
-
-    /// Makes room for a text that is yet to come.
-    pub(super) fn reserve(&mut self, bytes: usize) {
-        self.0.reserve(bytes);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -173,8 +175,13 @@ impl Shown {
 
     /// The lines; none if there is no text.
     pub(super) fn lines(&self) -> impl Iterator<Item = Piece<'_>> {
-        let text = Some(&*self.0).filter(|text| !text.is_empty());
-        text.into_iter().flat_map(|text| text.split('\n')).map(Piece)
+        let mut rest = Some(&*self.0).filter(|text| !text.is_empty());
+        iter::from_fn(move || {
+            let text = rest?;
+            let end = memchr(b'\n', text.as_bytes());
+            rest = end.and_then(|end| text.get(end + 1..));
+            text.get(..end.unwrap_or(text.len())).map(Piece)
+        })
     }
 
     /// A part of what is on one line.
@@ -199,6 +206,11 @@ impl Shown {
 
 impl<'t> Piece<'t> {
     pub(super) const EMPTY: Self = Self("");
+
+    /// What this program says itself needs no treatment.
+    pub(super) const fn of_ours(text: &'static str) -> Self {
+        Self(text)
+    }
 
     pub(super) fn as_str(self) -> &'t str {
         self.0
@@ -236,8 +248,8 @@ mod tests {
 
     #[test]
     fn a_text_is_shown_line_by_line() {
-        assert_eq!(Shown::of_lines("\n \n\ta\x1b\r\n\nb \n").into_string(), "    a␛\n\nb");
-        assert_eq!(Shown::of_lines(" \n ").lines().count(), 0);
+        assert_eq!(Shown::of_text(&"\n \n\ta\x1b\r\n\nb \n".into()).into_string(), "    a␛\n\nb");
+        assert_eq!(Shown::of_text(&" \n ".into()).lines().count(), 0);
     }
 
     proptest! {

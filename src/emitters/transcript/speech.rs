@@ -1,7 +1,7 @@
 //! What is said: messages, thoughts, errors, and what of the log was not understood.
 
 use super::{page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap};
-use crate::conversation::NormalizedEntryType;
+use crate::conversation::{NormalizedEntryType, Text};
 
 /// How a speaker looks.
 struct Voice {
@@ -18,7 +18,7 @@ const BRIEF: usize = 12;
 const RAW: usize = 3;
 
 /// Prints what somebody said.
-pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &str) {
+pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &Text) {
     let voice = |glyph, mark, ink, most| Voice { glyph, mark, ink, most };
     let voice = match who {
         NormalizedEntryType::UserMessage => voice("❯ ", Ink::User, Ink::Strong, LONG),
@@ -29,16 +29,16 @@ pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &str) {
         NormalizedEntryType::SystemMessage => voice("· ", Ink::Quiet, Ink::Quiet, BRIEF),
         NormalizedEntryType::ErrorMessage => voice("✗ ", Ink::Bad, Ink::Bad, LONG),
         NormalizedEntryType::Diagnostic { code } => {
-            page.row(Row::new(Ink::Caution, "! ").then(Ink::Caution, code.as_str()));
-            return page.beginning(Row::indent(2), Ink::Quiet, text, RAW);
+            page.row(Row::mark(Ink::Caution, "! ").then(Ink::Caution, code.as_str()));
+            return page.beginning(Row::indent(2), Ink::Quiet, &text.decode(), RAW);
         }
         NormalizedEntryType::ToolUse(_) => return,
     };
-    let first = Row::new(voice.mark, voice.glyph);
-    let text = Shown::of_lines(text);
+    let first = Row::mark(voice.mark, voice.glyph);
+    let text = Shown::of_text(text);
     let rows = wrap(&text, page.width() - first.width());
     if rows.is_empty() {
-        return page.row(first.then(Ink::Quiet, "(empty)"));
+        return page.row(first.then_mark(Ink::Quiet, "(empty)"));
     }
     page.hang_beginning(first, voice.ink, &rows, voice.most);
 }

@@ -8,10 +8,10 @@ use super::{
     shown::Shown,
     style::Ink,
     width::clip,
-    wrap::{wrap, wrap_line},
+    wrap::{Wrapped, wrap, wrap_line},
 };
 use crate::{
-    conversation::{ActionType, NormalizedEntry, ToolKind, ToolUse},
+    conversation::{ActionType, Lines, NormalizedEntry, ToolKind, ToolUse},
     emitters::{
         call_text::{self, edit},
         terminal::neutralise_line,
@@ -28,21 +28,56 @@ const INDENT: usize = 4;
 const NAME: usize = 48;
 const LABEL: usize = 160;
 
-/// Prints the header of a call.
-pub(super) fn header(page: &mut Page, entry: &NormalizedEntry, tool: &ToolUse) {
-    let glyph = Row::new(Ink::Tool, glyph(&tool.action_type)).then(Ink::Plain, " ");
-    let room = page.width() - INDENT;
-    let name = name(tool, room / 2);
-    let text = [&*name, "  ", &*title(entry, tool)].concat();
-    let text = Shown::of_lines(&text);
-    let rows: Vec<_> = text.lines().flat_map(|line| wrap_line(line, room)).collect();
-    let Some((first, rows)) = rows.split_first() else { return };
-    // The name is short enough to stand on the first row as a whole.
-    let first = first.text.as_str();
-    let (name, rest) = first.strip_prefix(&*name).map_or(("", first), |rest| (&*name, rest));
-    page.row(glyph.then(Ink::Strong, name).then(Ink::Plain, rest));
-    if !rows.is_empty() {
-        page.hang_beginning(Row::indent(INDENT), Ink::Plain, rows, MOST_TITLE);
+/// What a call is called.
+pub(super) struct Heading<'e> {
+    glyph: &'static str,
+    name: Cow<'e, str>,
+    title: Cow<'e, str>,
+}
+
+impl<'e> Heading<'e> {
+    pub(super) fn of(entry: &'e NormalizedEntry, tool: &'e ToolUse) -> Self {
+        Self {
+            glyph: glyph(&tool.action_type),
+            name: edit(call_text::name(tool), |name| clip(name, NAME)),
+            title: call_text::title(entry, tool, LABEL * MOST_TITLE),
+        }
+    }
+
+    /// Prints the header of the call.
+    pub(super) fn print(&self, page: &mut Page) {
+        let room = page.width() - INDENT;
+        let name = clip(&self.name, room / 2);
+        let text = [&*name, "  ", &*self.title].concat();
+        let text = Shown::of_lines(Lines::plain(&text));
+        let mut rows = text.lines().flat_map(|line| wrap_line(line, room));
+        let Some(Wrapped { text: first, .. }) = rows.next() else { return };
+        // The name is short enough to stand on the first row as a whole.
+        let is_named = first.as_str().starts_with(&*name);
+        let (name, rest) = first.split_at(if is_named { name.len() } else { 0 });
+        let row = Row::mark(Ink::Tool, self.glyph).then_mark(Ink::Plain, " ");
+        page.row(row.then_shown(Ink::Strong, name).then_shown(Ink::Plain, rest));
+        let rows: Vec<_> = rows.collect();
+        if !rows.is_empty() {
+            page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_TITLE);
+        }
+    }
+
+    /// The call in a few words, to refer to it later.
+    pub(super) fn label(&self) -> String {
+        let mut label = [&*self.name, "  ", &*self.title].concat();
+        label.truncate(label.trim_end().len());
+        match neutralise_line(&label) {
+            Cow::Borrowed(_) if label.len() <= LABEL => label,
+            shown => clip(&shown, LABEL).into_owned(),
+        }
+    }
+
+    /// Whether this is its label.
+    pub(super) fn has_label(&self, label: &str) -> bool {
+        let title = label.strip_prefix(&*self.name).and_then(|rest| rest.strip_prefix("  "));
+        // A label is cut and neutralised; most have nothing that needs it.
+        title == Some(&*self.title) || label == self.label()
     }
 }
 
@@ -51,46 +86,27 @@ pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
     let room = page.width() - INDENT;
     match action {
         ActionType::PlanPresentation { plan, .. } if !plan.is_empty() => {
-            let text = Shown::of_lines(&plan.decode());
+            let text = Shown::of_text(plan);
             let rows = wrap(&text, room);
             page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_PLAN);
         }
         ActionType::Question { questions, .. } if !questions.is_empty() => {
             for question in questions {
                 let bullet = Row::indent(2).then(Ink::Caution, "? ");
-                let text = Shown::of_lines(&question.decode());
+                let text = Shown::of_text(question);
                 page.hang(bullet, Ink::Plain, wrap(&text, room));
             }
         }
         ActionType::TaskCreate { description, prompt: Some(prompt), .. }
             if prompt != description =>
         {
-            let text = Shown::of_lines(&prompt.decode());
+            let text = Shown::of_text(prompt);
             let rows = wrap(&text, room);
             page.hang_beginning(Row::indent(INDENT), Ink::Quiet, &rows, MOST_PROMPT);
         }
         _ => return false,
     }
     true
-}
-
-/// A call in a few words, to refer to it later.
-pub(super) fn label(entry: &NormalizedEntry) -> String {
-    let Some(tool) = entry.tool() else { return entry.content.decode().into_owned() };
-    let mut label = [&*name(tool, NAME), "  ", &*title(entry, tool)].concat();
-    label.truncate(label.trim_end().len());
-    match neutralise_line(&label) {
-        Cow::Borrowed(_) if label.len() <= LABEL => label,
-        shown => clip(&shown, LABEL).into_owned(),
-    }
-}
-
-fn name(tool: &ToolUse, room: usize) -> Cow<'_, str> {
-    edit(call_text::name(tool), |name| clip(name, room.min(NAME)))
-}
-
-fn title<'e>(entry: &'e NormalizedEntry, tool: &'e ToolUse) -> Cow<'e, str> {
-    call_text::title(entry, tool, LABEL * MOST_TITLE)
 }
 
 fn glyph(action: &ActionType) -> &'static str {

@@ -35,7 +35,7 @@ impl Wrapped<'_> {
 /// A message: its line breaks and indents stay, long lines are wrapped at words, those in code blocks
 /// (between lines of ```` ``` ```` or `~~~`) at the edge.
 pub(super) fn wrap(text: &Shown, room: usize) -> Vec<Wrapped<'_>> {
-    let mut rows = Vec::new();
+    let mut rows = Vec::with_capacity(16);
     let mut fence = None;
     for line in text.lines() {
         let mark = fence_mark(line.as_str());
@@ -150,9 +150,10 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
+    use crate::conversation::Lines;
 
     fn wrap(text: &str, room: usize) -> Vec<String> {
-        let text = Shown::of_lines(text);
+        let text = Shown::of_lines(Lines::plain(text));
         let row = |row: &Wrapped<'_>| " ".repeat(row.hanging) + row.text.as_str();
         super::wrap(&text, room).iter().map(row).collect()
     }
@@ -189,7 +190,7 @@ mod tests {
                 prop_assert!(row.width() <= room && width(row) <= room, "{:?}", row);
             }
             let letters = |text: &str| text.split_whitespace().collect::<String>();
-            let shown: String = Shown::of_lines(&text).lines().map(Piece::as_str).collect();
+            let shown: String = Shown::of_lines(Lines::plain(&text)).lines().map(Piece::as_str).collect();
             prop_assert_eq!(letters(&rows.join("")), letters(&shown));
         }
     }
