@@ -26,7 +26,7 @@ use self::{
 };
 
 /// How often each is run, in turns.
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 25;
 
 /// How large the generated logs are.
 const BYTES: usize = 100 << 20;
