@@ -143,6 +143,26 @@ proptest! {
         }
         prop_assert!(stripped == plain, "{}\n---\n{}", stripped, plain);
     }
+
+    /// The shorter way to compare labels, which makes none, leads to the same.
+    #[test]
+    fn a_heading_knows_its_label(a in wild(), b in wild(), long in "[a-z é]{0,200}") {
+        let events: Vec<_> = [(&a, &b), (&a, &long)].map(|(a, b)| events(a, b)).concat();
+        let entries = events.iter().filter_map(|event| match event {
+            DomainEvent::NewToolCall { entry, .. } => Some(entry),
+            _ => None,
+        });
+        let headings: Vec<_> =
+            entries.filter_map(|entry| Some(Heading::of(entry, entry.tool()?))).collect();
+        prop_assert!(headings.len() > 20);
+        // Itself, the next one, and the same one of the other events.
+        for behind in [0, 1, headings.len() / 2] {
+            for (one, other) in headings.iter().zip(headings.iter().skip(behind)) {
+                let label = other.label();
+                prop_assert_eq!(one.has_label(&label), one.label() == label, "{:?}", label);
+            }
+        }
+    }
 }
 
 #[test]
