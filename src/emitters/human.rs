@@ -1,14 +1,11 @@
 //! Numbers as people read them, and beginnings of texts.
 
-use itoa::Buffer;
-
 /// `340 ms`, `2.1 s`, `1 m 05 s`, `2 h 03 m`.
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
-    let (mut digits, mut tenths) = (Buffer::new(), Buffer::new());
     match seconds {
-        0 => [digits.format(millis), " ms"].concat(),
-        1..60 => [digits.format(seconds), ".", tenths.format(millis % 1000 / 100), " s"].concat(),
+        0 => format!("{millis} ms"),
+        1..60 => format!("{seconds}.{} s", millis % 1000 / 100),
         60..3600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
     }
@@ -31,7 +28,7 @@ pub fn dollars(amount: f64) -> String {
 
 /// `1 line`, `2 lines`.
 pub fn number_of(n: usize, thing: &str) -> String {
-    [Buffer::new().format(n), " ", thing, if n == 1 { "" } else { "s" }].concat()
+    [&*n.to_string(), " ", thing, if n == 1 { "" } else { "s" }].concat()
 }
 
 /// The beginning of a text of more than `most` characters, up to the end of a word.

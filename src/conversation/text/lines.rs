@@ -36,9 +36,8 @@ impl<'t> Lines<'t> {
         Self { rest: text.get(start..).filter(|text| !text.is_empty()), escaped }
     }
 
-    /// How many bytes they are at the most.
-    #[allow(dead_code, reason = "who shows lines is in a layer above")]
-    pub(crate) fn size(&self) -> usize {
+    /// The most bytes that they take together.
+    pub fn size(&self) -> usize {
         self.rest.map_or(0, str::len)
     }
 

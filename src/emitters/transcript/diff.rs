@@ -1,7 +1,5 @@
 //! What an edit changes, in the colours that everybody knows.
 
-use itoa::Buffer;
-
 use super::{
     page::{Extent, Page},
     row::Row,
@@ -23,10 +21,7 @@ const MOST_FILES: usize = 20;
 pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
     let ChangedLines { added, removed, written } = ChangedLines::of(changes);
     let files = (changes.len() > 1).then(|| human::number_of(changes.len(), "change"));
-    let lines = (added + removed > 0).then(|| {
-        let (mut a, mut r) = (Buffer::new(), Buffer::new());
-        ["+", a.format(added), " −", r.format(removed)].concat()
-    });
+    let lines = (added + removed > 0).then(|| format!("+{added} −{removed}"));
     let written = (written > 0).then(|| human::number_of(written, "line") + " written");
     let parts: Vec<_> = files.into_iter().chain(lines).chain(written).collect();
     (!parts.is_empty()).then(|| parts.join(" · "))

@@ -202,7 +202,7 @@ impl Transcript {
         }
         self.begin_tight(page, lane(entry), Some(id));
         let label = label.unwrap_or_else(|| heading.label());
-        flow::refer(page, &label, result::status(Row::empty(), entry, tool));
+        flow::refer(page, &label, result::status(Row::with_capacity(), entry, tool));
         false
     }
 
@@ -221,7 +221,7 @@ impl Transcript {
         let Some(OpenCall { lane, label, .. }) = self.calls.get(id).cloned() else { return };
         if !self.beneath(page, id, result::unfinished) {
             self.begin_tight(page, lane, Some(id));
-            flow::refer(page, &label, result::unfinished(Row::empty()));
+            flow::refer(page, &label, result::unfinished(Row::with_capacity()));
         }
         self.calls.end(id, &ToolStatus::Unfinished);
         self.flow.end(Spacing::Tight, None);

@@ -20,27 +20,28 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn new(ink: Ink, text: impl AsRef<str>) -> Self {
-        Self::empty().then(ink, text)
+        Self::with_capacity().then(ink, text)
     }
 
     /// A row that begins with what is ours, not a log's.
     pub(super) fn mark(ink: Ink, text: &'static str) -> Self {
-        Self::empty().then_mark(ink, text)
+        Self::with_capacity().then_mark(ink, text)
     }
 
     pub(super) fn indent(columns: usize) -> Self {
-        let mut row = Self::empty();
+        let mut row = Self::with_capacity();
         row.text.pad(columns);
         row.end_piece(Ink::Plain, columns)
     }
 
-    /// A row that nothing was put into. Most do not become longer than there is room.
-    pub(super) fn empty() -> Self {
+    /// An empty row with room: most do not become longer, and none of them has to be moved.
+    pub(super) fn with_capacity() -> Self {
         Self { text: Shown::with_capacity(128), ..Self::default() }
     }
 
     fn end_piece(mut self, ink: Ink, columns: usize) -> Self {
         self.columns += columns;
+        // What looks alike is one piece, so that its colour is not ended and begun again.
         match self.pieces.last_mut() {
             Some((last, end)) if *last == ink => *end = self.text.len(),
             _ => self.pieces.push((ink, self.text.len())),
@@ -62,6 +63,7 @@ impl Row {
         self.end_piece(ink, text.chars().map(columns).sum())
     }
 
+    /// The row and a part of a text that was neutralised.
     #[must_use]
     pub(super) fn then_shown(mut self, ink: Ink, piece: Piece<'_>) -> Self {
         self.text.append(piece);
