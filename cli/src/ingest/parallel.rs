@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Receiver, Sender, TryRecvError, channel},
     },
     thread,
 };
@@ -61,7 +61,7 @@ pub(super) fn read_all(
         // Only the readers keep a sender, so that the queue of a file closes when they stop.
         drop(queue);
         for (file, (plan, pieces)) in files.into_iter().enumerate() {
-            while let Some(piece) = read_ahead.next(file, &pieces) {
+            while let Some(piece) = read_ahead.next(file, &pieces, || writer.commit_ahead())? {
                 writer.take(plan, piece)?;
             }
         }
@@ -125,18 +125,30 @@ impl ReadAhead {
         state.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next piece of a file for the writer. Releases its memory.
-    fn next(&self, file: usize, pieces: &Receiver<Piece>) -> Option<Piece> {
-        let piece = pieces.try_recv().ok().or_else(|| {
-            self.state().wanted = Some(file);
-            self.changed.notify_all();
-            pieces.recv().ok()
-        })?;
+    /// The next piece of a file for the writer, which does something else `before_waiting` for it. Releases its
+    /// memory.
+    fn next(
+        &self,
+        file: usize,
+        pieces: &Receiver<Piece>,
+        before_waiting: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Option<Piece>, Error> {
+        let piece = match pieces.try_recv() {
+            Ok(piece) => piece,
+            Err(TryRecvError::Disconnected) => return Ok(None),
+            Err(TryRecvError::Empty) => {
+                before_waiting()?;
+                self.state().wanted = Some(file);
+                self.changed.notify_all();
+                let Ok(piece) = pieces.recv() else { return Ok(None) };
+                piece
+            }
+        };
         let mut state = self.state();
         state.size = state.size.saturating_sub(piece.size());
         state.wanted = None;
         self.changed.notify_all();
-        Some(piece)
+        Ok(Some(piece))
     }
 
     fn state(&self) -> MutexGuard<'_, ReadAheadState> {

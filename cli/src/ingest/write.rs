@@ -14,20 +14,24 @@ use crate::{
 };
 use foldline::{
     emitters::sqlite::{Database, Replacement, Rows},
-    ledger::{Commit, Receipt},
+    ledger::{Commit, Ledger as _, Receipt},
 };
 
-/// The bytes of logs per transaction, unless one commit has more.
-const TRANSACTION: u64 = 4 << 20;
+/// The bytes of logs that are written at once, unless one commit has more.
+const BATCH: u64 = 4 << 20;
 
-/// About how much memory the rows of a transaction take, in bytes, unless one commit takes more.
+/// About how much memory their rows take, in bytes, unless one commit takes more.
 const SIZE: usize = 6 << 20;
 
-/// The most commits per transaction.
+/// The most commits that are written at once.
 const COMMITS: usize = 256;
 
 /// The bytes of side outputs per transaction, unless one commit has more.
 const STAGED: usize = 4 << 20;
+
+/// About how many bytes of logs are written per transaction: in a longer one, fewer pages are written again with the
+/// next.
+const TRANSACTION: u64 = 16 << 20;
 
 /// Writes the commits of the readers, in the order of the files.
 pub(super) struct Writer {
@@ -39,6 +43,8 @@ pub(super) struct Writer {
     pending: Vec<Commit<Rows>>,
     pending_bytes: u64,
     pending_size: usize,
+    /// How many bytes of logs are written ahead of their commit, if anything is.
+    ahead: Option<u64>,
     /// The file that is being written replaces what is stored of it.
     replacing: Option<Replacing>,
 }
@@ -67,6 +73,7 @@ impl Writer {
             pending: Vec::new(),
             pending_bytes: 0,
             pending_size: 0,
+            ahead: None,
             replacing: None,
         }
     }
@@ -85,7 +92,7 @@ impl Writer {
                     Some(last) if last.goes_on_with(&commit) => last.append(commit, Rows::append),
                     _ => self.pending.push(commit),
                 }
-                if self.pending_bytes >= TRANSACTION
+                if self.pending_bytes >= BATCH
                     || self.pending_size >= SIZE
                     || self.pending.len() >= COMMITS
                     || self.outputs.staged_length() >= STAGED
@@ -127,6 +134,7 @@ impl Writer {
     /// What comes until the end of the file replaces what is stored of it, in one transaction.
     fn begin_replacing(&mut self, plan: &Plan) -> Result<(), Error> {
         self.flush()?;
+        self.commit_ahead()?;
         let replacement = self.database.begin_replacing(&plan.name)?;
         let (outputs, receipt) = (self.outputs.state(), self.summary.receipt);
         self.replacing = Some(Replacing { replacement, outputs, receipt });
@@ -161,20 +169,40 @@ impl Writer {
     /// Writes the rest.
     pub(super) fn finish(mut self) -> Result<(Database, Summary), Error> {
         self.flush()?;
+        self.commit_ahead()?;
         self.outputs.finish(&mut self.database)?;
         self.progress.finish_and_clear();
         Ok((self.database, self.summary))
     }
 
+    /// Writes what is pending. It is committed at once if the transaction is long enough, or outputs wait for that;
+    /// a replacement is a transaction of its own.
     fn flush(&mut self) -> Result<(), Error> {
         let commits = std::mem::take(&mut self.pending);
+        let bytes = std::mem::take(&mut self.pending_bytes);
         self.pending_size = 0;
         if !commits.is_empty() {
-            let receipt = self.outputs.commit(&mut self.database, &commits, &[])?;
+            let ahead = self.ahead.take().unwrap_or_default() + bytes;
+            let goes_on =
+                ahead < TRANSACTION && self.outputs.is_empty() && self.replacing.is_none();
+            let receipt = if goes_on {
+                self.ahead = Some(ahead);
+                self.database.write_ahead(&commits)?
+            } else {
+                self.outputs.commit(&mut self.database, &commits, &[])?
+            };
             self.summary.receipt.add(receipt);
             self.maintenance.clear_up(commits);
         }
-        self.progress.inc(std::mem::take(&mut self.pending_bytes));
+        self.progress.inc(bytes);
+        Ok(())
+    }
+
+    /// Commits what was written ahead.
+    pub(super) fn commit_ahead(&mut self) -> Result<(), Error> {
+        if self.ahead.take().is_some() {
+            self.database.commit(&[], &[])?;
+        }
         Ok(())
     }
 }

@@ -187,7 +187,8 @@ impl Outputs {
         Ok(receipt)
     }
 
-    fn is_empty(&self) -> bool {
+    /// Whether nothing is written beside the database.
+    pub(crate) fn is_empty(&self) -> bool {
         self.trail.is_none() && self.sinks.is_empty()
     }
 

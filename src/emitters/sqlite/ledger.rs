@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use tracing::debug;
 
 use super::{
@@ -33,6 +33,22 @@ impl Database {
 }
 
 impl Database {
+    /// Writes stretches ahead of the commit that makes them visible, which is the next one. Until then the database is
+    /// locked for other writers, and an error undoes all that was written ahead.
+    ///
+    /// Not within a replacement.
+    ///
+    /// # Errors
+    /// As [`commit`](Ledger::commit).
+    pub fn write_ahead(
+        &mut self,
+        commits: &[Commit<Rows>],
+    ) -> Result<Receipt, CommitError<SqliteError>> {
+        let receipt = self.transact(|transaction, path| write_all(transaction, path, commits))?;
+        self.is_ahead = true;
+        Ok(receipt)
+    }
+
     /// Commits stretches, and in the same transaction what `beside` writes. It is told how many commits there
     /// were before, and how many there are with this one.
     pub(super) fn commit_and(
@@ -40,24 +56,50 @@ impl Database {
         commits: &[Commit<Rows>],
         beside: impl FnOnce(&Connection, u64, u64) -> Result<(), SqliteError>,
     ) -> Result<Receipt, CommitError<SqliteError>> {
-        let Self { connection, path, .. } = self;
-        let fail = |error| SqliteError::new(path, &error);
-        let receipt = if connection.is_autocommit() {
-            let transaction = connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .map_err(fail)?;
-            let receipt = write_all(&transaction, path, commits, beside)?;
-            transaction.commit().map_err(fail)?;
-            receipt
+        let adds = self.is_ahead || !commits.is_empty();
+        let write = |transaction: &Connection, path: &Path| -> Result<_, CommitError<_>> {
+            let receipt = write_all(transaction, path, commits)?;
+            let counted = count(transaction, adds);
+            let (before, now) = counted.map_err(|error| SqliteError::new(path, &error))?;
+            beside(transaction, before, now)?;
+            Ok(receipt)
+        };
+        let receipt = if self.connection.is_autocommit() || self.is_ahead {
+            self.transact(|transaction, path| {
+                let receipt = write(transaction, path)?;
+                let committed = transaction.execute_batch("COMMIT");
+                committed.map_err(|error| SqliteError::new(path, &error))?;
+                Ok(receipt)
+            })?
         } else {
             // A part of a replacement, which is one transaction as a whole.
+            let Self { connection, path, .. } = self;
+            let fail = |error| SqliteError::new(path, &error);
             let part = connection.savepoint().map_err(fail)?;
-            let receipt = write_all(&part, path, commits, beside)?;
+            let receipt = write(&part, path)?;
             part.commit().map_err(fail)?;
             receipt
         };
+        self.is_ahead = false;
         debug!(?receipt, "committed");
         Ok(receipt)
+    }
+
+    /// Writes in the transaction that was begun by what was written ahead, or else in a new one. An error undoes it.
+    fn transact<T>(
+        &mut self,
+        write: impl FnOnce(&Connection, &Path) -> Result<T, CommitError<SqliteError>>,
+    ) -> Result<T, CommitError<SqliteError>> {
+        let Self { connection, path, is_ahead, .. } = self;
+        if !*is_ahead {
+            let begun = connection.execute_batch("BEGIN IMMEDIATE");
+            begun.map_err(|error| SqliteError::new(path, &error))?;
+        }
+        write(connection, path).inspect_err(|_| {
+            *is_ahead = false;
+            // There is none where SQLite has undone it itself.
+            let _ = connection.execute_batch("ROLLBACK");
+        })
     }
 }
 
@@ -95,11 +137,10 @@ impl Ledger for Database {
     }
 
     fn forget(&mut self, source: &SourceName) -> Result<bool, SqliteError> {
-        let removed = self
-            .connection
-            .execute("DELETE FROM sources WHERE name = ?1", [source.as_str()])
-            .map_err(|error| self.error(&error))?;
-        Ok(removed > 0)
+        let removed = self.cascading(|connection| {
+            connection.execute("DELETE FROM sources WHERE name = ?1", [source.as_str()])
+        });
+        Ok(removed.map_err(|error| self.error(&error))? > 0)
     }
 }
 
@@ -107,7 +148,6 @@ fn write_all(
     transaction: &Connection,
     path: &Path,
     commits: &[Commit<Rows>],
-    beside: impl FnOnce(&Connection, u64, u64) -> Result<(), SqliteError>,
 ) -> Result<Receipt, CommitError<SqliteError>> {
     let fail = |error| SqliteError::new(path, &error);
     let mut receipt = Receipt::default();
@@ -119,8 +159,6 @@ fn write_all(
         }
         receipt.add(write(transaction, id, commit).map_err(fail)?);
     }
-    let (before, now) = count(transaction, !commits.is_empty()).map_err(fail)?;
-    beside(transaction, before, now)?;
     Ok(receipt)
 }
 

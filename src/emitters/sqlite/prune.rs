@@ -1,6 +1,6 @@
 //! Forgetting what was said long ago.
 
-use rusqlite::{TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::{Database, SqliteError, crc::sum_sessions};
 use crate::conversation::Timestamp;
@@ -33,51 +33,8 @@ impl Database {
     /// # Errors
     /// The database cannot be written; then nothing is removed.
     pub fn prune(&mut self, before: Timestamp, dry_run: bool) -> Result<Pruned, SqliteError> {
-        self.try_prune(before, dry_run).map_err(|error| self.error(&error))
-    }
-
-    fn try_prune(&mut self, before: Timestamp, dry_run: bool) -> rusqlite::Result<Pruned> {
-        let before = before.as_millis();
-        let behavior = match dry_run {
-            true => TransactionBehavior::Deferred,
-            false => TransactionBehavior::Immediate,
-        };
-        let transaction = self.connection.transaction_with_behavior(behavior)?;
-        let pruned = transaction.query_row(
-            &format!(
-                "WITH old AS MATERIALIZED ({OLD})
-                 SELECT (SELECT count(*) FROM old), count(*), count(tool_calls.entry),
-                        coalesce(sum(octet_length(content) + coalesce(octet_length(output), 0)), 0)
-                 FROM old JOIN entries ON entries.session = old.id
-                 LEFT JOIN tool_calls ON tool_calls.entry = entries.id"
-            ),
-            [before],
-            |row| {
-                let count = |column| row.get(column).map(i64::cast_unsigned);
-                Ok(Pruned {
-                    sessions: count(0)?,
-                    entries: count(1)?,
-                    calls: count(2)?,
-                    bytes: count(3)?,
-                })
-            },
-        )?;
-        if !dry_run && pruned.sessions > 0 {
-            transaction.execute(
-                &format!(
-                    "UPDATE sessions SET pruned_to =
-                         (SELECT offset FROM sources WHERE sources.id = sessions.source)
-                     WHERE id IN ({OLD})"
-                ),
-                params![before],
-            )?;
-            sum_sessions(&transaction, &format!("id IN ({OLD})"), [before])?;
-            // The search index follows by its triggers, tool calls by their foreign keys.
-            transaction
-                .execute(&format!("DELETE FROM entries WHERE session IN ({OLD})"), [before])?;
-            transaction.commit()?;
-        }
-        Ok(pruned)
+        self.cascading(|connection| prune(connection, before.as_millis(), dry_run))
+            .map_err(|error| self.error(&error))
     }
 
     /// Gives the room of what was removed back to the file system. Rewrites the whole database.
@@ -92,4 +49,46 @@ impl Database {
             )
             .map_err(|error| self.error(&error))
     }
+}
+
+fn prune(connection: &mut Connection, before: i64, dry_run: bool) -> rusqlite::Result<Pruned> {
+    let behavior = match dry_run {
+        true => TransactionBehavior::Deferred,
+        false => TransactionBehavior::Immediate,
+    };
+    let transaction = connection.transaction_with_behavior(behavior)?;
+    let pruned = transaction.query_row(
+        &format!(
+            "WITH old AS MATERIALIZED ({OLD})
+             SELECT (SELECT count(*) FROM old), count(*), count(tool_calls.entry),
+                    coalesce(sum(octet_length(content) + coalesce(octet_length(output), 0)), 0)
+             FROM old JOIN entries ON entries.session = old.id
+             LEFT JOIN tool_calls ON tool_calls.entry = entries.id"
+        ),
+        [before],
+        |row| {
+            let count = |column| row.get(column).map(i64::cast_unsigned);
+            Ok(Pruned {
+                sessions: count(0)?,
+                entries: count(1)?,
+                calls: count(2)?,
+                bytes: count(3)?,
+            })
+        },
+    )?;
+    if !dry_run && pruned.sessions > 0 {
+        transaction.execute(
+            &format!(
+                "UPDATE sessions SET pruned_to =
+                     (SELECT offset FROM sources WHERE sources.id = sessions.source)
+                 WHERE id IN ({OLD})"
+            ),
+            params![before],
+        )?;
+        sum_sessions(&transaction, &format!("id IN ({OLD})"), [before])?;
+        // The search index follows by its triggers, tool calls by their foreign keys.
+        transaction.execute(&format!("DELETE FROM entries WHERE session IN ({OLD})"), [before])?;
+        transaction.commit()?;
+    }
+    Ok(pruned)
 }

@@ -35,12 +35,13 @@ impl Database {
     pub fn begin_replacing(&mut self, source: &SourceName) -> Result<Replacement, SqliteError> {
         self.try_begin(source).map_err(|error| {
             // There is none where the transaction could not begin.
-            let _ = self.connection.execute_batch("ROLLBACK");
+            let _ = self.end("ROLLBACK");
             self.error(&error)
         })
     }
 
     fn try_begin(&self, source: &SourceName) -> rusqlite::Result<Replacement> {
+        self.cascade(true)?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let sessions = self
             .connection
@@ -68,7 +69,7 @@ impl Database {
     pub fn end_replacing(&mut self, replacement: Replacement) -> Result<(), SqliteError> {
         let Replacement { source, sessions, copies } = replacement;
         self.try_end(&source, &sessions, &copies).map_err(|error| {
-            let _ = self.connection.execute_batch("ROLLBACK");
+            let _ = self.end("ROLLBACK");
             self.error(&error)
         })
     }
@@ -103,7 +104,12 @@ impl Database {
                 .execute(params![session, task, pruned_to])?;
             sum_sessions(&self.connection, "id = ?1", [session])?;
         }
-        self.connection.execute_batch("COMMIT")
+        self.end("COMMIT")
+    }
+
+    fn end(&self, how: &str) -> rusqlite::Result<()> {
+        self.connection.execute_batch(how)?;
+        self.cascade(false)
     }
 
     /// The old rows stay, and what was committed since the beginning of the replacement is undone.
@@ -112,6 +118,6 @@ impl Database {
     /// The database failed; it is undone all the same, at the latest when it is opened the next time.
     pub fn undo_replacing(&mut self, replacement: Replacement) -> Result<(), SqliteError> {
         drop(replacement);
-        self.connection.execute_batch("ROLLBACK").map_err(|error| self.error(&error))
+        self.end("ROLLBACK").map_err(|error| self.error(&error))
     }
 }

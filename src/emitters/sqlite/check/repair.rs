@@ -66,9 +66,8 @@ impl Database {
 
     fn try_repair(&mut self, fresh: &Fresh) -> rusqlite::Result<()> {
         // Nobody else writes between the copying and the replacing.
-        self.connection.execute_batch(
-            "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT; PRAGMA foreign_keys = OFF;",
-        )?;
+        self.connection
+            .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;")?;
         self.connection.execute("ATTACH ?1 AS fresh", [fresh.path.to_string_lossy()])?;
         for table in crc::tables(&schema::empty()?)? {
             // Without a condition SQLite would copy the pages of the indices as they are.
@@ -79,10 +78,8 @@ impl Database {
             self.connection.execute_batch(&copy)?;
         }
         self.connection.execute_batch(COUNT_ENTRIES)?;
-        self.connection.execute_batch(
-            "INSERT INTO fresh.search (search) VALUES ('rebuild'); DETACH fresh;
-             PRAGMA foreign_keys = ON;",
-        )?;
+        self.connection
+            .execute_batch("INSERT INTO fresh.search (search) VALUES ('rebuild'); DETACH fresh;")?;
         let source = Connection::open(&fresh.path)?;
         // In one step: all pages or none.
         if Backup::new(&source, &mut self.connection)?.step(-1)? != StepResult::Done {

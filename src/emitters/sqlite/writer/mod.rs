@@ -1,5 +1,6 @@
 //! [`SourceWriter`]: rows into their tables, within a transaction.
 
+mod entries;
 mod tools;
 mod totals;
 
@@ -101,13 +102,7 @@ impl<'t> SourceWriter<'t> {
             Some(session) => session,
             None => self.begin(part.facts.session_id.as_ref())?,
         };
-        for entry in &part.entries {
-            // What was held back until now may have been said before the others were removed.
-            if !session.is_pruned(entry) {
-                self.insert(&session, entry)?;
-            }
-            session.entries += 1;
-        }
+        self.add_entries(&mut session, &part.entries)?;
         self.add_usage(session.id, &part.usage)?;
         for (kind, subject, warned) in part.warnings.iter().chain(unknown.iter()) {
             self.add_warning(session.id, kind, subject, warned)?;
@@ -229,55 +224,6 @@ impl<'t> SourceWriter<'t> {
                 text(&facts.branch),
             ])?;
         sum_sessions(self.transaction, "id = ?1", [session.id])
-    }
-
-    fn insert(&mut self, session: &Current, new: &NewRow) -> rusqlite::Result<()> {
-        let NewRow { position, row, corr_id, grows } = new;
-        execute_summed(
-            &mut *self.transaction.prepare_cached(
-                "INSERT INTO entries (session, idx, type, code, timestamp, line, offset,
-                                      parent_corr_id, metadata, content, output, crc32, id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-            )?,
-            params![
-                session.id,
-                session.entries,
-                row.type_name,
-                row.code,
-                row.timestamp,
-                signed(position.line),
-                signed(position.offset),
-                row.parent_corr_id.as_ref().map(CorrId::as_str),
-                row.metadata,
-                row.content,
-                row.output,
-            ],
-            None,
-        )?;
-        let id = self.transaction.last_insert_rowid();
-        // The texts are taken from the row: one that is bound would be copied twice. Not with INSERT .. SELECT,
-        // for which SQLite would write the whole index out, in case it has to be undone.
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO search (rowid, content, output)
-                 VALUES (?1, (SELECT content FROM entries WHERE id = ?1),
-                             (SELECT output FROM entries WHERE id = ?1))",
-            )?
-            .execute([id])?;
-        self.receipt.entries += 1;
-        let Some(corr_id) = corr_id else { return Ok(()) };
-        if *grows {
-            // Not with REPLACE, for which SQLite would write the whole search index out, too.
-            self.close(corr_id)?;
-            self.transaction
-                .prepare_cached("INSERT INTO open_entries VALUES (?1, ?2, ?3)")?
-                .execute(params![self.source, corr_id.as_str(), id])?;
-        }
-        if let Some(tool) = &row.tool {
-            self.receipt.calls += 1;
-            self.add_tool(id, session.id, corr_id, tool)?;
-        }
-        Ok(())
     }
 
     /// Whether there was an entry to be changed.

@@ -11,7 +11,7 @@ use crate::{
         Position, Session, TokenUsage, ToolUse, WarningKind,
     },
     emitters::sqlite::{DEFAULT_WAIT, Database, Rows},
-    ledger::{Checkpoint, Commit, Ledger, SourceFacts},
+    ledger::{Checkpoint, Commit, CommitError, Ledger, SourceFacts},
 };
 
 /// Sessions of a commit.
@@ -150,4 +150,58 @@ fn what_the_next_stretch_changes_is_written_once() {
     two.commit(&[commit(0, first)], &[]).unwrap();
     two.commit(&[commit(1, second)], &[]).unwrap();
     assert_eq!(stored(&one), stored(&two));
+}
+
+fn number(database: &Database, sql: &str) -> i64 {
+    database.connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+const ENTRIES: &str = "SELECT count(*) FROM entries";
+
+#[test]
+fn what_is_written_ahead_is_visible_with_the_next_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
+    let (mut writer, reader) = (open(), open());
+    let receipt = writer.write_ahead(&[commit(0, rows(0, talk(0)))]).unwrap();
+    assert_eq!((receipt.entries, receipt.calls), (2, 1));
+    writer.write_ahead(&[commit(1, rows(1, talk(1)))]).unwrap();
+    assert_eq!((number(&reader, ENTRIES), reader.commits().unwrap()), (0, 0));
+    writer.commit(&[], &[]).unwrap();
+    assert_eq!((number(&reader, ENTRIES), reader.commits().unwrap()), (4, 1));
+    assert_eq!(blocks_of_words(&reader), BLOCKS);
+}
+
+#[test]
+fn an_error_undoes_what_was_written_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
+    let (mut one, mut two) = (open(), open());
+    one.write_ahead(&[commit(0, rows(0, talk(0)))]).unwrap();
+    let error = one.commit(&[commit(7, rows(7, talk(7)))], &[]).unwrap_err();
+    assert!(matches!(error, CommitError::Moved { .. }), "{error}");
+    assert_eq!(number(&one, ENTRIES), 0);
+    two.commit(&[commit(0, rows(0, talk(0)))], &[]).unwrap();
+    assert_eq!(number(&one, ENTRIES), 2);
+}
+
+#[test]
+fn what_refers_to_a_row_is_removed_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
+    let action = ActionType::FileRead { path: "a.rs".into(), result: None };
+    let entry_type = NormalizedEntryType::ToolUse(ToolUse::new("read", action));
+    let entry = Arc::new(NormalizedEntry::new(entry_type, "a.rs"));
+    let call = DomainEvent::NewToolCall { corr_id: "read".into(), entry: entry.clone() };
+    let answer = DomainEvent::UpdateToolCall { corr_id: "read".into(), entry };
+    let paths = "SELECT count(*) FROM tool_paths";
+    database.commit(&[commit(0, rows(0, talk(0).into_iter().chain([call])))], &[]).unwrap();
+    assert_eq!(number(&database, paths), 1);
+    database.commit(&[commit(1, rows(1, [answer]))], &[]).unwrap();
+    assert_eq!(number(&database, paths), 1);
+    assert_eq!(number(&database, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    assert!(database.forget(&"log".into()).unwrap());
+    for table in ["sessions", "entries", "tool_calls", "tool_paths", "open_entries", "warnings"] {
+        assert_eq!(number(&database, &format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
 }

@@ -9,22 +9,24 @@ use super::{
 use crate::conversation::CorrId;
 
 impl SourceWriter<'_> {
-    /// Adds a call.
-    pub(super) fn add_tool(
+    /// Adds calls, each with the number and the id of its entry; says how many there were.
+    pub(super) fn add_tools<'t>(
         &self,
-        entry: i64,
         session: i64,
-        corr_id: &CorrId,
-        tool: &ToolRow,
-    ) -> rusqlite::Result<()> {
-        execute_summed(
-            &mut *self.transaction.prepare_cached(
-                "INSERT INTO tool_calls (session, corr_id, kind, action_name, tool_name, status,
-                                         reason, duration_ms, exit_code, output_json, action,
-                                         crc32, entry)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-            )?,
-            params![
+        tools: impl Iterator<Item = (i64, &'t CorrId, &'t ToolRow)>,
+    ) -> rusqlite::Result<u64> {
+        let mut insert = self.transaction.prepare_cached(
+            "INSERT INTO tool_calls (session, corr_id, kind, action_name, tool_name, status,
+                                     reason, duration_ms, exit_code, output_json, action,
+                                     crc32, entry)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?;
+        let mut insert_path = self
+            .transaction
+            .prepare_cached("INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)")?;
+        let mut added = 0;
+        for (entry, corr_id, tool) in tools {
+            let row = params![
                 session,
                 corr_id.as_str(),
                 tool.kind,
@@ -36,15 +38,14 @@ impl SourceWriter<'_> {
                 tool.exit_code,
                 tool.output_json,
                 tool.action,
-            ],
-            Some(entry),
-        )?;
-        for (path, change) in &tool.paths {
-            self.transaction
-                .prepare_cached("INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)")?
-                .execute(params![entry, path, change])?;
+            ];
+            execute_summed(&mut insert, row, Some(entry))?;
+            for (path, change) in &tool.paths {
+                insert_path.execute(params![entry, path, change])?;
+            }
+            added += 1;
         }
-        Ok(())
+        Ok(added)
     }
 
     /// Puts a call in the place of what was known of it.
@@ -55,10 +56,11 @@ impl SourceWriter<'_> {
         corr_id: &CorrId,
         tool: &ToolRow,
     ) -> rusqlite::Result<()> {
-        // Its paths go with it.
-        self.transaction
-            .prepare_cached("DELETE FROM tool_calls WHERE entry = ?1")?
-            .execute([entry])?;
-        self.add_tool(entry, session, corr_id, tool)
+        for sql in
+            ["DELETE FROM tool_paths WHERE entry = ?1", "DELETE FROM tool_calls WHERE entry = ?1"]
+        {
+            self.transaction.prepare_cached(sql)?.execute([entry])?;
+        }
+        self.add_tools(session, [(entry, corr_id, tool)].into_iter()).map(drop)
     }
 }
