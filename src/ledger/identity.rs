@@ -89,7 +89,7 @@ impl Extent {
     /// The file cannot be read.
     pub fn read(file: &mut (impl Read + Seek), length: u64) -> io::Result<Option<Self>> {
         let edge = length.min(Self::EDGE as u64);
-        let mut edges = Vec::new();
+        let mut edges = Vec::with_capacity(2 * Self::EDGE);
         for start in [0, length - edge] {
             file.seek(SeekFrom::Start(start))?;
             if Read::by_ref(file).take(edge).read_to_end(&mut edges)? as u64 != edge {

@@ -65,7 +65,7 @@ impl Regular {
 
     /// At most `length` bytes that stand at `offset`.
     pub(super) fn read_at(&mut self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(length.min(CHUNK));
         self.position = None;
         self.file.seek(SeekFrom::Start(offset))?;
         (&self.file).take(length as u64).read_to_end(&mut bytes)?;

@@ -3,9 +3,10 @@
 use std::{
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        mpsc::{Receiver, Sender, TryRecvError, channel},
+        mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel},
     },
     thread,
+    time::Duration,
 };
 
 use super::{
@@ -21,6 +22,9 @@ const AHEAD: usize = 6 << 20;
 
 /// About how much memory the stretches take that the readers are making, in bytes.
 const STRETCHES: usize = 9 << 20;
+
+/// How long the writer waits for a reader before it lets others write.
+const SOON: Duration = Duration::from_millis(20);
 
 /// The most memory that a stretch takes. A longer one saves nothing.
 const STRETCH: usize = 3 << 20;
@@ -125,8 +129,8 @@ impl ReadAhead {
         state.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next piece of a file for the writer, which does something else `before_waiting` for it. Releases its
-    /// memory.
+    /// The next piece of a file for the writer. Releases its memory. What has to be done before a long wait is done by
+    /// `before_waiting`.
     fn next(
         &self,
         file: usize,
@@ -137,10 +141,16 @@ impl ReadAhead {
             Ok(piece) => piece,
             Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {
-                before_waiting()?;
                 self.state().wanted = Some(file);
                 self.changed.notify_all();
-                let Ok(piece) = pieces.recv() else { return Ok(None) };
+                let waited = match pieces.recv_timeout(SOON) {
+                    Err(RecvTimeoutError::Timeout) => {
+                        before_waiting()?;
+                        pieces.recv().ok()
+                    }
+                    waited => waited.ok(),
+                };
+                let Some(piece) = waited else { return Ok(None) };
                 piece
             }
         };

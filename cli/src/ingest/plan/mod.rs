@@ -144,6 +144,10 @@ impl<'a> Planner<'a> {
 
     /// Compares the files. The summary counts those of which there is nothing to read.
     pub(super) fn plan(mut self, files: &[PathBuf]) -> Result<Planned, Error> {
+        // One for all of them: each question would else be a transaction of its own.
+        let database = self.database;
+        let transaction = database.connection().unchecked_transaction();
+        let _reads = transaction.map_err(|error| database.error(&error))?;
         let (mut by_beginning, mut names) =
             (BTreeMap::<Digest, Vec<Found>>::new(), BTreeMap::new());
         for path in files {

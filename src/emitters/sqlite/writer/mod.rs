@@ -113,13 +113,12 @@ impl<'t> SourceWriter<'t> {
         Ok(())
     }
 
-    /// A session begins.
+    /// A session begins. Its checksum is that of what it [learns](Self::learn).
     fn begin(&mut self, session_id: Option<&SessionId>) -> rusqlite::Result<Current> {
         self.transaction
             .prepare_cached("INSERT INTO sessions (source, task, crc32) VALUES (?1, ?2, 0)")?
             .execute(params![self.source, self.task.map(TaskId::as_str)])?;
         let id = self.transaction.last_insert_rowid();
-        sum_sessions(self.transaction, "id = ?1", [id])?;
         self.stand_in(id)?;
         self.receipt.sessions += 1;
         Ok(Current { id, session_id: session_id.cloned(), entries: 0, pruned_to: None })
