@@ -138,22 +138,20 @@ impl ReadAhead {
         before_waiting: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Option<Piece>, Error> {
         let piece = match pieces.try_recv() {
-            Ok(piece) => piece,
-            Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {
                 self.state().wanted = Some(file);
                 self.changed.notify_all();
-                let waited = match pieces.recv_timeout(SOON) {
+                match pieces.recv_timeout(SOON) {
                     Err(RecvTimeoutError::Timeout) => {
                         before_waiting()?;
                         pieces.recv().ok()
                     }
-                    waited => waited.ok(),
-                };
-                let Some(piece) = waited else { return Ok(None) };
-                piece
+                    piece => piece.ok(),
+                }
             }
+            piece => piece.ok(),
         };
+        let Some(piece) = piece else { return Ok(None) };
         let mut state = self.state();
         state.size = state.size.saturating_sub(piece.size());
         state.wanted = None;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use tracing::debug;
 
 use super::{
@@ -138,7 +138,13 @@ impl Ledger for Database {
 
     fn forget(&mut self, source: &SourceName) -> Result<bool, SqliteError> {
         let removed = self.cascading(|connection| {
-            connection.execute("DELETE FROM sources WHERE name = ?1", [source.as_str()])
+            // Within a transaction that is open already, nothing would be removed with it.
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let sql = "DELETE FROM sources WHERE name = ?1";
+            let removed = transaction.execute(sql, [source.as_str()])?;
+            transaction.commit()?;
+            Ok(removed)
         });
         Ok(removed.map_err(|error| self.error(&error))? > 0)
     }

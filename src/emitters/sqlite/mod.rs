@@ -89,7 +89,7 @@ impl Database {
         // Only for a database that is new.
         connection.pragma_update(None, "page_size", schema::PAGE).map_err(fail)?;
         schema::migrate(&mut connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
-        write_ahead(&connection, wait).map_err(fail)?;
+        enter_wal_mode(&connection, wait).map_err(fail)?;
         // A commit is on the disk when it returns: what is written beside the database follows it. Pages that are
         // changed within a commit stay in memory as long as there is room: else they are written twice.
         connection
@@ -223,8 +223,8 @@ impl Database {
     }
 }
 
-/// Turns WAL mode on. SQLite does not wait by itself while somebody else does the same.
-fn write_ahead(connection: &Connection, wait: Duration) -> rusqlite::Result<()> {
+/// SQLite does not wait by itself while somebody else does the same.
+fn enter_wal_mode(connection: &Connection, wait: Duration) -> rusqlite::Result<()> {
     let begun = Instant::now();
     loop {
         match connection.execute_batch("PRAGMA journal_mode = WAL") {

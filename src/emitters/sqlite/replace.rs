@@ -31,11 +31,13 @@ impl Database {
     /// become visible together, with the end of the replacement, or not at all.
     ///
     /// # Errors
-    /// The database cannot be written; then nothing is removed.
+    /// The database cannot be written; then nothing is removed. Neither is it where something was written ahead of its
+    /// commit, which is undone.
     pub fn begin_replacing(&mut self, source: &SourceName) -> Result<Replacement, SqliteError> {
         self.try_begin(source).map_err(|error| {
             // There is none where the transaction could not begin.
             let _ = self.end("ROLLBACK");
+            self.is_ahead = false;
             self.error(&error)
         })
     }

@@ -186,6 +186,20 @@ fn an_error_undoes_what_was_written_ahead() {
 }
 
 #[test]
+fn nothing_is_removed_before_the_commit_of_what_was_written_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
+    database.commit(&[commit(0, rows(0, talk(0)))], &[]).unwrap();
+    database.write_ahead(&[commit(1, rows(1, talk(1)))]).unwrap();
+    database.forget(&"log".into()).unwrap_err();
+    assert_eq!(number(&database, ENTRIES), 4);
+    database.begin_replacing(&"log".into()).unwrap_err();
+    assert_eq!(number(&database, ENTRIES), 2);
+    database.commit(&[commit(1, rows(1, talk(1)))], &[]).unwrap();
+    assert_eq!(number(&database, ENTRIES), 4);
+}
+
+#[test]
 fn what_refers_to_a_row_is_removed_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut database = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
