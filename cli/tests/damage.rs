@@ -189,6 +189,28 @@ fn damage_is_noticed_or_does_no_harm() {
     println!("{outcomes:#?}");
 }
 
+/// An empty index in place of a table without row ids makes an empty table, of which SQLite says nothing.
+#[test]
+fn a_table_that_an_index_stands_for_is_missed() {
+    let place = Place::empty();
+    place.ingest(&[]);
+    let root = |name: &str| -> usize {
+        let connection = Connection::open(place.path("db")).unwrap();
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let root: u32 = connection.query_row(sql, [name], |row| row.get(0)).unwrap();
+        root as usize
+    };
+    let (one, other) = (root("sessions_pruned") - 1, root("warnings") - 1);
+    let mut bytes = fs::read(place.path("db")).unwrap();
+    for at in 0..PAGE {
+        bytes.swap(one * PAGE + at, other * PAGE + at);
+    }
+    fs::write(place.path("db"), bytes).unwrap();
+    let (code, said) = place.check(&[]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("sessions_pruned"), "{said}");
+}
+
 #[test]
 fn what_is_derived_is_repaired() {
     let place = Place::new();
