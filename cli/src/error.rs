@@ -1,13 +1,16 @@
 //! [`Error`]: why the program failed, in messages for users.
 
 use std::{
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use super::exit;
 use foldline::{
-    emitters::sqlite::SqliteError, executors::Format, ledger::CommitError, source::SourceError,
+    emitters::{sqlite::SqliteError, terminal::neutralise},
+    executors::Format,
+    ledger::CommitError,
+    source::SourceError,
 };
 
 /// Why the program failed.
@@ -148,6 +151,11 @@ impl Error {
             }
             error => error.to_string(),
         }
+    }
+
+    /// Prints the message. An error of standard error itself cannot be reported.
+    pub(super) fn report(&self) {
+        let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&self.to_string()));
     }
 
     pub(super) fn exit_code(&self) -> u8 {

@@ -1,13 +1,9 @@
 //! Running a [`Program`]: its command line, and what comes of each verb.
 
-use std::{
-    ffi::OsString,
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::{ffi::OsString, io, process::ExitCode};
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
-use foldline::{emitters::terminal::neutralise, executors::DynExecutor};
+use foldline::executors::DynExecutor;
 
 #[cfg(feature = "kafka")]
 use crate::fleet;
@@ -55,9 +51,7 @@ impl Program {
                 ExitCode::from(exit::FINE)
             }
             Err(error) => {
-                // An error of standard error itself cannot be reported.
-                let message = error.to_string();
-                let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&message));
+                error.report();
                 ExitCode::from(error.exit_code())
             }
         }

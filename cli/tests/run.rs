@@ -170,8 +170,33 @@ fn what_cannot_be_is_said() {
     let run = place.run(&["--log", "log"], IN_PIECES);
     assert_eq!(run.status.code(), Some(1));
     assert_eq!(fs::read(place.path("log")).unwrap(), b"mine");
-    // Nobody knows this agent, and without a log what it says would be lost.
-    let unknown = place.run(&[], "echo '{\"a\":1}'");
-    assert_eq!(unknown.status.code(), Some(2));
-    assert_eq!(place.run(&["--log", "new"], "echo '{\"a\":1}'").status.code(), Some(0));
+}
+
+#[test]
+fn what_an_unknown_agent_prints_is_passed_on() {
+    let place = Place::new();
+    let script = "echo '{\"a\":1}'; echo 'not logged in' >&2; exit $CODE";
+    // Without a log, there is nothing that could be replayed.
+    for (options, code, exit) in [
+        (&[] as &[&str], 0, 2),
+        (&[], 7, 7),
+        (&["--log", "log"], 0, 0),
+        (&["--log", "log"], 7, 7),
+        (&["--log", "log", "--db", "db"], 7, 7),
+    ] {
+        let _ = fs::remove_file(place.path("log"));
+        let run = place.run(options, &script.replace("$CODE", &code.to_string()));
+        let said = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(exit), "{options:?}: {said}");
+        assert_eq!(text(&run.stdout), "{\"a\":1}\n", "{options:?}");
+        assert!(said.starts_with("not logged in\nfoldline: cannot tell"), "{said}");
+        assert_eq!(said.contains("what it printed is in log"), !options.is_empty(), "{said}");
+    }
+    // A tap has passed it on already.
+    let tap = place.run(&["--tap"], &script.replace("$CODE", "7"));
+    assert_eq!((text(&tap.stdout).as_str(), tap.status.code()), ("{\"a\":1}\n", Some(7)));
+    // Who prints nothing leaves nothing to be recognised.
+    let silent = place.run(&[], "exit 3");
+    assert_eq!((silent.stderr.as_slice(), silent.status.code()), (b"".as_slice(), Some(3)));
+    assert_eq!(place.run(&[], "true").status.code(), Some(0));
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use foldline::files::{owner_only, owner_only_folder};
@@ -53,12 +53,13 @@ impl Files {
     }
 
     /// Makes the log. It holds this run and nothing else.
-    pub(super) fn create_log(&self) -> Result<Option<File>, Error> {
-        let create = |path: &Path| {
+    pub(super) fn create_log(&self) -> Result<Option<(PathBuf, File)>, Error> {
+        let create = |path: &PathBuf| {
             let created = owner_only().write(true).create_new(true).open(path);
-            created.map_err(|error| Error::output(path, &error))
+            let created = created.map_err(|error| Error::output(path, &error))?;
+            Ok((path.clone(), created))
         };
-        self.log.as_deref().map(create).transpose()
+        self.log.as_ref().map(create).transpose()
     }
 }
 

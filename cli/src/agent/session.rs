@@ -1,0 +1,177 @@
+//! [`Session`]: what becomes of what the agent prints.
+
+use std::{
+    convert::Infallible,
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use foldline::{
+    executors::DynExecutor,
+    processor::{DEFAULT_MAX_LINE, Finished},
+};
+
+use super::{
+    args::RunArgs,
+    child::{Heard, Stream},
+};
+use crate::{
+    error::Error,
+    exit,
+    log::Recognition,
+    pipeline::{self, LogProcessor},
+    program::Program,
+    sink::Sinks,
+};
+
+/// What becomes of what the agent prints.
+pub(super) struct Session<'p> {
+    log: Option<(PathBuf, File)>,
+    reading: Reading<'p>,
+    /// The agent's own words have been passed on already.
+    is_tap: bool,
+}
+
+enum Reading<'p> {
+    /// The first bytes, until it is known what agent it is.
+    Unknown {
+        recognition: Box<Recognition<'p>>,
+        seen: Vec<u8>,
+        /// The same as the agent printed it.
+        heard: Vec<Heard>,
+        sinks: Sinks,
+    },
+    Known(&'static str, Box<LogProcessor<Sinks>>),
+    /// Nobody knows what agent it is: what it prints is passed on as it is.
+    Unrecognised {
+        error: Error,
+        passed: io::Result<()>,
+    },
+}
+
+impl<'p> Session<'p> {
+    /// A session that is kept in `log`.
+    pub(super) fn new(
+        program: &'p Program,
+        args: &RunArgs,
+        sinks: Sinks,
+        log: Option<(PathBuf, File)>,
+    ) -> Self {
+        let reading = match program.registry.named(&args.executor) {
+            Some(executor) => Reading::known(executor.clone(), sinks),
+            None => {
+                let name = args.command.first().map_or(Path::new(""), Path::new);
+                let recognition = Recognition::new(&program.registry, name, DEFAULT_MAX_LINE);
+                let recognition = Box::new(recognition);
+                Reading::Unknown { recognition, seen: Vec::new(), heard: Vec::new(), sinks }
+            }
+        };
+        Self { log, reading, is_tap: args.tap }
+    }
+
+    /// Takes what the agent printed, and what that adds to the log.
+    pub(super) fn push(&mut self, stream: Stream, piece: Vec<u8>, log: &[u8]) -> Result<(), Error> {
+        self.write(log)?;
+        let heard = if self.is_tap { Vec::new() } else { vec![(stream, piece)] };
+        self.reading.push(heard, log, false);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        match &mut self.log {
+            Some((path, log)) => log.write_all(bytes).map_err(|error| Error::output(path, &error)),
+            None => Ok(()),
+        }
+    }
+
+    /// The format of the log, as soon as it is known.
+    pub(super) fn format(&self) -> Option<&'static str> {
+        match self.reading {
+            Reading::Known(format, _) => Some(format),
+            Reading::Unknown { .. } | Reading::Unrecognised { .. } => None,
+        }
+    }
+
+    /// The end of the log, of which `rest` is the last. Returns the exit code.
+    pub(super) fn finish(mut self, rest: &[u8]) -> Result<u8, Error> {
+        self.write(rest)?;
+        if let Some((path, log)) = &self.log {
+            log.sync_all().map_err(|error| Error::output(path, &error))?;
+        }
+        self.reading.push(Vec::new(), rest, true);
+        match self.reading {
+            Reading::Known(_, processor) => {
+                let Finished { counts, emitter, .. } = processor.finish(nothing);
+                let mut sinks = emitter.into_inner().into_inner();
+                sinks.conclude(counts);
+                Ok(if sinks.report_failures() { exit::FAILED } else { exit::FINE })
+            }
+            // It printed nothing.
+            Reading::Unknown { .. } => Ok(exit::FINE),
+            Reading::Unrecognised { error, passed } => {
+                passed.map_err(Error::Output)?;
+                let Some((path, _)) = self.log else { return Err(error) };
+                // Nothing is lost. A tap prints nothing but what the agent prints.
+                if !self.is_tap {
+                    let path = path.display();
+                    Error::WrongUse(format!("{error}; what it printed is in {path}")).report();
+                }
+                Ok(exit::FINE)
+            }
+        }
+    }
+}
+
+impl Reading<'_> {
+    fn known(executor: DynExecutor, sinks: Sinks) -> Self {
+        let span = tracing::debug_span!("source", path = "run", format = tracing::field::Empty);
+        let format = executor.format().name;
+        Self::Known(format, Box::new(pipeline::begin(executor, sinks, DEFAULT_MAX_LINE, span)))
+    }
+
+    fn push(&mut self, more: Vec<Heard>, bytes: &[u8], is_end: bool) {
+        match self {
+            Self::Known(_, processor) => {
+                processor.push(bytes, nothing);
+                pipeline::emitter_mut(processor).flush();
+            }
+            Self::Unrecognised { passed, .. } => {
+                if passed.is_ok() {
+                    *passed = pass_on(&more);
+                }
+            }
+            Self::Unknown { recognition, seen, heard, sinks } => {
+                seen.extend_from_slice(bytes);
+                heard.extend(more);
+                if is_end && seen.is_empty() {
+                    return;
+                }
+                match recognition.push(bytes, is_end) {
+                    Ok(None) => {}
+                    Err(error) => *self = Self::Unrecognised { error, passed: pass_on(heard) },
+                    Ok(Some(executor)) => {
+                        let (seen, sinks) = (std::mem::take(seen), std::mem::take(sinks));
+                        *self = Self::known(executor, sinks);
+                        self.push(Vec::new(), &seen, is_end);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Prints what the agent printed.
+fn pass_on(heard: &[Heard]) -> io::Result<()> {
+    for (stream, piece) in heard {
+        match stream {
+            Stream::Error => io::stderr().write_all(piece)?,
+            Stream::Input | Stream::Output => io::stdout().write_all(piece)?,
+        }
+    }
+    io::stdout().flush()
+}
+
+fn nothing(never: Infallible) {
+    match never {}
+}
