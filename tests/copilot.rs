@@ -42,6 +42,16 @@ fn an_independent_reader_counts_the_same() {
     }
 }
 
+/// A run may end with the totals of all its models alone, in which cached input is no part of the input.
+#[test]
+fn totals_without_a_model_are_counted() {
+    let end = br#"{"type":"session.shutdown","data":{"shutdownType":"routine","modelMetrics":{"gpt-a":{"requests":2}},"tokenDetails":{"input":{"tokenCount":100},"output":{"tokenCount":15},"cache_read":{"tokenCount":5},"cache_write":{"tokenCount":0}}},"id":"e-1","timestamp":"2026-05-02T09:00:01.000Z"}"#;
+    let replay = Replay::of(FORMAT, end);
+    let counts = counts(&replay.conversation).to_string();
+    let usage = r#""usage":{"cache_read_tokens":5,"cache_write_tokens":0,"input_tokens":105,"output_tokens":15}"#;
+    assert!(counts.contains(usage), "{counts}");
+}
+
 #[test]
 fn any_value_in_any_place_is_survived() {
     survives_any_value(FORMAT, FORMAT);

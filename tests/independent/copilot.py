@@ -80,6 +80,14 @@ for kind, data in events:
     elif kind == "session.shutdown":
         totals = {model: tokens(m["usage"]) for model, m in data["modelMetrics"].items()
                   if isinstance(m, dict) and "usage" in m}
+        details = {kind: d["tokenCount"] for kind, d in data.get("tokenDetails", {}).items()}
+        if not totals and details:
+            # Cached input stands beside the input here, and is a part of it there.
+            read, written = details.get("cache_read", 0), details.get("cache_write", 0)
+            models = list(data["modelMetrics"])
+            totals[models[0] if len(models) == 1 else ""] = collections.Counter({
+                "input_tokens": details["input"] + read + written, "output_tokens": details["output"],
+                "cache_read_tokens": read, "cache_write_tokens": written})
         for model, total in (totals or stated).items():
             goes_on = total["output_tokens"] >= (counted[model] + stated[model])["output_tokens"]
             for field, n in total.items():

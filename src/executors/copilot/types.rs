@@ -13,7 +13,7 @@ use crate::{
         action::is_among,
         content,
         dialect::{
-            counters::take_counters,
+            counters::{take_counters, with_cache},
             notice::{self, Notice, Said},
             run_usage::ModelUsage,
         },
@@ -228,21 +228,44 @@ fn take_session<'a>(data: &mut Object<'a>) -> Session {
 
 /// The end of a run states what it was about in many ways; what each model used is one of them.
 fn take_shutdown<'a>(data: &mut Object<'a>) -> Event<'a> {
-    let mut stated = std::mem::take(data);
-    let reason = stated.str("shutdownType");
+    data.ignore(&["codeChanges", "conversationTokens", "currentModel", "currentTokens"]);
+    data.ignore(&["eventsFileSizeBytes", "sessionStartTime", "systemTokens"]);
+    data.ignore(&["toolDefinitionsTokens", "totalApiDurationMs", "totalNanoAiu"]);
+    data.ignore(&["totalPremiumRequests"]);
+    let reason = data.str("shutdownType");
     let outcome = match reason.as_deref() {
         Some("routine") => Some(Outcome::Success),
         Some("error") => Some(Outcome::Failed),
         _ => None,
     };
-    let outcome_reason = stated.text("errorReason").or(reason.map(Text::from));
-    let models = stated.object("modelMetrics").unwrap_or_default().rest();
+    let outcome_reason = data.text("errorReason").or(reason.map(Text::from));
+    let models = data.object("modelMetrics").unwrap_or_default().rest();
+    let only_model = match models.as_slice() {
+        [(model, _)] => Some(Text::from(&**model)),
+        _ => None,
+    };
     let usages = models.into_iter().filter_map(|(model, raw)| {
         let mut usage = value::object(raw)?.object("usage")?;
         Some((Some(Text::from(model)), take_counters(&mut usage, COUNTERS)))
     });
+    let mut usages: Vec<_> = usages.collect();
+    let mut details = data.object("tokenDetails").unwrap_or_default();
+    if usages.is_empty() {
+        // The totals of the run, of which cached input is no part of the input.
+        let mut count = |name| details.object(name)?.u64("tokenCount");
+        let totals = TokenUsage {
+            input_tokens: count("input"),
+            output_tokens: count("output"),
+            cache_read_tokens: count("cache_read"),
+            cache_write_tokens: count("cache_write"),
+            ..TokenUsage::default()
+        };
+        if !totals.is_empty() {
+            usages.push((only_model, with_cache(totals)));
+        }
+    }
     let session = Session { outcome, outcome_reason, ..Session::default() };
-    Event::Shutdown(session, usages.collect())
+    Event::Shutdown(session, usages)
 }
 
 fn take_user<'a>(data: &mut Object<'a>) -> Event<'a> {
