@@ -12,7 +12,7 @@ use foldline::{
 };
 
 use crate::{
-    answer::{AskArgs, answer, find, sessions, task},
+    answer::{AskArgs, answer, filters::Filters, find, sessions, task},
     distinct::DistinctFiles,
     error::Error,
     exit,
@@ -46,7 +46,9 @@ enum Action {
         session: String,
 
         /// The task; without one, the session's task is its own id
-        task: Option<String>,
+        // A name of its own, as --task is known to every action.
+        #[arg(value_name = "TASK")]
+        to: Option<String>,
 
         /// How many seconds to wait while another program writes to the database
         #[arg(long, value_name = "SECONDS", default_value_t = 10)]
@@ -58,15 +60,16 @@ pub(super) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
     match &args.action {
         Action::List => answer(program, &args.ask, |asked| sessions::tasks(asked, None)),
         Action::Show { id } => answer(program, &args.ask, |asked| task::answer(asked, id)),
-        Action::Set { session, task, wait } => {
+        Action::Set { session, to, wait } => {
+            args.ask.refuse_for_one("task set is about one session")?;
             let wait = Duration::from_secs((*wait).into());
             let path = args.ask.database.path()?;
             DistinctFiles::of_database(&path)?;
             // Opening for writing would create a missing database.
             drop(Database::open_read_only(&path, wait)?);
             let mut database = Database::open_sound(&path, wait)?;
-            let row = find::session(&database, session)?;
-            let task = task.as_deref().map(TaskId::from);
+            let row = find::session(&database, session, &Filters::default())?;
+            let task = to.as_deref().map(TaskId::from);
             database.set_task(row, task.as_ref())?;
             database.close()?;
             let task = task.as_ref().map_or("the task of its own id", TaskId::as_str);

@@ -319,6 +319,43 @@ fn time_can_be_chosen() {
 }
 
 #[test]
+fn a_narrow_table_shows_what_it_is_sorted_by() {
+    let place = Place::shared();
+    for (sort, heading) in [("cost", "cost"), ("tokens", "input"), ("duration", "duration")] {
+        let table = place.ask(&["sessions", "--sort", sort, "--width", "72"]);
+        let headings = table.lines().next().unwrap();
+        assert!(headings.contains(heading), "{headings}");
+        assert!(headings.contains("title"), "{headings}");
+    }
+}
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    let place = Place::shared();
+    let log = place.logs().join("b/log-3.jsonl");
+    for question in [
+        &["query", "sql", "SELECT 1", "--agent", "droid"][..],
+        &["query", "sql", "SELECT 1", "--since", "today"],
+        &["show", "session-3", "--project", "a"],
+        &["show", log.to_str().unwrap(), "--task", "b"],
+        &["show", "session-3", "--last", "1"],
+        &["task", "set", "session-3", "t", "--format", "json"],
+        &["task", "set", "session-3", "t", "--model", "m"],
+    ] {
+        let error = place.fails(question, 2);
+        assert!(error.contains(question[question.len() - 2]), "{error}");
+    }
+    // They choose which is the latest, and the time chooses entries.
+    for task in ["a", "b"] {
+        let latest = place.json(&["show", "latest", "--task", task]);
+        assert_eq!(latest["session"][0]["task"], task);
+    }
+    let all = place.ask(&["show", "session-3", "--only", "prompts"]);
+    let none = place.ask(&["show", "session-3", "--only", "prompts", "--since", "2100-01-01"]);
+    assert!(none.lines().count() < all.lines().count(), "{none}");
+}
+
+#[test]
 fn an_unknown_name_is_its_own_exit_code_with_suggestions() {
     let place = Place::shared();
     let error = place.fails(&["show", "sesion-3"], 4);

@@ -55,6 +55,24 @@ impl Filters {
         when::span(self.since.as_deref(), self.until.as_deref(), &self.zone())
     }
 
+    /// Refuses what would choose sessions, where `why` says that none are chosen.
+    pub(super) fn refuse_choice(&self, why: &str) -> Result<(), Error> {
+        let given = [
+            ("--agent", &self.agent),
+            ("--project", &self.project),
+            ("--model", &self.model),
+            ("--branch", &self.branch),
+            ("--task", &self.task),
+        ];
+        refuse(&given, why)
+    }
+
+    /// Refuses everything but the time zone.
+    pub(crate) fn refuse(&self, why: &str) -> Result<(), Error> {
+        refuse(&[("--since", &self.since), ("--until", &self.until)], why)?;
+        self.refuse_choice(why)
+    }
+
     /// A condition in SQL on a row of `sessions`, apart from the time.
     pub(super) fn condition(&self) -> String {
         let mut conditions = Vec::new();
@@ -110,6 +128,13 @@ impl Filters {
         self.model.as_ref().is_none_or(|asked| {
             model.is_some_and(|model| model.to_lowercase().contains(&asked.to_lowercase()))
         })
+    }
+}
+
+fn refuse(given: &[(&str, &Option<String>)], why: &str) -> Result<(), Error> {
+    match given.iter().find(|(_, value)| value.is_some()) {
+        Some((option, _)) => Err(Error::WrongUse(format!("{option} chooses sessions: {why}"))),
+        None => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use foldline::emitters::{sqlite::Database, terminal::neutralise_line};
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::sessions;
+use super::{filters::Filters, sessions};
 use crate::{error::Error, table::clip};
 
 /// The number of suggestions.
@@ -26,15 +26,19 @@ pub(super) fn task(database: &Database, id: &str) -> Result<(), Error> {
 }
 
 /// The row of the session that is meant: `latest`, `latest~2`, its number, its id, the beginning of its id, the
-/// path of its log, or a part of its title.
-pub(crate) fn session(database: &Database, name: &str) -> Result<i64, Error> {
+/// path of its log, or a part of its title. The filters choose which is the latest; any other name is of one session.
+pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Result<i64, Error> {
     if let Some(back) = latest(name) {
-        let sql = "SELECT id FROM sessions
-                   ORDER BY coalesce(last_at, ended_at, started_at) DESC, id LIMIT 1 OFFSET ?1";
-        let found = ids(database, sql, &back)?;
+        let sql = format!(
+            "SELECT id FROM sessions WHERE {}
+             ORDER BY coalesce(last_at, ended_at, started_at) DESC, id LIMIT 1 OFFSET ?1",
+            filters.condition()
+        );
+        let found = ids(database, &sql, &back)?;
         let none = || Error::NotFound { what: "session", id: name.to_owned(), near: Vec::new() };
         return found.first().copied().ok_or_else(none);
     }
+    filters.refuse_choice(&format!("{name} is the name of one"))?;
     let title = sessions::title("sessions");
     let in_title = format!(
         "SELECT id FROM sessions WHERE instr(lower({title}), lower(?1)) > 0

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::json;
+use foldline::{emitters::human, json};
 use jiff::{Timestamp, tz::TimeZone};
 use rusqlite::{Connection, Params, types::ValueRef};
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -86,6 +86,8 @@ pub(crate) struct Listing {
     columns: Vec<Column>,
     /// Names of columns that a narrow table leaves out, the first one first.
     less_important: &'static [&'static str],
+    /// Those that it has nevertheless.
+    kept: &'static [&'static str],
     pub(super) rows: Vec<Vec<Value>>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
@@ -98,7 +100,13 @@ impl Listing {
             kind,
             in_tables: true,
         });
-        Self { columns: columns.collect(), less_important: &[], rows: Vec::new(), total: None }
+        Self {
+            columns: columns.collect(),
+            less_important: &[],
+            kept: &[],
+            rows: Vec::new(),
+            total: None,
+        }
     }
 
     /// The answer to a query, whose columns have these kinds in this order.
@@ -131,6 +139,12 @@ impl Listing {
     /// Leaves columns out of tables that would not have room for the others, in this order.
     pub(super) fn dropping(mut self, less_important: &'static [&'static str]) -> Self {
         self.less_important = less_important;
+        self
+    }
+
+    /// Keeps columns in tables, although others would have more room without.
+    pub(super) fn keeping(mut self, kept: &'static [&'static str]) -> Self {
+        self.kept = kept;
         self
     }
 
@@ -173,7 +187,7 @@ impl Listing {
         let mut columns: Vec<_> = self.columns.iter().filter(|column| column.in_tables).collect();
         let mut headings: Vec<_> = columns.iter().map(|column| column.heading()).collect();
         let mut layouts: Vec<_> = columns.iter().map(|column| column.kind.layout()).collect();
-        for name in self.less_important {
+        for name in self.less_important.iter().filter(|name| !self.kept.contains(name)) {
             if least_width(&headings, &layouts, &rows) <= layout.width {
                 break;
             }
@@ -263,8 +277,8 @@ impl Kind {
             matches!(self, Self::Number | Self::Tokens | Self::Duration | Self::Rate | Self::Money);
         let clip = match self {
             Self::Text => Clip::Early,
-            Self::Path => Clip::Start,
-            Self::Id | Self::Folder => Clip::Late,
+            Self::Path | Self::Folder => Clip::Start,
+            Self::Id => Clip::Late,
             _ => Clip::Never,
         };
         Layout { right, clip }
@@ -308,10 +322,10 @@ impl Value {
                     None => millis.to_string(),
                 }
             }
-            (Kind::Duration, Self::Integer(millis)) => duration(*millis),
+            (Kind::Duration, Self::Integer(millis)) => people(human::duration, *millis),
             (Kind::Rate, Self::Real(rate)) => format!("{:.1}%", rate * 100.0),
             (Kind::Money, Self::Real(dollars)) => format!("${dollars:.2}"),
-            (Kind::Tokens, Self::Integer(number)) => short(*number),
+            (Kind::Tokens, Self::Integer(number)) => people(human::count, *number),
             (_, Self::Integer(number)) => number.to_string(),
             (_, Self::Real(number)) => number.to_string(),
             (Kind::Short, Self::Text(text)) => short_id(text),
@@ -335,25 +349,9 @@ fn moment(millis: i64) -> Option<Timestamp> {
     Timestamp::from_millisecond(millis).ok()
 }
 
-/// A number with a letter for thousands, millions and so on.
-pub(super) fn short(number: i64) -> String {
-    match number {
-        ..10_000 => number.to_string(),
-        10_000..1_000_000 => format!("{:.1}k", number as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1}M", number as f64 / 1e6),
-        _ => format!("{:.1}G", number as f64 / 1e9),
-    }
-}
-
-fn duration(millis: i64) -> String {
-    let seconds = millis / 1000;
-    match seconds {
-        ..0 => format!("{millis} ms"),
-        0 => format!("{millis} ms"),
-        1..60 => format!("{:.1} s", millis as f64 / 1000.0),
-        60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h {:02}m", seconds / 3600, seconds / 60 % 60),
-    }
+/// A number as the other outputs have it; one that is negative is no count.
+fn people(shown: fn(u64) -> String, number: i64) -> String {
+    u64::try_from(number).map_or_else(|_| number.to_string(), shown)
 }
 
 impl From<ValueRef<'_>> for Value {
@@ -426,6 +424,6 @@ mod tests {
         );
         assert_eq!(json, serde_json::json!([row]));
         let table = print(&listing, OutputFormat::Table);
-        assert_eq!(table.lines().nth(1), Some("2025-10-09 08:53:20  1m 01s  25.0%"));
+        assert_eq!(table.lines().nth(1), Some("2025-10-09 08:53:20  1 m 01 s  25.0%"));
     }
 }

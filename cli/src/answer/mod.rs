@@ -73,7 +73,13 @@ use clap::Args;
 use jiff::tz::TimeZone;
 
 pub(crate) use self::{database::DatabaseArgs, print::PrintArgs};
-use self::{database::Opened, filters::Filters, prices::PricesArgs, print::Printed, when::Span};
+use self::{
+    database::Opened,
+    filters::Filters,
+    prices::PricesArgs,
+    print::{OutputFormat, Printed},
+    when::Span,
+};
 use crate::{error::Error, exit, program::Program};
 
 /// The options of every question.
@@ -90,6 +96,17 @@ pub(crate) struct AskArgs {
 
     #[command(flatten)]
     print: PrintArgs,
+}
+
+impl AskArgs {
+    /// Refuses the options of questions, for what prints a sentence about one session.
+    pub(crate) fn refuse_for_one(&self, why: &str) -> Result<(), Error> {
+        self.filters.refuse(why)?;
+        match self.print.format {
+            OutputFormat::Table => Ok(()),
+            _ => Err(Error::WrongUse(format!("--format has nothing to print: {why}"))),
+        }
+    }
 }
 
 /// A question: which database, which sessions, which rows.

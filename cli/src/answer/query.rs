@@ -38,6 +38,7 @@ pub(crate) fn run(program: &Program, args: &QueryArgs) -> Result<u8, Error> {
             Ok(exit::FINE)
         }
         Question::Sql { query } => {
+            args.ask.filters.refuse("a query says for itself what it asks for")?;
             answer(program, &args.ask, |asked| -> Result<Listing, Error> { sql::sql(asked, query) })
         }
     }

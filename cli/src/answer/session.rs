@@ -9,7 +9,6 @@ use super::{
     listing::{Kind, Listing, Value, write_json},
     print::{Layout, OutputFormat, Printed},
     sessions::{Sort, Which, sessions},
-    when::Span,
 };
 use crate::error::Error;
 use foldline::{conversation::Timestamp, emitters::sqlite::StoredEntry};
@@ -29,7 +28,7 @@ pub(super) fn answer(
     id: &str,
     last: Option<u32>,
 ) -> Result<SessionAnswer, Error> {
-    let row = find::session(&asked.database, id)?;
+    let row = find::session(&asked.database, id, asked.filters)?;
     let session = sessions(asked, Some(Which::Row(row)), Sort::Latest)?;
     let count: i64 = asked
         .database
@@ -42,13 +41,8 @@ pub(super) fn answer(
         None => (0..count.min(limit), count > limit),
     };
     let mut entries = Vec::new();
-    let Span { start, end } = asked.span;
-    let is_asked_for = |entry: &StoredEntry| {
-        let at = entry.entry.timestamp.map(Timestamp::as_millis);
-        asked.span == Span::ALL || at.is_some_and(|at| (start..end).contains(&at))
-    };
     asked.database.entries(row, indices, |entry| {
-        if is_asked_for(&entry) {
+        if asked.span.has(entry.entry.timestamp) {
             entries.push(entry);
         }
     })?;

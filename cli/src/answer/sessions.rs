@@ -40,6 +40,17 @@ pub(super) enum Sort {
 }
 
 impl Sort {
+    /// The columns that show it.
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Latest | Self::Began => &[],
+            Self::Duration => &["duration_ms"],
+            Self::Tokens => &["input_tokens", "output_tokens"],
+            Self::Cost => &["cost_usd"],
+            Self::Failures => &["failures"],
+        }
+    }
+
     /// The order in SQL.
     fn order(self) -> &'static str {
         match self {
@@ -254,5 +265,6 @@ pub(super) fn sessions(
             .map_err(|error| asked.failed(&error))?;
     let titles = sessions.rows.iter_mut().filter_map(|row| row.get_mut(3));
     titles.for_each(Value::keep_first_line);
-    Ok(sessions.without_in_tables(FOR_PROGRAMS).dropping(LESS_IMPORTANT))
+    let sessions = sessions.without_in_tables(FOR_PROGRAMS);
+    Ok(sessions.dropping(LESS_IMPORTANT).keeping(sort.columns()))
 }

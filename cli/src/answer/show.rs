@@ -16,7 +16,7 @@ use foldline::{
 };
 use jiff::tz::TimeZone;
 
-use super::{AskArgs, answer, find, print::OutputFormat, session};
+use super::{AskArgs, answer, find, print::OutputFormat, session, when::Span};
 use crate::{
     error::Error,
     exit,
@@ -83,6 +83,9 @@ enum What {
 pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     let path = Path::new(&args.session);
     let is_transcript = args.ask.print.format == OutputFormat::Table;
+    if is_transcript && args.last.is_some() {
+        return Err(Error::WrongUse("--last is for --format json and csv".to_owned()));
+    }
     if path.is_file() {
         return match is_transcript {
             true => log(program, args, path),
@@ -97,8 +100,8 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
         });
     }
     let database = args.ask.database.open(program)?;
-    let row = find::session(&database, &args.session)?;
-    let mut shown = Shown::new(args);
+    let row = find::session(&database, &args.session, &args.ask.filters)?;
+    let mut shown = Shown::new(args)?;
     let mut out = BufWriter::new(Output::paged());
     let mut written = Ok(());
     database.events(row, |event| {
@@ -117,9 +120,10 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
 
 /// Shows a log that need not be in any database.
 fn log(program: &Program, args: &ShowArgs, path: &Path) -> Result<u8, Error> {
+    args.ask.filters.refuse_choice("a log is shown whole")?;
     let mut log = Log::open(path)?;
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
-    let shown = by_item(Shown::new(args));
+    let shown = by_item(Shown::new(args)?);
     let mut out = BufWriter::new(Output::paged());
     let mut written = Ok(());
     let mut print = |text: String| {
@@ -144,6 +148,7 @@ fn log(program: &Program, args: &ShowArgs, path: &Path) -> Result<u8, Error> {
 struct Shown<'a> {
     args: &'a ShowArgs,
     transcript: Transcript,
+    span: Span,
     zone: TimeZone,
     /// The minute that was printed last.
     minute: Option<String>,
@@ -152,22 +157,26 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn new(args: &'a ShowArgs) -> Self {
+    fn new(args: &'a ShowArgs) -> Result<Self, Error> {
         let style = TranscriptStyle::new(width(args.ask.print.width))
             .with_color(args.color.on_stdout())
             .with_full(args.full);
         let zone = args.ask.filters.zone();
-        Self {
+        Ok(Self {
             args,
             transcript: Transcript::new(style),
+            span: args.ask.filters.span()?,
             zone,
             minute: None,
             hidden: BTreeSet::new(),
-        }
+        })
     }
 
     fn is_wanted(&self, entry: &NormalizedEntry) -> bool {
         if self.args.no_thinking && entry.entry_type == NormalizedEntryType::Thinking {
+            return false;
+        }
+        if !self.span.has(entry.timestamp) {
             return false;
         }
         self.args.only.is_empty() || self.args.only.iter().any(|what| what.includes(entry))

@@ -18,6 +18,11 @@ pub(crate) struct Span {
 impl Span {
     /// All time.
     pub(crate) const ALL: Self = Self { start: i64::MIN, end: i64::MAX };
+
+    /// Whether a moment is in it. One that is not stated is in all time only.
+    pub(crate) fn has(self, at: Option<foldline::conversation::Timestamp>) -> bool {
+        self == Self::ALL || at.is_some_and(|at| (self.start..self.end).contains(&at.as_millis()))
+    }
 }
 
 const WRONG: &str = "give today, yesterday, a weekday, a day such as 2026-01-31, an RFC 3339 time, or an age such as 7d, 12h or 30m";

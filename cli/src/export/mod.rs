@@ -17,8 +17,14 @@ use foldline::{
 pub(super) use self::args::ExportArgs;
 use self::document::{Document, note};
 use crate::{
-    answer::find, distinct::DistinctFiles, error::Error, exit, log::Log, malformed::Malformed,
-    pipeline, program::Program,
+    answer::{filters::Filters, find},
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    log::Log,
+    malformed::Malformed,
+    pipeline,
+    program::Program,
 };
 
 pub(super) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
@@ -52,7 +58,8 @@ where
     let mut emitter = emitter;
     if !is_log(args) {
         let database = args.database.open(program)?;
-        let session = find::session(&database, &args.session.to_string_lossy())?;
+        let session =
+            find::session(&database, &args.session.to_string_lossy(), &Filters::default())?;
         database.events(session, |event| drop(emitter.emit(&event)))?;
         drop(emitter.finish());
         return Ok((emitter, 0));

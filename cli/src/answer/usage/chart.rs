@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+use foldline::emitters::human;
+
 use super::group::Group;
-use crate::answer::{listing::short, usage::used::all_tokens};
+use crate::answer::usage::used::all_tokens;
 
 /// The columns that stand before a bar: the day and the number.
 const BEFORE: usize = 24;
@@ -21,7 +23,7 @@ pub(super) fn write(out: &mut dyn Write, days: &[Group], width: usize) -> io::Re
         let name = day.key.first().cloned().flatten().unwrap_or_else(|| "no date".to_owned());
         let number = match has_costs {
             true => day.sum.cost.map_or(String::new(), |cost| format!("${:.2}", cost.usd)),
-            false => short(i64::try_from(all_tokens(&day.sum.tokens)).unwrap_or(i64::MAX)),
+            false => human::count(all_tokens(&day.sum.tokens)),
         };
         writeln!(
             out,

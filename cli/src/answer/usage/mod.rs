@@ -100,7 +100,7 @@ fn quarters(span: Span) -> Span {
 struct UsageAnswer {
     listing: Listing,
     chart: Option<Vec<Group>>,
-    /// Why costs are unknown.
+    /// What is left out, and why costs are unknown.
     notes: Vec<String>,
 }
 

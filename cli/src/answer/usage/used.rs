@@ -28,6 +28,8 @@ pub(crate) struct Used<'s> {
     pub(crate) rows: Vec<Row<'s>>,
     /// Models without a price, and their tokens.
     unpriced: BTreeMap<Option<&'s str>, u64>,
+    /// Tokens that are left out, as nobody knows whether they were used in the time that is asked for.
+    undated: u64,
 }
 
 /// The tokens of a message.
@@ -65,7 +67,7 @@ impl<'s> Used<'s> {
         prices: &Prices,
     ) -> Self {
         let roots = roots(sessions);
-        let (mut rows, mut unpriced) = (Vec::new(), BTreeMap::new());
+        let (mut rows, mut unpriced, mut undated) = (Vec::new(), BTreeMap::new(), 0_u64);
         for (session, root) in sessions.iter().zip(roots) {
             if !filters.admit(&session.usage, session.task.as_deref()) {
                 continue;
@@ -73,7 +75,13 @@ impl<'s> Used<'s> {
             let is_whole = states_cost_of_whole(&session.usage);
             for message in &session.usage.messages {
                 let model = message.of.model.as_deref();
-                if !filters.admits_model(model) || !is_within(message, span) {
+                if !filters.admits_model(model) {
+                    continue;
+                }
+                if !span.has(message.of.at) {
+                    if message.of.at.is_none() {
+                        undated = undated.saturating_add(all_tokens(&message.usage));
+                    }
                     continue;
                 }
                 let has_cost = message.usage.cost_usd.is_some();
@@ -91,7 +99,7 @@ impl<'s> Used<'s> {
                 rows.push(Row { session, root, message, cost });
             }
         }
-        Self { rows, unpriced }
+        Self { rows, unpriced, undated }
     }
 
     /// All of it.
@@ -101,7 +109,7 @@ impl<'s> Used<'s> {
         sum
     }
 
-    /// Says on standard error why costs are unknown.
+    /// Says on standard error what is left out, and why costs are unknown.
     pub(crate) fn report(&self) {
         for note in self.notes() {
             // Whether this is read has no effect.
@@ -109,7 +117,7 @@ impl<'s> Used<'s> {
         }
     }
 
-    /// Why costs are unknown, in sentences.
+    /// What is left out, and why costs are unknown, in sentences.
     pub(crate) fn notes(&self) -> Vec<String> {
         let note = |(model, tokens): (&Option<&str>, &u64)| match model {
             Some(model) => {
@@ -118,7 +126,11 @@ impl<'s> Used<'s> {
             }
             None => format!("no model is stated for {tokens} tokens, which are not in the cost"),
         };
-        self.unpriced.iter().map(note).collect()
+        let undated = match self.undated {
+            0 => None,
+            tokens => Some(format!("no time is stated for {tokens} tokens, which are left out")),
+        };
+        undated.into_iter().chain(self.unpriced.iter().map(note)).collect()
     }
 }
 
@@ -148,11 +160,6 @@ fn states_cost_of_whole(session: &SessionUsage) -> bool {
     session.messages.iter().any(|MessageUsage { usage, .. }| {
         usage.cost_usd.is_some() && usage.input_tokens.is_none() && usage.output_tokens.is_none()
     })
-}
-
-fn is_within(message: &MessageUsage, span: Span) -> bool {
-    let at = message.of.at.map(foldline::conversation::Timestamp::as_millis);
-    span == Span::ALL || at.is_some_and(|at| (span.start..span.end).contains(&at))
 }
 
 /// The session that each one belongs to, however long the chain of sub-agents is.
