@@ -46,7 +46,7 @@ impl Executor for Parrot {
 
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Line<'a>> {
         header.name = object.get_str("kind").unwrap_or_default();
-        header.at = object.timestamp("at");
+        header.at = object.timestamp("at").or(header.at);
         let id = |object: &mut Object<'a>| object.u64("nr").map(|nr| nr.to_string().into());
         let line = match &*header.name {
             "hello" => Line::Hello { model: object.text("model"), cwd: object.text("cwd") },

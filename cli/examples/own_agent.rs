@@ -47,10 +47,10 @@ impl Executor for Parrot {
     }
 
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Line> {
-        header.name = object.str("parrot").unwrap_or_default();
-        header.at = object.timestamp("at");
+        header.name = object.get_str("parrot").unwrap_or_default();
+        header.at = object.timestamp("at").or(header.at);
         let mut text = |field| object.text(field).unwrap_or_default();
-        Parsed::Line(match &*header.name {
+        let line = match &*header.name {
             "said" => Line::Said { text: text("text") },
             "runs" => {
                 let command = text("command");
@@ -61,7 +61,10 @@ impl Executor for Parrot {
                 Line::Ran { id: object.corr_id("id"), output }
             }
             _ => return Parsed::Unknown,
-        })
+        };
+        // What is taken of an unknown record would be lost to its report.
+        object.ignore(&["parrot"]);
+        Parsed::Line(line)
     }
 
     fn line(&self, line: Line, extra: Extra, (): &mut (), cx: &mut Context<'_, TextResult>) {

@@ -27,7 +27,9 @@ use crate::conversation::{CorrId, Timestamp, tool_calls::CallResult};
 pub struct Header<'a> {
     /// Its type, as warnings name it: `message`, `system/init`. Begins as the field `type`.
     pub name: Cow<'a, str>,
-    /// When it was written. Begins as the field `timestamp`, which is taken if it can be read.
+    /// When it was written. Begins as the field `timestamp`, which is taken if it can be read: an executor whose
+    /// records have another field for it keeps this for those that do not,
+    /// `header.at = object.timestamp("at").or(header.at)`.
     pub at: Option<Timestamp>,
     /// The call whose sub-agent it comes from.
     pub parent: Option<CorrId>,
@@ -87,6 +89,9 @@ pub trait Executor: Sized + Send + Sync + 'static {
 
     /// The session that a record belongs to, where one stream may carry several: sub-agents that share
     /// their session's memory share its id. Takes nothing.
+    ///
+    /// Their states are kept apart by [`Sessions`](super::Sessions), in which the program wraps every executor. With
+    /// [`Reducing`](super::Reducing) alone, sessions that are interleaved share their calls.
     fn session<'a>(&self, _object: &Object<'a>) -> Option<Cow<'a, str>> {
         None
     }
