@@ -34,9 +34,10 @@
 //! the cost of the other consumers, and `--bench query` that of every query beside the shell of SQLite.
 //!
 //! Time a byte and memory are within a sixth of each other from 64 MB on, for one session and for 10,000 in one log,
-//! and for ten open calls and for a thousand. Start-up is 4 ms. A session costs about a microsecond, a file of an ingest a tenth of
-//! a millisecond. Beyond the [limits](crate::conversation::tool_calls::Limits) of open calls, the oldest end as
-//! unfinished and their results come as entries of their own, which is more to write.
+//! and for ten open calls and for a thousand. Start-up is 2 to 4 ms. A file of an ingest costs a tenth of a millisecond,
+//! and a session about a microsecond: its start is an event too, so a log in which every line begins a session has twice
+//! the events, and takes twice the time. So it is beyond the [limits](crate::conversation::tool_calls::Limits) of open
+//! calls: the oldest end as unfinished, and their results come as entries of their own.
 //!
 //! Allocations are not timed but counted, in `tests/transduce_alloc.rs`: a step that gives no event or
 //! one allocates nothing.

@@ -27,7 +27,7 @@ use self::{
 };
 
 /// How often each run is repeated; the fastest counts, since all that disturbs it makes it slower.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
