@@ -1,16 +1,13 @@
 //! [`Error`]: why the program failed, in messages for users.
 
 use std::{
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
 };
 
-use super::exit;
+use super::{exit, say::say};
 use foldline::{
-    emitters::{sqlite::SqliteError, terminal::neutralise},
-    executors::Format,
-    ledger::CommitError,
-    source::SourceError,
+    emitters::sqlite::SqliteError, executors::Format, ledger::CommitError, source::SourceError,
 };
 
 /// Why the program failed.
@@ -153,13 +150,20 @@ impl Error {
         }
     }
 
-    /// Prints the message. An error of standard error itself cannot be reported.
+    /// Says it, unless the reader of the output has closed it: then nothing is left to do.
     pub(super) fn report(&self) {
-        let _ = writeln!(io::stderr(), "foldline: {}", neutralise(&self.to_string()));
+        if !self.is_closed_pipe() {
+            say(&self.to_string());
+        }
+    }
+
+    fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
     pub(super) fn exit_code(&self) -> u8 {
         match self {
+            _ if self.is_closed_pipe() => exit::FINE,
             Self::Database(SqliteError::Query(_))
             | Self::Unrecognised { .. }
             | Self::Unsupported { .. }

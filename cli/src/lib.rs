@@ -33,6 +33,7 @@ mod program;
 mod prune;
 mod replay;
 mod run;
+mod say;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;

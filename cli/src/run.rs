@@ -1,6 +1,6 @@
 //! Running a [`Program`]: its command line, and what comes of each verb.
 
-use std::{ffi::OsString, io, process::ExitCode};
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
 use foldline::executors::DynExecutor;
@@ -13,7 +13,7 @@ use crate::{
     args::{Args, Command},
     check, config, doctor,
     error::Error,
-    exit, export, ingest, keys,
+    export, ingest, keys,
     logging::log_to_stderr,
     overview,
     program::Program,
@@ -46,10 +46,6 @@ impl Program {
         };
         match run() {
             Ok(code) => ExitCode::from(code),
-            // The reader closed the pipe: nothing is left to do.
-            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                ExitCode::from(exit::FINE)
-            }
             Err(error) => {
                 error.report();
                 ExitCode::from(error.exit_code())

@@ -22,6 +22,7 @@ use crate::{
     log::Recognition,
     pipeline::{self, LogProcessor},
     program::Program,
+    say::say,
     sink::Sinks,
 };
 
@@ -114,8 +115,7 @@ impl<'p> Session<'p> {
                 let Some((path, _)) = self.log else { return Err(error) };
                 // Nothing is lost. A tap prints nothing but what the agent prints.
                 if !self.is_tap {
-                    let path = path.display();
-                    Error::WrongUse(format!("{error}; what it printed is in {path}")).report();
+                    say(&format!("{error}; what it printed is in {}", path.display()));
                 }
                 Ok(exit::FINE)
             }

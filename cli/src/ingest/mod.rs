@@ -24,8 +24,7 @@ mod walk;
 mod write;
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
     thread,
@@ -51,13 +50,13 @@ use super::{
     options::width,
     outputs::{Outputs, whole_trails},
     program::Program,
+    say::say,
     sink::{SinkKind, SinkName, SinkOptions},
 };
 use foldline::{
     emitters::{
         metrics::Metrics,
         sqlite::{Database, SqliteError, Totals},
-        terminal::neutralise,
         transcript::TranscriptStyle,
     },
     files::replace_file,
@@ -70,9 +69,7 @@ pub(super) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     summary.print(&mut io::stdout().lock(), totals).map_err(Error::Output)?;
     if summary.found_nothing() {
         let hidden = if args.hidden { "" } else { "; hidden folders are searched with --hidden" };
-        let message = format!("there are no files in what was named{hidden}");
-        // Whether this is read has no effect.
-        let _ = writeln!(io::stderr(), "foldline: {message}");
+        say(&format!("there are no files in what was named{hidden}"));
     }
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
 }
@@ -109,11 +106,6 @@ pub(super) fn fill(program: &Program, paths: &[PathBuf], db: &Path) -> Result<()
         say("some logs could not be read; foldline ingest says which");
     }
     Ok(())
-}
-
-fn say(message: &str) {
-    // Whether this is read has no effect.
-    let _ = writeln!(io::stderr(), "foldline: {}", neutralise(message));
 }
 
 /// How long an answer waits for a writer of the database, in seconds.

@@ -1,7 +1,6 @@
 //! [`Updates`]: keeps the database up to date, on a thread of its own.
 
 use std::{
-    io::{self, Write},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -12,12 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::emitters::{sqlite::SqliteError, terminal::neutralise};
+use foldline::emitters::sqlite::SqliteError;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 use tokio::sync::watch;
 use tracing::debug;
 
-use crate::{error::Error, homes::tilde, ingest, program::Program};
+use crate::{error::Error, homes::tilde, ingest, program::Program, say::say};
 
 /// The least time between two looks at the logs.
 const LEAST: Duration = Duration::from_millis(500);
@@ -160,11 +159,6 @@ impl Updating {
             self.said = message;
         }
     }
-}
-
-fn say(message: &str) {
-    // Whether this is read has no effect.
-    let _ = writeln!(io::stderr(), "foldline: {}", neutralise(message));
 }
 
 /// Watches the logs; says how often to look all the same.
