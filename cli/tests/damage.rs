@@ -125,9 +125,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) -> (&'static str, String) {
         }
         4 => {
             let (one, other) = (below(pages), below(pages));
-            for at in 0..PAGE {
-                bytes.swap(one * PAGE + at, other * PAGE + at);
-            }
+            exchange(bytes, one, other);
             (
                 "pages exchanged",
                 format!("pages {} and {} of {pages} are exchanged", one + 1, other + 1),
@@ -139,6 +137,13 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) -> (&'static str, String) {
             bytes.copy_within(from * 512..(from + 1) * 512, to * 512);
             ("a sector copied", format!("sector {to} is a copy of sector {from}"))
         }
+    }
+}
+
+/// Exchanges two pages, of which the first is 0.
+fn exchange(bytes: &mut [u8], one: usize, other: usize) {
+    for at in 0..PAGE {
+        bytes.swap(one * PAGE + at, other * PAGE + at);
     }
 }
 
@@ -202,9 +207,7 @@ fn a_table_that_an_index_stands_for_is_missed() {
     };
     let (one, other) = (root("sessions_pruned") - 1, root("warnings") - 1);
     let mut bytes = fs::read(place.path("db")).unwrap();
-    for at in 0..PAGE {
-        bytes.swap(one * PAGE + at, other * PAGE + at);
-    }
+    exchange(&mut bytes, one, other);
     fs::write(place.path("db"), bytes).unwrap();
     let (code, said) = place.check(&[]);
     assert_eq!(code, 1, "{said}");

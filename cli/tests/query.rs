@@ -326,6 +326,8 @@ fn a_narrow_table_shows_what_it_is_sorted_by() {
         let headings = table.lines().next().unwrap();
         assert!(headings.contains(heading), "{headings}");
         assert!(headings.contains("title"), "{headings}");
+        let other = place.ask(&["sessions", "--width", "72"]);
+        assert!(!other.lines().next().unwrap().contains(heading), "{other}");
     }
 }
 
