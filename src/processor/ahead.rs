@@ -4,15 +4,16 @@ use memchr::memchr_iter;
 
 use super::{
     Processor,
+    decode::{Reads, Records, RecordsRead},
+    drive::{OpenLine, Stage, reducing},
     encoding::Encoding,
     joiner::is_open_ended,
     line::{FramerState, Line, shift},
-    steps::{OpenLine, reducing},
 };
 use crate::{
     conversation::{DomainEvent, Located, Position},
     transduce::Reducer,
-    wire::{ParseAhead, Record},
+    wire::ParseAhead,
 };
 
 /// The most lines of a chunk that are parsed: a parsed record takes many times the memory of a short line.
@@ -36,7 +37,7 @@ enum AheadLine<'b, In> {
     /// It is one object.
     Object { record: Located<In>, next: FramerState },
     /// It is anything else, which is rare.
-    Other(Box<OpenLine<'b>>),
+    Other(Box<OpenLine<'b, RecordsRead>>),
 }
 
 impl<'b, In> Ahead<'b, In> {
@@ -84,36 +85,36 @@ impl<R, S, M> Processor<R, S, M> {
         chunk: Ahead<'_, In>,
         mut each: impl FnMut(Located<DomainEvent>),
     ) where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+        R: Reads<Records, S, Located<DomainEvent>>,
     {
         let Ahead { bytes, lines, rest } = chunk;
-        let is_plain = self.framer.is_between_lines() && !self.is_paused();
+        let Self { framer, drive } = self;
+        let is_plain = framer.is_between_lines() && drive.limit.is_none();
         // Where it is not, it was parsed in vain.
-        if !is_plain || self.done.is_some() || self.within.is_some() || self.limit.is_some() {
-            return self.push_bytes(bytes, &mut reducing(&mut each));
+        if !(is_plain && matches!(drive.stage, Stage::Reading(None))) {
+            return self.push_bytes(bytes, &mut reducing(each));
         }
-        let before = self.framer.position();
-        let (framer, mut steps) = self.steps();
+        let before = framer.position();
         for line in lines {
             match line {
                 AheadLine::Object { mut record, mut next } => {
                     shift(&mut record.position, before);
                     shift(&mut next.position, before);
                     framer.pass(next);
-                    let events = steps.transducer.reduce(|_, state| ahead.reduce(state, record));
+                    let events = drive.transducer.reduce(|_, state| ahead.reduce(state, record));
                     events.drain_with(&mut each);
-                    steps.was_reduced(next);
+                    drive.was_reduced(next, &reducing(&mut each));
                 }
                 AheadLine::Other(mut line) => {
                     line.shift(before);
                     framer.pass(line.next());
-                    steps.take_open(*line, &mut reducing(&mut each));
+                    drive.take_open(*line, &mut reducing(&mut each));
                 }
             }
-            if steps.done.is_some() {
+            if drive.is_done() {
                 return;
             }
         }
-        self.push_bytes(rest, &mut reducing(&mut each));
+        self.push_bytes(rest, &mut reducing(each));
     }
 }

@@ -29,7 +29,8 @@ pub struct LineFramer {
     /// How long the input's byte order mark is.
     mark: u64,
     decoder: Decoder,
-    joiner: Joiner,
+    /// `None` where each line stands for itself.
+    joiner: Option<Joiner>,
     max_line: usize,
     /// The previous line was given out without its line end, which may still come.
     unended: bool,
@@ -72,11 +73,19 @@ impl LineFramer {
             encoding: state.encoding,
             mark: 0,
             decoder: Decoder::default(),
-            joiner: Joiner::default(),
+            joiner: Some(Joiner::default()),
             max_line: max_line.max(HEAD),
             unended: state.unended,
             line_end: Vec::new(),
         }
+    }
+
+    /// The same framer, which gives out an object of JSON over several lines as one line, or does not; it does
+    /// unless it is told otherwise.
+    #[must_use]
+    pub fn joining(mut self, joins: bool) -> Self {
+        self.joiner = if joins { self.joiner.or_else(|| Some(Joiner::default())) } else { None };
+        self
     }
 
     /// The state to store: everything before its position has been given out.
@@ -88,7 +97,7 @@ impl LineFramer {
 
     /// Where the next line begins: everything before it has been given out.
     pub fn position(&self) -> Position {
-        self.joiner.begun().unwrap_or(self.position)
+        self.joiner.as_ref().and_then(Joiner::begun).unwrap_or(self.position)
     }
 
     /// Whether a line begins here that stands in the log as it is, so that it needs no framer: see
@@ -98,7 +107,7 @@ impl LineFramer {
             && self.taken == 0
             && self.mark == 0
             && !self.unended
-            && self.joiner.begun().is_none()
+            && self.joiner.as_ref().and_then(Joiner::begun).is_none()
     }
 
     /// Goes on after lines that were split by somebody else.
@@ -211,12 +220,14 @@ impl LineFramer {
             self.complete(0, each);
             self.unended = true;
         }
-        self.joiner.finish(each);
+        if let Some(joiner) = &mut self.joiner {
+            joiner.finish(each);
+        }
     }
 
     /// Starts again with another input.
     pub(super) fn begin_again(&mut self) {
-        *self = Self::new(self.max_line);
+        *self = Self::new(self.max_line).joining(self.joiner.is_some());
     }
 
     fn keep(&mut self, bytes: &[u8], taken: u64) {
@@ -267,7 +278,10 @@ impl LineFramer {
         };
         let next = FramerState { position: self.position, encoding: self.encoding, unended: false };
         let frame = Line { position, bytes, skipped, sha256, lines: 1, next };
-        self.joiner.push(frame, self.max_line, each);
+        match &mut self.joiner {
+            Some(joiner) => joiner.push(frame, self.max_line, each),
+            None => each(frame),
+        }
     }
 }
 

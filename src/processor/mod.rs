@@ -5,38 +5,40 @@
 
 mod ahead;
 mod background;
+mod decode;
+mod drive;
 mod encoding;
 mod framer;
+mod inputs;
 mod joiner;
 mod line;
 mod offsets;
 mod overlong;
-mod records;
 mod relay;
 mod snapshot;
-mod steps;
 mod stretches;
 mod turns;
 
-use std::{collections::VecDeque, mem};
-
 use tracing::debug;
 
-use self::steps::{Limit, OpenLine, Step, Steps, emitting};
+use self::{
+    drive::{Drive, Stage, Step, emitting},
+    inputs::LineInputs,
+};
 
 pub use self::{
     background::Background,
+    decode::{Decode, Reads, Records, RecordsRead, TextLines},
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, LineFramer},
+    inputs::read_records,
     line::{FramerState, Line},
-    records::read_records,
     snapshot::{Counts, Finished, Snapshot, SnapshotError, Within},
     stretches::{LastStretch, StretchLimits, Stretches},
 };
 use crate::{
-    conversation::{DomainEvent, Located, Position},
-    transduce::{Emitter, Gather, Reducer, Resume, Transducer},
-    wire::Record,
+    conversation::{Located, Position},
+    transduce::{Emitter, Gather, Resume, Transducer},
 };
 
 /// Drives a [`Transducer`] with bytes.
@@ -62,27 +64,12 @@ use crate::{
 /// assert_eq!(out, ["1 session", "1 new_entry"]);
 /// # Ok::<(), &str>(())
 /// ```
+///
+/// The lines are [`Records`] of JSON, unless it is made [`of`](Self::of) another decoder.
 #[derive(Debug)]
-pub struct Processor<R, S, M> {
+pub struct Processor<R, S, M, D: Decode = Records> {
     framer: LineFramer,
-    transducer: Transducer<R, S, M>,
-    counts: Counts,
-    hashes_lines: bool,
-    /// The position at which the reducer was done; nothing after it is read.
-    done: Option<FramerState>,
-    limit: Option<Limit<M>>,
-    held: Held,
-    /// The next line that is read was reduced up to there an earlier time.
-    within: Option<Within>,
-}
-
-/// What was pushed and is not reduced, because the limit was reached.
-#[derive(Debug, Default)]
-struct Held {
-    /// Lines, the first of which may be reduced in part.
-    lines: VecDeque<OpenLine<'static>>,
-    /// The bytes behind them.
-    bytes: Vec<u8>,
+    drive: Drive<R, S, M, D>,
 }
 
 /// How many bytes are split into lines at once while there is a limit: few, as what remains of them when it is
@@ -101,9 +88,36 @@ pub enum LastLine {
 }
 
 impl<R, S, M> Processor<R, S, M> {
+    /// Drives `transducer` from the beginning of a log.
+    pub fn new(transducer: Transducer<R, S, M>) -> Self {
+        Self::with_framer(transducer, LineFramer::default())
+    }
+
+    /// Drives `transducer` with the lines that `framer` gives out.
+    pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
+        Self::of(Records, transducer, framer)
+    }
+
     /// Continues from a snapshot. The next bytes must be those at its position. An emitter without a memory
     /// is wrapped in [`Memoryless`](crate::transduce::Memoryless).
-    pub fn resume(
+    pub fn resume(reducer: R, snapshot: Snapshot<S, M::State>, emitter: M, max_line: usize) -> Self
+    where
+        M: Resume,
+    {
+        Self::resume_of(Records, reducer, snapshot, emitter, max_line)
+    }
+}
+
+impl<R, S, M, D: Decode> Processor<R, S, M, D> {
+    /// Drives `transducer` with what `decoder` makes of the lines that `framer` gives out.
+    pub fn of(decoder: D, transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
+        let framer = framer.joining(D::JOINS_OBJECTS);
+        Self { framer, drive: Drive::new(transducer, decoder) }
+    }
+
+    /// [Continues](Self::resume) from a snapshot with the same decoder.
+    pub fn resume_of(
+        decoder: D,
         reducer: R,
         snapshot: Snapshot<S, M::State>,
         mut emitter: M,
@@ -114,9 +128,11 @@ impl<R, S, M> Processor<R, S, M> {
     {
         let Snapshot { framer, within, counts, state, emitter: memory } = snapshot;
         emitter.resume(memory);
-        let framer = LineFramer::restore(framer, max_line);
         let transducer = Transducer::restore(reducer, state, emitter);
-        Self { within, counts, ..Self::with_framer(transducer, framer) }
+        let mut processor = Self::of(decoder, transducer, LineFramer::restore(framer, max_line));
+        processor.drive.counts = counts;
+        processor.drive.stage = Stage::Reading(within);
+        processor
     }
 
     /// The state to store, with the memory of the emitter: everything before its position was reduced, and
@@ -128,8 +144,8 @@ impl<R, S, M> Processor<R, S, M> {
     where
         M: Resume,
     {
-        let (framer, within, counts) = (self.framer_state(), self.within(), self.counts);
-        let (state, emitter) = (self.transducer.state(), self.transducer.emitter().state());
+        let (framer, within, counts) = (self.framer_state(), self.drive.within(), self.counts());
+        let (state, emitter) = (self.transducer().state(), self.transducer().emitter().state());
         Snapshot { framer, within, counts, state, emitter }
     }
 
@@ -138,26 +154,7 @@ impl<R, S, M> Processor<R, S, M> {
     where
         M: Gather,
     {
-        self.transducer.emitter_mut().cut()
-    }
-
-    /// Drives `transducer` from the beginning of a log.
-    pub fn new(transducer: Transducer<R, S, M>) -> Self {
-        Self::with_framer(transducer, LineFramer::default())
-    }
-
-    /// Drives `transducer` with the lines that `framer` gives out.
-    pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
-        Self {
-            framer,
-            transducer,
-            counts: Counts::default(),
-            hashes_lines: false,
-            done: None,
-            limit: None,
-            held: Held::default(),
-            within: None,
-        }
+        self.drive.transducer.emitter_mut().cut()
     }
 
     /// The same processor, which gives every event the SHA-256 value of the line that caused it
@@ -165,7 +162,7 @@ impl<R, S, M> Processor<R, S, M> {
     /// without the byte order mark at the start of the log.
     #[must_use]
     pub fn with_line_hashes(mut self) -> Self {
-        self.hashes_lines = true;
+        self.drive.hashes_lines = true;
         self
     }
 
@@ -177,19 +174,19 @@ impl<R, S, M> Processor<R, S, M> {
     where
         M: Gather,
     {
-        self.limit = Some((M::size, size));
+        self.drive.limit = Some((M::size, size));
         self
     }
 
     /// Whether there are bytes that were pushed and not reduced, because of
     /// [`pausing_at`](Self::pausing_at).
     pub fn is_paused(&self) -> bool {
-        !(self.held.lines.is_empty() && self.held.bytes.is_empty())
+        matches!(self.drive.stage, Stage::Paused(_))
     }
 
     /// Counts of what was read so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        self.drive.counts
     }
 
     /// Where the next line begins: everything before it has been reduced. A line of which some records were
@@ -201,81 +198,70 @@ impl<R, S, M> Processor<R, S, M> {
     /// Where the next record begins: everything before it has been reduced, and nothing else. That is
     /// [`position`](Self::position), except within a line that has several records.
     pub fn next_record(&self) -> Position {
-        self.within().map_or_else(|| self.position(), |within| within.next)
+        self.drive.within().map_or_else(|| self.position(), |within| within.next)
     }
 
     /// Whether the reducer is done ([`Reducer::is_done`]): further bytes are ignored, and the position stays
     /// after the line with which it was done.
     pub fn is_done(&self) -> bool {
-        self.done.is_some()
+        self.drive.is_done()
     }
 
     fn framer_state(&self) -> FramerState {
-        match (self.done, self.held.lines.front()) {
-            (Some(done), _) if done.position != self.framer.position() => done,
-            (None, Some(line)) => line.begin,
-            _ => self.framer.state(),
-        }
-    }
-
-    fn within(&self) -> Option<Within> {
-        match self.held.lines.front() {
-            Some(line) => line.within(),
-            None => self.within,
-        }
+        self.drive.framer_state(self.framer.state())
     }
 
     /// The transducer.
     pub fn transducer(&self) -> &Transducer<R, S, M> {
-        &self.transducer
+        &self.drive.transducer
     }
 
     /// The emitter, for operations that do not depend on events, such as flushing it.
     pub fn emitter_mut(&mut self) -> &mut M {
-        self.transducer.emitter_mut()
+        self.drive.transducer.emitter_mut()
     }
 
     /// Adds bytes, and reduces every line that they complete.
-    pub fn push<Out>(&mut self, bytes: &[u8], mut each: impl FnMut(Out))
+    pub fn push<E, Out>(&mut self, bytes: &[u8], mut each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
-        self.push_bytes(bytes, &mut emitting(&mut each));
-        let Counts { lines, records, .. } = self.counts;
+        self.push_bytes(bytes, &mut emitting::<E, _, _>(&mut each));
+        let Counts { lines, records, .. } = self.counts();
         debug!(bytes = bytes.len(), lines, records, "bytes processed");
     }
 
     /// Reduces what was kept when the processor [paused](Self::pausing_at), until it pauses again: one record
     /// at least.
-    pub fn go_on<Out>(&mut self, mut each: impl FnMut(Out))
+    pub fn go_on<E, Out>(&mut self, mut each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
-        self.reduce_held(&mut emitting(&mut each));
+        self.reduce_held(&mut emitting::<E, _, _>(&mut each));
     }
 
     /// The line that was begun is over, although it has no line end, and is reduced.
-    pub fn end_line<Out>(&mut self, mut each: impl FnMut(Out))
+    pub fn end_line<E, Out>(&mut self, mut each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
-        self.reduce_last_line(&mut emitting(&mut each));
+        self.reduce_last_line(&mut emitting::<E, _, _>(&mut each));
     }
 
     /// The log continues in another file: [ends the line](Self::end_line), and counts lines and bytes from the
     /// beginning again. The state stays.
-    pub fn next_file<Out>(&mut self, mut each: impl FnMut(Out))
+    pub fn next_file<E, Out>(&mut self, mut each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
-        let step = &mut emitting(&mut each);
+        let step = &mut emitting::<E, _, _>(&mut each);
         self.reduce_last_line(step);
         self.drain(step);
-        if self.done.is_none() {
+        if !self.is_done() {
             self.framer.begin_again();
         }
     }
@@ -284,107 +270,71 @@ impl<R, S, M> Processor<R, S, M> {
     // this is compiled again.
 
     /// Reduces every line that `bytes` complete.
-    fn push_bytes(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M>)
-    where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-    {
-        if self.done.is_none()
-            && self.transducer.is_done::<Located<Record<'_>>, Located<DomainEvent>>()
-        {
-            self.done = Some(self.framer.state());
-        }
+    fn push_bytes(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M, D>) {
         if self.is_paused() {
-            self.held.bytes.extend_from_slice(bytes);
+            self.drive.keep(bytes);
             return self.reduce_held(step);
         }
+        self.drive.look(self.framer.state(), step);
         self.reduce(bytes, step);
     }
 
     /// Reduces what was kept, and the line that was begun.
-    fn reduce_last_line(&mut self, step: &mut impl Step<R, S, M>)
-    where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-    {
+    fn reduce_last_line(&mut self, step: &mut impl Step<R, S, M, D>) {
         self.drain(step);
-        let (framer, mut steps) = self.steps();
-        framer.finish(|line| steps.take(line, step));
+        let Self { framer, drive } = self;
+        drive.begin = framer.state();
+        framer.finish(|line| drive.take(line, step));
     }
 
     /// Reduces what was kept, until the processor pauses.
-    fn reduce_held(&mut self, step: &mut impl Step<R, S, M>)
-    where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-    {
-        let bytes = mem::take(&mut self.held.bytes);
+    fn reduce_held(&mut self, step: &mut impl Step<R, S, M, D>) {
+        let bytes = self.drive.go_on(step);
         self.reduce(&bytes, step);
     }
 
     /// Reduces what was kept, without pausing.
-    fn drain(&mut self, step: &mut impl Step<R, S, M>)
-    where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-    {
-        let limit = self.limit.take();
+    fn drain(&mut self, step: &mut impl Step<R, S, M, D>) {
+        let limit = self.drive.limit.take();
         self.reduce_held(step);
-        self.limit = limit;
+        self.drive.limit = limit;
     }
 
-    /// Reduces the lines that are held, and then those that `bytes` complete.
-    fn reduce(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M>)
-    where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-    {
-        let slice = if self.limit.is_some() { SLICE } else { usize::MAX };
-        let (framer, mut steps) = self.steps();
-        steps.held(step);
+    /// Reduces the lines that `bytes` complete, and keeps what remains when the limit is reached.
+    fn reduce(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M, D>) {
+        let Self { framer, drive } = self;
+        let slice = if drive.limit.is_some() { SLICE } else { usize::MAX };
         let mut rest = bytes;
-        while !rest.is_empty() && steps.may_go_on() {
+        while !rest.is_empty() && drive.may_go_on() {
             let (next, after) = rest.split_at(rest.len().min(slice));
-            steps.begin = framer.state();
-            framer.push(next, |line| steps.take(line, step));
+            drive.begin = framer.state();
+            framer.push(next, |line| drive.take(line, step));
             rest = after;
         }
-        if self.done.is_none() {
-            self.held.bytes.extend_from_slice(rest);
-        }
-    }
-
-    fn steps(&mut self) -> (&mut LineFramer, Steps<'_, R, S, M>) {
-        let Self { framer, transducer, counts, hashes_lines, done, limit, held, within } = self;
-        let steps = Steps {
-            transducer,
-            counts,
-            hashes_lines: *hashes_lines,
-            done,
-            limit: *limit,
-            held: &mut held.lines,
-            within,
-            begin: framer.state(),
-            has_moved: false,
-        };
-        (framer, steps)
+        drive.keep(rest);
     }
 
     /// The input pauses, and may have been cut within a line: reduces the last line, which has no line
     /// end, if it consists of whole records only.
-    pub fn flush_last_line<Out>(&mut self, mut each: impl FnMut(Out)) -> LastLine
+    pub fn flush_last_line<E, Out>(&mut self, mut each: impl FnMut(Out)) -> LastLine
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
-        let step = &mut emitting(&mut each);
+        let step = &mut emitting::<E, _, _>(&mut each);
         self.drain(step);
-        if self.done.is_some() {
+        if self.is_done() {
             return LastLine::None;
         }
-        let (mut records, mut is_whole) = (0, true);
+        let (decoder, mut inputs, mut is_whole) = (&self.drive.decoder, 0, true);
         self.framer.clone().finish(|line| {
-            read_records(line, |record| {
-                records += 1;
-                is_whole &= matches!(record.item, Record::Object(_));
-            });
+            let mut line = LineInputs::new(line);
+            while let Some(input) = line.next(decoder) {
+                inputs += 1;
+                is_whole &= decoder.is_whole(&input.item);
+            }
         });
-        match (records, is_whole) {
+        match (inputs, is_whole) {
             (0, _) => LastLine::None,
             (_, false) => LastLine::Left,
             (_, true) => {
@@ -395,22 +345,23 @@ impl<R, S, M> Processor<R, S, M> {
     }
 
     /// The end of input: reduces what remains, and releases what was held back.
-    pub fn finish<Out>(mut self, mut each: impl FnMut(Out)) -> Finished<S, M>
+    pub fn finish<E, Out>(mut self, mut each: impl FnMut(Out)) -> Finished<S, M>
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
         {
-            let step = &mut emitting(&mut each);
+            let step = &mut emitting::<E, _, _>(&mut each);
             self.reduce_last_line(step);
             self.drain(step);
         }
         let framer = self.framer_state();
-        let (state, emitter, rest) = self.transducer.finish();
+        let Drive { transducer, counts, .. } = self.drive;
+        let (state, emitter, rest) = transducer.finish::<Located<D::Input<'_>>, E, Out>();
         rest.drain_with(&mut each);
-        let Counts { lines, blank, records } = self.counts;
+        let Counts { lines, blank, records } = counts;
         debug!(lines, blank, records, "log processed");
-        Finished { framer, counts: self.counts, state, emitter }
+        Finished { framer, counts, state, emitter }
     }
 }
 

@@ -7,13 +7,14 @@ use memchr::memrchr;
 use super::{
     Processor,
     ahead::Ahead,
-    steps::Limit,
+    decode::{Reads, Records},
+    drive::{Drive, Limit},
     turns::{Turns, lock},
 };
 use crate::{
     conversation::{DomainEvent, Located},
     transduce::{Emitter, Reducer},
-    wire::{ParseAhead, Record},
+    wire::ParseAhead,
 };
 
 /// How much the events of a chunk may take in memory, in bytes, before they are emitted.
@@ -44,13 +45,13 @@ impl<R, S, M> Processor<R, S, M> {
         mut after: impl FnMut(&mut M) -> Result<(), E> + Send,
     ) -> Result<Self, E>
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>> + Send,
+        R: Reads<Records, S, Located<DomainEvent>> + Send,
         A: ParseAhead + for<'a> Reducer<Located<A::Parsed<'a>>, S, Located<DomainEvent>>,
         S: Send,
         M: Emitter<Located<DomainEvent>, Out> + Send,
         E: Send,
     {
-        let (limit, hashes_lines) = (self.limit, self.hashes_lines);
+        let Drive { limit, hashes_lines, .. } = self.drive;
         let max_line = self.framer.max_line();
         let (reduces, mut emitter) = self.replace_emitter((), None);
         let source = Mutex::new(Source { read, chunks: 0, carried: Vec::new(), has_ended: false });
@@ -119,10 +120,9 @@ impl<R, S, M> Processor<R, S, M> {
     }
 
     fn replace_emitter<N>(self, emitter: N, limit: Option<Limit<N>>) -> (Processor<R, S, N>, M) {
-        let Self { framer, transducer, counts, hashes_lines, done, limit: _, held, within } = self;
-        let (transducer, before) = transducer.replace_emitter(emitter);
-        let next =
-            Processor { framer, transducer, counts, hashes_lines, done, limit, held, within };
+        let Self { framer, drive } = self;
+        let (drive, before) = drive.replace_emitter(emitter, limit);
+        let next = Processor { framer, drive };
         (next, before)
     }
 }

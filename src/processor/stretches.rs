@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use super::{Finished, LastLine, Processor};
+use super::{Decode, Finished, LastLine, Processor, Reads, Records};
 use crate::{
-    conversation::{DomainEvent, Located, Position},
+    conversation::Position,
     json,
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
-    transduce::{Emitter, Gather, Reducer, Resume},
-    wire::Record,
+    transduce::{Emitter, Gather, Resume},
 };
 
 /// When a stretch is due to be committed.
@@ -36,8 +35,8 @@ pub type LastStretch<S, M> = (Commit<<M as Gather>::Stretch>, Finished<S, M>);
 /// Each commit begins where the one before ended, and holds the state of the whole pipeline there:
 /// a run that loads it continues as if there had been no interruption.
 #[derive(Debug)]
-pub struct Stretches<R, S, M> {
-    processor: Processor<R, S, M>,
+pub struct Stretches<R, S, M, D: Decode = Records> {
+    processor: Processor<R, S, M, D>,
     name: SourceName,
     facts: SourceFacts,
     /// The position of the last commit; `None` before the first.
@@ -47,14 +46,14 @@ pub struct Stretches<R, S, M> {
     limits: StretchLimits,
 }
 
-impl<R, S, M: Gather> Stretches<R, S, M> {
+impl<R, S, M: Gather, D: Decode> Stretches<R, S, M, D> {
     /// A source that the ledger knows up to `expected`, which is the processor's
     /// [next record](Processor::next_record); `None` if it does not know it.
     pub fn new(
         name: SourceName,
         facts: SourceFacts,
         expected: Option<Position>,
-        processor: Processor<R, S, M>,
+        processor: Processor<R, S, M, D>,
     ) -> Self {
         let (begun, limits) = (processor.next_record().offset, StretchLimits::default());
         let processor = processor.pausing_at(limits.size);
@@ -70,19 +69,19 @@ impl<R, S, M: Gather> Stretches<R, S, M> {
     }
 }
 
-impl<R, S, M> Stretches<R, S, M> {
+impl<R, S, M, D: Decode> Stretches<R, S, M, D> {
     /// The processor within.
-    pub fn processor(&self) -> &Processor<R, S, M> {
+    pub fn processor(&self) -> &Processor<R, S, M, D> {
         &self.processor
     }
 
     /// The processor within.
-    pub fn processor_mut(&mut self) -> &mut Processor<R, S, M> {
+    pub fn processor_mut(&mut self) -> &mut Processor<R, S, M, D> {
         &mut self.processor
     }
 
     /// Returns the processor; what was read since the last commit is not committed.
-    pub fn into_processor(self) -> Processor<R, S, M> {
+    pub fn into_processor(self) -> Processor<R, S, M, D> {
         self.processor
     }
 
@@ -107,53 +106,53 @@ impl<R, S, M> Stretches<R, S, M> {
     }
 
     /// Adds bytes of the source, of which some may be [kept](Self::go_on) until after the next commit.
-    pub fn push<Out>(&mut self, bytes: &[u8], each: impl FnMut(Out))
+    pub fn push<E, Out>(&mut self, bytes: &[u8], each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
         self.processor.push(bytes, each);
     }
 
     /// Goes on with what was pushed, after a commit: see [`Processor::go_on`].
-    pub fn go_on<Out>(&mut self, each: impl FnMut(Out))
+    pub fn go_on<E, Out>(&mut self, each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
         self.processor.go_on(each);
     }
 
     /// The last line is over: see [`Processor::end_line`].
-    pub fn end_line<Out>(&mut self, each: impl FnMut(Out))
+    pub fn end_line<E, Out>(&mut self, each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
         self.processor.end_line(each);
     }
 
     /// The source pauses: see [`Processor::flush_last_line`].
-    pub fn flush_last_line<Out>(&mut self, each: impl FnMut(Out)) -> LastLine
+    pub fn flush_last_line<E, Out>(&mut self, each: impl FnMut(Out)) -> LastLine
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
         self.processor.flush_last_line(each)
     }
 
     /// The source goes on at the beginning of another file: see [`Processor::next_file`].
-    pub fn next_file<Out>(&mut self, each: impl FnMut(Out))
+    pub fn next_file<E, Out>(&mut self, each: impl FnMut(Out))
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
         self.processor.next_file(each);
         self.begun = 0;
     }
 }
 
-impl<R, S, M> Stretches<R, S, M>
+impl<R, S, M, D: Decode> Stretches<R, S, M, D>
 where
     S: Serialize,
     M: Resume + Gather,
@@ -191,14 +190,14 @@ where
     ///
     /// # Errors
     /// As for [`commit`](Self::commit).
-    pub fn finish<Out>(
+    pub fn finish<E, Out>(
         self,
         identity: impl FnOnce(Position) -> Identity,
         each: impl FnMut(Out),
     ) -> Result<LastStretch<S, M>, json::Error>
     where
-        R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
-        M: Emitter<Located<DomainEvent>, Out>,
+        R: Reads<D, S, E>,
+        M: Emitter<E, Out>,
     {
         let Self { processor, name: source, facts, expected, .. } = self;
         let mut finished = processor.finish(each);

@@ -1,9 +1,10 @@
-use std::convert::Infallible;
+use std::{convert::Infallible, mem};
 
 use super::*;
 use crate::{
-    conversation::{Digest, NormalizedEntry, NormalizedEntryType, locating},
-    transduce::{Batch, Memoryless, emit_fn, reduce_fn},
+    conversation::{Digest, DomainEvent, NormalizedEntry, NormalizedEntryType, locating},
+    transduce::{Batch, Memoryless, Reducer, emit_fn, reduce_fn},
+    wire::Record,
 };
 
 /// Emits a description of each record, and is done after the record `stop`.

@@ -10,7 +10,8 @@ use crate::{
     conversation::{Position, WarningKind, locating},
     executors::{DynExecutor, Preparsed, Sessions, droid::Droid},
     processor::{Counts, LineFramer},
-    transduce::{Batch, Transducer, emit_fn},
+    transduce::{Batch, Reducer, Transducer, emit_fn},
+    wire::Record,
 };
 
 type Event = Located<DomainEvent>;

@@ -1,8 +1,9 @@
-//! [`LineRecords`]: the records of a line of a log, one after another.
+//! [`LineInputs`]: what a decoder makes of a line of a log, one after another.
 
 use std::borrow::Cow;
 
 use super::{
+    decode::{Decode, Records, RecordsRead},
     framer::HEAD,
     line::{FramerState, Line, shift},
     offsets::Offsets,
@@ -12,18 +13,20 @@ use crate::{
     wire::{Irregular, Record, TooLong, cursor::RecordCursor},
 };
 
-/// The records of a line that were not read yet.
+/// The inputs of a line that were not read yet; `C` is the decoder's cursor.
 #[derive(Clone, Debug)]
-pub(super) struct LineRecords<'b> {
+pub(super) struct LineInputs<'b, C> {
     position: Position,
     text: Cow<'b, str>,
     offsets: Offsets,
-    cursor: RecordCursor,
+    cursor: C,
+    /// What `text` is only the beginning of was read, so that the rest of it is not.
+    has_ended: bool,
     /// The first byte that is not UTF-8, until that was reported.
     invalid: Option<usize>,
     /// The length and the digest of a line of which `text` is only the beginning.
     too_long: Option<(u64, Option<Digest>)>,
-    /// How many records were read, without the report on what is not UTF-8.
+    /// How many inputs were read, without the report on what is not UTF-8.
     read: u64,
 }
 
@@ -32,13 +35,25 @@ pub(super) struct LineRecords<'b> {
 /// The line breaks of a record that spans several lines become spaces, so that a copied part of the
 /// record is always one line.
 pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
-    let mut records = LineRecords::new(line);
-    while let Some(record) = records.next() {
+    let mut records = LineInputs::new(line);
+    while let Some(record) = records.next(&Records) {
         each(record);
     }
 }
 
-impl<'b> LineRecords<'b> {
+impl<'b> LineInputs<'b, RecordsRead> {
+    /// The record that is the whole line, if it is an object.
+    pub(super) fn object(&self) -> Option<Located<Record<'b>>> {
+        let Cow::Borrowed(text) = self.text else { return None };
+        if self.too_long.is_some() {
+            return None;
+        }
+        let (at, record) = RecordCursor::object(text)?;
+        Some(Located::new(self.offsets.position(self.position, text, at), record))
+    }
+}
+
+impl<'b, C: Default> LineInputs<'b, C> {
     pub(super) fn new(line: Line<'b>) -> Self {
         let Line { position, bytes, skipped, sha256, lines, next } = line;
         let FramerState { encoding, .. } = next;
@@ -61,8 +76,8 @@ impl<'b> LineRecords<'b> {
             // Between the lines of a record there is white space only: no string contains a line break.
             text = Cow::Owned(text.replace('\n', " "));
         }
-        let cursor = RecordCursor::default();
-        Self { position, text, offsets, cursor, invalid, too_long, read: 0 }
+        let (cursor, has_ended) = (C::default(), false);
+        Self { position, text, offsets, cursor, has_ended, invalid, too_long, read: 0 }
     }
 
     /// The line stands behind `before`.
@@ -70,41 +85,35 @@ impl<'b> LineRecords<'b> {
         shift(&mut self.position, before);
     }
 
-    /// The record that is the whole line, if it is an object.
-    pub(super) fn object(&self) -> Option<Located<Record<'b>>> {
-        let Cow::Borrowed(text) = self.text else { return None };
-        if self.too_long.is_some() {
-            return None;
-        }
-        let (at, record) = RecordCursor::object(text)?;
-        Some(Located::new(self.offsets.position(self.position, text, at), record))
-    }
-
     /// The same, independent of the line that it was made of.
-    pub(super) fn into_owned(self) -> LineRecords<'static> {
-        let Self { position, text, offsets, cursor, invalid, too_long, read } = self;
+    pub(super) fn into_owned(self) -> LineInputs<'static, C> {
+        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
         let text = Cow::Owned(text.into_owned());
-        LineRecords { position, text, offsets, cursor, invalid, too_long, read }
+        LineInputs { position, text, offsets, cursor, has_ended, invalid, too_long, read }
     }
 
-    pub(super) fn next(&mut self) -> Option<Located<Record<'_>>> {
-        let Self { position, text, offsets, cursor, invalid, too_long, read } = self;
-        if let Some(at) = invalid.take() {
-            let irregular = Irregular::InvalidUtf8 { at };
-            return Some(Located::new(*position, Record::Irregular(irregular)));
+    pub(super) fn next<D>(&mut self, decoder: &D) -> Option<Located<D::Input<'_>>>
+    where
+        D: Decode<Cursor = C>,
+    {
+        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
+        if let Some(input) =
+            invalid.take().and_then(|at| decoder.irregular(Irregular::InvalidUtf8 { at }))
+        {
+            return Some(Located::new(*position, input));
         }
         if let Some((bytes, sha256)) = too_long.take() {
-            *cursor = RecordCursor::End;
+            *has_ended = true;
             *read += 1;
             let irregular = Irregular::TooLong(TooLong { head: text, bytes, sha256 });
-            return Some(Located::new(*position, Record::Irregular(irregular)));
+            return Some(Located::new(*position, decoder.irregular(irregular)?));
         }
-        let (at, record) = cursor.next(text)?;
+        let (at, input) = if *has_ended { None } else { decoder.next(cursor, text) }?;
         *read += 1;
-        Some(Located::new(offsets.reach(*position, text, at), record))
+        Some(Located::new(offsets.reach(*position, text, at), input))
     }
 
-    /// How many records were read, without the report on what is not UTF-8.
+    /// How many inputs were read, without the report on what is not UTF-8.
     pub(super) fn read(&self) -> u64 {
         self.read
     }
@@ -114,26 +123,27 @@ impl<'b> LineRecords<'b> {
         self.read == 0 && !self.offsets.is_repaired()
     }
 
-    /// Skips records that were read an earlier time.
-    pub(super) fn skip(&mut self, records: u64) {
+    /// Skips inputs that were read an earlier time.
+    pub(super) fn skip(&mut self, decoder: &impl Decode<Cursor = C>, inputs: u64) {
         let Self { text, cursor, invalid, too_long, read, .. } = self;
         // What was not kept whole was not read in parts.
-        if records > 0 && too_long.is_none() {
+        if inputs > 0 && too_long.is_none() {
             *invalid = None;
-            while *read < records && cursor.next(text).is_some() {
+            while *read < inputs && decoder.next(cursor, text).is_some() {
                 *read += 1;
             }
         }
     }
 
-    /// Where the next record begins, if reading can be interrupted before it: not between the report on
-    /// what is not UTF-8 and the first record, which have one position.
-    pub(super) fn pause(&self) -> Option<Position> {
-        let Self { position, text, offsets, cursor, invalid, too_long, read } = self;
+    /// Where the next input begins, if reading can be interrupted before it: not between the report on
+    /// what is not UTF-8 and the first input, which have one position.
+    pub(super) fn pause(&self, decoder: &impl Decode<Cursor = C>) -> Option<Position> {
+        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
         if *read == 0 && (invalid.is_some() || !offsets.is_repaired()) {
             return Some(*position);
         }
-        let at = cursor.peek(text).filter(|_| *read > 0 && too_long.is_none())?;
+        let is_within = *read > 0 && too_long.is_none() && !has_ended;
+        let at = decoder.peek(cursor, text).filter(|_| is_within)?;
         Some(offsets.position(*position, text, at))
     }
 }

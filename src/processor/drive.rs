@@ -1,0 +1,306 @@
+//! [`Drive`]: lines through a transducer, input by input.
+
+use std::{marker::PhantomData, mem, sync::Arc};
+
+use super::{
+    decode::{Decode, Reads, Records, RecordsRead},
+    inputs::LineInputs,
+    line::{FramerState, Line, shift},
+    snapshot::{Counts, Within},
+};
+use crate::{
+    conversation::{Digest, Located, Position},
+    transduce::{Emitter, Transducer},
+    wire::Record,
+};
+
+/// A line whose inputs are being reduced; `C` is the decoder's cursor.
+#[derive(Debug)]
+pub(super) struct OpenLine<'b, C> {
+    inputs: LineInputs<'b, C>,
+    /// From where it is read again.
+    begin: FramerState,
+    next: FramerState,
+    lines: u64,
+    digest: Option<Arc<Digest>>,
+}
+
+impl<'b> OpenLine<'b, RecordsRead> {
+    /// The record that is the whole line, if it is an object.
+    pub(super) fn object(&self) -> Option<Located<Record<'b>>> {
+        let record = self.inputs.object()?;
+        Some(record.with_line_sha256(self.digest.clone()))
+    }
+}
+
+impl<'b, C: Default> OpenLine<'b, C> {
+    pub(super) fn new(line: Line<'b>, begin: FramerState, hashes_lines: bool) -> Self {
+        let digest = (hashes_lines && !line.bytes.is_empty()).then(|| Arc::new(line.digest()));
+        let Line { lines, next, .. } = line;
+        Self { inputs: LineInputs::new(line), begin, next, lines, digest }
+    }
+
+    /// The line stands behind `before`.
+    pub(super) fn shift(&mut self, before: Position) {
+        self.inputs.shift(before);
+        shift(&mut self.begin.position, before);
+        shift(&mut self.next.position, before);
+    }
+
+    /// The state from which to continue after it.
+    pub(super) fn next(&self) -> FramerState {
+        self.next
+    }
+
+    fn into_owned(self) -> OpenLine<'static, C> {
+        let Self { inputs, begin, next, lines, digest } = self;
+        OpenLine { inputs: inputs.into_owned(), begin, next, lines, digest }
+    }
+}
+
+/// How much an emitter has collected, and from how much on the processor pauses.
+pub(super) type Limit<M> = (fn(&M) -> usize, usize);
+
+/// What is done with each input.
+pub(super) trait Step<R, S, M, D: Decode> {
+    fn step(&mut self, transducer: &mut Transducer<R, S, M>, input: Located<D::Input<'_>>);
+
+    /// Whether no further input can have an effect.
+    fn is_done(&self, transducer: &Transducer<R, S, M>) -> bool;
+}
+
+/// Reduces it, emits its events, and calls a closure with every output.
+pub(super) struct Emitting<F, E, Out>(F, PhantomData<fn(E) -> Out>);
+
+pub(super) fn emitting<E, Out, F: FnMut(Out)>(each: F) -> Emitting<F, E, Out> {
+    Emitting(each, PhantomData)
+}
+
+impl<D, R, S, M, E, Out, F> Step<R, S, M, D> for Emitting<F, E, Out>
+where
+    D: Decode,
+    R: Reads<D, S, E>,
+    M: Emitter<E, Out>,
+    F: FnMut(Out),
+{
+    fn step(&mut self, transducer: &mut Transducer<R, S, M>, input: Located<D::Input<'_>>) {
+        transducer.step_with::<_, E, Out>(input, &mut self.0);
+    }
+
+    fn is_done(&self, transducer: &Transducer<R, S, M>) -> bool {
+        transducer.is_done::<Located<D::Input<'_>>, E>()
+    }
+}
+
+/// Reduces it, and calls a closure with every event: the emitter is elsewhere.
+pub(super) struct Reducing<F, E>(F, PhantomData<fn(E)>);
+
+pub(super) fn reducing<E, F: FnMut(E)>(each: F) -> Reducing<F, E> {
+    Reducing(each, PhantomData)
+}
+
+impl<D, R, S, M, E, F> Step<R, S, M, D> for Reducing<F, E>
+where
+    D: Decode,
+    R: Reads<D, S, E>,
+    F: FnMut(E),
+{
+    fn step(&mut self, transducer: &mut Transducer<R, S, M>, input: Located<D::Input<'_>>) {
+        transducer.reduce(|reducer, state| reducer.reduce(state, input)).drain_with(&mut self.0);
+    }
+
+    fn is_done(&self, transducer: &Transducer<R, S, M>) -> bool {
+        transducer.is_done::<Located<D::Input<'_>>, E>()
+    }
+}
+
+/// What becomes of the next line.
+#[derive(Debug)]
+pub(super) enum Stage<C> {
+    /// It is reduced; up to there it was, an earlier time.
+    Reading(Option<Within>),
+    /// It is kept, because the limit was reached.
+    Paused(Held<C>),
+    /// It is not read: the reducer was done here.
+    Done(FramerState),
+}
+
+/// What was pushed and is not reduced, because the limit was reached.
+#[derive(Debug)]
+pub(super) struct Held<C> {
+    /// Lines, the first of which may be reduced in part.
+    pub(super) lines: Vec<OpenLine<'static, C>>,
+    /// The bytes behind them.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// A processor without its framer.
+#[derive(Debug)]
+pub(super) struct Drive<R, S, M, D: Decode = Records> {
+    pub(super) transducer: Transducer<R, S, M>,
+    pub(super) decoder: D,
+    pub(super) counts: Counts,
+    pub(super) hashes_lines: bool,
+    pub(super) limit: Option<Limit<M>>,
+    pub(super) stage: Stage<D::Cursor>,
+    /// From where the next line is read again.
+    pub(super) begin: FramerState,
+    /// Whether an input was reduced since the processor was told to go on: one is, whatever the limit.
+    has_moved: bool,
+}
+
+impl<R, S, M, D: Decode> Drive<R, S, M, D> {
+    pub(super) fn new(transducer: Transducer<R, S, M>, decoder: D) -> Self {
+        let (counts, stage, begin) = Default::default();
+        let stage = Stage::Reading(stage);
+        Self {
+            transducer,
+            decoder,
+            counts,
+            hashes_lines: false,
+            limit: None,
+            stage,
+            begin,
+            has_moved: false,
+        }
+    }
+
+    pub(super) fn replace_emitter<N>(
+        self,
+        emitter: N,
+        limit: Option<Limit<N>>,
+    ) -> (Drive<R, S, N, D>, M) {
+        let Self { transducer, decoder, counts, hashes_lines, stage, begin, has_moved, .. } = self;
+        let (transducer, before) = transducer.replace_emitter(emitter);
+        let next =
+            Drive { transducer, decoder, counts, hashes_lines, limit, stage, begin, has_moved };
+        (next, before)
+    }
+
+    /// How far the next line was reduced; `None` if it was not.
+    pub(super) fn within(&self) -> Option<Within> {
+        match &self.stage {
+            Stage::Reading(within) => *within,
+            Stage::Paused(held) => {
+                let OpenLine { inputs, .. } = held.lines.first()?;
+                let records = inputs.read();
+                let next = inputs.pause(&self.decoder).filter(|_| records > 0)?;
+                Some(Within { records, next })
+            }
+            Stage::Done(_) => None,
+        }
+    }
+
+    /// From where to continue, with a framer that is at `framer`.
+    pub(super) fn framer_state(&self, framer: FramerState) -> FramerState {
+        match &self.stage {
+            Stage::Done(done) if done.position != framer.position => *done,
+            Stage::Paused(Held { lines, .. }) => lines.first().map_or(framer, |line| line.begin),
+            _ => framer,
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done(_))
+    }
+
+    /// The reducer may be done before it reads anything, as after a snapshot.
+    pub(super) fn look(&mut self, at: FramerState, step: &impl Step<R, S, M, D>) {
+        if matches!(self.stage, Stage::Reading(_)) && step.is_done(&self.transducer) {
+            self.stage = Stage::Done(at);
+        }
+    }
+
+    /// Reduces the lines that were kept, and returns the bytes behind them.
+    pub(super) fn go_on(&mut self, step: &mut impl Step<R, S, M, D>) -> Vec<u8> {
+        self.has_moved = false;
+        let Stage::Paused(Held { lines, bytes }) = &mut self.stage else { return Vec::new() };
+        let (lines, bytes) = (mem::take(lines), mem::take(bytes));
+        self.stage = Stage::Reading(None);
+        lines.into_iter().for_each(|line| self.take_open(line, step));
+        bytes
+    }
+
+    /// Keeps bytes that follow on what was kept; nothing is read behind the end.
+    pub(super) fn keep(&mut self, more: &[u8]) {
+        match &mut self.stage {
+            Stage::Paused(held) => held.bytes.extend_from_slice(more),
+            Stage::Reading(_) if !more.is_empty() => {
+                let (lines, bytes) = (Vec::new(), more.to_vec());
+                self.stage = Stage::Paused(Held { lines, bytes });
+            }
+            Stage::Reading(_) | Stage::Done(_) => {}
+        }
+    }
+
+    /// Whether further lines are reduced.
+    pub(super) fn may_go_on(&self) -> bool {
+        matches!(self.stage, Stage::Reading(_)) && !self.is_full()
+    }
+
+    fn is_full(&self) -> bool {
+        self.has_moved
+            && self.limit.is_some_and(|(size, limit)| size(self.transducer.emitter()) >= limit)
+    }
+
+    /// Reduces the next line, or keeps it if lines are kept already.
+    pub(super) fn take(&mut self, line: Line<'_>, step: &mut impl Step<R, S, M, D>) {
+        let begin = mem::replace(&mut self.begin, line.next);
+        if !self.is_done() {
+            self.take_open(OpenLine::new(line, begin, self.hashes_lines), step);
+        }
+    }
+
+    /// The same for a line that was opened before its turn.
+    pub(super) fn take_open(
+        &mut self,
+        line: OpenLine<'_, D::Cursor>,
+        step: &mut impl Step<R, S, M, D>,
+    ) {
+        match &mut self.stage {
+            Stage::Done(_) => {}
+            Stage::Paused(held) => held.lines.push(line.into_owned()),
+            Stage::Reading(within) => {
+                let within = within.take();
+                if let Some(rest) = self.line(line, within, step) {
+                    let (lines, bytes) = (vec![rest.into_owned()], Vec::new());
+                    self.stage = Stage::Paused(Held { lines, bytes });
+                }
+            }
+        }
+    }
+
+    /// Reduces a line, or as much of it as the limit allows; then returns the rest.
+    fn line<'b>(
+        &mut self,
+        mut line: OpenLine<'b, D::Cursor>,
+        within: Option<Within>,
+        step: &mut impl Step<R, S, M, D>,
+    ) -> Option<OpenLine<'b, D::Cursor>> {
+        if let Some(Within { records, .. }) = within {
+            line.inputs.skip(&self.decoder, records);
+        }
+        loop {
+            if self.is_full() && line.inputs.pause(&self.decoder).is_some() {
+                return Some(line);
+            }
+            let Some(input) = line.inputs.next(&self.decoder) else { break };
+            self.decoder.note(&input.item, input.position);
+            self.counts.records += 1;
+            self.has_moved = true;
+            step.step(&mut self.transducer, input.with_line_sha256(line.digest.clone()));
+        }
+        self.counts.lines += line.lines;
+        self.counts.blank += u64::from(line.inputs.is_blank());
+        self.look(line.next, step);
+        None
+    }
+
+    /// A line that is one input was reduced elsewhere.
+    pub(super) fn was_reduced(&mut self, next: FramerState, step: &impl Step<R, S, M, D>) {
+        self.begin = next;
+        self.counts.lines += 1;
+        self.counts.records += 1;
+        self.look(next, step);
+    }
+}
