@@ -11,9 +11,9 @@ use std::{convert::Infallible, hint::black_box};
 
 use criterion::{Criterion, Throughput};
 use foldline::{
-    conversation::{Digest, DomainEvent, Located, by_item, locating},
+    conversation::{Digest, DomainEvent, Located, locating},
     emitters::{
-        audit::AuditChain,
+        audit::{AuditChain, EventRecords},
         metrics::Metrics,
         patch::PatchStream,
         transcript::{Transcript, TranscriptStyle},
@@ -55,10 +55,10 @@ fn patches() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
     })
 }
 
-fn audit(mut chain: AuditChain) -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
-    let mut sink = Sink::default();
+fn audit(mut records: EventRecords) -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
+    let (mut chain, mut sink) = (AuditChain::default(), Sink::default());
     emit_fn(move |event: &Located<DomainEvent>| {
-        chain.append(event, sink.out());
+        chain.append(&records.record(event), sink.out());
         Batch::EMPTY
     })
 }
@@ -104,26 +104,27 @@ fn consume(
 
 /// The audit trail of a log.
 fn records(log: &str) -> String {
-    let (mut chain, mut records) = (AuditChain::default(), Vec::new());
+    let (mut chain, mut records) = (AuditChain::default(), EventRecords::default());
+    let mut trail = Vec::new();
     let append = emit_fn(|event: &Located<DomainEvent>| {
-        chain.append(event, &mut records);
+        chain.append(&records.record(event), &mut trail);
         Batch::EMPTY
     });
     consume(log, true, append);
-    String::from_utf8(records).expect("a trail is text")
+    String::from_utf8(trail).expect("a trail is text")
 }
 
 type Way = fn(&str);
 const WAYS: [(&str, Way); 8] = [
     ("patches", |log| run(log, false, ())),
-    ("metrics", |log| run(log, false, by_item(Metrics::default()))),
+    ("metrics", |log| run(log, false, Metrics::default())),
     ("line hashes", |log| run(log, true, ())),
-    ("audit", |log| run(log, true, audit(AuditChain::default()))),
+    ("audit", |log| run(log, true, audit(EventRecords::default()))),
     ("audit aside", |log| {
-        consume(log, true, aside(Tee { main: patches(), side: audit(AuditChain::default()) }));
+        consume(log, true, aside(Tee { main: patches(), side: audit(EventRecords::default()) }));
     }),
     ("audit with event digests", |log| {
-        run(log, true, audit(AuditChain::default().with_event_digests()));
+        run(log, true, audit(EventRecords::default().with_event_digests()));
     }),
     ("transcript", |log| run(log, false, transcript())),
     ("transcript aside", |log| run(log, false, aside(transcript()))),

@@ -1,5 +1,4 @@
 //! Amp's stream: each log of the fixtures, from its bytes to the conversation.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::{fs, path::Path};
 

@@ -1,6 +1,4 @@
 //! The asynchronous example, with tiny reads and a slow receiver.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 #[path = "../examples/async_stream.rs"]
 #[allow(dead_code, unreachable_pub, reason = "its main function is not run here")]

@@ -1,13 +1,8 @@
 //! The two Claude Code executors: what every log must hold, on fixtures and, where they lie beside
 //! the repository, on captured logs. What single fixtures say is in the modules.
-#![cfg(feature = "executors")]
-#![allow(clippy::panic, clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-#[path = "claude/session.rs"]
 mod session;
-#[path = "claude/stream.rs"]
 mod stream;
-#[path = "claude/support.rs"]
 mod support;
 
 use std::{

@@ -1,18 +1,13 @@
 //! Codex's two formats, from the raw lines to the conversation.
-#![cfg(feature = "executors")]
-#![allow(clippy::panic, reason = "it is all test code")]
 
-#[path = "codex/exec_stream.rs"]
 mod exec_stream;
-mod replay;
-#[path = "codex/rollout_file.rs"]
 mod rollout_file;
 
-use foldline::conversation::{ActionType, CommandExitStatus, TokenUsage};
-use replay::{
+use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, counts, independent_counts, is_capture,
     survives_any_value,
 };
+use foldline::conversation::{ActionType, CommandExitStatus, TokenUsage};
 
 const FORMATS: [(&str, &str); 2] =
     [("codex-exec", "codex-exec"), ("codex-rollout", "codex-rollout")];

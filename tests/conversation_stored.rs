@@ -1,6 +1,4 @@
 //! A conversation that was stored in the middle goes on as if it had not been.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use foldline::{
     conversation::{

@@ -1,11 +1,8 @@
 //! Lines of every kind that tests of JSON parsers have (valid, invalid, and left to the parser), and
 //! strings of every kind that break programs: whatever a line is, each executor reads it or keeps it, with
 //! its position, and the lines round it are read as ever.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
-mod corpus;
-
-use corpus::{INVALID, NAUGHTY, UNDECIDED, VALID};
+use crate::corpus::{INVALID, NAUGHTY, UNDECIDED, VALID};
 use foldline::{
     conversation::{DomainEvent, Located, NormalizedEntryType, WarningKind, locating},
     executors::Registry,

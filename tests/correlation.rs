@@ -1,23 +1,21 @@
 //! How a conversation that was stored is gone on with: which call a late result belongs to, and which
 //! session a record of the audit trail.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::sync::Arc;
 
 use foldline::{
     conversation::{
         ActionType, Conversation, CorrId, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
-        NormalizedEntryType, Position, Session, ToolStatus, ToolUse,
+        NormalizedEntryType, Position, Session, SessionKey, ToolStatus, ToolUse,
     },
     emitters::{
-        audit::{AuditChain, verify},
+        audit::{AuditTrail, verify},
         patch::{ConversationPatch, CorrIdResolver, PatchEmitter},
         sqlite::{DEFAULT_WAIT, Database, Rows},
     },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
     store::MsgStore,
-    transduce::Emitter,
+    transduce::{Emitter, Resume},
 };
 use serde_json::{Value, json};
 
@@ -121,30 +119,38 @@ fn sessions(trail: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn an_audit_trail_stays_in_its_session_when_it_is_resumed() {
-    let at = |line, event| Located::new(Position { line, offset: 10 * line }, event);
+fn an_audit_trail_knows_its_sessions_when_it_is_resumed() {
+    let at = |line, session, event| {
+        Located::new(Position { line, offset: 10 * line }, event).in_session(SessionKey(session))
+    };
     let session = |id: &str| {
         let session = Session { session_id: Some(id.into()), ..Session::default() };
         DomainEvent::Session(Box::new(session))
     };
 
-    let mut trail = Vec::new();
-    let mut chain = AuditChain::default();
-    chain.begin_log(Some("log.jsonl"));
-    for (line, event) in (1..).zip([said("before"), session("s1"), said("in it")]) {
-        chain.append(&at(line, event), &mut trail);
+    let mut trail = AuditTrail::of_log("log.jsonl");
+    let mut lines = String::new();
+    let mut emit = |trail: &mut AuditTrail, event| {
+        for line in trail.emit(&event) {
+            lines += &line;
+            lines.push('\n');
+        }
+    };
+    let before = [(0, said("before")), (0, session("s1")), (1, session("s2")), (0, said("in it"))];
+    for (line, (key, event)) in (1..).zip(before) {
+        emit(&mut trail, at(line, key, event));
     }
-    let stored = serde_json::to_string(&chain).unwrap();
-    let mut chain: AuditChain = serde_json::from_str(&stored).unwrap();
-    chain.append(&at(4, said("still in it")), &mut trail);
-    chain.go_on_with("other.jsonl", Some("s2".into()));
-    chain.append(&at(5, said("in another")), &mut trail);
-    chain.begin_log(Some("new.jsonl"));
-    chain.append(&at(6, said("in none yet")), &mut trail);
-    assert!(verify(&*trail, |_| {}).unwrap().is_ok());
+    let stored = serde_json::to_string(&trail.state()).unwrap();
+    let mut trail = AuditTrail::default();
+    trail.resume(serde_json::from_str(&stored).unwrap());
+    emit(&mut trail, at(5, 0, said("still in it")));
+    emit(&mut trail, at(6, 1, said("in another")));
+    emit(&mut trail, at(7, 2, said("in none yet")));
+    let trail = lines.as_bytes();
+    assert!(verify(trail, |_| {}).unwrap().is_ok());
     let none = Value::Null;
     assert_eq!(
-        sessions(&trail),
-        [none.clone(), json!("s1"), json!("s1"), json!("s1"), json!("s2"), none]
+        sessions(trail),
+        [none.clone(), json!("s1"), json!("s2"), json!("s1"), json!("s1"), json!("s2"), none]
     );
 }

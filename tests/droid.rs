@@ -1,19 +1,12 @@
 //! Droid's stream: each oddity of real logs, from a log of its own to the conversation.
 //!
 //! The whole conversation is a snapshot; what matters about it is asserted besides.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
-#[path = "droid/lines.rs"]
 mod lines;
-#[path = "droid/memory.rs"]
 mod memory;
-#[path = "droid/pairing.rs"]
 mod pairing;
-#[path = "droid/pure_core.rs"]
 mod pure_core;
-#[path = "droid/session.rs"]
 mod session;
-#[path = "droid/tools.rs"]
 mod tools;
 
 use std::{fs, path::Path};

@@ -1,14 +1,10 @@
 //! Droid's `stream-jsonrpc`: each log of the fixtures, from its bytes to the conversation.
-#![cfg(feature = "executors")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
-mod replay;
-
+use crate::replay::{
+    Replay, all_logs, check_all_known, check_laws, fixture, is_capture, survives_any_value,
+};
 use foldline::conversation::{
     ActionType, CommandExitStatus, DomainEvent, Outcome, TokenUsage, ToolStatus, WarningKind,
-};
-use replay::{
-    Replay, all_logs, check_all_known, check_laws, fixture, is_capture, survives_any_value,
 };
 
 const FORMAT: &str = "droid-jsonrpc";

@@ -1,13 +1,10 @@
 //! Droid's session files, from the raw lines to the conversation.
-#![cfg(feature = "executors")]
 
-mod replay;
-
-use foldline::conversation::{ActionType, CommandExitStatus, Outcome, ToolStatus, WarningKind};
-use replay::{
+use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_capture,
     survives_any_value,
 };
+use foldline::conversation::{ActionType, CommandExitStatus, Outcome, ToolStatus, WarningKind};
 
 const FORMAT: &str = "droid-session";
 const FOLDER: &str = "droid-session";

@@ -1,15 +1,11 @@
 //! The settings beside Droid's session files, from the raw file to the conversation.
-#![cfg(feature = "executors")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
-mod replay;
-
+use crate::replay::{Replay, check_laws, fixture, replay, survives_any_value};
 use foldline::{
     conversation::{DomainEvent, TokenUsage, WarningKind},
     executors::{Registry, wire::Record},
     transduce::Reducer,
 };
-use replay::{Replay, check_laws, fixture, replay, survives_any_value};
 
 const FORMAT: &str = "droid-settings";
 
@@ -21,7 +17,7 @@ fn settings(name: &str) -> Replay {
 
 #[test]
 fn every_log_obeys_the_laws() {
-    replay::all_logs(FORMAT).iter().for_each(|log| check_laws(FORMAT, log));
+    crate::replay::all_logs(FORMAT).iter().for_each(|log| check_laws(FORMAT, log));
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! Real consumers side by side: with positions and without, resumed, and one for each session.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::sync::Arc;
 
 use foldline::{
-    conversation::{ByItem, DomainEvent, Located, by_item, locating},
+    conversation::{ByItem, DomainEvent, Located, SessionKey, by_item, locating},
     emitters::{
         metrics::Metrics,
         patch::{ConversationPatch, PatchEmitter, PatchRecord, PatchStream},
         sqlite::RowEmitter,
     },
-    executors::{Reducing, SessionKey, Sessions, droid::Droid},
+    executors::{Reducing, Sessions, droid::Droid},
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::{Batch, Emitter, Gather, KeyedEmitter, Reducer, Transducer},
     wire::Record,
@@ -56,8 +54,8 @@ fn a_patch_stream_beside_others_gives_what_it_gives_alone() {
 /// Everything between two chunks of a log is one value, whatever the consumers are.
 #[test]
 fn a_whole_fan_out_is_stored_and_resumed() {
-    type Fan = (PatchStream, ByItem<Metrics>, Option<ByItem<PatchEmitter>>);
-    let fan = || -> Fan { (PatchStream::default(), ByItem::default(), Some(ByItem::default())) };
+    type Fan = (PatchStream, Metrics, Option<ByItem<PatchEmitter>>);
+    let fan = || -> Fan { (PatchStream::default(), Metrics::default(), Some(ByItem::default())) };
     let reducer = || locating(Reducing::new(Droid));
     let run = |step: usize| {
         let mut out = Vec::new();
@@ -71,7 +69,7 @@ fn a_whole_fan_out_is_stored_and_resumed() {
             processor.push(&LOG.as_bytes()[read..end], |event| out.push(event));
         }
         let finished = processor.finish(|event| out.push(event));
-        (out, finished.emitter.1.into_inner())
+        (out, finished.emitter.1)
     };
     let whole = run(LOG.len());
     assert!(whole.0.len() > 10);
@@ -110,10 +108,10 @@ fn session(id: &str) -> String {
 #[test]
 fn an_emitter_for_each_session_keeps_their_indices_apart() {
     let sinks = KeyedEmitter::new(
-        |event: &Located<DomainEvent>| event.session.clone(),
+        |event: &Located<DomainEvent>| event.session,
         |_: &SessionKey| by_item(PatchEmitter::default()),
     );
-    let reducer = Sessions::new(locating(Reducing::new(Droid)));
+    let reducer = Sessions::new(Reducing::new(Droid));
     let mut processor = Processor::new(Transducer::new(reducer, sinks));
     let mut out: Vec<(SessionKey, ConversationPatch)> = Vec::new();
     for lines in session("a").lines().zip(session("b").lines()) {
@@ -123,8 +121,7 @@ fn an_emitter_for_each_session_keeps_their_indices_apart() {
     }
     processor.finish(|patch| out.push(patch));
 
-    for id in ["a", "b"] {
-        let key: SessionKey = Some(Arc::from(id));
+    for (key, id) in [(SessionKey(0), "a"), (SessionKey(1), "b")] {
         let mixed: Vec<_> = out.iter().filter(|it| it.0 == key).map(|it| it.1.clone()).collect();
         let mut alone = Vec::new();
         let mut shell = Transducer::new(Reducing::new(Droid), PatchEmitter::default());

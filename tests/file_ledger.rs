@@ -1,11 +1,9 @@
 //! One driver, two engines.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::{fs, path::Path};
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, Position, by_item, locating},
+    conversation::{DomainEvent, Json, Located, Position, locating},
     emitters::{
         metrics::Metrics,
         patch::{PatchRecord, PatchStream, PatchStreamState},
@@ -197,7 +195,7 @@ fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
         let mut rounds = 0;
         loop {
             let mut ledger = FileLedger::open(&out, &journal).unwrap();
-            let fan = Beside(PatchLines::default(), by_item(Metrics::default()));
+            let fan = Beside(PatchLines::default(), Metrics::default());
             let all = drive(&mut ledger, &name, locating(executor), fan, &log(), step).unwrap();
             rounds += 1;
             drop(ledger);
@@ -231,7 +229,7 @@ fn the_same_driver_fills_a_database() {
         let path = folder.path().join(format!("{step}"));
         loop {
             let mut database = Database::open(&path, DEFAULT_WAIT).unwrap();
-            let fan = Beside(RowEmitter::default(), by_item(Metrics::default()));
+            let fan = Beside(RowEmitter::default(), Metrics::default());
             if drive(&mut database, &name, locating(executor), fan, &log(), step).unwrap() {
                 break;
             }

@@ -1,15 +1,11 @@
 //! Gemini's stream: each log of the fixtures, from its bytes to the conversation.
-#![cfg(feature = "executors")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
-mod replay;
-
-use foldline::conversation::{
-    ActionType, CommandExitStatus, DomainEvent, Outcome, TokenUsage, ToolStatus, WarningKind,
-};
-use replay::{
+use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_capture,
     survives_any_value,
+};
+use foldline::conversation::{
+    ActionType, CommandExitStatus, DomainEvent, Outcome, TokenUsage, ToolStatus, WarningKind,
 };
 
 const FORMAT: &str = "gemini";

@@ -2,7 +2,6 @@
 //!
 //! A change to one is reviewed as a snapshot; what matters about a fixture is asserted in the tests of
 //! its agent.
-#![allow(clippy::unwrap_used, missing_docs, reason = "that is how a test fails")]
 
 use std::{fs, path::Path};
 

@@ -1,6 +1,4 @@
 //! The ledger over a transactional log, with a broker in memory: the trait fits such an engine too.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 

@@ -1,5 +1,4 @@
 //! Law 6 finds executors that lose something, and accepts those that do not.
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use foldline::{
     conversation::{NormalizedEntry, NormalizedEntryType, Text, Timestamp, tool_calls::CallResult},

@@ -3,9 +3,7 @@
 //! An executor of the registry needs nothing here but its folder `tests/fixtures/<format>/`, and, if it
 //! drops fields on purpose, a list of them in `laws/dropped`. Generators of its own (`testkit::<agent>`) add
 //! a `generated!` at the end.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
-#[path = "laws/emitters.rs"]
 mod emitters;
 
 use std::{

@@ -1,6 +1,4 @@
 //! Law 10 for the ledgers of the crate.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::{fs, io::Write, path::PathBuf};
 

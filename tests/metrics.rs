@@ -1,5 +1,4 @@
 //! What the metrics count, and that Prometheus's own tool finds nothing to complain about.
-#![cfg(all(feature = "metrics", feature = "processor"))]
 
 use std::{
     io::Write,
@@ -8,8 +7,8 @@ use std::{
 
 use foldline::{
     conversation::{
-        ActionType, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session,
-        Text, TokenUsage, ToolStatus, ToolUse, by_item, locating,
+        ActionType, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Outcome,
+        Position, Session, SessionKey, Text, TokenUsage, ToolStatus, ToolUse, locating,
     },
     emitters::metrics::{MAX_MODELS, MAX_TOOLS, Metrics},
     executors::{Reducing, droid::Droid},
@@ -38,11 +37,11 @@ fn metrics_of(log: &str) -> Metrics {
 
 fn read(log: &str, metrics: &mut Metrics) {
     let executor = Reducing::new(Droid);
-    let mut processor = Processor::new(Transducer::new(locating(executor), by_item(metrics)));
+    let mut processor = Processor::new(Transducer::new(locating(executor), metrics));
     processor.push(log.as_bytes(), |never| match never {});
     let foldline::processor::Finished { counts, emitter: metrics, .. } =
         processor.finish(|never| match never {});
-    metrics.into_inner().add_read(counts.into());
+    metrics.add_read(counts.into());
 }
 
 /// The value of a series, written as it is rendered.
@@ -111,24 +110,30 @@ fn several_logs_add_up() {
     }
 }
 
-fn state_in(metrics: &mut Metrics, id: &str, outcome: Option<Outcome>) {
-    let session = Session { session_id: Some(id.into()), outcome, ..Session::default() };
-    metrics.count(&DomainEvent::Session(Box::new(session)));
+fn in_session(key: u32, event: DomainEvent) -> Located<DomainEvent> {
+    Located::new(Position::default(), event).in_session(SessionKey(key))
+}
+
+fn state_in(metrics: &mut Metrics, key: u32, outcome: Option<Outcome>) {
+    let session = Session { outcome, ..Session::default() };
+    metrics.count(&in_session(key, DomainEvent::Session(Box::new(session))));
 }
 
 #[test]
 fn sessions_are_counted_when_they_end() {
     let mut metrics = Metrics::default();
-    state_in(&mut metrics, "a", None);
-    state_in(&mut metrics, "a", Some(Outcome::Failed));
-    state_in(&mut metrics, "a", Some(Outcome::Success));
-    state_in(&mut metrics, "b", Some(Outcome::Cancelled));
+    state_in(&mut metrics, 0, None);
+    state_in(&mut metrics, 0, Some(Outcome::Failed));
+    state_in(&mut metrics, 0, Some(Outcome::Success));
+    state_in(&mut metrics, 1, Some(Outcome::Cancelled));
     let sessions = |metrics: &Metrics| {
         metrics.agents.get("").map(|agent| agent.sessions.clone()).unwrap_or_default()
     };
-    // The log may go back to the first: neither has ended before the log has.
+    // The log may go back to the first: none has ended before that is said, or the log has ended.
     assert_eq!(sessions(&metrics), [].into());
-    state_in(&mut metrics, "a", None);
+    metrics.count(&in_session(1, DomainEvent::SessionEnded));
+    assert_eq!(sessions(&metrics), [("cancelled".into(), 1)].into());
+    state_in(&mut metrics, 0, None);
     metrics.end_log();
     assert_eq!(sessions(&metrics), [("cancelled".into(), 1), ("success".into(), 1)].into());
     metrics.end_log();
@@ -144,21 +149,19 @@ fn labels_stay_bounded_whatever_the_log_says() {
             session_id: Some(format!("s{number}").as_str().into()),
             ..Session::default()
         };
-        metrics.count(&DomainEvent::Session(Box::new(session)));
+        metrics.count(&in_session(number, DomainEvent::Session(Box::new(session))));
         let usage =
             TokenUsage { input_tokens: Some(1), cost_usd: Some(0.5), ..TokenUsage::default() };
         let model = Some(Text::from(format!("model-{number}")));
-        metrics.count(&DomainEvent::Usage {
-            usage: Box::new(usage),
-            model,
-            message_id: None,
-            timestamp: None,
-        });
+        let usage =
+            DomainEvent::Usage { usage: Box::new(usage), model, message_id: None, timestamp: None };
+        metrics.count(&in_session(number, usage));
         let action = ActionType::FileRead { path: "a".into(), result: None };
         let mut tool = ToolUse::new(format!("tool-{number}"), action);
         tool.status = ToolStatus::Success;
         let entry = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "a");
-        metrics.count(&DomainEvent::NewToolCall { corr_id, entry: entry.into() });
+        let call = DomainEvent::NewToolCall { corr_id, entry: entry.into() };
+        metrics.count(&in_session(number, call));
     }
     let text = metrics.render();
     let count = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();

@@ -1,6 +1,4 @@
 //! The live document: whoever joins it, at any time and at any speed, ends with all of it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
-#![cfg(feature = "full")]
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,6 @@
 //! What is logged, as whoever collects it gets it.
-#![cfg(feature = "full")]
+//!
+//! A test program of its own: `tracing` decides once a process whether anyone listens to a message.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
 use std::{
@@ -10,7 +11,7 @@ use std::{
 use foldline::{
     conversation::{
         ActionType, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position,
-        Session, SessionId, ToolUse, by_item, locating,
+        Session, SessionId, SessionKey, ToolUse, by_item, locating,
     },
     emitters::{
         patch::{ConversationPatch, PatchEmitter},
@@ -178,19 +179,18 @@ fn the_sessions_of_a_source_have_a_span_each() {
     let lines = Capture::of(Level::TRACE, || {
         let quiet = emit_fn(|_: &Located<DomainEvent>| Batch::<()>::EMPTY);
         let mut traced = Traced::new(Span::none(), quiet);
-        traced.enter_session(SessionId::from("begun"));
-        for (line, id) in [(1, None), (2, Some("a")), (3, Some("a")), (4, Some("b"))] {
-            let session_id = id.map(SessionId::from);
-            let session = Session { session_id, ..Default::default() };
+        for (line, key, id) in [(1, 0, "a"), (2, 0, "a"), (3, 1, "b"), (4, 0, "a")] {
+            let session = Session { session_id: Some(SessionId::from(id)), ..Default::default() };
             let event = DomainEvent::Session(Box::new(session));
-            let _ = traced.emit(&Located::new(Position { line, offset: 0 }, event));
+            let event = Located::new(Position { line, offset: 0 }, event);
+            let _ = traced.emit(&event.in_session(SessionKey(key)));
         }
         let _ = traced.finish();
     });
     let event = |id, line| {
         format!("TRACE session{{id={id:?}}}: event event=\"session\" line={line} offset=0")
     };
-    let mut expected = vec![event("begun", 1), event("a", 2), event("a", 3), event("b", 4)];
+    let mut expected = vec![event("a", 1), event("a", 2), event("b", 3), event("a", 4)];
     expected.push("INFO source read sessions=2 entries=0 calls=0 warnings=0".to_owned());
     assert_eq!(lines, expected);
 }

@@ -1,6 +1,5 @@
 //! A panic in somebody's reducer or emitter: it is told, whatever stands beside it goes on, and one goes
 //! on from the last checkpoint once the cause is gone.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::{
     collections::BTreeMap,

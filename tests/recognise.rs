@@ -1,5 +1,4 @@
 //! The formats are told apart, whole and with their beginnings cut off.
-#![cfg(feature = "executors")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,6 +1,5 @@
 //! Logs as files that grow, are rotated, replaced and truncated.
-#![cfg(all(unix, feature = "source"))]
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
+#![cfg(unix)]
 
 use std::{
     fs::{self, File, OpenOptions},

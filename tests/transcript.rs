@@ -1,5 +1,4 @@
 //! The transcript as people see it, over a conversation that holds one of everything.
-#![cfg(feature = "transcript")]
 
 use foldline::{
     conversation::{

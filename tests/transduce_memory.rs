@@ -1,5 +1,4 @@
 //! What emitters remember and gather, through every wrapper and every fan-out.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::{collections::BTreeMap, fmt::Debug};
 

@@ -1,6 +1,4 @@
 //! Tokens fall on the time at which they were used, wherever a log states it.
-#![cfg(feature = "full")]
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 
@@ -9,8 +7,6 @@ use foldline::{
     executors::{Executor, Reducing, Registry, claude::ClaudeStream, codex::CodexRollout},
     testkit::run,
 };
-
-mod replay;
 
 fn times<E: Executor>(executor: E, log: &str) -> Vec<Option<i64>> {
     let events = run::sourced_events(&Reducing::new(executor), [log.as_bytes()]);
@@ -43,9 +39,9 @@ fn no_log_with_times_has_usage_without() {
     let mut timed = BTreeSet::new();
     for executor in Registry::builtin().iter() {
         let format = executor.format().name;
-        for log in replay::all_logs(format) {
+        for log in crate::replay::all_logs(format) {
             let text = std::fs::read_to_string(&log).unwrap();
-            let events = replay::replay(format, text.as_bytes());
+            let events = crate::replay::replay(format, text.as_bytes());
             let lines = text.lines().filter(|line| !line.trim().is_empty());
             let is_timed = |line: &str| {
                 line.contains(r#""timestamp":"2"#)

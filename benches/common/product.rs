@@ -3,7 +3,7 @@
 use std::{convert::Infallible, hint::black_box};
 
 use foldline::{
-    conversation::{DomainEvent, Located, locating},
+    conversation::{DomainEvent, Located, Position, by_item, locating},
     emitters::{
         metrics::Metrics,
         patch::{ConversationPatch, PatchEmitter, PatchStream},
@@ -60,8 +60,8 @@ pub fn events(format: &str, log: &[u8]) {
 
 /// Droid's lines to patches and metrics, through a `Transducer` with a tuple of two emitters.
 pub fn through_transducer(log: &str) {
-    let emitters = (PatchEmitter::default(), Metrics::default());
-    let mut transducer = Transducer::new(Reducing::new(Droid), emitters);
+    let emitters = (by_item(PatchEmitter::default()), Metrics::default());
+    let mut transducer = Transducer::new(locating(Reducing::new(Droid)), emitters);
     for line in log.lines() {
         let each = |(patches, _): (Batch<ConversationPatch>, Batch<Infallible>)| {
             patches.drain_with(|patch| drop(black_box(patch)));
@@ -73,13 +73,13 @@ pub fn through_transducer(log: &str) {
 /// The same in a loop written by hand.
 pub fn by_hand(log: &str) {
     let (mut patches, mut metrics) = (PatchEmitter::default(), Metrics::default());
-    let reducer = Reducing::new(Droid);
+    let reducer = locating(Reducing::new(Droid));
     let mut state = reducer.init();
     for line in log.lines() {
         let (next, events) = reducer.reduce(state, droid_line(line));
         state = next;
         for event in &events {
-            if let Some(patch) = patches.patch(event) {
+            if let Some(patch) = patches.patch(&event.item) {
                 drop(black_box(patch));
             }
             let _: Batch<Infallible> = metrics.emit(event);
@@ -87,6 +87,7 @@ pub fn by_hand(log: &str) {
     }
 }
 
-fn droid_line(line: &str) -> Record<'_> {
-    Record::Object(Object::parse(line).expect("it is an object"))
+fn droid_line(line: &str) -> Located<Record<'_>> {
+    let record = Record::Object(Object::parse(line).expect("it is an object"));
+    Located::new(Position::default(), record)
 }

@@ -118,7 +118,7 @@ fn read(log: &mut Log, executor: DynExecutor, max_line: usize) -> Result<(Counts
         span.in_scope(|| processor.push(bytes, |never| match never {}));
     }
     let Finished { counts, emitter, .. } = processor.finish(|never| match never {});
-    Ok((counts, emitter.into_inner().into_inner()))
+    Ok((counts, emitter.into_inner()))
 }
 
 fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {

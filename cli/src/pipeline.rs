@@ -2,8 +2,8 @@
 //! state for each session of the log.
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, Locating, LocatingState, locating},
-    emitters::{interleaved::Interleaved, traced::Traced},
+    conversation::{DomainEvent, Json, Located},
+    emitters::traced::Traced,
     executors::{AnyState, DynExecutor, Preparsed, Sessions, SessionsState},
     processor::{LineFramer, Processor, Snapshot, SnapshotError},
     source::LogFile,
@@ -15,13 +15,13 @@ use tracing::Span;
 use crate::error::Error;
 
 /// What reduces a log.
-pub(crate) type LogReducer = Sessions<Locating<DynExecutor>>;
+pub(crate) type LogReducer = Sessions<DynExecutor>;
 
 /// The state of the reducer.
-pub(crate) type LogState<S = AnyState> = SessionsState<LocatingState<S>>;
+pub(crate) type LogState<S = AnyState> = SessionsState<S>;
 
-/// The emitters of a verb, which know one session at a time, within the spans of `tracing`.
-pub(crate) type LogEmitter<M> = Interleaved<Traced<M>>;
+/// The emitters of a verb, within the spans of `tracing`.
+pub(crate) type LogEmitter<M> = Traced<M>;
 
 /// The processor of a log.
 pub(crate) type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>>;
@@ -34,8 +34,8 @@ pub(crate) fn begin<M>(
     source: Span,
 ) -> LogProcessor<M> {
     source.record("format", executor.format().name);
-    let reducer = Sessions::new(locating(executor));
-    let emitter = Interleaved::new(Traced::new(source, emitter));
+    let reducer = Sessions::new(executor);
+    let emitter = Traced::new(source, emitter);
     let transducer = Transducer::new(reducer, emitter);
     Processor::with_framer(transducer, LineFramer::new(max_line))
 }
@@ -52,7 +52,7 @@ pub(crate) fn relay<M, Out>(
 where
     M: Emitter<Located<DomainEvent>, Out> + Send,
 {
-    let ahead = Sessions::new(locating(Preparsed::new(executor.clone())));
+    let ahead = Sessions::new(Preparsed::new(executor.clone()));
     processor.relay(
         &ahead,
         |bytes| {
@@ -62,7 +62,7 @@ where
             Ok(())
         },
         each,
-        |emitter| after(emitter.get_mut().get_mut()),
+        |emitter| after(emitter.get_mut()),
     )
 }
 
@@ -79,26 +79,25 @@ where
     M::State: DeserializeOwned,
 {
     type Stored<M> = Snapshot<LogState<Json>, <LogEmitter<M> as Resume>::State>;
-    let restore =
-        |session: LocatingState<Json>| session.try_map(|state| executor.restore(state.get()));
+    let restore = |state: Json| executor.restore(state.get());
     let snapshot = Stored::<M>::from_json(state)?.try_map_state(|state| state.try_map(restore))?;
     source.record("format", executor.format().name);
-    let reducer = Sessions::new(locating(executor));
-    let emitter = Interleaved::new(Traced::new(source, emitter));
+    let reducer = Sessions::new(executor);
+    let emitter = Traced::new(source, emitter);
     Ok(Processor::resume(reducer, snapshot, emitter, max_line))
 }
 
 /// The emitters of the verb.
 pub(crate) fn emitter<M>(processor: &LogProcessor<M>) -> &M {
-    processor.transducer().emitter().get_ref().get_ref()
+    processor.transducer().emitter().get_ref()
 }
 
 /// The emitters of the verb.
 pub(crate) fn emitter_mut<M>(processor: &mut LogProcessor<M>) -> &mut M {
-    processor.emitter_mut().get_mut().get_mut()
+    processor.emitter_mut().get_mut()
 }
 
 /// The span of the session that is being read, in which the next bytes are reduced.
 pub(crate) fn span<M>(processor: &LogProcessor<M>) -> Span {
-    processor.transducer().emitter().get_ref().span().clone()
+    processor.transducer().emitter().span().clone()
 }

@@ -2,6 +2,7 @@
 //! in Python that shares nothing with it but the description of the format.
 
 use std::{
+    cell::RefCell,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -9,7 +10,7 @@ use std::{
 
 use foldline::{
     conversation::locating,
-    emitters::audit::{AuditChain, AuditError, AuditFile, Head, SyncPolicy, verify},
+    emitters::audit::{AuditChain, AuditTrail, Head, verify},
     executors::Registry,
     processor::Processor,
     transduce::Transducer,
@@ -28,17 +29,32 @@ const LOG: &str = "\u{FEFF}{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/
 /// A folder with a log and its trail.
 struct Case {
     dir: TempDir,
+    /// What makes the trail, as far as that goes.
+    trail: RefCell<AuditTrail>,
 }
 
 impl Case {
     fn new() -> Self {
-        let case = Self { dir: tempfile::tempdir().expect("a folder") };
+        let mut trail = AuditTrail::default();
+        trail.chain_mut().set_task(Some("t-1".into()));
+        let case = Self { dir: tempfile::tempdir().expect("a folder"), trail: trail.into() };
         fs::write(case.log(), LOG).expect("the log is written");
-        let mut file = AuditFile::open(case.trail(), SyncPolicy::Never).expect("a new trail");
-        file.chain_mut().set_task(Some("t-1".into()));
-        file.chain_mut().begin_log(Some("log.jsonl"));
-        record(LOG, &mut file);
+        case.record("log.jsonl", LOG);
         case
+    }
+
+    /// Adds the records of a log.
+    fn record(&self, name: &str, log: &str) {
+        let executor = Registry::builtin().named("droid").cloned().expect("an executor");
+        let mut trail = self.trail.borrow_mut();
+        trail.chain_mut().set_log(Some(name));
+        let transducer = Transducer::new(locating(executor), &mut *trail);
+        let mut processor = Processor::new(transducer).with_line_hashes();
+        let mut lines = fs::read_to_string(self.trail()).unwrap_or_default();
+        let mut add = |line: String| lines += &(line + "\n");
+        processor.push(log.as_bytes(), &mut add);
+        processor.finish(&mut add);
+        fs::write(self.trail(), lines).expect("the trail is written");
     }
 
     fn log(&self) -> PathBuf {
@@ -80,17 +96,6 @@ impl Case {
         }
         said
     }
-}
-
-/// Adds the records of a log.
-fn record(log: &str, file: &mut AuditFile) {
-    let executor = Registry::builtin().named("droid").cloned().expect("an executor");
-    let mut processor =
-        Processor::new(Transducer::new(locating(executor), file)).with_line_hashes();
-    let mut errors = Vec::new();
-    processor.push(log.as_bytes(), |error| errors.push(error));
-    processor.finish(|error| errors.push(error));
-    assert!(errors.is_empty(), "{errors:?}");
 }
 
 /// The exit code of `foldline verify`, and what it says.
@@ -239,9 +244,7 @@ fn a_cut_end_shows_only_with_the_head() {
 fn an_earlier_head_is_still_in_the_trail() {
     let case = Case::new();
     let (earlier, count) = (case.head(), case.lines().len());
-    let mut file = AuditFile::open(case.trail(), SyncPolicy::End).expect("the trail goes on");
-    record(LOG, &mut file);
-    drop(file);
+    case.record("log.jsonl", LOG);
     let (code, said) = foldline(&case.trail(), &["--head", &earlier]);
     assert_eq!(code, 0, "{said}");
     assert!(
@@ -286,10 +289,7 @@ fn logs_are_told_apart_by_their_names() {
         "{said}"
     );
 
-    let mut file = AuditFile::open(case.trail(), SyncPolicy::Never).expect("the trail goes on");
-    file.chain_mut().begin_log(Some("other.jsonl"));
-    record(&LOG.replace("make", "test"), &mut file);
-    drop(file);
+    case.record("other.jsonl", &LOG.replace("make", "test"));
     let (code, said) =
         foldline(&case.trail(), &["--source", "log.jsonl", "--source", "other.jsonl"]);
     assert_eq!(code, 0, "{said}");
@@ -305,19 +305,6 @@ fn wrong_use_and_unreadable_files_have_their_exit_codes() {
     assert_eq!(foldline(&case.trail(), &["--nonsense"]).0, 2);
     assert_eq!(foldline(&case.dir.path().join("none"), &[]).0, 1);
     assert_eq!(foldline(&case.trail(), &["--source", "none"]).0, 1);
-}
-
-#[test]
-fn a_trail_goes_on_only_after_a_record() {
-    let case = Case::new();
-    let mut lines = case.lines();
-    let last = lines.pop().expect("a record");
-    let at = lines.concat().len() as u64;
-    lines.push(last[..last.len() / 2].to_owned());
-    fs::write(case.trail(), lines.concat()).expect("the trail is torn");
-    let error = AuditFile::open(case.trail(), SyncPolicy::Never).expect_err("a torn trail");
-    assert!(matches!(error, AuditError::Tail { at: place, .. } if place == at), "{error}");
-    assert!(!error.to_string().is_empty());
 }
 
 /// The beginning of a trail that belongs to a ledger.
@@ -339,10 +326,6 @@ fn a_trail_says_which_ledger_it_belongs_to_and_what_is_missing() {
     assert!(said.starts_with("good: 2 records\nledger: l1\n"), "{said}");
     assert!(said.contains("missing: 2 commits were made before the trail was begun\n"), "{said}");
     assert!(said.contains("missing: 3 commits were made without it before record 2\n"), "{said}");
-
-    // Only the ledger adds to it.
-    let error = AuditFile::open(case.trail(), SyncPolicy::Never).expect_err("a ledger's trail");
-    assert!(matches!(error, AuditError::Owned { .. }), "{error}");
 }
 
 #[test]
@@ -355,16 +338,6 @@ fn a_trail_within_a_trail_is_found() {
     let second = forge(&second, "\"seq\":1", "\"seq\":2");
     let said = case.verdict(&[first, second]);
     assert!(said.contains("line 2: record 2 begins a trail: two trails were joined"), "{said}");
-}
-
-#[test]
-fn only_one_writes() {
-    let case = Case::new();
-    let first = AuditFile::open(case.trail(), SyncPolicy::Never).expect("the first");
-    let second = AuditFile::open(case.trail(), SyncPolicy::Never);
-    assert!(matches!(second, Err(AuditError::Locked { .. })));
-    drop(first);
-    AuditFile::open(case.trail(), SyncPolicy::Never).expect("the next");
 }
 
 fn good(trail: &[u8]) -> Option<Head> {

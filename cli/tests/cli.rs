@@ -1,5 +1,4 @@
 //! The program as people and other programs run it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::{
     fs,
@@ -65,7 +64,7 @@ fn patches_add_up_to_the_conversation() {
         let mut last = (1, 0);
         for (index, record) in lines_of_json(&patches).into_iter().enumerate() {
             let keys: Vec<_> = record.as_object().unwrap().keys().collect();
-            assert_eq!(keys, ["patch", "position", "seq"], "{path}");
+            assert_eq!(keys, ["patch", "position", "seq", "session"], "{path}");
             assert_eq!(record["seq"], index + 1, "{path}");
             let at = |name: &str| record["position"][name].as_u64().unwrap();
             let position = (at("line"), at("offset"));

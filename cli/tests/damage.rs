@@ -1,17 +1,13 @@
 //! A database that something has damaged: `check` notices it, `ingest` writes nothing to it, and `--repair` makes
 //! anew what is made from other rows.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
-
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
-use logs::{Random, run, stdout};
+use crate::logs::{Random, run, stdout};
 use rusqlite::{Connection, types::Value};
 use tempfile::TempDir;
 

@@ -1,9 +1,6 @@
 //! A disk that is full: what cannot be written is said, nothing is left half-written, and with more room
 //! the same command ends as if nothing had been.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
 
 use std::{
     fs,
@@ -12,7 +9,7 @@ use std::{
     process::{Command, Output},
 };
 
-use logs::{assert_same, droid, dump, run, said, stdout, write_logs};
+use crate::logs::{assert_same, droid, dump, run, said, stdout, write_logs};
 use tempfile::TempDir;
 
 struct Place(TempDir);

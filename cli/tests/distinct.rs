@@ -1,8 +1,5 @@
 //! No verb writes to a file that it reads, or to one file twice, whatever the file is called.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "that is how a test fails")]
-
-mod logs;
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use logs::{droid, foldline, stdout};
+use crate::logs::{droid, foldline, stdout};
 
 struct Place(tempfile::TempDir);
 

@@ -1,11 +1,8 @@
 //! A session as a document that can be sent.
-#![allow(clippy::unwrap_used, reason = "that is how a test fails")]
-
-mod logs;
 
 use std::fs;
 
-use logs::{droid, foldline};
+use crate::logs::{droid, foldline};
 
 #[test]
 fn a_page_goes_to_standard_output_or_to_a_file() {

@@ -1,7 +1,4 @@
 //! What somebody tries first, with the logs of their own agents and no option.
-#![allow(clippy::unwrap_used)]
-
-mod logs;
 
 use std::{
     fs,
@@ -9,7 +6,7 @@ use std::{
     process::Output,
 };
 
-use logs::foldline;
+use crate::logs::foldline;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -1,5 +1,4 @@
 //! `foldline replay --follow`: a log as it grows, is rotated, cut, removed and put back.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 #![cfg(unix)]
 
 use std::{

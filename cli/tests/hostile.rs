@@ -1,6 +1,5 @@
 //! Logs that nobody should write: damaged, enormous, in other encodings, or made to do harm. None
 //! panics, every line is accounted for, and memory stays bounded.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 
 use std::{
     collections::BTreeSet,

@@ -1,7 +1,4 @@
 //! `foldline ingest` as its users run it: again, while logs grow, and killed.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
 
 use std::{
     fs,
@@ -12,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use logs::{Random, assert_same, droid, dump, foldline, run, said, stdout, write_logs};
+use crate::logs::{Random, assert_same, droid, dump, foldline, run, said, stdout, write_logs};
 use tempfile::TempDir;
 
 struct Place {

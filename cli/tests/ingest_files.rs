@@ -1,7 +1,4 @@
 //! `foldline ingest` and the files that it meets: copies, links, renames, edits, and what was pruned.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
 
 use std::{
     convert::Infallible,
@@ -10,13 +7,13 @@ use std::{
     process::ExitCode,
 };
 
+use crate::logs::{assert_same, droid, dump, stdout};
 use foldline::{
     conversation::DomainEvent,
     emitters::sqlite::{DEFAULT_WAIT, Database},
     transduce::{Batch, Memoryless, emit_fn},
 };
 use foldline_cli::Program;
-use logs::{assert_same, droid, dump, stdout};
 use tempfile::TempDir;
 
 struct Place {

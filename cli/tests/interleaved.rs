@@ -1,13 +1,10 @@
 //! Several sessions in one stream: none takes another's calls, and every verb counts the same sessions.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
 
 use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use self::logs::stdout;
+use crate::logs::stdout;
 
 fn session(id: &str) -> Vec<String> {
     [
@@ -37,32 +34,90 @@ fn write(folder: &Path, log: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// The documents that a replay prints, one after another.
+fn conversations_of(text: &str) -> Vec<Value> {
+    serde_json::Deserializer::from_str(text).into_iter().map(Result::unwrap).collect()
+}
+
+fn conversations(log: &str) -> Vec<Value> {
+    conversations_of(&stdout(&["replay", log, "--format", "conversation"]))
+}
+
 #[test]
 fn calls_with_one_id_in_two_sessions_are_two_calls() {
     let folder = tempfile::tempdir().unwrap();
     let log = write(folder.path(), &interleaved());
-    let document: Value =
-        serde_json::from_str(&stdout(&["replay", &log, "--format", "conversation"])).unwrap();
-    let entries = document["entries"].as_array().unwrap();
-    let calls: Vec<_> = entries
-        .iter()
-        .filter(|entry| entry["content"]["entry_type"]["type"] == "tool_use")
-        .map(Value::to_string)
-        .collect();
-    assert_eq!(calls.len(), 2, "{entries:?}");
-    for (call, id) in calls.iter().zip(["a", "b"]) {
-        assert!(call.contains(&format!("of {id}")) && call.contains("success"), "{call}");
+    let documents = conversations(&log);
+    assert_eq!(documents.len(), 2);
+    for (document, id) in documents.iter().zip(["a", "b"]) {
+        assert_eq!(document["session"]["session_id"], id, "{document}");
+        let entries = document["entries"].as_array().unwrap();
+        let is_call = |entry: &&Value| entry["content"]["entry_type"]["type"] == "tool_use";
+        let calls: Vec<_> = entries.iter().filter(is_call).map(Value::to_string).collect();
+        assert_eq!(calls.len(), 1, "{entries:?}");
+        assert!(
+            calls[0].contains(&format!("of {id}")) && calls[0].contains("success"),
+            "{calls:?}"
+        );
+        assert!(!document.to_string().contains("duplicate"), "{document}");
     }
-    assert!(!document.to_string().contains("duplicate"), "{document}");
 
-    // The patches add up to the same document.
-    let mut patched = json!({"entries": []});
+    // The patches add up to the same documents.
+    let mut patched = vec![json!({"entries": []}); 2];
     for line in stdout(&["replay", &log, "--format", "patches"]).lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         let patch: json_patch::Patch = serde_json::from_value(record["patch"].clone()).unwrap();
-        json_patch::patch(&mut patched, &patch).unwrap();
+        let session = record["session"].as_u64().unwrap() as usize;
+        json_patch::patch(&mut patched[session], &patch).unwrap();
     }
-    assert_eq!(patched, document);
+    assert_eq!(patched, documents);
+}
+
+/// A session has the facts that its own records state: neither the model nor the folder of another one.
+#[test]
+fn no_fact_of_a_session_reaches_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = json!({"type": "system", "subtype": "init", "session_id": "a", "model": "claude-opus-4-6",
+                       "cwd": "/x", "tools": []});
+    let said = json!({"type": "user", "message": {"role": "user", "content": "what b was asked"}, "session_id": "b"});
+    for (name, records) in [("ab", [&begun, &said]), ("ba", [&said, &begun])] {
+        let text = format!("{}\n{}\n", records[0], records[1]);
+        let log = write(folder.path(), &text);
+        let db = folder.path().join(name);
+        let db = db.to_str().unwrap();
+        let replay = |format: &str| {
+            stdout(&["replay", &log, "--executor", "claude-stream", "--format", format])
+        };
+        stdout(&["ingest", &log, "--executor", "claude-stream", "--db", db]);
+        let facts = |id: &str| {
+            let sql = format!("SELECT model, cwd FROM sessions WHERE session_id = '{id}'");
+            let rows = stdout(&["query", "sql", &sql, "--db", db, "--format", "json"]);
+            serde_json::from_str::<Vec<Value>>(&rows).unwrap()
+        };
+        assert_eq!(facts("a"), [json!({"model": "claude-opus-4-6", "cwd": "/x"})], "{name}");
+        assert_eq!(facts("b"), [json!({"model": null, "cwd": null})], "{name}");
+
+        for document in conversations_of(&replay("conversation")) {
+            let session = &document["session"];
+            let stated = session["session_id"] == "a";
+            assert_eq!(session["model"].is_string(), stated, "{name}: {document}");
+            assert_eq!(session["cwd"].is_string(), stated, "{name}: {document}");
+        }
+        let page = folder.path().join(format!("{name}.html"));
+        stdout(&["export", &log, "--executor", "claude-stream", "--out", page.to_str().unwrap()]);
+        let second = page.with_file_name(format!("{name}-2.html"));
+        let pages = [&page, &second].map(|page| fs::read_to_string(page).unwrap());
+        for page in pages {
+            assert_eq!(
+                page.contains("claude-opus-4-6"),
+                !page.contains("what b was asked"),
+                "{name}: {page}"
+            );
+        }
+        let transcript = replay("transcript");
+        assert_eq!(transcript.matches("claude-opus-4-6").count(), 1, "{name}: {transcript}");
+        assert!(!transcript.contains('→'), "{name}: {transcript}");
+    }
 }
 
 fn sessions_total(metrics: &str) -> u64 {

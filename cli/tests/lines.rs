@@ -1,13 +1,10 @@
 //! Every verb counts the same lines, and writes one line for each thing that it says.
-#![allow(clippy::unwrap_used)]
-
-mod logs;
 
 use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use self::logs::{run, stdout};
+use crate::logs::{run, stdout};
 
 /// A log with a record that is printed for people, over eight lines.
 const SPREAD: &str = r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s","tools":[],"model":"m"}

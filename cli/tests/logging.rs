@@ -1,11 +1,8 @@
 //! What `RUST_LOG` shows, for every verb that reads a log.
-#![allow(clippy::unwrap_used)]
-
-mod logs;
 
 use std::fs;
 
-use self::logs::foldline;
+use crate::logs::foldline;
 
 const LOG: &str = r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s\u001b[2J","tools":[],"model":"m"}
 {"type":"tool_call","id":"c1","toolName":"Read","parameters":{"file_path":"/x"},"timestamp":1,"session_id":"s\u001b[2J"}

@@ -1,9 +1,6 @@
 //! What is written beside a database, the audit trail and the files of sinks, belongs to that database:
 //! nothing that anybody has committed is ever removed from it, and what is missing in it is said. So do the
 //! files of sinks to the checkpoint of a replay.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
 
 use std::{
     fs,
@@ -11,8 +8,8 @@ use std::{
     process::{Output, Stdio},
 };
 
+use crate::logs::{droid, foldline, run, said, stdout};
 use foldline::emitters::sqlite::{DEFAULT_WAIT, Database};
-use logs::{droid, foldline, run, said, stdout};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -4,13 +4,10 @@
 //! After each step every file must begin with what it held before, and whatever a run that succeeds has written
 //! to must be what its database has committed. `FOLDLINE_WALK` sets the number of operations,
 //! `FOLDLINE_WALK_SEED` where the walk begins.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
-
-mod logs;
 
 use std::{fs, path::PathBuf, process::Stdio, thread, time::Duration};
 
-use logs::{Random, droid, foldline, run};
+use crate::logs::{Random, droid, foldline, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

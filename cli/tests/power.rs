@@ -4,15 +4,10 @@
 //! What the program does to its files is recorded by `strace`. From the record, every state is made that
 //! the disk may be in if the power fails after some operation. In each of them the program is run
 //! again. `FOLDLINE_POWER=1000` tries so many of each test, and not some dozens.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 #![cfg(target_os = "linux")]
 
-#[path = "power/crash.rs"]
 mod crash;
-#[path = "power/disk.rs"]
 mod disk;
-mod logs;
-#[path = "power/trace.rs"]
 mod trace;
 
 use std::{
@@ -23,9 +18,9 @@ use std::{
     process::Command,
 };
 
+use crate::logs::{droid, dump, said};
 use crash::Crash;
 use disk::{Disk, Files, files};
-use logs::{droid, dump, said};
 use serde_json::json;
 
 /// One run of the program after another, over logs that grow.

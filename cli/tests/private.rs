@@ -1,8 +1,5 @@
 //! What people said is in the files that the program writes: they are for their owner only.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "that is how a test fails")]
-
-mod logs;
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +9,7 @@ use std::{
     process::Command,
 };
 
-use logs::droid;
+use crate::logs::droid;
 
 const COMMANDS: [&[&str]; 4] = [
     &["export", "log", "--out", "page"],

@@ -1,6 +1,6 @@
 //! The program as a value: executors and consumers of another crate.
-#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
+#[allow(dead_code, reason = "an example has a `main`")]
 #[path = "../examples/own_agent.rs"]
 mod own_agent;
 

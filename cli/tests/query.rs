@@ -1,7 +1,4 @@
 //! `foldline query` and `foldline prune`: the answers are compared with what the raw lines say.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use logs::{droid, dump, run, stdout, write_logs};
+use crate::logs::{droid, dump, run, stdout, write_logs};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

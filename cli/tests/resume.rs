@@ -1,6 +1,5 @@
 //! Going on after the worst: whenever a replay is killed or cut, the final output is that of an
 //! undisturbed run, or it says that it cannot go on.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
 #![cfg(unix)]
 
 use std::{
@@ -15,7 +14,7 @@ use std::{
 use foldline::{
     conversation::{DomainEvent, Json, Located, LocatingState, locating},
     emitters::patch::{PatchStream, PatchStreamState},
-    executors::{DynExecutor, Registry},
+    executors::{DynExecutor, Registry, Sessions},
     json,
     processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot},
     transduce::{Batch, Emitter, Resume, Transducer},
@@ -284,7 +283,7 @@ fn what_does_not_belong_to_the_checkpoint_is_refused() {
 fn undisturbed_over(files: &[&str], format: &str) -> Vec<u8> {
     let executor = Registry::builtin().named("droid").cloned().unwrap();
     let mut processor =
-        Processor::new(Transducer::new(locating(executor.clone()), Written::default()));
+        Processor::new(Transducer::new(Sessions::new(executor.clone()), Written::default()));
     for (number, file) in files.iter().enumerate() {
         if number > 0 {
             processor.next_file(|()| {});

@@ -1,8 +1,5 @@
 //! `foldline run`: agents as child processes, with partial writes, standard error, crashes and signals.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
-
-mod logs;
 
 use std::{
     fs,
@@ -11,7 +8,7 @@ use std::{
     process::{Output, Stdio},
 };
 
-use logs::{droid, foldline, stdout};
+use crate::logs::{droid, foldline, stdout};
 use tempfile::TempDir;
 
 struct Place {

@@ -1,8 +1,5 @@
 //! `foldline run --db`: the rows of a session while the agent works, and after a crash.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
-
-mod logs;
 
 use std::{
     fs,
@@ -13,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use logs::{Random, assert_same, droid, dump, foldline, run, said, stdout};
+use crate::logs::{Random, assert_same, droid, dump, foldline, run, said, stdout};
 use tempfile::TempDir;
 
 /// An agent that prints what it is told to.

@@ -1,7 +1,4 @@
 //! A trail that is signed: whoever lacks the private key can change nothing that was signed, and add nothing.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
-
-mod logs;
 
 use std::{
     fs,
@@ -9,8 +6,8 @@ use std::{
     process::Command,
 };
 
+use crate::logs::{droid, run, stdout};
 use foldline::{conversation::Digest, emitters::audit::SigningKey};
-use logs::{droid, run, stdout};
 use tempfile::TempDir;
 
 struct Place(TempDir);

@@ -1,15 +1,13 @@
 //! The database as a ledger: what was committed is what the events say, however they were cut.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod logs;
 
 use std::path::{Path, PathBuf};
 
+use crate::logs::{assert_same, dump};
 use foldline::{
     conversation::{
         ActionType, Conversation, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
-        NormalizedEntryType, Position, Session, Text, Timestamp, TokenUsage, ToolResult,
-        ToolStatus, ToolUse, Warning, WarningKind,
+        NormalizedEntryType, Position, Session, SessionKey, Text, Timestamp, TokenUsage,
+        ToolResult, ToolStatus, ToolUse, Warning, WarningKind,
     },
     emitters::{
         patch::CorrIdResolver,
@@ -17,7 +15,6 @@ use foldline::{
     },
     ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
 };
-use logs::{assert_same, dump};
 use serde_json::json;
 
 fn session(id: &str, more: Session) -> DomainEvent {
@@ -162,7 +159,10 @@ fn commit(expected: Option<u64>, events: &[Located<DomainEvent>], line: u64) -> 
 
 /// Commits the events in stretches that end at `cuts`.
 fn write(path: &Path, events: Vec<DomainEvent>, cuts: &[usize]) {
-    let mut events = located(events);
+    write_located(path, located(events), cuts);
+}
+
+fn write_located(path: &Path, mut events: Vec<Located<DomainEvent>>, cuts: &[usize]) {
     let (mut expected, mut begun) = (None, 0);
     let ends: Vec<_> = cuts.iter().copied().chain([events.len()]).collect();
     for end in ends {
@@ -263,39 +263,56 @@ fn a_commit_is_refused_unless_it_begins_where_the_last_one_ended() {
 }
 
 #[test]
-fn another_session_id_is_another_session() {
+fn each_session_has_the_facts_the_entries_and_the_calls_of_its_own_events() {
     let place = Place::new();
     let say = |text: &str| said(text, 1);
     let begin =
         Session { agent: Some("droid".into()), cwd: Some("/x".into()), ..Session::default() };
-    let events = || {
-        vec![
-            say("before anything is known"),
-            session("one", begin.clone()),
-            called("a", run("ls"), 2),
-            session("two", Session::default()),
-            say("in two"),
-            ended("a", run("ls"), Text::from("late").into(), ToolStatus::Success),
-            session("one", Session::default()),
-            say("in one again"),
-        ]
+    let open = |text: &str| DomainEvent::OpenEntry {
+        corr_id: "text".into(),
+        entry: entry(NormalizedEntryType::AssistantMessage, text, 3).into(),
     };
-    write(&place.path("whole"), events(), &[]);
-    write(&place.path("cut"), events(), &[1, 2, 3, 4, 5, 6, 7]);
+    let grow = |text: &str| DomainEvent::GrowEntry { corr_id: "text".into(), text: text.into() };
+    // Both have a call and a growing text of the same id.
+    let events = || {
+        let events = vec![
+            (0, say("before anything is known")),
+            (0, session("one", begin.clone())),
+            (0, called("a", run("ls"), 2)),
+            (0, open("of ")),
+            (1, session("two", Session::default())),
+            (1, called("a", run("pwd"), 2)),
+            (1, open("of ")),
+            (1, grow("two")),
+            (0, grow("one")),
+            (0, ended("a", run("ls"), Text::from("late").into(), ToolStatus::Success)),
+            (1, say("in two")),
+        ];
+        let (keys, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
+        let stamp = |(key, event): (u32, Located<_>)| event.in_session(SessionKey(key));
+        keys.into_iter().zip(located(events)).map(stamp).collect::<Vec<_>>()
+    };
+    write_located(&place.path("whole"), events(), &[]);
+    let cuts: Vec<_> = (1..events().len()).collect();
+    write_located(&place.path("cut"), events(), &cuts);
     assert_same(&dump(&place.path("cut")), &dump(&place.path("whole")), "");
     let connection = rusqlite::Connection::open(place.path("whole")).unwrap();
-    let sessions: Vec<(String, String, String, i64)> = connection
-        .prepare("SELECT session_id, agent, cwd, entries FROM sessions ORDER BY id")
-        .unwrap()
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
-    let both = |id: &str, entries| (id.to_owned(), "droid".to_owned(), "/x".to_owned(), entries);
-    assert_eq!(sessions, [both("one", 3), both("two", 1)]);
-    let status: String =
-        connection.query_row("SELECT status FROM tool_calls", [], |row| row.get(0)).unwrap();
-    assert_eq!(status, "success");
+    let rows = |sql: &str| -> Vec<String> {
+        let mut query = connection.prepare(sql).unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    assert_eq!(
+        rows(
+            "SELECT concat_ws(' ', number, session_id, agent, cwd, entries) FROM sessions ORDER BY id"
+        ),
+        ["0 one droid /x 3", "1 two 3"]
+    );
+    assert_eq!(
+        rows("SELECT content FROM entries WHERE content LIKE 'of %' ORDER BY session"),
+        ["of one", "of two"]
+    );
+    assert_eq!(rows("SELECT status FROM tool_calls ORDER BY session"), ["success", "created"]);
+    assert_eq!(rows("SELECT kind FROM warnings"), [""; 0]);
 }
 
 #[test]

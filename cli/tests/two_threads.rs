@@ -1,5 +1,4 @@
 //! A long log is read on two threads: its outputs are those that one thread gives.
-#![allow(clippy::unwrap_used)]
 
 use std::{
     fs::{self, File},

@@ -1,8 +1,5 @@
 //! A database that cannot be used as it is: what is wrong is said, and what can be answered is.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "that is how a test fails")]
-
-mod logs;
 
 use std::{
     fs::{self, Permissions},
@@ -14,7 +11,7 @@ use std::{
     process::{Command, Output},
 };
 
-use logs::{droid, foldline};
+use crate::logs::{droid, foldline};
 
 /// A folder with the log `log` and the database `sub/db` of it.
 struct Place(tempfile::TempDir);

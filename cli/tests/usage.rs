@@ -1,14 +1,11 @@
 //! `foldline usage`: tokens and costs that were computed by hand, and the same answer from logs and from a database.
-#![allow(clippy::unwrap_used)]
-
-mod logs;
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use logs::{run, stdout};
+use crate::logs::{run, stdout};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

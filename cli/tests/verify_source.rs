@@ -1,7 +1,4 @@
 //! `foldline verify --source`: whether a log is what a trail was made from.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails")]
-
-mod logs;
 
 use std::{
     fs,
@@ -9,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use logs::{droid, run, stdout};
+use crate::logs::{droid, run, stdout};
 use tempfile::TempDir;
 
 struct Place(TempDir);

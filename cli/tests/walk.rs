@@ -2,10 +2,6 @@
 //!
 //! After each step the database must be the one that a fresh run makes of the contents that the model
 //! names. `FOLDLINE_WALK` sets the number of operations, `FOLDLINE_WALK_SEED` where the walk begins.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
-mod logs;
-mod walk_model;
 
 use std::{
     fs,
@@ -15,9 +11,9 @@ use std::{
     time::Duration,
 };
 
-use logs::{Random, droid, foldline, run};
+use crate::logs::{Random, droid, foldline, run};
+use crate::walk_model::{Fresh, Model};
 use tempfile::TempDir;
-use walk_model::{Fresh, Model};
 
 /// So many logs at the most.
 const LOGS: usize = 10;
@@ -272,14 +268,14 @@ fn whatever_happens_the_database_is_that_of_a_fresh_run() {
             continue;
         }
         let (is, should) =
-            (walk_model::dump(&walk.db()), walk.model.clone().expected(&mut walk.fresh));
+            (crate::walk_model::dump(&walk.db()), walk.model.clone().expected(&mut walk.fresh));
         let last = done.len().saturating_sub(number("FOLDLINE_WALK_SHOWN", 30) as usize);
         assert!(
             is == should,
             "seed {seed}:\n{}\n{}\n{}",
             done[last..].join("\n"),
             walk.model.describe(&walk.db(), &walk.files()),
-            walk_model::difference(&is, &should)
+            crate::walk_model::difference(&is, &should)
         );
     }
 }

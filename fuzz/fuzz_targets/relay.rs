@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn pushed(executor: &DynExecutor, bytes: &[u8]) -> (Vec<Event>, Counts, Position) {
     let copies = emit_fn(|event: &Event| Batch::one(event.clone()));
-    let transducer = Transducer::new(Sessions::new(locating(executor.clone())), copies);
+    let transducer = Transducer::new(Sessions::new(executor.clone()), copies);
     let mut processor = Processor::with_framer(transducer, LineFramer::new(MAX_LINE));
     let mut events = Vec::new();
     processor.push(bytes, |event| events.push(event));
@@ -48,8 +48,8 @@ fn relayed(
     length: usize,
 ) -> (Vec<Event>, Counts, Position) {
     let copies = emit_fn(|event: &Event| Batch::one(event.clone()));
-    let ahead = Sessions::new(locating(Preparsed::new(executor.clone())));
-    let transducer = Transducer::new(Sessions::new(locating(executor.clone())), copies);
+    let ahead = Sessions::new(Preparsed::new(executor.clone()));
+    let transducer = Transducer::new(Sessions::new(executor.clone()), copies);
     let processor = Processor::with_framer(transducer, LineFramer::new(MAX_LINE));
     let mut events = Vec::new();
     let read = |chunk: &mut Vec<u8>| {

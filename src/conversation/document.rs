@@ -74,6 +74,7 @@ impl Conversation {
             DomainEvent::Session(_) | DomainEvent::Usage { .. } | DomainEvent::Warning(_) => {
                 self.summary.apply(event);
             }
+            DomainEvent::SessionEnded => {}
         }
     }
 

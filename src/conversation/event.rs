@@ -85,6 +85,9 @@ pub enum DomainEvent {
     },
     /// Something in the log is wrong or unknown.
     Warning(Box<Warning>),
+    /// No more events of this session follow: the log has ended, or has not mentioned the session for long. Its
+    /// outcome, if the log tells it, is a fact of [`Session`](Self::Session).
+    SessionEnded,
 }
 
 impl DomainEvent {
@@ -110,6 +113,7 @@ impl DomainEvent {
             Self::UpdateToolCall { .. } => "update_tool_call",
             Self::Usage { .. } => "usage",
             Self::Warning(_) => "warning",
+            Self::SessionEnded => "session_ended",
         }
     }
 
@@ -128,9 +132,10 @@ impl DomainEvent {
             }
             Self::Session(session) => session.ended_at.or(session.started_at),
             Self::Usage { timestamp, .. } => *timestamp,
-            Self::GrowEntry { .. } | Self::CloseEntry { entry: None, .. } | Self::Warning(_) => {
-                None
-            }
+            Self::GrowEntry { .. }
+            | Self::CloseEntry { entry: None, .. }
+            | Self::Warning(_)
+            | Self::SessionEnded => None,
         }
     }
 }

@@ -42,7 +42,7 @@ pub use self::{
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     json::Json,
-    position::{Located, Locating, LocatingState, Position, locating},
+    position::{Located, Locating, LocatingState, Position, SessionKey, locating},
     session::{Outcome, Session},
     summary::{Summary, SummaryPart},
     text::Text,

@@ -21,6 +21,13 @@ pub struct Position {
     pub offset: u64,
 }
 
+/// A session of a log, as the number of sessions that began in the log before it. A session has a number before the log
+/// names it ([`Session::session_id`](super::Session)), and keeps it whatever the log names it later.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct SessionKey(pub u32);
+
 /// Something with the position of the record that caused it.
 ///
 /// Events of completion (a call that was never answered) have the position of the last record.
@@ -32,51 +39,59 @@ pub struct Located<T> {
     /// share it.
     #[serde(skip)]
     pub line_sha256: Option<Arc<Digest>>,
-    /// The session that it belongs to, where one stream may carry several: the key for an emitter a
-    /// session ([`KeyedEmitter`](crate::transduce::KeyedEmitter)).
-    #[serde(skip)]
-    pub session: Option<Arc<str>>,
+    /// The session that the event belongs to: the first one, unless a reducer of several sessions says otherwise. It is
+    /// the key of consumers that know one session at a time ([`KeyedEmitter`](crate::transduce::KeyedEmitter)).
+    pub session: SessionKey,
     /// The value.
     #[serde(flatten)]
     pub item: T,
 }
 
-/// Reads what `Serialize` writes: the position comes first. The rest is not buffered, as a flattened field would be,
-/// so that raw JSON within it can be read.
+/// Reads what `Serialize` writes: the position comes first, then the session. The rest is not buffered, as a flattened
+/// field would be, so that raw JSON within it can be read.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PositionFirst<T>(PhantomData<T>);
+        struct InOrder<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for PositionFirst<T> {
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
             type Value = Located<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object whose first field is its position")
+                f.write_str("an object that begins with its position and its session")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Located<T>, A::Error> {
-                if map.next_key::<Cow<'_, str>>()?.as_deref() != Some("position") {
-                    return Err(A::Error::custom("the position does not come first"));
-                }
-                let position = map.next_value()?;
+                let position = field(&mut map, "position")?;
+                let session = field(&mut map, "session")?;
                 let item = T::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Located::new(position, item))
+                Ok(Located::new(position, item).in_session(session))
             }
         }
 
-        deserializer.deserialize_map(PositionFirst(PhantomData))
+        deserializer.deserialize_map(InOrder(PhantomData))
+    }
+}
+
+/// The next field, which has this name.
+fn field<'de, F: Deserialize<'de>, A: MapAccess<'de>>(
+    map: &mut A,
+    name: &str,
+) -> Result<F, A::Error> {
+    match map.next_key::<Cow<'_, str>>()? {
+        Some(key) if key == name => map.next_value(),
+        _ => Err(A::Error::custom(format_args!("expected the field `{name}`"))),
     }
 }
 
 impl<T> Located<T> {
     /// `item`, caused by the record at `position`.
     pub const fn new(position: Position, item: T) -> Self {
-        Self { position, line_sha256: None, session: None, item }
+        Self { position, line_sha256: None, session: SessionKey(0), item }
     }
 
     /// The same, in a session.
     #[must_use]
-    pub fn in_session(mut self, session: Option<Arc<str>>) -> Self {
+    pub const fn in_session(mut self, session: SessionKey) -> Self {
         self.session = session;
         self
     }

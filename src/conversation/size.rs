@@ -108,7 +108,7 @@ impl DomainEvent {
                 size_of::<Warning>() + warning.message.len() + subject + sample
             }
             Self::Session(session) => session.size(),
-            Self::CloseEntry { entry: None, .. } | Self::Usage { .. } => 0,
+            Self::CloseEntry { entry: None, .. } | Self::Usage { .. } | Self::SessionEnded => 0,
         };
         size_of::<Self>() + texts
     }

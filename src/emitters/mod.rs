@@ -15,7 +15,6 @@ pub mod html;
 pub mod human;
 #[cfg(any(feature = "patch", feature = "html"))]
 mod index;
-pub mod interleaved;
 pub mod lines;
 #[cfg(feature = "markdown")]
 pub mod markdown;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tracing::{Span, info, info_span, trace, warn};
 
 use crate::{
-    conversation::{DomainEvent, Located, Session, SessionId, Text, WarningKind},
+    conversation::{DomainEvent, Located, Position, SessionKey, WarningKind},
     transduce::{
         Batch, Emitter,
         wrapper::{access, forward_memory},
@@ -47,8 +47,9 @@ use crate::{
 pub struct Traced<M> {
     emitter: M,
     source: Span,
-    session: Option<(SessionId, Span)>,
-    agent: Option<Text>,
+    session: SessionKey,
+    /// The spans of the sessions that the log has named and that have not ended.
+    spans: BTreeMap<SessionKey, Span>,
     seen: Seen,
 }
 
@@ -64,12 +65,18 @@ struct Seen {
 impl<M> Traced<M> {
     /// Passes on the events of the source that has this span.
     pub fn new(source: Span, emitter: M) -> Self {
-        Self { emitter, source, session: None, agent: None, seen: Seen::default() }
+        Self {
+            emitter,
+            source,
+            session: SessionKey::default(),
+            spans: BTreeMap::new(),
+            seen: Seen::default(),
+        }
     }
 
     /// The span of the session that is read, or that of the source before the log has named one.
     pub fn span(&self) -> &Span {
-        self.session.as_ref().map_or(&self.source, |(_, span)| span)
+        self.spans.get(&self.session).unwrap_or(&self.source)
     }
 
     /// Logs what was seen since the last time: the source has ended, at least for now.
@@ -82,17 +89,19 @@ impl<M> Traced<M> {
         info!(parent: &self.source, sessions, entries, calls, warnings, "source read");
     }
 
-    /// Goes on within this session: for a source that is gone on with, whose session was named an earlier
-    /// time.
-    pub fn enter_session(&mut self, id: SessionId) {
-        let agent = self.agent.as_ref().map(tracing::field::debug);
-        let span = info_span!(parent: &self.source, "session", ?id, agent);
-        self.session = Some((id, span));
-    }
-
-    fn see(&mut self, event: &DomainEvent) {
-        match event {
-            DomainEvent::Session(session) => self.enter(session),
+    fn see(&mut self, event: &Located<DomainEvent>) {
+        self.session = event.session;
+        match &event.item {
+            DomainEvent::Session(news) => {
+                if let Some(id) = &news.session_id
+                    && !self.spans.contains_key(&event.session)
+                {
+                    self.seen.sessions += 1;
+                    let agent = news.agent.as_ref().map(tracing::field::debug);
+                    let span = info_span!(parent: &self.source, "session", ?id, agent);
+                    self.spans.insert(event.session, span);
+                }
+            }
             DomainEvent::NewEntry { .. } | DomainEvent::OpenEntry { .. } => self.seen.entries += 1,
             DomainEvent::NewToolCall { .. } => {
                 self.seen.entries += 1;
@@ -104,17 +113,6 @@ impl<M> Traced<M> {
             _ => {}
         }
     }
-
-    fn enter(&mut self, Session { session_id, agent, .. }: &Session) {
-        if agent.is_some() {
-            self.agent.clone_from(agent);
-        }
-        let Some(id) = session_id else { return };
-        if self.session.as_ref().is_none_or(|(known, _)| known != id) {
-            self.seen.sessions += 1;
-            self.enter_session(id.clone());
-        }
-    }
 }
 
 impl<M, Out> Emitter<Located<DomainEvent>, Out> for Traced<M>
@@ -122,11 +120,18 @@ where
     M: Emitter<Located<DomainEvent>, Out>,
 {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Out> {
-        self.see(&event.item);
-        let _session = self.session.as_ref().map_or(&self.source, |(_, span)| span).enter();
-        let name = event.item.name();
-        trace!(event = name, line = event.position.line, offset = event.position.offset, "event");
-        self.emitter.emit(event)
+        self.see(event);
+        let Position { line, offset } = event.position;
+        let session = self.spans.get(&self.session).unwrap_or(&self.source);
+        let emitter = &mut self.emitter;
+        let out = session.in_scope(|| {
+            trace!(event = event.item.name(), line, offset, "event");
+            emitter.emit(event)
+        });
+        if event.item == DomainEvent::SessionEnded {
+            self.spans.remove(&event.session);
+        }
+        out
     }
 
     fn finish(&mut self) -> Batch<Out> {

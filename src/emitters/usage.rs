@@ -3,12 +3,15 @@
 //! It keeps what the table `message_usage` of a database keeps, without a database: [`count_once`] is the rule of
 //! the view `usage`, for the sessions of any number of logs.
 
-use std::{collections::HashMap, convert::Infallible};
+use std::{
+    collections::{BTreeMap, HashMap},
+    convert::Infallible,
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    conversation::{DomainEvent, Session, SessionId, Text, Timestamp, TokenUsage},
+    conversation::{DomainEvent, Located, SessionId, SessionKey, Text, Timestamp, TokenUsage},
     transduce::{Batch, Emitter, Resume},
 };
 
@@ -66,17 +69,12 @@ impl MessageUsage {
 pub struct UsageEmitter {
     state: UsageState,
     is_exact: bool,
-    /// Where the messages of a session are, by the session's place.
-    places: HashMap<(usize, UsedFor), usize>,
+    /// Where the messages of a session are.
+    places: HashMap<(SessionKey, UsedFor), usize>,
 }
 
 /// What a [`UsageEmitter`] remembers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct UsageState {
-    sessions: Vec<SessionUsage>,
-    /// The place of the session that goes on.
-    current: usize,
-}
+type UsageState = BTreeMap<SessionKey, SessionUsage>;
 
 impl UsageEmitter {
     /// One that keeps moments as the log states them, in milliseconds.
@@ -87,40 +85,12 @@ impl UsageEmitter {
 
     /// The sessions, in the order in which they began.
     pub fn into_sessions(self) -> Vec<SessionUsage> {
-        self.state.sessions
+        self.state.into_values().collect()
     }
 
-    /// Facts of the session; with another id, of another session, which is one that was there before or a new one
-    /// of the same agent in the same place.
-    fn learn(&mut self, news: &Session) {
-        let UsageState { sessions, current } = &mut self.state;
-        if let (Some(id), Some(known)) = (&news.session_id, sessions.get(*current))
-            && known.session_id.as_ref().is_some_and(|known| known != id)
-        {
-            let before =
-                sessions.iter().position(|session| session.session_id.as_ref() == Some(id));
-            let next = SessionUsage {
-                agent: known.agent.clone(),
-                cwd: known.cwd.clone(),
-                branch: known.branch.clone(),
-                ..SessionUsage::default()
-            };
-            *current = before.unwrap_or(sessions.len());
-            if before.is_none() {
-                sessions.push(next);
-            }
-        }
-        let Some(session) = self.state.session() else { return };
-        take(&mut session.session_id, &news.session_id);
-        take(&mut session.parent_session_id, &news.parent_session_id);
-        take(&mut session.agent, &news.agent);
-        take(&mut session.cwd, &news.cwd);
-        take(&mut session.branch, &news.branch);
-    }
-
-    fn count(&mut self, of: UsedFor, usage: &TokenUsage) {
-        let place = (self.state.current, of);
-        let Some(SessionUsage { messages, .. }) = self.state.session() else { return };
+    fn count(&mut self, session: SessionKey, of: UsedFor, usage: &TokenUsage) {
+        let place = (session, of);
+        let SessionUsage { messages, .. } = self.state.entry(session).or_default();
         let known = self.places.get(&place);
         match known.and_then(|at| messages.get_mut(*at)) {
             Some(message) => message.usage.add(usage),
@@ -133,26 +103,23 @@ impl UsageEmitter {
     }
 }
 
-impl UsageState {
-    /// The session that goes on; the first one begins.
-    fn session(&mut self) -> Option<&mut SessionUsage> {
-        if self.sessions.is_empty() {
-            self.sessions.push(SessionUsage::default());
-        }
-        self.sessions.get_mut(self.current)
-    }
-}
-
 fn take<T: Clone>(fact: &mut Option<T>, news: &Option<T>) {
     if news.is_some() {
         fact.clone_from(news);
     }
 }
 
-impl Emitter<DomainEvent, Infallible> for UsageEmitter {
-    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
-        match event {
-            DomainEvent::Session(news) => self.learn(news),
+impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        match &event.item {
+            DomainEvent::Session(news) => {
+                let session = self.state.entry(event.session).or_default();
+                take(&mut session.session_id, &news.session_id);
+                take(&mut session.parent_session_id, &news.parent_session_id);
+                take(&mut session.agent, &news.agent);
+                take(&mut session.cwd, &news.cwd);
+                take(&mut session.branch, &news.branch);
+            }
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
                 let text = |text: &Option<Text>| {
                     let text = text.as_ref().map(|text| text.decode().into_owned());
@@ -163,7 +130,7 @@ impl Emitter<DomainEvent, Infallible> for UsageEmitter {
                     false => timestamp.map(Timestamp::quarter_hour),
                 };
                 let of = UsedFor { message_id: text(message_id), model: text(model), at };
-                self.count(of, usage);
+                self.count(event.session, of, usage);
             }
             _ => {}
         }
@@ -179,11 +146,11 @@ impl Resume for UsageEmitter {
     }
 
     fn resume(&mut self, state: UsageState) {
-        let sessions = state.sessions.iter().enumerate();
-        self.places = sessions
+        self.places = state
+            .iter()
             .flat_map(|(session, used)| {
                 let messages = used.messages.iter().enumerate();
-                messages.map(move |(at, message)| ((session, message.of.clone()), at))
+                messages.map(move |(at, message)| ((*session, message.of.clone()), at))
             })
             .collect();
         self.state = state;
@@ -263,7 +230,9 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_goes_on_with_another_session_stays_in_its_place() {
+    fn each_session_has_the_facts_and_tokens_of_its_own_events() {
+        use crate::conversation::{Position, Session};
+
         let facts = |id: &str, cwd: Option<&str>| {
             let session = Session {
                 session_id: Some(id.into()),
@@ -278,18 +247,26 @@ mod tests {
             message_id: None,
             timestamp: Some(Timestamp::from_millis(millis)),
         };
-        let events =
-            [facts("a", Some("/p")), used(1), facts("b", None), used(2), facts("a", None), used(3)];
+        let events = [
+            (0, facts("a", Some("/p"))),
+            (0, used(1)),
+            (1, facts("b", None)),
+            (1, used(2)),
+            (0, used(3)),
+        ];
         let mut emitter = UsageEmitter::default();
-        events.iter().for_each(|event| drop(emitter.emit(event)));
-        let sessions = emitter.into_sessions();
-        let told: Vec<_> = sessions
-            .iter()
+        for (key, event) in events {
+            let event = Located::new(Position::default(), event).in_session(SessionKey(key));
+            drop(emitter.emit(&event));
+        }
+        let sessions: Vec<_> = emitter
+            .into_sessions()
+            .into_iter()
             .map(|session| {
                 let output = session.messages.iter().map(|message| message.usage.output_tokens);
-                (session.cwd.clone().unwrap(), output.collect::<Vec<_>>())
+                (session.cwd, output.sum::<Option<u64>>())
             })
             .collect();
-        assert_eq!(told, [("/p".into(), vec![Some(2)]), ("/p".into(), vec![Some(1)])]);
+        assert_eq!(sessions, [(Some("/p".into()), Some(2)), (None, Some(1))]);
     }
 }

@@ -53,8 +53,5 @@ pub use self::{
     recogniser::{Recogniser, Verdict},
     reducing::{Reducing, SessionState, State},
     registry::Registry,
-    sessions::{
-        MAX_SESSIONS, MAX_SESSIONS_SIZE, NamesSession, SessionKey, Sessions, SessionsState,
-        StateSize,
-    },
+    sessions::{MAX_SESSIONS, MAX_SESSIONS_SIZE, NamesSession, Sessions, SessionsState, StateSize},
 };

@@ -75,7 +75,7 @@ impl<S, M: Resume> Finished<S, M> {
 }
 
 /// Incremented when the meaning of a stored snapshot changes.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// A snapshot as it is stored.
 #[derive(Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use foldline::conversation::{ActionType, DomainEvent, FileChange, WarningKind};
 
-use crate::support::{Replay, replay_lines};
+use super::support::{Replay, replay_lines};
 
 fn replay(name: &str) -> Replay {
     Replay::of("claude-session", name)

@@ -5,7 +5,7 @@ use foldline::conversation::{
     WarningKind,
 };
 
-use crate::support::Replay;
+use super::support::Replay;
 
 fn replay(name: &str) -> Replay {
     Replay::of("claude-stream", name)

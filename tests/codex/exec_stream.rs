@@ -4,11 +4,8 @@ use foldline::conversation::{
     ActionType, CorrId, DomainEvent, Outcome, TokenUsage, ToolKind, ToolStatus, WarningKind,
 };
 
-use super::{
-    exit_code,
-    replay::{Replay, fixture},
-    usage,
-};
+use super::{exit_code, usage};
+use crate::replay::{Replay, fixture};
 
 fn exec(name: &str) -> Replay {
     Replay::of("codex-exec", &fixture("codex-exec", name))

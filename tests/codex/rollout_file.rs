@@ -4,11 +4,8 @@ use foldline::conversation::{
     ActionType, DomainEvent, FileChange, Outcome, ToolStatus, WarningKind,
 };
 
-use super::{
-    exit_code,
-    replay::{Replay, fixture},
-    usage,
-};
+use super::{exit_code, usage};
+use crate::replay::{Replay, fixture};
 
 fn rollout(name: &str) -> Replay {
     Replay::of("codex-rollout", &fixture("codex-rollout", name))

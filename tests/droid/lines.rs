@@ -3,7 +3,7 @@
 use foldline::conversation::{ActionType, DomainEvent, Position, WarningKind};
 use serde_json::Value;
 
-use crate::{calls, conversation, entries, events, extra, results, session, warnings};
+use super::{calls, conversation, entries, events, extra, results, session, warnings};
 
 #[test]
 fn lines_for_people_are_kept_and_counted() {

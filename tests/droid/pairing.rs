@@ -2,7 +2,7 @@
 
 use foldline::conversation::WarningKind;
 
-use crate::{calls, conversation, durations, entries, results, session, warnings};
+use super::{calls, conversation, durations, entries, results, session, warnings};
 
 #[test]
 fn an_empty_tool_id_is_none() {

@@ -2,7 +2,7 @@
 
 use foldline::conversation::{Outcome, WarningKind};
 
-use crate::{conversation, entries, extra, session, warnings};
+use super::{conversation, entries, extra, session, warnings};
 
 #[test]
 fn the_final_text_stands_once_whichever_comes_first() {

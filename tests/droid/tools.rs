@@ -5,7 +5,7 @@ use foldline::conversation::{
 };
 use serde_json::Value;
 
-use crate::{calls, conversation, extra, results, session, warnings};
+use super::{calls, conversation, extra, results, session, warnings};
 
 fn changes(conversation: &Conversation, call: usize) -> &[FileChange] {
     match &calls(conversation)[call].1.action_type {

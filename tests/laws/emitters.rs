@@ -2,9 +2,9 @@
 //! that grow at once.
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, Position},
+    conversation::{Json, Position},
     emitters::{
-        audit::AuditChain,
+        audit::AuditTrail,
         drift::Drift,
         html::{HtmlEmitter, Page},
         markdown::Markdown,
@@ -17,37 +17,10 @@ use foldline::{
     },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
     testkit::{generate, law},
-    transduce::{Batch, Emitter, Resume},
 };
 use proptest::prelude::*;
 
 use super::fewer_cases;
-
-/// An audit chain is a value that is stored as it is.
-#[derive(Default)]
-struct Chain(AuditChain);
-
-impl Emitter<Located<DomainEvent>, String> for Chain {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<String> {
-        self.0.emit(event)
-    }
-
-    fn finish(&mut self) -> Batch<String> {
-        Emitter::finish(&mut self.0)
-    }
-}
-
-impl Resume for Chain {
-    type State = AuditChain;
-
-    fn state(&self) -> AuditChain {
-        self.0.clone()
-    }
-
-    fn resume(&mut self, chain: AuditChain) {
-        self.0 = chain;
-    }
-}
 
 /// What a database holds after stretches were committed one by one.
 fn database_of(stretches: Vec<Rows>) -> Vec<Vec<String>> {
@@ -98,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn metrics(events in generate::events()) {
+    fn metrics(events in generate::located_events()) {
         law::emitter(Metrics::default, &events)?;
         law::resume(Metrics::default, &events)?;
     }
@@ -122,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn usage(events in generate::events()) {
+    fn usage(events in generate::located_events()) {
         law::emitter(UsageEmitter::default, &events)?;
         law::resume(UsageEmitter::default, &events)?;
     }
@@ -153,8 +126,8 @@ proptest! {
 
     #[test]
     fn an_audit_trail(events in generate::located_events()) {
-        law::emitter(Chain::default, &events)?;
-        law::resume(Chain::default, &events)?;
+        law::emitter(AuditTrail::default, &events)?;
+        law::resume(AuditTrail::default, &events)?;
     }
 
     #[test]

@@ -1,6 +1,4 @@
 //! Replays logs through an executor, and what every replay has to satisfy.
-#![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "it is all test code")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -104,7 +104,7 @@ impl<'p> Session<'p> {
         match self.reading {
             Reading::Known(_, processor) => {
                 let Finished { counts, emitter, .. } = processor.finish(nothing);
-                let mut sinks = emitter.into_inner().into_inner();
+                let mut sinks = emitter.into_inner();
                 sinks.conclude(counts);
                 Ok(if sinks.report_failures() { exit::FAILED } else { exit::FINE })
             }

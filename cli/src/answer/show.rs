@@ -8,8 +8,8 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use foldline::{
-    conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp, by_item},
-    emitters::transcript::{Transcript, TranscriptStyle},
+    conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp},
+    emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
     processor::DEFAULT_MAX_LINE,
     source::Step,
     transduce::{Batch, Emitter},
@@ -123,7 +123,8 @@ fn log(program: &Program, args: &ShowArgs, path: &Path) -> Result<u8, Error> {
     args.ask.filters.refuse_choice("a log is shown whole")?;
     let mut log = Log::open(path)?;
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
-    let shown = by_item(Shown::new(args)?);
+    let shown = Shown::new(args)?;
+    let shown = SessionTranscripts::new(shown.style, move || shown.clone());
     let mut out = BufWriter::new(Output::paged());
     let mut written = Ok(());
     let mut print = |text: String| {
@@ -145,8 +146,10 @@ fn log(program: &Program, args: &ShowArgs, path: &Path) -> Result<u8, Error> {
 }
 
 /// A transcript of what is to be shown.
+#[derive(Clone)]
 struct Shown<'a> {
     args: &'a ShowArgs,
+    style: TranscriptStyle,
     transcript: Transcript,
     span: Span,
     zone: TimeZone,
@@ -164,6 +167,7 @@ impl<'a> Shown<'a> {
         let zone = args.ask.filters.zone();
         Ok(Self {
             args,
+            style,
             transcript: Transcript::new(style),
             span: args.ask.filters.span()?,
             zone,

@@ -7,10 +7,9 @@ use std::{
 };
 
 use foldline::{
-    conversation::{ByItem, DomainEvent, Json, Located, SessionId, by_item},
+    conversation::{DomainEvent, Json, Located},
     emitters::{
-        audit::EventRecord,
-        interleaved::InterleavedState,
+        audit::{EventRecord, EventRecords},
         metrics::Metrics,
         sqlite::{RowEmitter, Rows},
     },
@@ -26,7 +25,7 @@ use crate::{
     error::Error,
     log::Log,
     outputs::Records,
-    pipeline::{self, LogEmitter, LogProcessor, LogReducer, LogState},
+    pipeline::{self, LogEmitter, LogReducer, LogState},
     program::Program,
     sink::{Gathered, SinkKind, SinkOptions, Sinks},
 };
@@ -129,26 +128,27 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 }
 
 /// The emitters of ingest.
-type Fan = (ByItem<Metrics>, RowEmitter, Option<Kept>, Sinks);
+type Fan = (Metrics, RowEmitter, Option<Kept>, Sinks);
 type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
     reading.sinks.iter().for_each(|kind| sinks.gather(kind, reading.options, None));
     let kept = reading.audited.then(Kept::default);
-    (by_item(Metrics::default()), RowEmitter::default(), kept, sinks)
+    (Metrics::default(), RowEmitter::default(), kept, sinks)
 }
 
-/// Collects what the audit trail says of events.
+/// Collects the records of the audit trail.
 #[derive(Default)]
 struct Kept {
+    records: EventRecords,
     events: Vec<EventRecord>,
     size: usize,
 }
 
 impl Emitter<Located<DomainEvent>, Infallible> for Kept {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        let record = EventRecord::of(event);
+        let record = self.records.record(event);
         self.size += record.size();
         self.events.push(record);
         Batch::EMPTY
@@ -159,7 +159,8 @@ impl Gather for Kept {
     type Stretch = Vec<EventRecord>;
 
     fn cut(&mut self) -> Self::Stretch {
-        std::mem::take(self).events
+        self.size = 0;
+        std::mem::take(&mut self.events)
     }
 
     fn size(&self) -> usize {
@@ -168,11 +169,15 @@ impl Gather for Kept {
 }
 
 impl Resume for Kept {
-    type State = ();
+    type State = <EventRecords as Resume>::State;
 
-    fn state(&self) {}
+    fn state(&self) -> Self::State {
+        self.records.state()
+    }
 
-    fn resume(&mut self, (): ()) {}
+    fn resume(&mut self, state: Self::State) {
+        self.records.resume(state);
+    }
 }
 
 /// The emitters here collect, and emit nothing.
@@ -226,7 +231,7 @@ fn try_read(
         }
     }
     let has_news = has_news || file.stretches.committed() != first;
-    file.stretches.processor_mut().emitter_mut().get_mut().end_source();
+    file.stretches.processor_mut().emitter_mut().end_source();
     let failures = failures(&pipeline::emitter(file.stretches.processor()).3);
     Ok(Some(End { mid_line, has_news, failures }))
 }
@@ -271,8 +276,6 @@ fn update(
 struct File<'p> {
     plan: &'p Plan,
     stretches: LogStretches,
-    /// The session that the stretch begins within.
-    session: Option<SessionId>,
     /// It is found elsewhere, or in another way, than it was stored.
     has_moved: bool,
     /// The system recorded a change, of which no more is to be stored than that.
@@ -328,11 +331,10 @@ impl<'p> File<'p> {
             task: plan.task.clone(),
             identity: Identity::default(),
         };
-        let session = session_id(&processor);
         let limits = StretchLimits { size: reading.stretch_size, ..StretchLimits::default() };
         let stretches =
             Stretches::new(plan.name.clone(), facts, expected, processor).with_limits(limits);
-        Ok(Some(Self { plan, stretches, session, has_moved, is_touched }))
+        Ok(Some(Self { plan, stretches, has_moved, is_touched }))
     }
 
     /// The identity of the file. A file that was truncated meanwhile keeps its earlier one, and so what was
@@ -370,10 +372,8 @@ impl<'p> File<'p> {
 
     fn stretch(&mut self, identity: Identity) -> Result<Piece, Error> {
         let bytes = self.stretches.pending_bytes();
-        let next = session_id(self.stretches.processor());
-        let session = std::mem::replace(&mut self.session, next);
         let commit = self.stretches.commit(identity).map_err(|error| self.fail(error))?;
-        Ok(piece(commit, session, bytes))
+        Ok(piece(commit, bytes))
     }
 
     /// The log is complete: finishes the reducer and the emitters.
@@ -382,7 +382,7 @@ impl<'p> File<'p> {
         log: &mut Log,
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<Option<End>, Error> {
-        let Self { plan, stretches, session, has_moved, .. } = self;
+        let Self { plan, stretches, has_moved, .. } = self;
         let (first, pending) = (stretches.committed(), stretches.pending_bytes());
         let mut identity = Ok(None);
         let finished = stretches.finish(
@@ -394,9 +394,9 @@ impl<'p> File<'p> {
         );
         let (commit, finished) = finished.map_err(|error| fail(plan, error))?;
         identity?;
-        let failures = failures(&finished.emitter.get_ref().get_ref().3);
+        let failures = failures(&finished.emitter.get_ref().3);
         let has_news = has_moved || first != Some(commit.checkpoint.position);
-        if has_news && !each(piece(commit, session, pending)) {
+        if has_news && !each(piece(commit, pending)) {
             return Ok(None);
         }
         Ok(Some(End { mid_line: false, has_news, failures }))
@@ -411,19 +411,11 @@ fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
     Error::Input { path: plan.path.clone(), error: error.into() }
 }
 
-fn session_id(processor: &LogProcessor<Fan>) -> Option<SessionId> {
-    pipeline::emitter(processor).0.get_ref().session_id().cloned()
-}
-
 fn failures(sinks: &Sinks) -> Vec<String> {
     sinks.failures().map(|(name, error)| format!("the output {name} failed: {error}")).collect()
 }
 
-fn piece(
-    commit: Commit<<Fan as Gather>::Stretch>,
-    session: Option<SessionId>,
-    bytes: u64,
-) -> Piece {
+fn piece(commit: Commit<<Fan as Gather>::Stretch>, bytes: u64) -> Piece {
     let facts = &commit.checkpoint.facts;
     let (log, task) = (facts.path.clone(), facts.task.clone());
     let (mut kept, mut gathered) = (None, Gathered::new());
@@ -431,17 +423,17 @@ fn piece(
         (kept, gathered) = (events, bytes);
         rows
     });
-    let records = kept.map(|events| Records { log, task, session, events });
+    let records = kept.map(|events| Records { log, task, events });
     Piece::Stretch(Box::new(Stretch { commit, records, gathered, bytes }))
 }
 
 /// Adds the metrics in the state of a log.
 pub(super) fn add_metrics(all: &mut Metrics, state: &Json) {
     type Memory = (Metrics, IgnoredAny, IgnoredAny, IgnoredAny);
-    type Counted = Snapshot<IgnoredAny, InterleavedState<Memory>>;
+    type Counted = Snapshot<IgnoredAny, Memory>;
     // A state of another version is skipped: its log is read again when it grows.
     let Ok(Snapshot { counts, emitter, .. }) = Counted::from_json(state) else { return };
-    let (mut metrics, ..) = emitter.into_emitter();
+    let (mut metrics, ..) = emitter;
     metrics.add_read(counts.into());
     metrics.end_log();
     all.add(&metrics);

@@ -1,7 +1,7 @@
 //! [`Trail`]: the audit trail of a database.
 
 use foldline::{
-    conversation::{Json, SessionId, TaskId},
+    conversation::{Json, TaskId},
     emitters::{
         audit::{About, AuditChain, EventRecord, Head, SigningKey, Verifier},
         sqlite::{Database, KnownOutput, Output, SqliteError},
@@ -21,8 +21,6 @@ pub(crate) const MAX_FIRST: u64 = 4096;
 pub(crate) struct Records {
     pub(crate) log: String,
     pub(crate) task: Option<TaskId>,
-    /// The session that the stretch begins within.
-    pub(crate) session: Option<SessionId>,
     pub(crate) events: Vec<EventRecord>,
 }
 
@@ -139,11 +137,11 @@ impl Trail {
 
     /// Adds the records of a stretch.
     pub(super) fn append(&mut self, records: &Records) {
-        let Records { log, task, session, events } = records;
+        let Records { log, task, events } = records;
         self.chain.set_task(task.clone());
-        self.chain.go_on_with(log, session.clone());
+        self.chain.set_log(Some(log));
         for event in events {
-            self.chain.append_record(event, self.file.staged());
+            self.chain.append(event, self.file.staged());
         }
     }
 

@@ -178,7 +178,7 @@ impl Replay<'_> {
         self.write_all(outputs)?;
         let Self { args, chosen, journal, out, mut ledger, stretches, .. } = self;
         let mut finished = stretches.into_processor().finish(nothing);
-        let (Malformed(malformed), paced) = finished.emitter.get_mut().get_mut();
+        let (Malformed(malformed), paced) = finished.emitter.get_mut();
         let sinks = paced.sinks_mut();
         let gathered = foldline::transduce::Gather::cut(sinks);
         let fail = |error| ledger_error(error, out, journal);

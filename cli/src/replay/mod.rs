@@ -102,7 +102,7 @@ fn plain(
     }
     progress.finish_and_clear();
     let Finished { counts, emitter, .. } = processor.finish(nothing);
-    conclude(emitter.into_inner().into_inner(), counts, args, chosen)
+    conclude(emitter.into_inner(), counts, args, chosen)
 }
 
 /// The log, if two threads are of use. They are not where it is short, or is read with pauses. Where the lines of

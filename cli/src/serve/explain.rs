@@ -15,10 +15,10 @@ use foldline::{
     json,
     processor::DEFAULT_MAX_LINE,
     source::Step,
-    transduce::{Batch, Emitter},
+    transduce::{Batch, Emitter, filter},
 };
 
-use super::sessions::{SessionFilter, Source};
+use super::sessions::Source;
 use crate::{error::Error, log::Log, pipeline, program::Program};
 
 /// The most bytes of a line that are shown.
@@ -50,11 +50,12 @@ pub(super) fn explain(
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
     let collect = Collect {
         entry,
-        filter: source.filter(),
         html: HtmlEmitter::default(),
         patches: PatchStream::default(),
         causes: Vec::new(),
     };
+    let key = source.key;
+    let collect = filter(collect, move |event: &Located<DomainEvent>| event.session == key);
     let mut processor = pipeline::begin(executor, collect, DEFAULT_MAX_LINE, log.span());
     while !processor.is_done()
         && let Step::Bytes(bytes) = log.step()?
@@ -62,7 +63,7 @@ pub(super) fn explain(
         processor.push(bytes, |_| {});
     }
     processor.flush_last_line(|_| {});
-    let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).causes);
+    let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).get_mut().causes);
     let fail = |error| Error::Input { path: source.path.clone(), error };
     for cause in &mut causes {
         cause.line = line(&source.path, cause.position).map_err(fail)?;
@@ -82,7 +83,6 @@ fn line(path: &Path, position: Position) -> io::Result<String> {
 /// Collects what makes an entry.
 struct Collect {
     entry: EntryIdx,
-    filter: SessionFilter,
     /// Tells which entry an event is about.
     html: HtmlEmitter,
     patches: PatchStream,
@@ -91,9 +91,6 @@ struct Collect {
 
 impl Emitter<Located<DomainEvent>, Infallible> for Collect {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        if !self.filter.passes(&event.item) {
-            return Batch::EMPTY;
-        }
         let patch = self.patches.record(event);
         let is_meant = self.html.fragment(&event.item).is_some_and(|it| it.index == self.entry);
         if is_meant && self.causes.len() < MOST_CAUSES {

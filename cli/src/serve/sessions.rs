@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use foldline::{conversation::DomainEvent, emitters::sqlite::Database};
+use foldline::{conversation::SessionKey, emitters::sqlite::Database};
 use jiff::tz::TimeZone;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
@@ -26,40 +26,8 @@ pub(super) struct Source {
     pub(super) session: i64,
     pub(super) path: PathBuf,
     pub(super) format: String,
-    session_id: Option<String>,
-    /// Whether it is the first one of its log.
-    is_first: bool,
-    /// How many sessions are in the log.
-    sessions: i64,
-}
-
-impl Source {
-    /// Chooses the events of the session from those of its log.
-    pub(super) fn filter(&self) -> SessionFilter {
-        let wanted = (self.sessions > 1).then(|| self.session_id.clone());
-        SessionFilter { wanted, passes: self.sessions <= 1 || self.is_first }
-    }
-}
-
-/// Chooses the events of one session: a log may go on under another session's id.
-#[derive(Clone, Debug)]
-pub(super) struct SessionFilter {
-    /// The id of the session, if the log has several.
-    wanted: Option<Option<String>>,
-    /// Whether what comes next belongs to it. What stands before the first id belongs to the first session.
-    passes: bool,
-}
-
-impl SessionFilter {
-    /// Whether the event, which comes after those before, belongs to the session.
-    pub(super) fn passes(&mut self, event: &DomainEvent) -> bool {
-        if let (Some(wanted), DomainEvent::Session(session)) = (&self.wanted, event)
-            && let Some(id) = &session.session_id
-        {
-            self.passes = wanted.as_deref() == Some(id.as_str());
-        }
-        self.passes
-    }
+    /// The session within its log.
+    pub(super) key: SessionKey,
 }
 
 /// The session that is meant by its number, or by the agent's id.
@@ -69,10 +37,7 @@ pub(super) fn source(database: &Database, name: &str) -> Result<Option<Source>, 
             .connection()
             .query_row(
                 &format!(
-                    "SELECT sessions.id, path, format, session_id,
-                            (SELECT count(*) FROM sessions AS all_of WHERE all_of.source = sources.id),
-                            sessions.id = (SELECT min(id) FROM sessions AS all_of
-                                           WHERE all_of.source = sources.id)
+                    "SELECT sessions.id, path, format, number
                      FROM sessions JOIN sources ON sources.id = sessions.source
                      WHERE {condition} ORDER BY entries = 0, sessions.id LIMIT 1"
                 ),
@@ -82,9 +47,7 @@ pub(super) fn source(database: &Database, name: &str) -> Result<Option<Source>, 
                         session: row.get(0)?,
                         path: row.get::<_, String>(1)?.into(),
                         format: row.get(2)?,
-                        session_id: row.get(3)?,
-                        sessions: row.get(4)?,
-                        is_first: row.get(5)?,
+                        key: SessionKey(row.get(3)?),
                     })
                 },
             )

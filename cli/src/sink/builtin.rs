@@ -1,14 +1,14 @@
 //! The built-in sinks.
 
-use std::io;
+use std::{collections::BTreeMap, io};
 
 use foldline::{
-    conversation::{ByItem, Conversation, DomainEvent, Json, Located, by_item},
+    conversation::{Conversation, DomainEvent, Json, Located, SessionKey},
     emitters::{
         lines::{JsonLines, LineWriter, TextLines},
         metrics::Metrics,
-        patch::{PatchRecord, PatchStream, PatchStreamState},
-        transcript::Transcript,
+        patch::{PatchRecord, SessionPatches, session_patches},
+        transcript::{SessionTranscripts, Transcript},
     },
     processor::Counts,
     transduce::{Batch, Emitter, Resume},
@@ -52,12 +52,15 @@ pub(super) const KINDS: [Kind; 5] = [
     },
 ];
 
-fn transcript(options: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    Box::new(TextLines::new(by_item(Transcript::new(options.style)), writer))
+fn transcript(SinkOptions { style }: SinkOptions, writer: Writer) -> Box<dyn Sink> {
+    let make: MakeTranscript = Box::new(move || Transcript::new(style));
+    Box::new(TextLines::new(SessionTranscripts::new(style, make), writer))
 }
 
+type MakeTranscript = Box<dyn FnMut() -> Transcript + Send>;
+
 fn patches(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    Box::new(JsonLines::new(PatchStream::default(), writer))
+    Box::new(JsonLines::new(Patches(session_patches()), writer))
 }
 
 fn events(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
@@ -65,11 +68,36 @@ fn events(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
 }
 
 fn conversation(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    Box::new(AtEnd { fold: Conversation::default(), lines: LineWriter::new(writer) })
+    Box::new(AtEnd { fold: Conversations::default(), lines: LineWriter::new(writer) })
 }
 
 fn metrics(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
     Box::new(AtEnd { fold: Metrics::default(), lines: LineWriter::new(writer) })
+}
+
+/// The patches say themselves which session they belong to.
+struct Patches(SessionPatches);
+
+impl Emitter<Located<DomainEvent>, PatchRecord> for Patches {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<PatchRecord> {
+        self.0.emit(event).map(|(_, patch)| patch)
+    }
+
+    fn finish(&mut self) -> Batch<PatchRecord> {
+        Emitter::<Located<DomainEvent>, _>::finish(&mut self.0).map(|(_, patch)| patch)
+    }
+}
+
+impl Resume for Patches {
+    type State = <SessionPatches as Resume>::State;
+
+    fn state(&self) -> Self::State {
+        self.0.state()
+    }
+
+    fn resume(&mut self, state: Self::State) {
+        self.0.resume(state);
+    }
 }
 
 /// Emits every event unchanged.
@@ -89,28 +117,29 @@ struct AtEnd<F> {
 
 /// A fold with a result that can be written.
 trait Fold: Send {
-    fn apply(&mut self, event: &DomainEvent);
-    fn end(&mut self) {}
+    fn apply(&mut self, event: &Located<DomainEvent>);
     fn write(&mut self, read: Counts, lines: &mut LineWriter<Writer>) -> io::Result<()>;
 }
 
-impl Fold for Conversation {
-    fn apply(&mut self, event: &DomainEvent) {
-        Self::apply(self, event);
+/// A conversation for each session, one after another.
+type Conversations = BTreeMap<SessionKey, Conversation>;
+
+impl Fold for Conversations {
+    fn apply(&mut self, event: &Located<DomainEvent>) {
+        self.entry(event.session).or_default().apply(&event.item);
     }
 
     fn write(&mut self, _: Counts, lines: &mut LineWriter<Writer>) -> io::Result<()> {
-        lines.pretty_json(self)
+        if self.is_empty() {
+            return lines.pretty_json(&Conversation::default());
+        }
+        self.values().try_for_each(|conversation| lines.pretty_json(conversation))
     }
 }
 
 impl Fold for Metrics {
-    fn apply(&mut self, event: &DomainEvent) {
+    fn apply(&mut self, event: &Located<DomainEvent>) {
         self.count(event);
-    }
-
-    fn end(&mut self) {
-        self.end_log();
     }
 
     fn write(&mut self, read: Counts, lines: &mut LineWriter<Writer>) -> io::Result<()> {
@@ -121,12 +150,7 @@ impl Fold for Metrics {
 
 impl<F: Fold> Emitter<Located<DomainEvent>, io::Error> for AtEnd<F> {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<io::Error> {
-        self.fold.apply(&event.item);
-        Batch::EMPTY
-    }
-
-    fn finish(&mut self) -> Batch<io::Error> {
-        self.fold.end();
+        self.fold.apply(event);
         Batch::EMPTY
     }
 }
@@ -150,7 +174,7 @@ impl<F: Fold> Sink for AtEnd<F> {
     }
 }
 
-impl Sink for JsonLines<PatchStream, PatchRecord, Writer> {
+impl Sink for JsonLines<Patches, PatchRecord, Writer> {
     fn flush(&mut self) -> io::Result<()> {
         Self::flush(self)
     }
@@ -160,7 +184,7 @@ impl Sink for JsonLines<PatchStream, PatchRecord, Writer> {
     }
 
     fn resume(&mut self, state: &Json) -> serde_json::Result<()> {
-        Resume::resume(self, serde_json::from_str::<PatchStreamState>(state.get())?);
+        Resume::resume(self, serde_json::from_str::<<Patches as Resume>::State>(state.get())?);
         Ok(())
     }
 }
@@ -179,7 +203,7 @@ impl Sink for JsonLines<AsTheyAre, Located<DomainEvent>, Writer> {
     }
 }
 
-impl Sink for TextLines<ByItem<Transcript>, String, Writer> {
+impl Sink for TextLines<SessionTranscripts<MakeTranscript>, String, Writer> {
     fn flush(&mut self) -> io::Result<()> {
         Self::flush(self)
     }

@@ -2,13 +2,15 @@
 //!
 //! Chromium is driven through `chromedriver`. Where there is none, the tests say so and pass, unless
 //! `FOLDLINE_TEST_BROWSER` is set. Nothing here waits for a time: only for what the page shows.
-#![cfg(feature = "serve")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[allow(dead_code, reason = "shared with the other test program")]
 #[path = "../serve/agent.rs"]
 mod agent;
+#[allow(dead_code, reason = "shared with the other test program")]
 #[path = "../serve/client.rs"]
 mod client;
+#[allow(dead_code, reason = "shared with the other test program")]
 #[path = "../logs/mod.rs"]
 mod logs;
 #[path = "../serve/packages.rs"]

@@ -1,6 +1,5 @@
 //! Synthetic Droid logs, the program as a child, and databases compared by what they say.
 // Each test program uses its part.
-#![allow(dead_code, clippy::unwrap_used)]
 
 use std::{
     fmt::Write as _,

@@ -12,10 +12,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    disk::{Disk, FileId, Files, Operation},
-    logs::Random,
-};
+use super::disk::{Disk, FileId, Files, Operation};
+use crate::logs::Random;
 
 /// What a disk writes whole or not at all, in bytes.
 const SECTOR: usize = 512;

@@ -1,6 +1,5 @@
 //! An agent under `foldline run --serve`.
 // Each test program uses its part.
-#![allow(dead_code)]
 
 use std::{
     io::Write,
@@ -8,7 +7,7 @@ use std::{
     process::{ChildStdin, Stdio},
 };
 
-use crate::{
+use super::{
     client::{Server, until},
     logs::foldline,
 };

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::{
+use super::{
     client::{Server, folder},
     logs::droid,
 };

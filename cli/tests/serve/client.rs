@@ -1,6 +1,5 @@
 //! A server under test, and a client that does nothing on its own.
 // Each test program uses its part.
-#![allow(dead_code)]
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -10,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::logs::{droid, foldline};
+use super::logs::{droid, foldline};
 
 /// How long a test waits for what has to come.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -18,7 +18,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
+use super::{
     client::{Event, Events, Server, append, folder},
     logs::stdout,
 };

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::{
+use super::{
     client::{Server, answered, folder},
     logs::stdout,
     packages::packages,

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::{
+use super::{
     client::{Server, answered, append, folder},
     logs::{droid, stdout},
 };

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{
+use super::{
     agent::Run,
     client::{Event, answered},
     logs::{droid, foldline, stdout},

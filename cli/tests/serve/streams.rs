@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{
+use super::{
     client::{Event, Server, answered, append, folder},
     logs::{Random, droid, stdout},
 };

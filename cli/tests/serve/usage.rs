@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::{
+use super::{
     client::{Server, answered, folder},
     logs::stdout,
 };

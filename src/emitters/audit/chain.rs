@@ -1,4 +1,4 @@
-//! [`AuditChain`]: the pure core, an event in and a line out.
+//! [`AuditChain`]: records in, the lines of a trail out.
 
 use std::borrow::Cow;
 
@@ -16,9 +16,8 @@ use super::{
     record::Record,
 };
 use crate::{
-    conversation::{Digest, DomainEvent, Located, SessionId, TaskId},
+    conversation::{Digest, SessionId, TaskId},
     json,
-    transduce::{Batch, Emitter},
 };
 
 /// How far a chain goes.
@@ -30,34 +29,15 @@ pub struct Head {
     pub hash: Digest,
 }
 
-/// Makes the records of an audit trail. See [the module](super) for their form.
+/// Chains the records of an audit trail. See [the module](super) for their form.
 ///
-/// It is a plain value that can be stored with serde, and does no I/O.
-///
-/// ```
-/// use foldline::{
-///     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType, Position, Located},
-///     emitters::audit::AuditChain,
-/// };
-///
-/// let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "Do it.");
-/// let event = Located::new(Position { line: 1, offset: 0 }, DomainEvent::entry(entry));
-///
-/// let mut chain = AuditChain::default();
-/// let mut file = Vec::new();
-/// chain.append(&event, &mut file);
-/// chain.append(&event, &mut file);
-/// assert_eq!(chain.head().count, 2);
-/// assert_eq!(file.iter().filter(|byte| **byte == b'\n').count(), 2);
-/// ```
+/// It is a plain value that can be stored with serde, and does no I/O. [`AuditTrail`](super::AuditTrail) makes the
+/// records as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditChain {
     pub(super) head: Head,
     pub(super) task: Option<TaskId>,
     pub(super) log: Option<String>,
-    pub(super) session: Option<SessionId>,
-    #[serde(default)]
-    pub(super) event_digests: bool,
     /// The last record is a signature.
     #[serde(default)]
     signed: bool,
@@ -79,29 +59,14 @@ impl AuditChain {
         chain
     }
 
-    /// The same chain, which gives every event a digest of its own, and not only those whose line
-    /// has none.
-    #[must_use]
-    pub fn with_event_digests(mut self) -> Self {
-        self.event_digests = true;
-        self
-    }
-
     /// The records that follow belong to this task, or to none.
     pub fn set_task(&mut self, task: Option<TaskId>) {
         self.task = task;
     }
 
-    /// The events that follow come from the beginning of this log, such as its path.
-    pub fn begin_log(&mut self, log: Option<&str>) {
+    /// The records that follow come from this log, such as its path, or from none.
+    pub fn set_log(&mut self, log: Option<&str>) {
         self.log = log.map(str::to_owned);
-        self.session = None;
-    }
-
-    /// The events that follow go on with this log, within this session.
-    pub fn go_on_with(&mut self, log: &str, session: Option<SessionId>) {
-        self.log = Some(log.to_owned());
-        self.session = session;
     }
 
     /// How far it goes.
@@ -110,15 +75,7 @@ impl AuditChain {
     }
 
     /// Adds the line of the next record to `out`, with its line end.
-    pub fn append(&mut self, event: &Located<DomainEvent>, out: &mut Vec<u8>) {
-        self.append_record(&EventRecord::with_event_digest(event, self.event_digests), out);
-    }
-
-    /// The same for an event of which only this is known.
-    pub fn append_record(&mut self, event: &EventRecord, out: &mut Vec<u8>) {
-        if event.session.is_some() {
-            self.session.clone_from(&event.session);
-        }
+    pub fn append(&mut self, event: &EventRecord, out: &mut Vec<u8>) {
         self.head = append(&self.next(event), self.head, out);
         self.signed = false;
     }
@@ -175,7 +132,7 @@ impl AuditChain {
             offset: Exact(event.position.offset),
             prev: self.head.hash,
             seq: Exact(self.head.count.saturating_add(1)),
-            session: self.session.as_ref().map(SessionId::as_str).map(bounded),
+            session: event.session.as_ref().map(SessionId::as_str).map(bounded),
             status: event.status,
             summary: Cow::Borrowed(&event.summary),
             task: self.task.as_ref().map(TaskId::as_str).map(bounded),
@@ -210,21 +167,6 @@ fn append(record: &impl Serialize, head: Head, out: &mut Vec<u8>) -> Head {
     Head { count: head.count.saturating_add(1), hash: digest }
 }
 
-/// Emits lines, each with its line end. The end of a log is not the end of the chain.
-impl Emitter<Located<DomainEvent>, String> for AuditChain {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<String> {
-        let mut line = Vec::new();
-        self.append(event, &mut line);
-        // JSON is UTF-8, so that nothing is lost.
-        Batch::one(String::from_utf8_lossy(&line).into_owned())
-    }
-
-    fn finish(&mut self) -> Batch<String> {
-        self.begin_log(None);
-        Batch::EMPTY
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -234,10 +176,10 @@ mod tests {
     use super::*;
     use crate::{
         conversation::{
-            ActionType, NormalizedEntry, NormalizedEntryType, Position, Session, Text, Timestamp,
-            ToolUse, Warning, WarningKind,
+            ActionType, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position,
+            Session, Text, Timestamp, ToolUse, Warning, WarningKind,
         },
-        emitters::audit::canonical_json,
+        emitters::audit::{EventRecords, canonical_json},
     };
 
     fn check(line: &[u8]) -> serde_json::Value {
@@ -251,13 +193,14 @@ mod tests {
 
     #[test]
     fn a_record_says_what_was_done_and_where_it_stands() {
-        let mut chain = AuditChain::default();
+        let (mut chain, mut records) = (AuditChain::default(), EventRecords::default());
         chain.set_task(Some("t-1".into()));
-        chain.begin_log(Some("logs/a.jsonl"));
+        chain.set_log(Some("logs/a.jsonl"));
         let session = Session { session_id: Some("s-1".into()), ..Session::default() };
         let source = Position { line: 1, offset: 0 };
         let mut out = Vec::new();
-        chain.append(&Located::new(source, DomainEvent::Session(Box::new(session))), &mut out);
+        let stated = Located::new(source, DomainEvent::Session(Box::new(session)));
+        chain.append(&records.record(&stated), &mut out);
         let first = chain.head();
 
         let command: Text = serde_json::from_str(r#""echo \u00e9""#).unwrap();
@@ -268,7 +211,7 @@ mod tests {
         let line = Arc::new(Digest::of(b"the line"));
         let event = Located::new(Position { line: 2, offset: 90 }, call);
         let mut out = Vec::new();
-        chain.append(&event.with_line_sha256(Some(line)), &mut out);
+        chain.append(&records.record(&event.with_line_sha256(Some(line))), &mut out);
         let expected = serde_json::json!({
             "action": "command_run", "at": "9007199254740992", "corr_id": "c1", "entry": "tool_use",
             "event": "new_tool_call", "line": 2, "line_sha256": Digest::of(b"the line"),
@@ -300,15 +243,15 @@ mod tests {
         let warning = || DomainEvent::from(Warning::new(WarningKind::Malformed, "x"));
         let bare = Located::new(Position::default(), warning());
         let lined = bare.clone().with_line_sha256(Some(Arc::default()));
-        let of = |chain: AuditChain, event: &Located<DomainEvent>| {
-            let (mut chain, mut out) = (chain, Vec::new());
-            chain.append(event, &mut out);
+        let of = |mut records: EventRecords, event: &Located<DomainEvent>| {
+            let (mut chain, mut out) = (AuditChain::default(), Vec::new());
+            chain.append(&records.record(event), &mut out);
             let record = check(&out);
             (record.get("line_sha256").is_some(), record.get("event_sha256").is_some())
         };
-        assert_eq!(of(AuditChain::default(), &bare), (false, true));
-        assert_eq!(of(AuditChain::default(), &lined), (true, false));
-        assert_eq!(of(AuditChain::default().with_event_digests(), &lined), (true, true));
+        assert_eq!(of(EventRecords::default(), &bare), (false, true));
+        assert_eq!(of(EventRecords::default(), &lined), (true, false));
+        assert_eq!(of(EventRecords::default().with_event_digests(), &lined), (true, true));
     }
 
     proptest! {
@@ -324,9 +267,10 @@ mod tests {
                     .at(Some(Timestamp::from_millis(at)));
                 let corr_id = text.as_str().into();
                 let event = DomainEvent::OpenEntry { corr_id, entry: entry.into() };
-                chain.begin_log(Some(text));
+                chain.set_log(Some(text));
+                let event = Located::new(Position { line, offset }, event);
                 let mut out = Vec::new();
-                chain.append(&Located::new(Position { line, offset }, event), &mut out);
+                chain.append(&EventRecords::default().record(&event), &mut out);
                 let record = check(&out);
                 prop_assert_eq!(&record["prev"], &before.hash.to_string());
                 prop_assert_eq!(&record["seq"], index + 1);

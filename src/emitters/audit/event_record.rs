@@ -11,10 +11,12 @@ use crate::conversation::{
     Timestamp, TokenUsage,
 };
 
-/// What a record of the trail says of an event: everything but its place in the chain.
+/// What a record of the trail says of an event: everything but its place in the chain. [`EventRecords`] makes it.
 ///
-/// It takes few bytes, however long the entry of the event is. So many can be kept until it is their turn, or be
-/// made on another thread than the chain ([`AuditChain::append_record`](super::AuditChain::append_record)).
+/// It takes few bytes, however long the entry of the event is, so that many can be kept until it is their turn, and can
+/// be made on another thread than the chain ([`AuditChain::append`](super::AuditChain::append)).
+///
+/// [`EventRecords`]: super::EventRecords
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRecord {
     pub(super) action: Option<&'static str>,
@@ -25,7 +27,7 @@ pub struct EventRecord {
     pub(super) event_sha256: Option<Digest>,
     pub(super) line_sha256: Option<Digest>,
     pub(super) position: Position,
-    /// The session that begins with it.
+    /// The name of its session, where the log has stated one by then.
     pub(super) session: Option<SessionId>,
     pub(super) status: Option<&'static str>,
     pub(super) summary: String,
@@ -34,13 +36,13 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// What a record says of `event`. An event whose line has no digest gets one of its own.
-    pub fn of(event: &Located<DomainEvent>) -> Self {
-        Self::with_event_digest(event, false)
-    }
-
-    /// The same; `digest`: the event gets a digest of its own in any case.
-    pub(super) fn with_event_digest(event: &Located<DomainEvent>, digest: bool) -> Self {
+    /// What a record says of `event`. An event whose line has no digest gets one of its own; with `digest`, any event
+    /// does.
+    pub(super) fn new(
+        event: &Located<DomainEvent>,
+        session: Option<SessionId>,
+        digest: bool,
+    ) -> Self {
         let Located { position, line_sha256, item, .. } = event;
         let line_sha256 = line_sha256.as_deref().copied();
         let mut record = Self {
@@ -52,7 +54,7 @@ impl EventRecord {
             event_sha256: (line_sha256.is_none() || digest).then(|| event_digest(item)),
             line_sha256,
             position: *position,
-            session: None,
+            session,
             status: None,
             summary: String::new(),
             tool: None,
@@ -70,10 +72,7 @@ impl EventRecord {
 
     fn take(&mut self, event: &DomainEvent) {
         match event {
-            DomainEvent::Session(session) => {
-                self.session.clone_from(&session.session_id);
-                self.summary = of_session(session);
-            }
+            DomainEvent::Session(session) => self.summary = of_session(session),
             DomainEvent::NewEntry { entry } => self.take_entry(entry),
             DomainEvent::OpenEntry { corr_id, entry }
             | DomainEvent::NewToolCall { corr_id, entry }
@@ -99,6 +98,7 @@ impl EventRecord {
                 self.corr_id = warning.corr_id.as_ref().map(bounded);
                 self.summary = beginning(Cow::Borrowed(&warning.message));
             }
+            DomainEvent::SessionEnded => {}
         }
     }
 

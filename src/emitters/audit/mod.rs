@@ -1,7 +1,7 @@
 //! An audit trail: one record for every event, each bound to the one before it.
 //!
-//! [`AuditChain`] is the pure core: an event in, a line out. [`AuditFile`] appends the lines to a file of its
-//! own, and [`verify`] finds the first record that was changed, removed, inserted or moved.
+//! [`AuditTrail`] is an emitter: an event in, a line out. [`verify`] finds the first record that was changed, removed,
+//! inserted or moved.
 //!
 //! # The file
 //!
@@ -54,7 +54,7 @@
 //! An event whose line has no digest ([`Located::line_sha256`](crate::conversation::Located)) gets
 //! one of its own, `event_sha256`: over the canonical form of `{"event":..,"data":..}`, as `foldline
 //! replay --format events` prints it without `source`, numbers that no double holds as strings.
-//! [`AuditChain::with_event_digests`] asks for it always, to pin what this version of the program made
+//! [`EventRecords::with_event_digests`] asks for it always, to pin what this version of the program made
 //! of the log; that costs several times what everything else here does.
 //!
 //! # A trail and its ledger
@@ -107,11 +107,12 @@ mod about;
 mod canonical;
 mod chain;
 mod event_record;
-mod file;
+mod event_records;
 mod format;
 mod record;
 #[cfg(feature = "sign")]
 mod sign;
+mod trail;
 mod verify;
 
 #[cfg(feature = "sign")]
@@ -120,7 +121,8 @@ pub use self::{
     canonical::{canonical_json, event_digest},
     chain::{AuditChain, Head},
     event_record::EventRecord,
-    file::{AuditError, AuditFile, SyncPolicy},
+    event_records::EventRecords,
     format::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
+    trail::{AuditTrail, AuditTrailState},
     verify::{About, BrokenRecord, Problem, Signature, Verified, Verifier, verify},
 };

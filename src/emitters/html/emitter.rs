@@ -159,7 +159,10 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
             }
             DomainEvent::NewToolCall { corr_id, entry } => Some(self.call(corr_id, entry)),
             DomainEvent::UpdateToolCall { corr_id, entry } => self.update(corr_id, entry),
-            DomainEvent::Session(_) | DomainEvent::Usage { .. } | DomainEvent::Warning(_) => None,
+            DomainEvent::Session(_)
+            | DomainEvent::Usage { .. }
+            | DomainEvent::Warning(_)
+            | DomainEvent::SessionEnded => None,
         }
     }
 

@@ -60,8 +60,8 @@ pub use self::{
 };
 use crate::{
     conversation::{
-        DomainEvent, NormalizedEntry, Outcome, Session, SessionId, Text, TokenUsage, ToolUse,
-        WarningKind,
+        DomainEvent, Located, NormalizedEntry, Outcome, Session, SessionKey, Text, TokenUsage,
+        ToolUse, WarningKind,
     },
     transduce::{Batch, Emitter, Gather, Resume},
 };
@@ -107,11 +107,8 @@ pub struct Metrics {
     pub entries: BTreeMap<String, u64>,
     /// Warnings, by their kind.
     pub warnings: BTreeMap<WarningKind, u64>,
-    /// The session that is being read.
-    current: Current,
-    /// Those that were being read before, the latest last: a stream may go back to them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    suspended: Vec<Current>,
+    /// The sessions that go on.
+    open: BTreeMap<SessionKey, Current>,
 }
 
 /// What was read of logs.
@@ -148,15 +145,10 @@ pub struct ToolMetrics {
     pub durations: BTreeMap<String, Durations>,
 }
 
-/// How many sessions of one log are remembered. The one that was silent for longest counts as ended for a
-/// further one.
-const MAX_SUSPENDED: usize = 256;
-
 /// What is remembered of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Current {
     begun: bool,
-    id: Option<SessionId>,
     agent: String,
     model: String,
     outcome: Option<Outcome>,
@@ -195,30 +187,27 @@ impl Metrics {
         self.agents.get_mut(agent).models.get_mut(model).add(&countable(usage));
     }
 
-    /// The session that is being read, where the log has stated it.
-    pub fn session_id(&self) -> Option<&SessionId> {
-        self.current.id.as_ref()
-    }
-
     /// All counters in the Prometheus text format.
     pub fn render(&self) -> String {
         render::render(self)
     }
 
     /// Counts an event.
-    pub fn count(&mut self, event: &DomainEvent) {
-        match event {
-            DomainEvent::Session(news) => self.session(news),
+    pub fn count(&mut self, event: &Located<DomainEvent>) {
+        let key = event.session;
+        match &event.item {
+            DomainEvent::Session(news) => self.session(key, news),
+            DomainEvent::SessionEnded => self.end_session(key),
             DomainEvent::NewEntry { entry } | DomainEvent::OpenEntry { entry, .. } => {
                 self.entry(entry);
             }
             DomainEvent::NewToolCall { entry, .. } => {
                 self.entry(entry);
                 self.calls_open += 1;
-                self.call(entry);
+                self.call(key, entry);
             }
-            DomainEvent::UpdateToolCall { entry, .. } => self.call(entry),
-            DomainEvent::Usage { usage, model, .. } => self.usage(usage, model.as_ref()),
+            DomainEvent::UpdateToolCall { entry, .. } => self.call(key, entry),
+            DomainEvent::Usage { usage, model, .. } => self.usage(key, usage, model.as_ref()),
             DomainEvent::Warning(warning) => {
                 *self.warnings.entry(warning.kind).or_default() += 1;
             }
@@ -226,43 +215,15 @@ impl Metrics {
         }
     }
 
-    /// The log is over, and its sessions with it.
+    /// Counts the sessions that go on as ended: of a log that is not read further.
     pub fn end_log(&mut self) {
-        for session in std::mem::take(&mut self.suspended) {
-            self.end_session(&session);
-        }
-        let current = std::mem::take(&mut self.current);
-        self.end_session(&current);
+        let open: Vec<_> = self.open.keys().copied().collect();
+        open.into_iter().for_each(|key| self.end_session(key));
     }
 
-    /// The log goes on with another session: one that it had before, or a new one of the same agent.
-    fn switch(&mut self, id: &SessionId) {
-        let before = self.suspended.iter().position(|session| session.id.as_ref() == Some(id));
-        let next = match before {
-            Some(at) => self.suspended.remove(at),
-            None => Current {
-                agent: self.current.agent.clone(),
-                model: self.current.model.clone(),
-                ..Current::default()
-            },
-        };
-        self.suspended.push(std::mem::replace(&mut self.current, next));
-        if self.suspended.len() > MAX_SUSPENDED {
-            let silent = self.suspended.remove(0);
-            self.end_session(&silent);
-        }
-    }
-
-    fn session(&mut self, news: &Session) {
-        let new_id = news.session_id.as_ref();
-        if let (Some(new), Some(known)) = (new_id, &self.current.id)
-            && new != known
-        {
-            self.switch(new);
-        }
-        let current = &mut self.current;
+    fn session(&mut self, key: SessionKey, news: &Session) {
+        let current = self.open.entry(key).or_default();
         current.begun = true;
-        current.id = new_id.or(current.id.as_ref()).cloned();
         current.outcome = news.outcome.or(current.outcome);
         if let Some(agent) = &news.agent {
             current.agent = named::name(agent);
@@ -272,8 +233,8 @@ impl Metrics {
         }
     }
 
-    fn end_session(&mut self, session: &Current) {
-        if session.begun {
+    fn end_session(&mut self, key: SessionKey) {
+        if let Some(session) = self.open.remove(&key).filter(|session| session.begun) {
             let outcome = session.outcome.map_or("unknown", Outcome::as_str);
             add_one(&mut self.agents.get_mut(&session.agent).sessions, outcome);
         }
@@ -284,22 +245,23 @@ impl Metrics {
     }
 
     /// Counts a call that has ended.
-    fn call(&mut self, entry: &NormalizedEntry) {
+    fn call(&mut self, key: SessionKey, entry: &NormalizedEntry) {
         let Some(ToolUse { tool_name, status, duration_ms, .. }) = entry.tool() else { return };
         if !status.is_final() {
             return;
         }
         self.calls_open = self.calls_open.saturating_sub(1);
-        let tool = self.agent().tools.get_mut(&tool_name.decode());
+        let tool = self.agent(key).tools.get_mut(&tool_name.decode());
         add_one(&mut tool.ended, status.name());
         if let Some(millis) = duration_ms {
             tool.durations.entry(status.name().to_owned()).or_default().observe(*millis);
         }
     }
 
-    fn usage(&mut self, usage: &TokenUsage, model: Option<&Text>) {
+    fn usage(&mut self, key: SessionKey, usage: &TokenUsage, model: Option<&Text>) {
         let usage = countable(usage);
-        let Self { agents, current, .. } = self;
+        let Self { agents, open, .. } = self;
+        let current = open.entry(key).or_default();
         let models = &mut agents.get_mut(&current.agent).models;
         match model {
             Some(model) => models.get_mut(&model.decode()).add(&usage),
@@ -307,8 +269,8 @@ impl Metrics {
         }
     }
 
-    fn agent(&mut self) -> &mut AgentMetrics {
-        self.agents.get_mut(&self.current.agent)
+    fn agent(&mut self, key: SessionKey) -> &mut AgentMetrics {
+        self.agents.get_mut(&self.open.entry(key).or_default().agent)
     }
 }
 
@@ -366,8 +328,8 @@ impl Gather for Metrics {
     }
 }
 
-impl Emitter<DomainEvent, Infallible> for Metrics {
-    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+impl Emitter<Located<DomainEvent>, Infallible> for Metrics {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
         self.count(event);
         Batch::EMPTY
     }

@@ -18,7 +18,7 @@ use self::growing::Growing;
 pub use self::{
     conversation_patch::{ConversationPatch, DoesNotFit},
     resolver::{CorrIdResolver, NoResolver},
-    stream::{PatchRecord, PatchStream, PatchStreamState},
+    stream::{PatchRecord, PatchStream, PatchStreamState, SessionPatches, session_patches},
 };
 pub use super::index::{EntryIndexProvider, EntryIndices};
 use crate::{
@@ -156,6 +156,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
                 let part = self.state.summary.apply(event)?;
                 self.summary_patch(part)
             }
+            DomainEvent::SessionEnded => None,
         }
     }
 

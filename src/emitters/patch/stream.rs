@@ -7,14 +7,17 @@ use super::{
     PatchEmitterState, PatchState,
 };
 use crate::{
-    conversation::{DomainEvent, Located, Position},
-    transduce::{Batch, Emitter, Resume},
+    conversation::{DomainEvent, Located, Position, SessionKey},
+    transduce::{Batch, Emitter, KeyedEmitter, Resume},
 };
 
-/// One patch of the stream: a JSON object `{"seq":1,"position":{"line":1,"offset":0},"patch":[..]}`.
+/// One patch of the stream: a JSON object `{"seq":1,"position":{"line":1,"offset":0},"patch":[..]}`. Each session has
+/// a document of its own, and the patches of all but the first one say which: `"session":1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PatchRecord {
+    /// The document that it changes.
+    pub session: SessionKey,
     /// 1, 2, 3, ... without gaps.
     pub seq: u64,
     /// The record of the log that caused the patch.
@@ -55,12 +58,13 @@ pub struct PatchStream<E = PatchEmitter> {
     emitter: E,
     seq: u64,
     last: Position,
+    session: SessionKey,
 }
 
 impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
     /// Numbers the patches of `emitter` from `seq + 1` on.
     pub fn new(emitter: PatchEmitter<P, C>, seq: u64) -> Self {
-        Self { emitter, seq, last: Position::default() }
+        Self { emitter, seq, last: Position::default(), session: SessionKey::default() }
     }
 
     /// The number of the last patch.
@@ -70,18 +74,18 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
 
     /// The patch for an event, if it changes anything.
     pub fn record(&mut self, event: &Located<DomainEvent>) -> Option<PatchRecord> {
-        self.last = event.position;
+        (self.last, self.session) = (event.position, event.session);
         let patch = self.emitter.patch(&event.item)?;
         self.seq += 1;
-        Some(PatchRecord { seq: self.seq, position: event.position, patch })
+        Some(PatchRecord { session: event.session, seq: self.seq, position: event.position, patch })
     }
 
     /// The patches that remain at the end, at the position of the last record.
     pub fn remaining(&mut self) -> impl Iterator<Item = PatchRecord> {
-        let Self { emitter, seq, last } = self;
+        let Self { emitter, seq, last, session } = self;
         emitter.remaining().map(|patch| {
             *seq += 1;
-            PatchRecord { seq: *seq, position: *last, patch }
+            PatchRecord { session: *session, seq: *seq, position: *last, patch }
         })
     }
 }
@@ -93,6 +97,7 @@ pub struct PatchStreamState {
     next_index: usize,
     seq: u64,
     last: Position,
+    session: SessionKey,
 }
 
 impl PatchStream {
@@ -123,12 +128,35 @@ impl<C: CorrIdResolver> Resume for PatchStream<PatchEmitter<EntryIndices, C>> {
 
     fn state(&self) -> PatchStreamState {
         let PatchEmitterState { emitter, next_index } = Resume::state(&self.emitter);
-        PatchStreamState { emitter, next_index, seq: self.seq, last: self.last }
+        PatchStreamState {
+            emitter,
+            next_index,
+            seq: self.seq,
+            last: self.last,
+            session: self.session,
+        }
     }
 
     fn resume(&mut self, state: PatchStreamState) {
-        let PatchStreamState { emitter, next_index, seq, last } = state;
+        let PatchStreamState { emitter, next_index, seq, last, session } = state;
         self.emitter.resume(PatchEmitterState { emitter, next_index });
-        (self.seq, self.last) = (seq, last);
+        (self.seq, self.last, self.session) = (seq, last, session);
     }
+}
+
+/// A [`PatchStream`] for each session.
+pub type SessionPatches = KeyedEmitter<
+    SessionKey,
+    PatchStream,
+    fn(&Located<DomainEvent>) -> SessionKey,
+    fn(&SessionKey) -> PatchStream,
+    fn(&Located<DomainEvent>) -> bool,
+>;
+
+/// Patches of each session of a log, for a document each.
+pub fn session_patches() -> SessionPatches {
+    let key: fn(&Located<DomainEvent>) -> _ = |event| event.session;
+    let ends: fn(&Located<DomainEvent>) -> _ =
+        |event| matches!(event.item, DomainEvent::SessionEnded);
+    KeyedEmitter::new(key, (|_| PatchStream::default()) as fn(&_) -> _).ending(ends)
 }

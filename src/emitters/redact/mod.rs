@@ -126,6 +126,7 @@ impl<M> Redact<M> {
                 let unreadable = || crate::conversation::Warning::new(warning.kind, UNREADABLE);
                 DomainEvent::Warning(Box::new(self.value(&**warning).unwrap_or_else(unreadable)))
             }
+            DomainEvent::SessionEnded => DomainEvent::SessionEnded,
         })
     }
 

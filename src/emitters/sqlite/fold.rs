@@ -119,6 +119,7 @@ impl Fold {
                 self.usage.push(Used { usage: *usage, model, message_id, timestamp });
             }
             DomainEvent::Warning(warning) => self.warnings.add(position, *warning),
+            DomainEvent::SessionEnded => {}
         }
     }
 

@@ -232,7 +232,7 @@ fn write(
         id,
     )?;
     let id = id.unwrap_or_else(|| transaction.last_insert_rowid());
-    let mut receipt = SourceWriter::open(transaction, id, task.as_ref())?.write(parts)?;
+    let mut receipt = SourceWriter::new(transaction, id, task.as_ref()).write(parts)?;
     receipt.warnings += warnings;
     Ok(receipt)
 }

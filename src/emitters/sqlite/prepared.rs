@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     conversation::{
-        CorrId, DomainEvent, Located, Position, Session, SessionId, Timestamp, TokenUsage,
+        CorrId, DomainEvent, Located, Position, Session, SessionKey, Timestamp, TokenUsage,
     },
     transduce::{Batch, Emitter, Gather, Resume},
 };
@@ -25,9 +25,7 @@ const NOT_STATED: i64 = -1;
 /// can make what the one that writes commits.
 #[derive(Default)]
 pub struct RowEmitter {
-    parts: Vec<Part>,
-    session: Option<SessionId>,
-    fold: Fold,
+    folds: BTreeMap<SessionKey, Fold>,
     warnings: u64,
     /// About how much memory the rows take, counted as the events come.
     size: usize,
@@ -47,8 +45,10 @@ impl Rows {
     /// changed here: in the database it would be a row that is written twice, with its words.
     pub fn append(&mut self, next: Self) {
         let Self { mut parts, warnings, size } = next;
-        if let (Some(last), Some(first)) = (self.parts.last_mut(), parts.first_mut()) {
-            last.change(&mut first.changes);
+        for part in &mut parts {
+            if let Some(last) = self.parts.iter_mut().rev().find(|it| it.session == part.session) {
+                last.change(&mut part.changes);
+            }
         }
         self.parts.extend(parts);
         self.warnings += warnings;
@@ -63,20 +63,9 @@ impl Rows {
 
 impl Emitter<Located<DomainEvent>, Infallible> for RowEmitter {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        match &event.item {
-            // Whether the log goes on with another session, or says again which one it is in, only the
-            // database knows.
-            DomainEvent::Session(news)
-                if news.session_id.is_some() && news.session_id != self.fold.facts.session_id =>
-            {
-                self.parts.push(Part::new(self.session.take(), mem::take(&mut self.fold)));
-                self.session.clone_from(&news.session_id);
-            }
-            DomainEvent::Warning(_) => self.warnings += 1,
-            _ => {}
-        }
+        self.warnings += u64::from(matches!(event.item, DomainEvent::Warning(_)));
         self.size = self.size.saturating_add(event.item.size() + ROW);
-        self.fold.apply(event.clone());
+        self.folds.entry(event.session).or_default().apply(event.clone());
         Batch::EMPTY
     }
 }
@@ -85,8 +74,8 @@ impl Gather for RowEmitter {
     type Stretch = Rows;
 
     fn cut(&mut self) -> Rows {
-        let Self { mut parts, session, fold, warnings, size } = mem::take(self);
-        parts.push(Part::new(session, fold));
+        let Self { folds, warnings, size } = mem::take(self);
+        let parts = folds.into_iter().map(|(session, fold)| Part::new(session, fold)).collect();
         Rows { parts, warnings, size }
     }
 
@@ -95,7 +84,7 @@ impl Gather for RowEmitter {
     }
 }
 
-/// At a cut there is nothing to remember: what goes on from there, the database knows.
+/// At a cut there is nothing to remember: the database knows the sessions and their open entries.
 impl Resume for RowEmitter {
     type State = ();
 
@@ -115,8 +104,7 @@ impl<'e> FromIterator<&'e Located<DomainEvent>> for Rows {
 /// What a stretch says about one session.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// The session that the log names at its beginning.
-    pub(super) session: Option<SessionId>,
+    pub(super) session: SessionKey,
     /// The facts that it states.
     pub(super) facts: Session,
     /// The earliest and the latest moment that it names.
@@ -158,7 +146,7 @@ pub(super) struct ChangedRow {
 }
 
 impl Part {
-    fn new(session: Option<SessionId>, fold: Fold) -> Self {
+    fn new(session: SessionKey, fold: Fold) -> Self {
         let Fold { facts, span, entries, changes, usage: used, warnings, .. } = fold;
         let mut usage = BTreeMap::<_, Vec<_>>::new();
         for used in used {

@@ -3,10 +3,11 @@
 //! `PRAGMA user_version` counts the migrations that were applied. A database is only ever migrated
 //! forward, each step in a transaction of its own; one that a later version made is refused.
 //!
-//! Version 1, as it is created:
+//! Version 1, and what each later version changes:
 //!
 //! ```sql
 #![doc = include_str!("schema.sql")]
+#![doc = include_str!("schema_2.sql")]
 //! ```
 //!
 //! Moments are milliseconds since 1970-01-01T00:00:00Z.
@@ -38,10 +39,10 @@ impl From<rusqlite::Error> for Unfit {
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"fold");
 
 /// The step that leads from version 0 to 1, from 1 to 2, and so on. Never changed once released.
-const MIGRATIONS: &[&str] = &[SCHEMA];
+const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("schema_2.sql")];
 
-/// The tables of a database, in SQL, with comments that say what each column holds.
-pub const SCHEMA: &str = include_str!("schema.sql");
+/// The tables of a database, in SQL, with comments that say what each column holds, and what later versions change.
+pub const SCHEMA: &str = concat!(include_str!("schema.sql"), "\n", include_str!("schema_2.sql"));
 
 /// The version that this program reads and writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -122,6 +123,32 @@ mod tests {
         assert_eq!(y, 42);
         let newer = migrate_with(&mut connection, &STEPS[..1]);
         assert!(matches!(newer, Err(Unfit::Newer { found: 2 })));
+    }
+
+    /// Sessions of a database of version 1 are numbered in their order, and what grows goes on to grow.
+    #[test]
+    fn a_database_of_version_1_has_its_sessions_numbered() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        crc::register(&connection).unwrap();
+        migrate_with(&mut connection, &MIGRATIONS[..1]).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA foreign_keys = OFF;
+                 INSERT INTO sessions (id, source, crc32) VALUES (1, 1, 0), (2, 2, 0), (3, 1, 0);
+                 INSERT INTO entries (id, session, idx, type, line, offset, content, crc32)
+                 VALUES (7, 3, 0, 'assistant_message', 1, 0, 'hel', 0);
+                 INSERT INTO open_entries VALUES (1, 'text', 7);",
+            )
+            .unwrap();
+        migrate(&mut connection).unwrap();
+        let rows = |sql: &str| -> Vec<String> {
+            let mut query = connection.prepare(sql).unwrap();
+            query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let numbers = rows("SELECT concat(source, ' ', number) FROM sessions ORDER BY id");
+        assert_eq!(numbers, ["1 0", "2 0", "1 1"]);
+        let open = rows("SELECT concat(session, ' ', corr_id, ' ', entry) FROM open_entries");
+        assert_eq!(open, ["3 text 7"]);
     }
 
     #[test]

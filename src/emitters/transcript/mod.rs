@@ -14,6 +14,7 @@ mod page;
 mod result;
 mod row;
 mod session;
+mod sessions;
 mod shown;
 mod speech;
 mod style;
@@ -23,7 +24,6 @@ mod wrap;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub use self::style::TranscriptStyle;
 use self::{
     calls::{Calls, OpenCall, lane},
     flow::{Flow, Spacing},
@@ -32,6 +32,7 @@ use self::{
     style::Ink,
     tool::Heading,
 };
+pub use self::{sessions::SessionTranscripts, style::TranscriptStyle};
 use crate::{
     conversation::{
         CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Summary, ToolStatus,
@@ -118,6 +119,7 @@ impl Transcript {
             }
             DomainEvent::NewToolCall { corr_id, entry } => self.call(page, corr_id, entry),
             DomainEvent::UpdateToolCall { corr_id, entry } => self.update(page, corr_id, entry),
+            DomainEvent::SessionEnded => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{calls::Calls, page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap_line};
 use crate::{
-    conversation::{Outcome, Session, SessionId, Summary, Text, TokenUsage},
+    conversation::{Outcome, Session, SessionId, SessionKey, Summary, Text, TokenUsage},
     emitters::human,
 };
 
@@ -23,6 +23,16 @@ pub(super) fn header(page: &mut Page, session: &Session) {
     fact(page, "branch", text(&session.branch));
     fact(page, "session", session.session_id.as_ref().map(SessionId::to_string));
     fact(page, "from", session.parent_session_id.as_ref().map(SessionId::to_string));
+}
+
+/// Prints which session follows, where the lines before are those of another one.
+pub(super) fn divider(page: &mut Page, key: SessionKey, name: Option<&SessionId>) {
+    let number = u64::from(key.0) + 1;
+    let title = Row::new(Ink::Strong, format!("session {number}"));
+    page.rule(match name {
+        Some(name) => title.item(Ink::Plain, name.as_str()),
+        None => title,
+    });
 }
 
 /// What a change of facts looks like; empty where nothing changed that is told.

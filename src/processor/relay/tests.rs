@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    conversation::{Position, WarningKind, locating},
+    conversation::{Position, WarningKind},
     executors::{DynExecutor, Preparsed, Sessions, droid::Droid},
     processor::{Counts, LineFramer},
     transduce::{Batch, Reducer, Transducer, emit_fn},
@@ -28,7 +28,7 @@ fn copies() -> impl Emitter<Event, Event> + Send {
 
 fn pushed<'l>(chunks: impl IntoIterator<Item = &'l [u8]>) -> Seen {
     let (executor, mut events) = (DynExecutor::new(Droid), Vec::new());
-    let transducer = Transducer::new(Sessions::new(locating(executor)), copies());
+    let transducer = Transducer::new(Sessions::new(executor), copies());
     let framer = LineFramer::new(MAX_LINE);
     let mut processor = Processor::with_framer(transducer, framer).with_line_hashes();
     chunks.into_iter().for_each(|chunk| processor.push(chunk, |event| events.push(event)));
@@ -39,8 +39,8 @@ fn pushed<'l>(chunks: impl IntoIterator<Item = &'l [u8]>) -> Seen {
 
 fn relayed<'l>(chunks: impl IntoIterator<Item = &'l [u8], IntoIter: Send>) -> Seen {
     let (executor, mut events) = (DynExecutor::new(Droid), Vec::new());
-    let ahead = Sessions::new(locating(Preparsed::new(executor.clone())));
-    let transducer = Transducer::new(Sessions::new(locating(executor)), copies());
+    let ahead = Sessions::new(Preparsed::new(executor.clone()));
+    let transducer = Transducer::new(Sessions::new(executor), copies());
     let framer = LineFramer::new(MAX_LINE);
     let processor = Processor::with_framer(transducer, framer).with_line_hashes();
     let mut chunks = chunks.into_iter();

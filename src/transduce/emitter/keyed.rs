@@ -51,10 +51,29 @@ use crate::transduce::{Batch, wrapper::access};
 /// assert_eq!(shell.step("a 09:03").as_slice(), [(Some('a'), "1: open".to_owned())]);
 /// ```
 #[derive(Clone)]
-pub struct KeyedEmitter<K, M, F, Make> {
+pub struct KeyedEmitter<K, M, F, Make, G = ()> {
     emitters: BTreeMap<K, M>,
     key: F,
     make: Make,
+    ends: G,
+}
+
+/// Tells the last event of a key: a closure does, and `()` never does.
+pub trait Ends<Event: ?Sized> {
+    /// Whether no event of its key follows.
+    fn is_last(&self, event: &Event) -> bool;
+}
+
+impl<Event: ?Sized> Ends<Event> for () {
+    fn is_last(&self, _: &Event) -> bool {
+        false
+    }
+}
+
+impl<Event: ?Sized, G: Fn(&Event) -> bool> Ends<Event> for G {
+    fn is_last(&self, event: &Event) -> bool {
+        self(event)
+    }
 }
 
 impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
@@ -65,9 +84,21 @@ impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
         F: Fn(&Event) -> K,
         Make: FnMut(&K) -> M,
     {
-        KeyedEmitter { emitters: BTreeMap::new(), key, make }
+        KeyedEmitter { emitters: BTreeMap::new(), key, make, ends: () }
     }
 
+    /// The same, which [closes](Self::close) a session by itself with the event of which `ends` says that it is
+    /// the session's last. What such an emitter has [gathered](Gather) and not been cut is lost.
+    pub fn ending<Event: ?Sized, G: Fn(&Event) -> bool>(
+        self,
+        ends: G,
+    ) -> KeyedEmitter<K, M, F, Make, G> {
+        let Self { emitters, key, make, ends: () } = self;
+        KeyedEmitter { emitters, key, make, ends }
+    }
+}
+
+impl<K, M, F, Make, G> KeyedEmitter<K, M, F, Make, G> {
     /// Ends one session: finishes its emitter, and returns it with its last outputs, since it may hold
     /// [gathered](Gather) output. `None` if there is no emitter with this key.
     ///
@@ -84,25 +115,31 @@ impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
     }
 }
 
-access!(KeyedEmitter<K, M, F, Make>, emitters: BTreeMap<K, M>);
+access!(KeyedEmitter<K, M, F, Make, G>, emitters: BTreeMap<K, M>);
 
-impl<K, M, F, Make, Event, Out> Emitter<Event, (K, Out)> for KeyedEmitter<K, M, F, Make>
+impl<K, M, F, Make, G, Event, Out> Emitter<Event, (K, Out)> for KeyedEmitter<K, M, F, Make, G>
 where
     Event: ?Sized,
     K: Ord + Clone,
     M: Emitter<Event, Out>,
     F: Fn(&Event) -> K,
     Make: FnMut(&K) -> M,
+    G: Ends<Event>,
 {
     fn emit(&mut self, event: &Event) -> Batch<(K, Out)> {
         let key = (self.key)(event);
-        let out = match self.emitters.get_mut(&key) {
+        let mut out = match self.emitters.get_mut(&key) {
             Some(emitter) => emitter.emit(event),
             None => {
                 let emitter = (self.make)(&key);
                 self.emitters.entry(key.clone()).or_insert(emitter).emit(event)
             }
         };
+        if self.ends.is_last(event)
+            && let Some((_, last)) = self.close(&key)
+        {
+            out.append(last);
+        }
         out.map(|out| (key.clone(), out))
     }
 
@@ -116,7 +153,7 @@ where
 }
 
 /// One memory per key. Resuming replaces all emitters by new ones with these memories.
-impl<K, M, F, Make> Resume for KeyedEmitter<K, M, F, Make>
+impl<K, M, F, Make, G> Resume for KeyedEmitter<K, M, F, Make, G>
 where
     K: Ord + Clone,
     M: Resume,
@@ -140,7 +177,7 @@ where
 }
 
 /// One stretch per key.
-impl<K, M, F, Make> Gather for KeyedEmitter<K, M, F, Make>
+impl<K, M, F, Make, G> Gather for KeyedEmitter<K, M, F, Make, G>
 where
     K: Ord + Clone,
     M: Gather,
@@ -156,7 +193,7 @@ where
     }
 }
 
-impl<K: fmt::Debug, M: fmt::Debug, F, Make> fmt::Debug for KeyedEmitter<K, M, F, Make> {
+impl<K: fmt::Debug, M: fmt::Debug, F, Make, G> fmt::Debug for KeyedEmitter<K, M, F, Make, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyedEmitter").field("emitters", &self.emitters).finish_non_exhaustive()
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use foldline::{
-    conversation::{SessionId, by_item},
+    conversation::SessionId,
     emitters::{
         terminal::neutralise_line,
         usage::{SessionUsage, UsageEmitter, count_once},
@@ -157,13 +157,13 @@ fn sessions_of(
         Exactness::Quarters => UsageEmitter::default(),
         Exactness::Millis => UsageEmitter::exact(),
     };
-    let mut processor = pipeline::begin(executor, by_item(emitter), DEFAULT_MAX_LINE, log.span());
+    let mut processor = pipeline::begin(executor, emitter, DEFAULT_MAX_LINE, log.span());
     while let Step::Bytes(bytes) = log.step()? {
         let span = pipeline::span(&processor);
         span.in_scope(|| processor.push(bytes, |never| match never {}));
     }
     let Finished { emitter, .. } = processor.finish(|never| match never {});
-    Ok(emitter.into_inner().into_inner().into_inner().into_sessions())
+    Ok(emitter.into_inner().into_sessions())
 }
 
 /// A copy of a log tells nothing new. Where messages have ids, they are counted once anyway.

@@ -13,17 +13,11 @@ use foldline::{
     emitters::sqlite::Database,
     processor::DEFAULT_MAX_LINE,
     source::{Follow, SourceError, Step, Until},
-    transduce::{Batch, Emitter},
+    transduce::{Batch, Emitter, filter},
 };
 
 use super::session::LiveSession;
-use crate::{
-    error::Error,
-    log::Log,
-    pipeline,
-    program::Program,
-    serve::sessions::{SessionFilter, Source},
-};
+use crate::{error::Error, log::Log, pipeline, program::Program, serve::sessions::Source};
 
 /// Begins to read. What is not in the log any more is read from the database.
 pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, database: Database) {
@@ -86,7 +80,8 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result
     let follow = Follow::open(&source.path, until)?.with_stop(Arc::clone(&live.stop));
     let mut log = Log::Followed(Box::new(follow));
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
-    let publish = Publish { live: Arc::clone(live), filter: source.filter() };
+    let (publish, key) = (Publish(Arc::clone(live)), source.key);
+    let publish = filter(publish, move |event: &Located<DomainEvent>| event.session == key);
     let mut processor = pipeline::begin(executor, publish, DEFAULT_MAX_LINE, log.span());
     let mut read = 0;
     while !processor.is_done() {
@@ -147,21 +142,16 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result
 }
 
 /// Puts the events of the session into its document.
-struct Publish {
-    live: Arc<LiveSession>,
-    filter: SessionFilter,
-}
+struct Publish(Arc<LiveSession>);
 
 impl Emitter<Located<DomainEvent>, Infallible> for Publish {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        if self.filter.passes(&event.item) {
-            self.live.document().apply(event);
-        }
+        self.0.document().apply(event);
         Batch::EMPTY
     }
 
     fn finish(&mut self) -> Batch<Infallible> {
-        self.live.document().end();
+        self.0.document().end();
         Batch::EMPTY
     }
 }

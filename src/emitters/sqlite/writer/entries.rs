@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::{
     super::{crc::execute_summed, prepared::NewRow},
-    Current, SourceWriter, signed,
+    SourceWriter, StoredSession, signed,
 };
 use crate::conversation::CorrId;
 
@@ -15,12 +15,12 @@ impl SourceWriter<'_> {
     /// processor's cache meanwhile.
     pub(super) fn add_entries(
         &mut self,
-        session: &mut Current,
+        session: &mut StoredSession,
         entries: &[NewRow],
     ) -> rusqlite::Result<()> {
         let added = self.insert(session, entries)?;
         self.index(&added)?;
-        self.open_entries(&added)?;
+        self.open_entries(session.id, &added)?;
         let tools = added.iter().filter_map(|(id, NewRow { row, corr_id, .. })| {
             Some((*id, corr_id.as_ref()?, row.tool.as_ref()?))
         });
@@ -32,7 +32,7 @@ impl SourceWriter<'_> {
     /// Adds their rows; gives each with its number.
     fn insert<'e>(
         &self,
-        session: &mut Current,
+        session: &mut StoredSession,
         entries: &'e [NewRow],
     ) -> rusqlite::Result<Vec<(i64, &'e NewRow)>> {
         let mut insert = self.transaction.prepare_cached(
@@ -84,15 +84,15 @@ impl SourceWriter<'_> {
     }
 
     /// Notes those that grow.
-    fn open_entries(&self, added: &[(i64, &NewRow)]) -> rusqlite::Result<()> {
+    fn open_entries(&self, session: i64, added: &[(i64, &NewRow)]) -> rusqlite::Result<()> {
         let growing = added.iter().filter(|(_, entry)| entry.grows);
         for (id, NewRow { corr_id, .. }) in growing {
             let Some(corr_id) = corr_id else { continue };
             // Not with REPLACE, for which SQLite would write the whole search index out, too.
-            self.close(corr_id)?;
+            self.close(session, corr_id)?;
             self.transaction
                 .prepare_cached("INSERT INTO open_entries VALUES (?1, ?2, ?3)")?
-                .execute(params![self.source, corr_id.as_str(), id])?;
+                .execute(params![session, corr_id.as_str(), id])?;
         }
         Ok(())
     }

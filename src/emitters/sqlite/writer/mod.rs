@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{
     conversation::{
-        CorrId, Outcome, Session, SessionId, TaskId, Text, Timestamp, Warning, WarningKind,
+        CorrId, Outcome, Session, SessionId, SessionKey, TaskId, Text, Timestamp, Warning,
+        WarningKind,
     },
     json,
     ledger::Receipt,
@@ -26,69 +27,47 @@ pub(super) struct SourceWriter<'t> {
     source: i64,
     /// The task of sessions that begin; without one it is the session's own id.
     task: Option<&'t TaskId>,
-    session: Option<Current>,
     receipt: Receipt,
 }
 
-/// The session that goes on.
-struct Current {
+/// A session of the source.
+struct StoredSession {
     id: i64,
-    session_id: Option<SessionId>,
     /// How many entries it has.
     entries: i64,
     /// Entries before this byte were removed.
     pruned_to: Option<i64>,
 }
 
-impl Current {
+impl StoredSession {
     fn is_pruned(&self, new: &NewRow) -> bool {
         self.pruned_to.is_some_and(|to| signed(new.position.offset) < to)
     }
 }
 
 impl<'t> SourceWriter<'t> {
-    /// Goes on with the source in the session that it stands in.
-    pub(super) fn open(
-        transaction: &'t Connection,
-        source: i64,
-        task: Option<&'t TaskId>,
-    ) -> rusqlite::Result<Self> {
-        let session = transaction
-            .prepare_cached(
-                "SELECT id, session_id, entries, pruned_to FROM sessions
-                 WHERE id = (SELECT session FROM sources WHERE id = ?1)",
-            )?
-            .query_row([source], |row| {
-                let session_id = row.get::<_, Option<String>>(1)?.map(SessionId::from);
-                let (id, entries, pruned_to) = (row.get(0)?, row.get(2)?, row.get(3)?);
-                Ok(Current { id, session_id, entries, pruned_to })
-            })
-            .optional()?;
-        Ok(Self { transaction, source, task, session, receipt: Receipt::default() })
+    pub(super) fn new(transaction: &'t Connection, source: i64, task: Option<&'t TaskId>) -> Self {
+        Self { transaction, source, task, receipt: Receipt::default() }
     }
 
-    /// Writes what a stretch says; says what was added.
+    /// Writes what a stretch says; returns what was added.
     pub(super) fn write(mut self, parts: &[Part]) -> rusqlite::Result<Receipt> {
-        for part in parts {
-            if let Some(next) = self.other_session(part) {
-                self.switch(next)?;
-            }
-            self.write_part(part)?;
-        }
+        parts.iter().try_for_each(|part| self.write_part(part))?;
         Ok(self.receipt)
     }
 
-    /// The id of the session that the log goes on with, if `part` says that it is another one.
-    fn other_session<'p>(&self, part: &'p Part) -> Option<&'p SessionId> {
-        let known = self.session.as_ref()?.session_id.as_ref()?;
-        part.session.as_ref().filter(|next| *next != known)
-    }
-
     fn write_part(&mut self, part: &Part) -> rusqlite::Result<()> {
-        // A change to an entry that nobody knows is a warning, which is a row too.
+        let stored = self.session(part.session)?;
+        // A change to an unknown entry is a warning, which is a row too.
         let mut unknown = Warnings::default();
         for (corr_id, change) in &part.changes {
-            if !self.change(corr_id, change)? && !self.is_pruned()? {
+            let is_known = match &stored {
+                Some(session) => {
+                    self.change(session.id, corr_id, change)? || session.pruned_to.is_some()
+                }
+                None => false,
+            };
+            if !is_known {
                 let message = format!("an update for {corr_id}, which nobody knows");
                 let warning = Warning::new(WarningKind::UnknownCorrelation, message);
                 unknown.add(change.position, warning.call(corr_id.clone()));
@@ -98,80 +77,49 @@ impl<'t> SourceWriter<'t> {
         if part.adds_nothing() && unknown.is_empty() {
             return Ok(());
         }
-        let mut session = match self.session.take() {
+        let mut session = match stored {
             Some(session) => session,
-            None => self.begin(part.facts.session_id.as_ref())?,
+            None => self.begin(part.session)?,
         };
         self.add_entries(&mut session, &part.entries)?;
         self.add_usage(session.id, &part.usage)?;
         for (kind, subject, warned) in part.warnings.iter().chain(unknown.iter()) {
             self.add_warning(session.id, kind, subject, warned)?;
         }
-        self.learn(&session, &part.facts, part.span)?;
-        session.session_id = part.facts.session_id.clone().or(session.session_id);
-        self.session = Some(session);
-        Ok(())
+        self.learn(&session, &part.facts, part.span)
+    }
+
+    /// The session with this number, if it has begun.
+    fn session(&self, key: SessionKey) -> rusqlite::Result<Option<StoredSession>> {
+        self.transaction
+            .prepare_cached(
+                "SELECT id, entries, pruned_to FROM sessions WHERE source = ?1 AND number = ?2",
+            )?
+            .query_row(params![self.source, key.0], |row| {
+                let (id, entries, pruned_to) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(StoredSession { id, entries, pruned_to })
+            })
+            .optional()
     }
 
     /// A session begins. Its checksum is that of what it [learns](Self::learn).
-    fn begin(&mut self, session_id: Option<&SessionId>) -> rusqlite::Result<Current> {
+    fn begin(&mut self, key: SessionKey) -> rusqlite::Result<StoredSession> {
         self.transaction
-            .prepare_cached("INSERT INTO sessions (source, task, crc32) VALUES (?1, ?2, 0)")?
-            .execute(params![self.source, self.task.map(TaskId::as_str)])?;
+            .prepare_cached(
+                "INSERT INTO sessions (source, number, task, crc32) VALUES (?1, ?2, ?3, 0)",
+            )?
+            .execute(params![self.source, key.0, self.task.map(TaskId::as_str)])?;
         let id = self.transaction.last_insert_rowid();
-        self.stand_in(id)?;
-        self.receipt.sessions += 1;
-        Ok(Current { id, session_id: session_id.cloned(), entries: 0, pruned_to: None })
-    }
-
-    fn stand_in(&self, session: i64) -> rusqlite::Result<()> {
         self.transaction
             .prepare_cached("UPDATE sources SET session = ?2 WHERE id = ?1")?
-            .execute(params![self.source, session])?;
-        Ok(())
-    }
-
-    /// The log goes on with another session: one that it had before, or a new one with the same
-    /// agent in the same place.
-    fn switch(&mut self, session_id: &SessionId) -> rusqlite::Result<()> {
-        let before = self
-            .transaction
-            .prepare_cached(
-                "SELECT id, entries, pruned_to FROM sessions
-                 WHERE source = ?1 AND session_id = ?2",
-            )?
-            .query_row(params![self.source, session_id.as_str()], |row| {
-                let session_id = Some(session_id.clone());
-                let (id, entries, pruned_to) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(Current { id, session_id, entries, pruned_to })
-            })
-            .optional()?;
-        let next = match before {
-            Some(session) => {
-                self.stand_in(session.id)?;
-                session
-            }
-            None => {
-                let last = self.session.take().map(|session| session.id);
-                let session = self.begin(Some(session_id))?;
-                self.transaction
-                    .prepare_cached(
-                        "UPDATE sessions SET (agent, version, model, cwd, branch) =
-                             (SELECT agent, version, model, cwd, branch FROM sessions WHERE id = ?2)
-                         WHERE id = ?1",
-                    )?
-                    .execute(params![session.id, last])?;
-                sum_sessions(self.transaction, "id = ?1", [session.id])?;
-                session
-            }
-        };
-        self.session = Some(next);
-        Ok(())
+            .execute(params![self.source, id])?;
+        self.receipt.sessions += 1;
+        Ok(StoredSession { id, entries: 0, pruned_to: None })
     }
 
     fn learn(
         &self,
-        session: &Current,
+        session: &StoredSession,
         facts: &Session,
         span: Option<(Timestamp, Timestamp)>,
     ) -> rusqlite::Result<()> {
@@ -226,8 +174,13 @@ impl<'t> SourceWriter<'t> {
     }
 
     /// Whether there was an entry to be changed.
-    fn change(&mut self, corr_id: &CorrId, change: &ChangedRow) -> rusqlite::Result<bool> {
-        let Some((id, session)) = self.find(corr_id)? else { return Ok(false) };
+    fn change(
+        &mut self,
+        session: i64,
+        corr_id: &CorrId,
+        change: &ChangedRow,
+    ) -> rusqlite::Result<bool> {
+        let Some(id) = self.find(session, corr_id)? else { return Ok(false) };
         if let Some(row) = &change.whole {
             self.replace(id, session, corr_id, row)?;
         } else if !change.more.is_empty() {
@@ -242,24 +195,17 @@ impl<'t> SourceWriter<'t> {
                 .execute(params![id, change.more])?;
         }
         if change.closed {
-            self.close(corr_id)?;
+            self.close(session, corr_id)?;
         }
         Ok(true)
     }
 
     /// An entry grows no more.
-    fn close(&self, corr_id: &CorrId) -> rusqlite::Result<()> {
+    fn close(&self, session: i64, corr_id: &CorrId) -> rusqlite::Result<()> {
         self.transaction
-            .prepare_cached("DELETE FROM open_entries WHERE source = ?1 AND corr_id = ?2")?
-            .execute(params![self.source, corr_id.as_str()])?;
+            .prepare_cached("DELETE FROM open_entries WHERE session = ?1 AND corr_id = ?2")?
+            .execute(params![session, corr_id.as_str()])?;
         Ok(())
-    }
-
-    /// Whether entries of the source were pruned: then one that is not there may be one of those.
-    fn is_pruned(&self) -> rusqlite::Result<bool> {
-        self.transaction
-            .prepare_cached("SELECT 1 FROM sessions WHERE source = ?1 AND pruned_to IS NOT NULL")?
-            .exists([self.source])
     }
 
     fn replace(
@@ -303,31 +249,22 @@ impl<'t> SourceWriter<'t> {
         }
     }
 
-    /// The entry that changes under this id come to, and its session: a text that grows, else the
-    /// latest call.
-    fn find(&self, corr_id: &CorrId) -> rusqlite::Result<Option<(i64, i64)>> {
-        let both = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let growing = self
-            .transaction
-            .prepare_cached(
-                "SELECT entries.id, entries.session FROM open_entries
-                 JOIN entries ON entries.id = open_entries.entry
-                 WHERE open_entries.source = ?1 AND corr_id = ?2",
-            )?
-            .query_row(params![self.source, corr_id.as_str()], both)
-            .optional()?;
-        if growing.is_some() {
-            return Ok(growing);
+    /// The entry that changes under this id update: a text that grows, else the latest call.
+    fn find(&self, session: i64, corr_id: &CorrId) -> rusqlite::Result<Option<i64>> {
+        let growing = "SELECT entry FROM open_entries WHERE session = ?1 AND corr_id = ?2";
+        let call = "SELECT entry FROM tool_calls WHERE session = ?1 AND corr_id = ?2
+                    ORDER BY entry DESC LIMIT 1";
+        for query in [growing, call] {
+            let found = self
+                .transaction
+                .prepare_cached(query)?
+                .query_row(params![session, corr_id.as_str()], |row| row.get(0))
+                .optional()?;
+            if found.is_some() {
+                return Ok(found);
+            }
         }
-        self.transaction
-            .prepare_cached(
-                "SELECT tool_calls.entry, tool_calls.session FROM tool_calls
-                 JOIN sessions ON sessions.id = tool_calls.session
-                 WHERE corr_id = ?2 AND sessions.source = ?1
-                 ORDER BY tool_calls.entry DESC LIMIT 1",
-            )?
-            .query_row(params![self.source, corr_id.as_str()], both)
-            .optional()
+        Ok(None)
     }
 }
 

@@ -1,9 +1,6 @@
 //! `foldline serve`, over HTTP as a program would ask it, and in a browser where there is one.
-#![cfg(feature = "serve")]
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "../logs/mod.rs"]
-mod logs;
+pub(crate) use crate::logs;
 
 mod agent;
 mod browser;

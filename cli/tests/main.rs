@@ -1,0 +1,37 @@
+//! The tests of the program: one test program, one module a subject. Pages in a browser are tested in `browser`.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
+
+mod audit;
+mod cli;
+mod damage;
+mod disk_full;
+mod distinct;
+mod export;
+mod faults;
+mod first_hour;
+mod follow;
+mod hostile;
+mod ingest;
+mod ingest_files;
+mod interleaved;
+mod lines;
+mod logging;
+mod logs;
+mod outputs;
+mod outputs_walk;
+mod power;
+mod private;
+mod program;
+mod query;
+mod resume;
+mod run;
+mod run_rows;
+mod serve;
+mod signed;
+mod sqlite;
+mod two_threads;
+mod unusable;
+mod usage;
+mod verify_source;
+mod walk;
+mod walk_model;

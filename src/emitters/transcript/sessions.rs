@@ -1,0 +1,113 @@
+//! [`SessionTranscripts`]: the transcripts of a log that has several sessions.
+
+use std::collections::BTreeMap;
+
+use super::{Page, Transcript, TranscriptStyle, session};
+use crate::{
+    conversation::{DomainEvent, Located, SessionId, SessionKey},
+    transduce::{Batch, Emitter},
+};
+
+/// A [`Transcript`] for each session of a log, or another emitter around one. What is printed of several sessions in
+/// turn is divided by lines that name the session.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, SessionKey},
+///     emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
+///     transduce::Emitter,
+/// };
+///
+/// let said = |session, text: &str| {
+///     let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text);
+///     Located::new(Position::default(), DomainEvent::entry(entry)).in_session(SessionKey(session))
+/// };
+/// let style = TranscriptStyle::new(40);
+/// let mut transcripts = SessionTranscripts::new(style, move || Transcript::new(style));
+/// assert_eq!(transcripts.emit(&said(0, "hi")).as_slice(), ["❯ hi"]);
+/// assert_eq!(transcripts.emit(&said(1, "hey")).len(), 2);
+/// let again = transcripts.emit(&said(0, "again"));
+/// assert!(again.as_slice()[0].contains("session 1") && again.as_slice()[1].contains("again"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct SessionTranscripts<F, M = Transcript> {
+    style: TranscriptStyle,
+    make: F,
+    open: BTreeMap<SessionKey, OpenTranscript<M>>,
+    /// The session of the last line.
+    last: Option<SessionKey>,
+}
+
+#[derive(Clone, Debug)]
+struct OpenTranscript<M> {
+    transcript: M,
+    name: Option<SessionId>,
+    has_printed: bool,
+}
+
+impl<F: FnMut() -> M, M> SessionTranscripts<F, M> {
+    /// Transcripts that `make` makes.
+    pub const fn new(style: TranscriptStyle, make: F) -> Self {
+        Self { style, make, open: BTreeMap::new(), last: None }
+    }
+}
+
+impl<F, M> SessionTranscripts<F, M> {
+    /// The lines of a session, after a divider if the lines before are those of another session.
+    fn divided(&mut self, key: SessionKey, lines: Batch<String>) -> Batch<String> {
+        let Some(open) = self.open.get_mut(&key).filter(|_| !lines.is_empty()) else {
+            return lines;
+        };
+        let is_elsewhere = self.last.replace(key).is_some_and(|last| last != key);
+        // A transcript begins with a header of its own, if the session has a name by then.
+        let needs_divider = open.has_printed || open.name.is_none();
+        open.has_printed = true;
+        if !(is_elsewhere && needs_divider) {
+            return lines;
+        }
+        let mut page = Page::new(self.style);
+        session::divider(&mut page, key, open.name.as_ref());
+        let mut all = page.into_text();
+        all.append(lines);
+        all
+    }
+
+    fn finish_session(&mut self, key: SessionKey) -> Batch<String>
+    where
+        M: Emitter<DomainEvent, String>,
+    {
+        let Some(open) = self.open.get_mut(&key) else { return Batch::EMPTY };
+        let lines = open.transcript.finish();
+        let lines = self.divided(key, lines);
+        self.open.remove(&key);
+        lines
+    }
+}
+
+impl<F, M> Emitter<Located<DomainEvent>, String> for SessionTranscripts<F, M>
+where
+    F: FnMut() -> M,
+    M: Emitter<DomainEvent, String>,
+{
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<String> {
+        let key = event.session;
+        if event.item == DomainEvent::SessionEnded {
+            return self.finish_session(key);
+        }
+        let open = self.open.entry(key).or_insert_with(|| OpenTranscript {
+            transcript: (self.make)(),
+            name: None,
+            has_printed: false,
+        });
+        if let DomainEvent::Session(facts) = &event.item {
+            open.name = facts.session_id.clone().or(open.name.take());
+        }
+        let lines = open.transcript.emit(&event.item);
+        self.divided(key, lines)
+    }
+
+    fn finish(&mut self) -> Batch<String> {
+        let keys: Vec<_> = self.open.keys().copied().collect();
+        keys.into_iter().flat_map(|key| self.finish_session(key)).collect()
+    }
+}

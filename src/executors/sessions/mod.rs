@@ -1,0 +1,240 @@
+//! [`Sessions`]: the sessions of a log, each with a state of its own.
+
+mod names;
+mod open;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::names::{NamesSession, StateSize};
+use self::open::{Next, OpenSession};
+use super::wire::{ParseAhead, Record};
+use crate::{
+    conversation::{DomainEvent, Located, Locating, Session, SessionKey, locating},
+    transduce::{Batch, Reducer},
+};
+
+/// The maximum number of open sessions. A further session ends the one that was silent for longest.
+pub const MAX_SESSIONS: usize = 64;
+
+/// The maximum number of bytes that the open sessions hold back together, as [`StateSize`] counts them: as many as one
+/// session may hold back alone. Beyond that, the sessions that were silent for longest end.
+pub const MAX_SESSIONS_SIZE: usize = 16 << 20;
+
+/// The one owner of sessions: numbers the sessions of a log, stamps every event with the number of its session
+/// ([`Located::session`]), and reports the end of each ([`DomainEvent::SessionEnded`]).
+///
+/// "Session" has two meanings in logs, and both are decided here and nowhere else:
+///
+/// - A *stream* interleaves sessions. Each has a reducer state of its own, so that neither calls nor facts mix. A record
+///   that names no session ([`Executor::session`](super::Executor::session)) belongs to the session of the record before
+///   it, and everything before the first name belongs to the first session that is named.
+/// - A *file* continues under another id, because the session was resumed, forked or cleared. It has one state, whose
+///   facts continue to hold, and several sessions. An update belongs to the session of the entry that it updates.
+///
+/// At most [`MAX_SESSIONS`] are open, and what they hold back is bounded ([`MAX_SESSIONS_SIZE`]), so that memory does
+/// not grow with the length of a stream. A session that ended and appears again has a new number.
+///
+/// ```
+/// use foldline::{
+///     conversation::{DomainEvent, Located, by_item},
+///     emitters::patch::PatchEmitter,
+///     executors::{DynExecutor, Sessions, droid::Droid},
+///     processor::Processor,
+///     transduce::{KeyedEmitter, Transducer},
+/// };
+///
+/// // An emitter for each session: neither the ids nor the indices of two sessions mix.
+/// let patches = KeyedEmitter::new(
+///     |event: &Located<DomainEvent>| event.session,
+///     |_| by_item(PatchEmitter::default()),
+/// );
+/// let reducer = Sessions::new(DynExecutor::new(Droid));
+/// let mut processor = Processor::new(Transducer::new(reducer, patches));
+/// let mut keys = Vec::new();
+/// for session in ["a", "b", "a"] {
+///     let line = format!(
+///         r#"{{"type":"message","role":"user","id":"1","text":"hi","session_id":"{session}"}}"#
+///     );
+///     processor.push(format!("{line}\n").as_bytes(), |(key, _patch)| keys.push(key.0));
+/// }
+/// keys.dedup();
+/// assert_eq!(keys, [0, 1, 0]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Sessions<R> {
+    reducer: Locating<R>,
+}
+
+impl<R> Sessions<R> {
+    /// Sessions of a log whose records `reducer` reduces. It also finds the names of sessions in records
+    /// ([`NamesSession`]).
+    pub fn new(reducer: R) -> Self {
+        Self { reducer: locating(reducer) }
+    }
+
+    /// The reducer within.
+    pub const fn get_ref(&self) -> &R {
+        self.reducer.get_ref()
+    }
+}
+
+impl<R: ParseAhead> ParseAhead for Sessions<R> {
+    type Parsed<'a> = R::Parsed<'a>;
+
+    fn parse_ahead<'a>(&'a self, record: Record<'a>) -> Self::Parsed<'a> {
+        self.get_ref().parse_ahead(record)
+    }
+}
+
+/// The states of the open sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionsState<S> {
+    /// The number of the next session.
+    next: Next,
+    /// The session of the record before comes last, the one that was silent for longest first.
+    open: Vec<OpenSession<S>>,
+    /// Kept, so that a record costs the same however many sessions are open.
+    #[serde(skip)]
+    size: Total,
+}
+
+/// What the open sessions hold back, which follows from the rest of the state, once it is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total(Option<Held>);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Held {
+    /// By all open sessions together.
+    all: usize,
+    /// By the last of them.
+    last: usize,
+}
+
+impl PartialEq for Total {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<S> SessionsState<S> {
+    /// The same with other states within.
+    ///
+    /// # Errors
+    /// The error of `make`.
+    pub fn try_map<T, E>(
+        self,
+        mut make: impl FnMut(S) -> Result<T, E>,
+    ) -> Result<SessionsState<T>, E> {
+        let Self { next, open, size: _ } = self;
+        let open = open.into_iter().map(|session| session.try_map(&mut make));
+        Ok(SessionsState { next, open: open.collect::<Result<_, E>>()?, size: Total(None) })
+    }
+
+    /// The current session and the facts of it that last: id, agent, version, model, folder and branch.
+    pub fn current(&self) -> Option<(SessionKey, &Session)> {
+        self.open.last()?.current()
+    }
+
+    /// The open sessions by their names in a stream, with their states.
+    pub fn open(&self) -> impl Iterator<Item = (Option<&str>, &S)> {
+        self.open.iter().map(|open| (open.name.as_deref(), &open.state.state))
+    }
+}
+
+impl<R> Sessions<R> {
+    /// Finishes a state, and with it its sessions.
+    fn end<In, S>(
+        &self,
+        session: OpenSession<S>,
+        next: &mut Next,
+    ) -> (OpenSession<S>, Batch<Located<DomainEvent>>)
+    where
+        R: Reducer<In, S, DomainEvent>,
+    {
+        let (mut session, events) =
+            session.map(|state| Reducer::<Located<In>, _, _>::finish(&self.reducer, state));
+        let mut events = session.stamp(events, next);
+        events.extend(session.ends());
+        (session, events)
+    }
+}
+
+impl<In, R, S> Reducer<Located<In>, SessionsState<S>, Located<DomainEvent>> for Sessions<R>
+where
+    R: Reducer<In, S, DomainEvent> + NamesSession<In>,
+    S: StateSize,
+{
+    fn init(&self) -> SessionsState<S> {
+        SessionsState { next: 0, open: Vec::new(), size: Total::default() }
+    }
+
+    fn reduce(
+        &self,
+        mut state: SessionsState<S>,
+        record: Located<In>,
+    ) -> (SessionsState<S>, Batch<Located<DomainEvent>>) {
+        let SessionsState { next, open, size: total } = &mut state;
+        let named = self.get_ref().session_of(&record.item);
+        let at = match &named {
+            None => open.len().checked_sub(1),
+            Some(name) => open
+                .iter()
+                .rposition(|open| open.name.as_deref() == Some(name))
+                .or_else(|| open.iter().position(|open| open.name.is_none())),
+        };
+        let sum = || open.iter().map(|open| open.state.state.size()).sum();
+        let mut size = total.0.map_or_else(sum, |held| held.all);
+        let mut session = match at {
+            Some(at) => {
+                let last = total.0.map(|held| held.last).filter(|_| at + 1 == open.len());
+                size = size.saturating_sub(last.unwrap_or_else(|| open[at].state.state.size()));
+                open.remove(at)
+            }
+            None => OpenSession::new(self.reducer.init(), next),
+        };
+        if session.name.is_none() {
+            session.name = named.map(Cow::into_owned);
+        }
+        let (mut session, events) = session.map(|state| self.reducer.reduce(state, record));
+        let events = session.stamp(events, next);
+        let last = session.state.state.size();
+        size += last;
+        let mut silent = 0;
+        while let Some(session) = open.get(silent)
+            && (open.len() - silent >= MAX_SESSIONS || size > MAX_SESSIONS_SIZE)
+        {
+            size = size.saturating_sub(session.state.state.size());
+            silent += 1;
+        }
+        *total = Total(Some(Held { all: size, last }));
+        let mut all = Batch::EMPTY;
+        for session in open.drain(..silent) {
+            all.append(self.end(session, next).1);
+        }
+        all.append(events);
+        open.push(session);
+        (state, all)
+    }
+
+    fn finish(&self, state: SessionsState<S>) -> (SessionsState<S>, Batch<Located<DomainEvent>>) {
+        let SessionsState { mut next, open, size: _ } = state;
+        let mut all = Batch::EMPTY;
+        let open = open.into_iter().map(|session| {
+            let (session, events) = self.end(session, &mut next);
+            all.append(events);
+            session
+        });
+        let open = open.collect();
+        (SessionsState { next, open, size: Total(None) }, all)
+    }
+
+    fn is_done(&self, state: &SessionsState<S>) -> bool {
+        let mut open = state.open.iter().peekable();
+        open.peek().is_some() && open.all(|open| self.get_ref().is_done(&open.state.state))
+    }
+}
+
+#[cfg(test)]
+mod tests;

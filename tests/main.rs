@@ -1,0 +1,40 @@
+//! The tests of the library: one program, one module a subject.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
+
+mod acp;
+mod amp;
+mod async_stream;
+mod claude;
+mod codex;
+mod conversation_stored;
+mod copilot;
+mod corpora;
+mod corpus;
+mod correlation;
+mod cursor;
+mod droid;
+mod droid_jsonrpc;
+mod droid_session;
+mod droid_settings;
+mod fan_out;
+mod file_ledger;
+mod gemini;
+mod goldens;
+mod html;
+mod kafka_paper;
+mod law_totality;
+mod laws;
+mod ledgers;
+mod metrics;
+mod msg_store;
+mod opencode;
+mod panics;
+mod qwen;
+mod qwen_session;
+mod recognise;
+mod replay;
+mod source;
+mod transcript;
+mod transduce_memory;
+mod transduce_properties;
+mod usage_times;
