@@ -1,30 +1,31 @@
-//! The access log of a web server, without agents and JSON: bytes cut anywhere, positions, snapshots.
+//! The access log of a web server: no agent and no JSON, and the whole shell all the same.
+//!
+//! A reducer and an emitter are the author's own. Lines, positions, snapshots, following and exactly-once commits come
+//! from the library: the run below is killed between two commits, resumed, and follows the log while it grows.
 
-use std::collections::BTreeMap;
-
-use foldline::{
-    conversation::{Located, LocatingState, locating},
-    processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot, TextLines},
-    transduce::{Batch, Emitter, Memoryless, Reducer, Resume, Transducer, emit_fn},
+use std::{
+    collections::BTreeMap, convert::Infallible, error::Error, fs, io::Write, path::Path,
+    time::Duration,
 };
 
-const LOG: &str = "\
-10.0.0.7 - - [10/Oct/2026:13:55:36 +0000] \"GET / HTTP/1.1\" 200 2326
-{
-10.0.0.9 - - [10/Oct/2026:13:56:02 +0000] \"GET /a HTTP/1.1\" 200 811
-10.0.0.9 - - [10/Oct/2026:14:30:00 +0000] \"GET /b HTTP/1.1\" 500 12
-";
+use foldline::{
+    ledger::{FileLedger, Ledger, SourceFacts, SourceName},
+    position::{Located, LocatingState, locating},
+    processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot, Stretches, TextLines},
+    source::{Follow, Step, Until},
+    transduce::{Batch, Emitter, Reducer, Resume, Transducer, collecting},
+};
 
-/// How many seconds a client is silent before it counts as gone.
+/// The number of seconds after which a silent client counts as gone.
 const IDLE: u32 = 900;
 
 enum Event {
-    RequestServed { client: String, status: u16, bytes: u64 },
-    ClientIdle { client: String },
+    Served { client: String, status: u16, bytes: u64 },
+    ClientGone { client: String },
     NotUnderstood,
 }
 
-/// When each client was seen last, in seconds of the day.
+/// The last request of each client, in seconds of the day.
 type Clients = BTreeMap<String, u32>;
 
 struct AccessLog;
@@ -40,11 +41,10 @@ impl<'a> Reducer<&'a str, Clients, Event> for AccessLog {
         };
         let client = client.to_owned();
         clients.insert(client.clone(), now);
-        let (here, idle): (Clients, Clients) =
+        let (here, gone): (Clients, Clients) =
             clients.into_iter().partition(|(_, seen)| seen + IDLE >= now);
-        let served = Event::RequestServed { client, status, bytes };
-        let idle = idle.into_keys().map(|client| Event::ClientIdle { client });
-        (here, idle.chain([served]).collect())
+        let gone = gone.into_keys().map(|client| Event::ClientGone { client });
+        (here, gone.chain([Event::Served { client, status, bytes }]).collect())
     }
 }
 
@@ -58,63 +58,92 @@ fn parse(line: &str) -> Option<(u32, &str, u16, u64)> {
     Some((now, client, status.parse().ok()?, bytes.parse().ok()?))
 }
 
-/// Says after each request how many bytes were served in all.
+/// Reports each event as a line, with the number of bytes that were served until then: its memory.
 #[derive(Default)]
-struct Served(u64);
+struct Report {
+    served: u64,
+}
 
-impl Emitter<Located<Event>, u64> for Served {
-    fn emit(&mut self, event: &Located<Event>) -> Batch<u64> {
-        let Event::RequestServed { bytes, .. } = event.item else { return Batch::EMPTY };
-        self.0 += bytes;
-        Batch::one(self.0)
+impl Emitter<Located<Event>, String> for Report {
+    fn emit(&mut self, event: &Located<Event>) -> Batch<String> {
+        Batch::one(match &event.item {
+            Event::Served { client, status, bytes } => {
+                self.served += bytes;
+                format!("{client} got {status}, {} bytes in all\n", self.served)
+            }
+            Event::ClientGone { client } => format!("{client} left\n"),
+            Event::NotUnderstood => format!("line {} was not understood\n", event.position.line),
+        })
     }
 }
 
-impl Resume for Served {
+impl Resume for Report {
     type State = u64;
 
     fn state(&self) -> u64 {
-        self.0
+        self.served
     }
 
     fn resume(&mut self, served: u64) {
-        self.0 = served;
+        self.served = served;
     }
 }
 
-type Out = (Batch<String>, Batch<u64>);
-
-fn emitters() -> impl Emitter<Located<Event>, Out> + Resume<State = ((), u64)> {
-    let report = emit_fn(|Located { position, item, .. }: &Located<Event>| {
-        Batch::one(match item {
-            Event::RequestServed { client, status, .. } => format!("{client} got {status}"),
-            Event::ClientIdle { client } => format!("{client} left"),
-            Event::NotUnderstood => format!("line {}: not understood", position.line),
-        })
-    });
-    (Memoryless(report), Served::default())
+/// Follows a log into a report. With `is_killed`, the run ends before it commits what it has read.
+fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), Box<dyn Error>> {
+    let mut ledger = FileLedger::open(out, &out.with_extension("checkpoint"))?;
+    let (name, mut log) = (SourceName::from("access log"), Follow::open(log, until)?);
+    // The outputs are collected, since they are committed with the position behind them.
+    let (reducer, report) = (locating(AccessLog), collecting(Report::default(), String::len));
+    let checkpoint = ledger.load(&name)?;
+    let expected = checkpoint.as_ref().map(|checkpoint| checkpoint.position);
+    let processor = match checkpoint {
+        None => Processor::of(TextLines, Transducer::new(reducer, report), LineFramer::default()),
+        Some(checkpoint) => {
+            log.resume(&checkpoint.facts.identity)?;
+            let snapshot = Snapshot::<LocatingState<Clients>, u64>::from_json(&checkpoint.state)?;
+            Processor::resume_of(TextLines, reducer, snapshot, report, DEFAULT_MAX_LINE)
+        }
+    };
+    let mut segments = Stretches::new(name, SourceFacts::default(), expected, processor);
+    loop {
+        match log.step()? {
+            Step::Bytes(bytes) => segments.push(bytes, |never: Infallible| match never {}),
+            Step::NextFile(_) => segments.next_file(|never: Infallible| match never {}),
+            Step::Notice(_) | Step::Idle => {}
+            Step::End => return Ok(()),
+        }
+        if is_killed {
+            return Ok(());
+        }
+        let read = segments.processor().next_record().offset;
+        if let Some(identity) = log.identity(read)?.filter(|_| segments.has_news()) {
+            let commit = segments.commit(identity)?.map(|lines| lines.concat().into_bytes());
+            ledger.commit(&[commit], &[])?;
+        }
+    }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let transducer = || Transducer::new(locating(AccessLog), emitters());
-    let begin = || Processor::of(TextLines, transducer(), LineFramer::default());
-    let (mut whole, mut parts) = (Vec::new(), Vec::new());
-    let mut processor = begin();
-    processor.push(LOG.as_bytes(), |out| whole.push(out));
-    processor.finish(|out| whole.push(out));
-    // The same in two goes, the first of which ends within a line.
-    let mut processor = begin();
-    processor.push(&LOG.as_bytes()[..100], |out| parts.push(out));
-    let stored = processor.snapshot().to_json()?;
-    let snapshot = Snapshot::<LocatingState<Clients>, _>::from_json(&stored)?;
-    let rest = &LOG.as_bytes()[usize::try_from(snapshot.framer.position.offset)?..];
-    let (log, max) = (locating(AccessLog), DEFAULT_MAX_LINE);
-    let mut processor = Processor::resume_of(TextLines, log, snapshot, emitters(), max);
-    processor.push(rest, |out| parts.push(out));
-    processor.finish(|out| parts.push(out));
+/// The log is read in three runs while it is written: the second one is killed, and the third one follows.
+fn main() -> Result<(), Box<dyn Error>> {
+    const LOG: &str = include_str!("access.log");
+    let folder = tempfile::tempdir()?;
+    let [log, out, whole] = ["log", "report", "whole"].map(|name| folder.path().join(name));
+    for (length, is_killed) in [(150, false), (300, true)] {
+        fs::write(&log, &LOG[..length])?;
+        follow(&log, &out, Until::EndOfFile, is_killed)?;
+    }
+    let write_rest =
+        || fs::OpenOptions::new().append(true).open(&log)?.write_all(&LOG.as_bytes()[300..]);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(write_rest);
+        follow(&log, &out, Until::Idle(Duration::from_millis(500)), false)?;
+        writer.join().map_err(|_| "the writer panicked")??;
+        Ok::<_, Box<dyn Error>>(())
+    })?;
 
-    assert_eq!(whole, parts);
-    let lines: Vec<_> = whole.iter().flat_map(|(line, _)| line).collect();
-    assert_eq!(lines[1..4], ["line 2: not understood", "10.0.0.9 got 200", "10.0.0.7 left"]);
+    follow(&log, &whole, Until::EndOfFile, false)?;
+    assert_eq!(fs::read_to_string(&out)?, fs::read_to_string(&whole)?);
+    print!("{}", fs::read_to_string(&out)?);
     Ok(())
 }

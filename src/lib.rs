@@ -16,6 +16,7 @@
 //!   the [`Transducer`](transduce::Transducer) that composes them. Knows no JSON and no agent.
 //! - [`files`]: files for their owner only, replaced as a whole.
 //! - [`json`]: JSON values as raw text, and fast serialisation.
+//! - [`position`]: places in a log; values with their place.
 //! - [`conversation`]: the domain. [`DomainEvent`](conversation::DomainEvent) is the one boundary
 //!   between agents and consumers; [`ToolCalls`](conversation::ToolCalls) pairs results with calls.
 #![cfg_attr(
@@ -53,6 +54,8 @@ pub mod json;
 pub mod ledger;
 #[cfg(all(doc, feature = "processor"))]
 pub mod performance;
+#[cfg(feature = "conversation")]
+pub mod position;
 #[cfg(feature = "pricing")]
 pub mod pricing;
 #[cfg(feature = "processor")]

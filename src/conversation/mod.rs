@@ -6,8 +6,6 @@
 //! executor shares, and [`Conversation`] the fold of all events into one document.
 
 mod action;
-mod by_item;
-mod digest;
 mod document;
 mod entry;
 mod event;
@@ -15,7 +13,6 @@ mod extra;
 mod id;
 mod json;
 mod portable;
-mod position;
 #[cfg(feature = "schema")]
 mod schema;
 mod session;
@@ -34,15 +31,12 @@ pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
     },
-    by_item::{ByItem, by_item},
-    digest::{Digest, HexDigits, NotADigest},
     document::{Conversation, EntrySlot},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning},
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     json::Json,
-    position::{Located, Locating, LocatingState, Position, SessionKey, locating},
     session::{Outcome, Session},
     summary::{Summary, SummaryPart},
     text::Text,
@@ -50,4 +44,8 @@ pub use self::{
     tool_calls::ToolCalls,
     usage::TokenUsage,
     warning_kind::WarningKind,
+};
+pub use crate::position::{
+    ByItem, Digest, HexDigits, Located, Locating, LocatingState, NotADigest, Position, SessionKey,
+    by_item, locating,
 };

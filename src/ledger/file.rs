@@ -13,8 +13,9 @@ use super::{
     journal::{Journal, Stored},
 };
 use crate::{
-    conversation::{Json, Position},
+    conversation::Json,
     files::{owner_only, sync_name},
+    position::Position,
 };
 
 /// Appends the output of its sources to one file, and records in a second one, the journal, how much of it

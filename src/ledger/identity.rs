@@ -4,7 +4,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::{Digest, Timestamp};
+use crate::conversation::Timestamp;
+use crate::position::Digest;
 
 /// Describes a file at the time it was read, so that it is recognised after it has grown or was moved, and
 /// not confused with a file that replaced it.

@@ -12,8 +12,9 @@ use serde_json::value::RawValue;
 
 use super::{Checkpoint, Extent, SourceName, error::FileLedgerError};
 use crate::{
-    conversation::{Digest, Json},
+    conversation::Json,
     files::{is_at, owner_only, replace_file},
+    position::Digest,
 };
 
 const VERSION: u32 = 1;

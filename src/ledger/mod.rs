@@ -18,7 +18,8 @@ pub use self::{
     file::FileLedger,
     identity::{Extent, Identity},
 };
-use crate::conversation::{Json, Position, TaskId};
+use crate::conversation::{Json, TaskId};
+use crate::position::Position;
 
 /// Stores the output of sources, together with the position up to which each was read and the state there.
 ///

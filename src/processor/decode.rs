@@ -1,19 +1,35 @@
-//! [`Decode`]: what the lines of a log are made of. [`Records`] of JSON, or [`TextLines`].
+//! [`Decode`]: what the lines of a log are made of; [`TextLines`]: text.
 
 use std::fmt;
 
-use tracing::debug;
-
 use crate::{
-    conversation::{Located, Position},
+    position::{Digest, Located, Position},
     transduce::Reducer,
-    wire::{Irregular, Record, TooLong, cursor::RecordCursor},
 };
+
+/// A line that is not its text as it stands in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage<'a> {
+    /// The line that follows is not UTF-8; the bytes in question were replaced by U+FFFD.
+    InvalidUtf8 {
+        /// The first such byte of the line, counted from 0.
+        at: usize,
+    },
+    /// The line was longer than the limit, or binary; only its beginning was kept.
+    TooLong {
+        /// Its beginning.
+        head: &'a str,
+        /// Its length in bytes, without the line end.
+        bytes: u64,
+        /// The SHA-256 value of these bytes, if the framer computed it.
+        sha256: Option<Digest>,
+    },
+}
 
 /// Splits the text of a line into the inputs of a reducer.
 ///
 /// ```
-/// use foldline::{conversation::Position, processor::Decode, wire::Irregular};
+/// use foldline::processor::{Damage, Decode};
 ///
 /// /// The numbers of a line.
 /// struct Numbers;
@@ -33,7 +49,7 @@ use crate::{
 ///         Some(read + line[*read..].find(|c| c != ' ')?)
 ///     }
 ///
-///     fn irregular(&self, _: Irregular<'_>) -> Option<u32> {
+///     fn damage(&self, _: Damage<'_>) -> Option<u32> {
 ///         None
 ///     }
 /// }
@@ -63,9 +79,9 @@ pub trait Decode {
     /// Where the next input begins; `None` at the end of the line.
     fn peek(&self, cursor: &Self::Cursor, line: &str) -> Option<usize>;
 
-    /// What says that the line which follows is [not UTF-8](Irregular::InvalidUtf8), or stands for one that is
-    /// [too long](Irregular::TooLong); `None` if that is passed over.
-    fn irregular<'a>(&self, irregular: Irregular<'a>) -> Option<Self::Input<'a>>;
+    /// The input that reports a damaged line; `None` if the damage is passed over. A line that is
+    /// [not UTF-8](Damage::InvalidUtf8) follows, repaired; of one that is [too long](Damage::TooLong) nothing does.
+    fn damage<'a>(&self, damage: Damage<'a>) -> Option<Self::Input<'a>>;
 
     /// Whether an input is sure to be whole, although its line has no end yet.
     fn is_whole(&self, input: &Self::Input<'_>) -> bool {
@@ -89,43 +105,6 @@ pub trait Reads<D: Decode, S, E>: for<'a> Reducer<Located<D::Input<'a>>, S, E> {
 
 impl<D: Decode, S, E, R> Reads<D, S, E> for R where R: for<'a> Reducer<Located<D::Input<'a>>, S, E> {}
 
-/// The JSON records of the logs of agents: [`Record`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Records;
-
-/// How much of a line of [`Records`] was read.
-#[derive(Clone, Debug, Default)]
-pub struct RecordsRead(RecordCursor);
-
-impl Decode for Records {
-    type Input<'a> = Record<'a>;
-    type Cursor = RecordsRead;
-
-    const JOINS_OBJECTS: bool = true;
-
-    fn next<'a>(&self, cursor: &mut RecordsRead, line: &'a str) -> Option<(usize, Record<'a>)> {
-        cursor.0.next(line)
-    }
-
-    fn peek(&self, cursor: &RecordsRead, line: &str) -> Option<usize> {
-        cursor.0.peek(line)
-    }
-
-    fn irregular<'a>(&self, irregular: Irregular<'a>) -> Option<Record<'a>> {
-        Some(Record::Irregular(irregular))
-    }
-
-    fn is_whole(&self, record: &Record<'_>) -> bool {
-        matches!(record, Record::Object(_))
-    }
-
-    fn note(&self, record: &Record<'_>, Position { line, offset }: Position) {
-        if let Record::Irregular(irregular) = record {
-            debug!(line, offset, %irregular, "not a record");
-        }
-    }
-}
-
 /// Lines of text, of which those without content are passed over. What is not UTF-8 is replaced by U+FFFD, and
 /// of a line that is too long the beginning is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,10 +125,10 @@ impl Decode for TextLines {
         (!is_read && !line.trim_ascii().is_empty()).then_some(0)
     }
 
-    fn irregular<'a>(&self, irregular: Irregular<'a>) -> Option<&'a str> {
-        match irregular {
-            Irregular::TooLong(TooLong { head, .. }) => Some(head),
-            _ => None,
+    fn damage<'a>(&self, damage: Damage<'a>) -> Option<&'a str> {
+        match damage {
+            Damage::TooLong { head, .. } => Some(head),
+            Damage::InvalidUtf8 { .. } => None,
         }
     }
 }

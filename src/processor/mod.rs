@@ -3,41 +3,29 @@
 //! It does no I/O: the caller reads a file, a pipe or a socket, and pushes the bytes. Chunks may end
 //! anywhere.
 
-mod ahead;
-mod background;
 mod decode;
 mod drive;
-mod encoding;
-mod framer;
-mod inputs;
-mod joiner;
 mod line;
-mod offsets;
-mod overlong;
+mod records;
 mod relay;
-mod snapshot;
-mod stretches;
-mod turns;
 
 use tracing::debug;
 
+pub use self::{
+    decode::{Damage, Decode, Reads, TextLines},
+    drive::{
+        Counts, Finished, LastStretch, Snapshot, SnapshotError, StretchLimits, Stretches, Within,
+    },
+    line::{DEFAULT_MAX_LINE, Encoding, FramerState, Line, LineFramer},
+    records::{Records, RecordsRead, read_records},
+    relay::Background,
+};
 use self::{
     drive::{Drive, Stage, Step, emitting},
-    inputs::LineInputs,
-};
-
-pub use self::{
-    background::Background,
-    decode::{Decode, Reads, Records, RecordsRead, TextLines},
-    encoding::Encoding,
-    framer::{DEFAULT_MAX_LINE, LineFramer},
-    inputs::read_records,
-    line::{FramerState, Line},
-    snapshot::{Counts, Finished, Snapshot, SnapshotError, Within},
-    stretches::{LastStretch, StretchLimits, Stretches},
+    line::LineInputs,
 };
 use crate::{
-    conversation::{Located, Position},
+    position::{Located, Position},
     transduce::{Emitter, Gather, Resume, Transducer},
 };
 
@@ -201,7 +189,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         self.drive.within().map_or_else(|| self.position(), |within| within.next)
     }
 
-    /// Whether the reducer is done ([`Reducer::is_done`]): further bytes are ignored, and the position stays
+    /// Whether the reducer is done ([`Reducer::is_done`](crate::transduce::Reducer::is_done)): further bytes are ignored, and the position stays
     /// after the line with which it was done.
     pub fn is_done(&self) -> bool {
         self.drive.is_done()

@@ -2,7 +2,8 @@ use std::{convert::Infallible, mem};
 
 use super::*;
 use crate::{
-    conversation::{Digest, DomainEvent, NormalizedEntry, NormalizedEntryType, locating},
+    conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType},
+    position::{Digest, locating},
     transduce::{Batch, Memoryless, Reducer, emit_fn, reduce_fn},
     wire::Record,
 };

@@ -15,8 +15,8 @@ use super::{
     status::status,
 };
 use crate::{
-    conversation::Digest,
     ledger::{Extent, Identity},
+    position::Digest,
 };
 
 /// A log that is opened once: a file, a pipe, or standard input.

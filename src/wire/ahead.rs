@@ -1,7 +1,7 @@
 //! [`ParseAhead`]: records that are parsed before their turn.
 
 use super::Record;
-use crate::conversation::Locating;
+use crate::position::Locating;
 
 /// Parses records without knowing what stands before them: in any order, on any thread.
 ///

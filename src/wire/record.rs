@@ -5,7 +5,7 @@ use std::fmt;
 use crate::json::Raw;
 
 use super::{Object, cursor::RecordCursor};
-use crate::conversation::Digest;
+use crate::position::Digest;
 
 /// One value of a log, or text in place of one.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located},
+    conversation::Json,
     emitters::{
         audit::{EventRecord, EventRecords},
         metrics::Metrics,
@@ -16,7 +16,7 @@ use foldline::{
     ledger::{Checkpoint, Commit, Identity, SourceFacts},
     processor::{DEFAULT_MAX_LINE, LastLine, Snapshot, StretchLimits, Stretches},
     source::{LogFile, Step},
-    transduce::{Batch, Emitter, Fault, Gather, Resume},
+    transduce::{Batch, Collecting, Fault, Gather, collecting},
 };
 use serde::de::IgnoredAny;
 
@@ -134,51 +134,12 @@ type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
     reading.sinks.iter().for_each(|kind| sinks.gather(kind, reading.options, None));
-    let kept = reading.audited.then(Kept::default);
+    let kept = reading.audited.then(|| collecting(EventRecords::default(), EventRecord::size));
     (Metrics::default(), RowEmitter::default(), kept, sinks)
 }
 
 /// Collects the records of the audit trail.
-#[derive(Default)]
-struct Kept {
-    records: EventRecords,
-    events: Vec<EventRecord>,
-    size: usize,
-}
-
-impl Emitter<Located<DomainEvent>, Infallible> for Kept {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        let record = self.records.record(event);
-        self.size += record.size();
-        self.events.push(record);
-        Batch::EMPTY
-    }
-}
-
-impl Gather for Kept {
-    type Stretch = Vec<EventRecord>;
-
-    fn cut(&mut self) -> Self::Stretch {
-        self.size = 0;
-        std::mem::take(&mut self.events)
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-}
-
-impl Resume for Kept {
-    type State = <EventRecords as Resume>::State;
-
-    fn state(&self) -> Self::State {
-        self.records.state()
-    }
-
-    fn resume(&mut self, state: Self::State) {
-        self.records.resume(state);
-    }
-}
+type Kept = Collecting<EventRecords, EventRecord>;
 
 /// The emitters here collect, and emit nothing.
 fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}

@@ -25,9 +25,9 @@ use crate::{
 /// let style = TranscriptStyle::new(40);
 /// let mut transcripts = SessionTranscripts::new(style, move || Transcript::new(style));
 /// assert_eq!(transcripts.emit(&said(0, "hi")).as_slice(), ["❯ hi"]);
-/// assert_eq!(transcripts.emit(&said(1, "hey")).len(), 2);
+/// assert_eq!(transcripts.emit(&said(1, "hey")).len(), 3);
 /// let again = transcripts.emit(&said(0, "again"));
-/// assert!(again.as_slice()[0].contains("session 1") && again.as_slice()[1].contains("again"));
+/// assert!(again.as_slice()[1].contains("session 1") && again.as_slice()[2].contains("again"));
 /// ```
 #[derive(Clone, Debug)]
 pub struct SessionTranscripts<F, M = Transcript> {
@@ -62,12 +62,15 @@ impl<F, M> SessionTranscripts<F, M> {
         // A transcript begins with a header of its own, if the session has a name by then.
         let needs_divider = open.has_printed || open.name.is_none();
         open.has_printed = true;
-        if !(is_elsewhere && needs_divider) {
+        if !is_elsewhere {
             return lines;
         }
-        let mut page = Page::new(self.style);
-        session::divider(&mut page, key, open.name.as_ref());
-        let mut all = page.into_text();
+        let mut all = Batch::one(String::new());
+        if needs_divider {
+            let mut page = Page::new(self.style);
+            session::divider(&mut page, key, open.name.as_ref());
+            all.append(page.into_text());
+        }
         all.append(lines);
         all
     }

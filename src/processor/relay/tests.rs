@@ -7,8 +7,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    conversation::{Position, WarningKind},
+    conversation::WarningKind,
     executors::{DynExecutor, Preparsed, Sessions, droid::Droid},
+    position::Position,
     processor::{Counts, LineFramer},
     transduce::{Batch, Reducer, Transducer, emit_fn},
     wire::Record,

@@ -1,5 +1,6 @@
 //! [`Emitter`], and the ways to make one from others.
 
+mod collecting;
 mod contramap;
 mod fan_out;
 mod filter;
@@ -9,6 +10,7 @@ mod map;
 mod resume;
 mod tee;
 
+pub use collecting::{Collecting, collecting};
 pub use contramap::{Contramap, contramap};
 pub use filter::{Filter, filter};
 pub use from_fn::{EmitFn, emit_fn};

@@ -1,9 +1,20 @@
-//! [`Line`]: a line of a log, and [`FramerState`]: from where the next one is read.
+//! Lines of a log: [`LineFramer`] splits bytes into them, whatever the encoding and however long they are.
+
+mod encoding;
+mod framer;
+mod inputs;
+mod joiner;
+mod offsets;
+mod overlong;
 
 use serde::{Deserialize, Serialize};
 
-use super::encoding::Encoding;
-use crate::conversation::{Digest, Position};
+pub use self::{
+    encoding::Encoding,
+    framer::{DEFAULT_MAX_LINE, LineFramer},
+};
+pub(super) use self::{inputs::LineInputs, joiner::is_open_ended};
+use crate::position::{Digest, Position};
 
 /// A line as it stands in the log, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +42,7 @@ impl Line<'_> {
     }
 }
 
-/// The state of a [`LineFramer`](super::LineFramer) between two lines: a plain value that can be stored with serde.
+/// The state of a [`LineFramer`] between two lines: a plain value that can be stored with serde.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FramerState {
     /// Where the next line begins.
@@ -65,7 +76,7 @@ impl Default for FramerState {
 }
 
 /// Makes a position that is counted from `before` one of the log.
-pub(super) fn shift(position: &mut Position, before: Position) {
+pub(in crate::processor) fn shift(position: &mut Position, before: Position) {
     position.line += before.line;
     position.offset += before.offset;
 }

@@ -1,7 +1,7 @@
 //! [`Joiner`]: joins objects that span several lines.
 
-use super::line::{FramerState, Line};
-use crate::{conversation::Position, wire::Object};
+use super::{FramerState, Line};
+use crate::{position::Position, wire::Object};
 
 /// Joins the lines of an object or an array that was pretty-printed.
 ///
@@ -82,7 +82,7 @@ impl Joiner {
 
 /// Whether a line begins with a bracket, and ends where no value can end. A line that is only `[` does
 /// not count: the elements of the array are given out one by one.
-pub(super) fn is_open_ended(line: &[u8]) -> bool {
+pub(in crate::processor) fn is_open_ended(line: &[u8]) -> bool {
     matches!(
         line.trim_ascii(),
         [b'{', .., b'{' | b'[' | b','] | [b'{'] | [b'[', .., b'{' | b'[' | b',']

@@ -1,22 +1,28 @@
-//! [`Drive`]: lines through a transducer, input by input.
+//! [`Drive`]: lines through a transducer, input by input; its state as a value, and its output in segments.
+
+mod segments;
+mod snapshot;
 
 use std::{marker::PhantomData, mem, sync::Arc};
 
+pub use self::{
+    segments::{LastStretch, StretchLimits, Stretches},
+    snapshot::{Counts, Finished, Snapshot, SnapshotError, Within},
+};
 use super::{
-    decode::{Decode, Reads, Records, RecordsRead},
-    inputs::LineInputs,
-    line::{FramerState, Line, shift},
-    snapshot::{Counts, Within},
+    decode::{Decode, Reads},
+    line::{FramerState, Line, LineInputs, shift},
+    records::{Records, RecordsRead, whole_object},
 };
 use crate::{
-    conversation::{Digest, Located, Position},
+    position::{Digest, Located, Position},
     transduce::{Emitter, Transducer},
     wire::Record,
 };
 
 /// A line whose inputs are being reduced; `C` is the decoder's cursor.
 #[derive(Debug)]
-pub(super) struct OpenLine<'b, C> {
+pub(in crate::processor) struct OpenLine<'b, C> {
     inputs: LineInputs<'b, C>,
     /// From where it is read again.
     begin: FramerState,
@@ -27,28 +33,32 @@ pub(super) struct OpenLine<'b, C> {
 
 impl<'b> OpenLine<'b, RecordsRead> {
     /// The record that is the whole line, if it is an object.
-    pub(super) fn object(&self) -> Option<Located<Record<'b>>> {
-        let record = self.inputs.object()?;
+    pub(in crate::processor) fn object(&self) -> Option<Located<Record<'b>>> {
+        let record = whole_object(&self.inputs)?;
         Some(record.with_line_sha256(self.digest.clone()))
     }
 }
 
 impl<'b, C: Default> OpenLine<'b, C> {
-    pub(super) fn new(line: Line<'b>, begin: FramerState, hashes_lines: bool) -> Self {
+    pub(in crate::processor) fn new(
+        line: Line<'b>,
+        begin: FramerState,
+        hashes_lines: bool,
+    ) -> Self {
         let digest = (hashes_lines && !line.bytes.is_empty()).then(|| Arc::new(line.digest()));
         let Line { lines, next, .. } = line;
         Self { inputs: LineInputs::new(line), begin, next, lines, digest }
     }
 
     /// The line stands behind `before`.
-    pub(super) fn shift(&mut self, before: Position) {
+    pub(in crate::processor) fn shift(&mut self, before: Position) {
         self.inputs.shift(before);
         shift(&mut self.begin.position, before);
         shift(&mut self.next.position, before);
     }
 
     /// The state from which to continue after it.
-    pub(super) fn next(&self) -> FramerState {
+    pub(in crate::processor) fn next(&self) -> FramerState {
         self.next
     }
 
@@ -59,10 +69,10 @@ impl<'b, C: Default> OpenLine<'b, C> {
 }
 
 /// How much an emitter has collected, and from how much on the processor pauses.
-pub(super) type Limit<M> = (fn(&M) -> usize, usize);
+pub(in crate::processor) type Limit<M> = (fn(&M) -> usize, usize);
 
 /// What is done with each input.
-pub(super) trait Step<R, S, M, D: Decode> {
+pub(in crate::processor) trait Step<R, S, M, D: Decode> {
     fn step(&mut self, transducer: &mut Transducer<R, S, M>, input: Located<D::Input<'_>>);
 
     /// Whether no further input can have an effect.
@@ -70,9 +80,9 @@ pub(super) trait Step<R, S, M, D: Decode> {
 }
 
 /// Reduces it, emits its events, and calls a closure with every output.
-pub(super) struct Emitting<F, E, Out>(F, PhantomData<fn(E) -> Out>);
+pub(in crate::processor) struct Emitting<F, E, Out>(F, PhantomData<fn(E) -> Out>);
 
-pub(super) fn emitting<E, Out, F: FnMut(Out)>(each: F) -> Emitting<F, E, Out> {
+pub(in crate::processor) fn emitting<E, Out, F: FnMut(Out)>(each: F) -> Emitting<F, E, Out> {
     Emitting(each, PhantomData)
 }
 
@@ -93,9 +103,9 @@ where
 }
 
 /// Reduces it, and calls a closure with every event: the emitter is elsewhere.
-pub(super) struct Reducing<F, E>(F, PhantomData<fn(E)>);
+pub(in crate::processor) struct Reducing<F, E>(F, PhantomData<fn(E)>);
 
-pub(super) fn reducing<E, F: FnMut(E)>(each: F) -> Reducing<F, E> {
+pub(in crate::processor) fn reducing<E, F: FnMut(E)>(each: F) -> Reducing<F, E> {
     Reducing(each, PhantomData)
 }
 
@@ -116,7 +126,7 @@ where
 
 /// What becomes of the next line.
 #[derive(Debug)]
-pub(super) enum Stage<C> {
+pub(in crate::processor) enum Stage<C> {
     /// It is reduced; up to there it was, an earlier time.
     Reading(Option<Within>),
     /// It is kept, because the limit was reached.
@@ -127,30 +137,30 @@ pub(super) enum Stage<C> {
 
 /// What was pushed and is not reduced, because the limit was reached.
 #[derive(Debug)]
-pub(super) struct Held<C> {
+pub(in crate::processor) struct Held<C> {
     /// Lines, the first of which may be reduced in part.
-    pub(super) lines: Vec<OpenLine<'static, C>>,
+    pub(in crate::processor) lines: Vec<OpenLine<'static, C>>,
     /// The bytes behind them.
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::processor) bytes: Vec<u8>,
 }
 
 /// A processor without its framer.
 #[derive(Debug)]
-pub(super) struct Drive<R, S, M, D: Decode = Records> {
-    pub(super) transducer: Transducer<R, S, M>,
-    pub(super) decoder: D,
-    pub(super) counts: Counts,
-    pub(super) hashes_lines: bool,
-    pub(super) limit: Option<Limit<M>>,
-    pub(super) stage: Stage<D::Cursor>,
+pub(in crate::processor) struct Drive<R, S, M, D: Decode = Records> {
+    pub(in crate::processor) transducer: Transducer<R, S, M>,
+    pub(in crate::processor) decoder: D,
+    pub(in crate::processor) counts: Counts,
+    pub(in crate::processor) hashes_lines: bool,
+    pub(in crate::processor) limit: Option<Limit<M>>,
+    pub(in crate::processor) stage: Stage<D::Cursor>,
     /// From where the next line is read again.
-    pub(super) begin: FramerState,
+    pub(in crate::processor) begin: FramerState,
     /// Whether an input was reduced since the processor was told to go on: one is, whatever the limit.
     has_moved: bool,
 }
 
 impl<R, S, M, D: Decode> Drive<R, S, M, D> {
-    pub(super) fn new(transducer: Transducer<R, S, M>, decoder: D) -> Self {
+    pub(in crate::processor) fn new(transducer: Transducer<R, S, M>, decoder: D) -> Self {
         let (counts, stage, begin) = Default::default();
         let stage = Stage::Reading(stage);
         Self {
@@ -165,7 +175,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         }
     }
 
-    pub(super) fn replace_emitter<N>(
+    pub(in crate::processor) fn replace_emitter<N>(
         self,
         emitter: N,
         limit: Option<Limit<N>>,
@@ -178,7 +188,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// How far the next line was reduced; `None` if it was not.
-    pub(super) fn within(&self) -> Option<Within> {
+    pub(in crate::processor) fn within(&self) -> Option<Within> {
         match &self.stage {
             Stage::Reading(within) => *within,
             Stage::Paused(held) => {
@@ -192,7 +202,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// From where to continue, with a framer that is at `framer`.
-    pub(super) fn framer_state(&self, framer: FramerState) -> FramerState {
+    pub(in crate::processor) fn framer_state(&self, framer: FramerState) -> FramerState {
         match &self.stage {
             Stage::Done(done) if done.position != framer.position => *done,
             Stage::Paused(Held { lines, .. }) => lines.first().map_or(framer, |line| line.begin),
@@ -200,19 +210,19 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         }
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    pub(in crate::processor) fn is_done(&self) -> bool {
         matches!(self.stage, Stage::Done(_))
     }
 
     /// The reducer may be done before it reads anything, as after a snapshot.
-    pub(super) fn look(&mut self, at: FramerState, step: &impl Step<R, S, M, D>) {
+    pub(in crate::processor) fn look(&mut self, at: FramerState, step: &impl Step<R, S, M, D>) {
         if matches!(self.stage, Stage::Reading(_)) && step.is_done(&self.transducer) {
             self.stage = Stage::Done(at);
         }
     }
 
     /// Reduces the lines that were kept, and returns the bytes behind them.
-    pub(super) fn go_on(&mut self, step: &mut impl Step<R, S, M, D>) -> Vec<u8> {
+    pub(in crate::processor) fn go_on(&mut self, step: &mut impl Step<R, S, M, D>) -> Vec<u8> {
         self.has_moved = false;
         let Stage::Paused(Held { lines, bytes }) = &mut self.stage else { return Vec::new() };
         let (lines, bytes) = (mem::take(lines), mem::take(bytes));
@@ -222,7 +232,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// Keeps bytes that follow on what was kept; nothing is read behind the end.
-    pub(super) fn keep(&mut self, more: &[u8]) {
+    pub(in crate::processor) fn keep(&mut self, more: &[u8]) {
         match &mut self.stage {
             Stage::Paused(held) => held.bytes.extend_from_slice(more),
             Stage::Reading(_) if !more.is_empty() => {
@@ -234,7 +244,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// Whether further lines are reduced.
-    pub(super) fn may_go_on(&self) -> bool {
+    pub(in crate::processor) fn may_go_on(&self) -> bool {
         matches!(self.stage, Stage::Reading(_)) && !self.is_full()
     }
 
@@ -244,7 +254,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// Reduces the next line, or keeps it if lines are kept already.
-    pub(super) fn take(&mut self, line: Line<'_>, step: &mut impl Step<R, S, M, D>) {
+    pub(in crate::processor) fn take(&mut self, line: Line<'_>, step: &mut impl Step<R, S, M, D>) {
         let begin = mem::replace(&mut self.begin, line.next);
         if !self.is_done() {
             self.take_open(OpenLine::new(line, begin, self.hashes_lines), step);
@@ -252,7 +262,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// The same for a line that was opened before its turn.
-    pub(super) fn take_open(
+    pub(in crate::processor) fn take_open(
         &mut self,
         line: OpenLine<'_, D::Cursor>,
         step: &mut impl Step<R, S, M, D>,
@@ -297,7 +307,11 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// A line that is one input was reduced elsewhere.
-    pub(super) fn was_reduced(&mut self, next: FramerState, step: &impl Step<R, S, M, D>) {
+    pub(in crate::processor) fn was_reduced(
+        &mut self,
+        next: FramerState,
+        step: &impl Step<R, S, M, D>,
+    ) {
         self.begin = next;
         self.counts.lines += 1;
         self.counts.records += 1;

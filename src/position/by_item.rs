@@ -1,6 +1,6 @@
 //! [`by_item`]: adapts an emitter of events to events with positions.
 
-use super::position::Located;
+use super::located::Located;
 use crate::transduce::{
     Batch, Emitter,
     wrapper::{access, forward_memory},
@@ -12,7 +12,7 @@ use crate::transduce::{
 ///
 /// ```
 /// use foldline::{
-///     conversation::{Located, Position, by_item},
+///     position::{Located, Position, by_item},
 ///     transduce::{Batch, Emitter, emit_fn},
 /// };
 ///

@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::conversation::Digest;
+use crate::position::Digest;
 
 /// Measures a line and takes its digest, without the `\r` of its end.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use super::{Decode, Finished, LastLine, Processor, Reads, Records};
+use super::{Decode, Finished, Reads, Records};
 use crate::{
-    conversation::Position,
     json,
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
+    position::Position,
+    processor::{LastLine, Processor},
     transduce::{Emitter, Gather, Resume},
 };
 

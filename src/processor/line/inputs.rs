@@ -2,20 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::{
-    decode::{Decode, Records, RecordsRead},
-    framer::HEAD,
-    line::{FramerState, Line, shift},
-    offsets::Offsets,
-};
+use super::{FramerState, Line, framer::HEAD, offsets::Offsets, shift};
 use crate::{
-    conversation::{Digest, Located, Position},
-    wire::{Irregular, Record, TooLong, cursor::RecordCursor},
+    position::{Digest, Located, Position},
+    processor::decode::{Damage, Decode},
 };
 
 /// The inputs of a line that were not read yet; `C` is the decoder's cursor.
 #[derive(Clone, Debug)]
-pub(super) struct LineInputs<'b, C> {
+pub(in crate::processor) struct LineInputs<'b, C> {
     position: Position,
     text: Cow<'b, str>,
     offsets: Offsets,
@@ -30,31 +25,8 @@ pub(super) struct LineInputs<'b, C> {
     read: u64,
 }
 
-/// Reads the records of a line.
-///
-/// The line breaks of a record that spans several lines become spaces, so that a copied part of the
-/// record is always one line.
-pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
-    let mut records = LineInputs::new(line);
-    while let Some(record) = records.next(&Records) {
-        each(record);
-    }
-}
-
-impl<'b> LineInputs<'b, RecordsRead> {
-    /// The record that is the whole line, if it is an object.
-    pub(super) fn object(&self) -> Option<Located<Record<'b>>> {
-        let Cow::Borrowed(text) = self.text else { return None };
-        if self.too_long.is_some() {
-            return None;
-        }
-        let (at, record) = RecordCursor::object(text)?;
-        Some(Located::new(self.offsets.position(self.position, text, at), record))
-    }
-}
-
 impl<'b, C: Default> LineInputs<'b, C> {
-    pub(super) fn new(line: Line<'b>) -> Self {
+    pub(in crate::processor) fn new(line: Line<'b>) -> Self {
         let Line { position, bytes, skipped, sha256, lines, next } = line;
         let FramerState { encoding, .. } = next;
         let mut too_long = (skipped > 0).then(|| (bytes.len() as u64 + skipped, sha256));
@@ -80,33 +52,40 @@ impl<'b, C: Default> LineInputs<'b, C> {
         Self { position, text, offsets, cursor, has_ended, invalid, too_long, read: 0 }
     }
 
+    /// The text of the line as it stands in the log, and where a byte of it is; `None` if it was repaired or cut.
+    pub(in crate::processor) fn verbatim(&self) -> Option<(&'b str, impl Fn(usize) -> Position)> {
+        let Cow::Borrowed(text) = self.text else { return None };
+        let (at, offsets) = (self.position, &self.offsets);
+        self.too_long.is_none().then(|| (text, move |byte| offsets.position(at, text, byte)))
+    }
+
     /// The line stands behind `before`.
-    pub(super) fn shift(&mut self, before: Position) {
+    pub(in crate::processor) fn shift(&mut self, before: Position) {
         shift(&mut self.position, before);
     }
 
     /// The same, independent of the line that it was made of.
-    pub(super) fn into_owned(self) -> LineInputs<'static, C> {
+    pub(in crate::processor) fn into_owned(self) -> LineInputs<'static, C> {
         let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
         let text = Cow::Owned(text.into_owned());
         LineInputs { position, text, offsets, cursor, has_ended, invalid, too_long, read }
     }
 
-    pub(super) fn next<D>(&mut self, decoder: &D) -> Option<Located<D::Input<'_>>>
+    pub(in crate::processor) fn next<D>(&mut self, decoder: &D) -> Option<Located<D::Input<'_>>>
     where
         D: Decode<Cursor = C>,
     {
         let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
         if let Some(input) =
-            invalid.take().and_then(|at| decoder.irregular(Irregular::InvalidUtf8 { at }))
+            invalid.take().and_then(|at| decoder.damage(Damage::InvalidUtf8 { at }))
         {
             return Some(Located::new(*position, input));
         }
         if let Some((bytes, sha256)) = too_long.take() {
             *has_ended = true;
             *read += 1;
-            let irregular = Irregular::TooLong(TooLong { head: text, bytes, sha256 });
-            return Some(Located::new(*position, decoder.irregular(irregular)?));
+            let damage = Damage::TooLong { head: text, bytes, sha256 };
+            return Some(Located::new(*position, decoder.damage(damage)?));
         }
         let (at, input) = if *has_ended { None } else { decoder.next(cursor, text) }?;
         *read += 1;
@@ -114,17 +93,17 @@ impl<'b, C: Default> LineInputs<'b, C> {
     }
 
     /// How many inputs were read, without the report on what is not UTF-8.
-    pub(super) fn read(&self) -> u64 {
+    pub(in crate::processor) fn read(&self) -> u64 {
         self.read
     }
 
     /// Whether there was nothing on the line that was read up to its end.
-    pub(super) fn is_blank(&self) -> bool {
+    pub(in crate::processor) fn is_blank(&self) -> bool {
         self.read == 0 && !self.offsets.is_repaired()
     }
 
     /// Skips inputs that were read an earlier time.
-    pub(super) fn skip(&mut self, decoder: &impl Decode<Cursor = C>, inputs: u64) {
+    pub(in crate::processor) fn skip(&mut self, decoder: &impl Decode<Cursor = C>, inputs: u64) {
         let Self { text, cursor, invalid, too_long, read, .. } = self;
         // What was not kept whole was not read in parts.
         if inputs > 0 && too_long.is_none() {
@@ -137,7 +116,10 @@ impl<'b, C: Default> LineInputs<'b, C> {
 
     /// Where the next input begins, if reading can be interrupted before it: not between the report on
     /// what is not UTF-8 and the first input, which have one position.
-    pub(super) fn pause(&self, decoder: &impl Decode<Cursor = C>) -> Option<Position> {
+    pub(in crate::processor) fn pause(
+        &self,
+        decoder: &impl Decode<Cursor = C>,
+    ) -> Option<Position> {
         let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
         if *read == 0 && (invalid.is_some() || !offsets.is_repaired()) {
             return Some(*position);

@@ -2,13 +2,11 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::line::FramerState;
 use crate::{
-    conversation::{Json, Position},
-    transduce::Resume,
+    conversation::Json, position::Position, processor::line::FramerState, transduce::Resume,
 };
 
-/// Counts of what a [`Processor`](super::Processor) has read.
+/// Counts of what a [`Processor`](crate::processor::Processor) has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Lines, blank ones included.
@@ -26,7 +24,7 @@ impl From<Counts> for crate::emitters::metrics::LinesRead {
     }
 }
 
-/// The state of a [`Processor`](super::Processor): a plain value that can be stored with serde.
+/// The state of a [`Processor`](crate::processor::Processor): a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot<S, E = ()> {
     /// Where the next line begins.
@@ -52,7 +50,7 @@ pub struct Within {
 }
 
 /// Everything that remains of a processor at the end of a log: see
-/// [`Processor::finish`](super::Processor::finish).
+/// [`Processor::finish`](crate::processor::Processor::finish).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished<S, M> {

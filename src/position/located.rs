@@ -1,4 +1,4 @@
-//! [`Position`]: a place in a log; [`Located`]: a value with its position.
+//! [`Position`]: a place in a log; [`Located`]: a value with its position and its session.
 
 use std::{borrow::Cow, fmt, marker::PhantomData, sync::Arc};
 
@@ -8,7 +8,6 @@ use serde::{
 };
 
 use super::digest::Digest;
-use crate::transduce::{Batch, Reducer, wrapper::access};
 
 /// A position in a log.
 #[derive(
@@ -22,7 +21,7 @@ pub struct Position {
 }
 
 /// A session of a log, as the number of sessions that began in the log before it. A session has a number before the log
-/// names it ([`Session::session_id`](super::Session)), and keeps it whatever the log names it later.
+/// names it ([`Session::session_id`](crate::conversation::Session)), and keeps it whatever the log names it later.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -101,86 +100,5 @@ impl<T> Located<T> {
     pub fn with_line_sha256(mut self, line_sha256: Option<Arc<Digest>>) -> Self {
         self.line_sha256 = line_sha256;
         self
-    }
-}
-
-/// A reducer whose inputs and events carry their position. Made by [`locating`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Locating<R> {
-    reducer: R,
-}
-
-access!(Locating<R>, reducer: R);
-
-/// The state of a [`Locating`]: the reducer's own, and the position of the last record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct LocatingState<S> {
-    /// The state of the inner reducer.
-    pub state: S,
-    /// The position of the last record.
-    pub position: Position,
-    /// The digest of the last record's line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line_sha256: Option<Arc<Digest>>,
-}
-
-impl<S> LocatingState<S> {
-    /// The same with the inner state converted.
-    ///
-    /// # Errors
-    /// The error of `f`.
-    pub fn try_map<T, E>(self, f: impl FnOnce(S) -> Result<T, E>) -> Result<LocatingState<T>, E> {
-        let Self { state, position, line_sha256 } = self;
-        Ok(LocatingState { state: f(state)?, position, line_sha256 })
-    }
-
-    fn located<E>(&self, events: Batch<E>) -> Batch<Located<E>> {
-        events.map(|event| {
-            Located::new(self.position, event).with_line_sha256(self.line_sha256.clone())
-        })
-    }
-}
-
-/// Gives every event of `reducer` the position of the record that caused it, so that the reducer
-/// itself does not handle positions.
-pub fn locating<R>(reducer: R) -> Locating<R> {
-    Locating { reducer }
-}
-
-impl<R, In, S, E> Reducer<Located<In>, LocatingState<S>, Located<E>> for Locating<R>
-where
-    R: Reducer<In, S, E>,
-{
-    fn init(&self) -> LocatingState<S> {
-        LocatingState {
-            state: self.reducer.init(),
-            position: Position::default(),
-            line_sha256: None,
-        }
-    }
-
-    fn reduce(
-        &self,
-        state: LocatingState<S>,
-        input: Located<In>,
-    ) -> (LocatingState<S>, Batch<Located<E>>) {
-        let Located { position, line_sha256, item, session: _ } = input;
-        let (state, events) = self.reducer.reduce(state.state, item);
-        let state = LocatingState { state, position, line_sha256 };
-        let events = state.located(events);
-        (state, events)
-    }
-
-    fn finish(&self, state: LocatingState<S>) -> (LocatingState<S>, Batch<Located<E>>) {
-        let LocatingState { state, position, line_sha256 } = state;
-        let (state, events) = self.reducer.finish(state);
-        let state = LocatingState { state, position, line_sha256 };
-        let events = state.located(events);
-        (state, events)
-    }
-
-    fn is_done(&self, state: &LocatingState<S>) -> bool {
-        self.reducer.is_done(&state.state)
     }
 }

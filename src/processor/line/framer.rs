@@ -3,12 +3,12 @@
 use memchr::memchr_iter;
 
 use super::{
+    FramerState, Line,
     encoding::{Decoder, Encoding},
     joiner::Joiner,
-    line::{FramerState, Line},
     overlong::Overlong,
 };
-use crate::conversation::Position;
+use crate::position::Position;
 
 /// Splits bytes into lines. The chunks of bytes may end anywhere.
 ///
@@ -102,7 +102,7 @@ impl LineFramer {
 
     /// Whether a line begins here that stands in the log as it is, so that it needs no framer: see
     /// [`pass`](Self::pass).
-    pub(super) fn is_between_lines(&self) -> bool {
+    pub(in crate::processor) fn is_between_lines(&self) -> bool {
         self.encoding == Encoding::Utf8
             && self.taken == 0
             && self.mark == 0
@@ -111,12 +111,12 @@ impl LineFramer {
     }
 
     /// Goes on after lines that were split by somebody else.
-    pub(super) fn pass(&mut self, to: FramerState) {
+    pub(in crate::processor) fn pass(&mut self, to: FramerState) {
         self.position = to.position;
     }
 
     /// How long the longest line is that is kept.
-    pub(super) fn max_line(&self) -> usize {
+    pub(in crate::processor) fn max_line(&self) -> usize {
         self.max_line
     }
 
@@ -226,7 +226,7 @@ impl LineFramer {
     }
 
     /// Starts again with another input.
-    pub(super) fn begin_again(&mut self) {
+    pub(in crate::processor) fn begin_again(&mut self) {
         *self = Self::new(self.max_line).joining(self.joiner.is_some());
     }
 

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::conversation::Digest;
+use crate::position::Digest;
 
 fn lines(framer: &mut LineFramer, chunks: &[&[u8]]) -> Vec<(u64, u64, String, u64)> {
     let mut lines = Vec::new();

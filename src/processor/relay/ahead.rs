@@ -2,16 +2,16 @@
 
 use memchr::memchr_iter;
 
-use super::{
+use crate::processor::{
     Processor,
-    decode::{Reads, Records, RecordsRead},
+    decode::Reads,
     drive::{OpenLine, Stage, reducing},
-    encoding::Encoding,
-    joiner::is_open_ended,
-    line::{FramerState, Line, shift},
+    line::{Encoding, FramerState, Line, is_open_ended, shift},
+    records::{Records, RecordsRead},
 };
 use crate::{
-    conversation::{DomainEvent, Located, Position},
+    conversation::DomainEvent,
+    position::{Located, Position},
     transduce::Reducer,
     wire::ParseAhead,
 };

@@ -1,18 +1,27 @@
-//! [`Processor::relay`]: one log on two threads.
+//! Two threads: [`Processor::relay`], one log on both; [`Background`], a consumer on one of its own.
+
+mod ahead;
+mod background;
+mod turns;
 
 use std::{panic, sync::Mutex, thread};
 
 use memchr::memrchr;
 
-use super::{
-    Processor,
+pub use self::background::Background;
+use self::{
     ahead::Ahead,
-    decode::{Reads, Records},
-    drive::{Drive, Limit},
     turns::{Turns, lock},
 };
+use super::{
+    Processor,
+    decode::Reads,
+    drive::{Drive, Limit},
+    records::Records,
+};
 use crate::{
-    conversation::{DomainEvent, Located},
+    conversation::DomainEvent,
+    position::Located,
     transduce::{Emitter, Reducer},
     wire::ParseAhead,
 };

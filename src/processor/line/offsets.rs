@@ -1,6 +1,6 @@
 //! [`Offsets`]: where in the log the text of a decoded line stands.
 
-use crate::conversation::Position;
+use crate::position::Position;
 
 use super::encoding::Encoding;
 

@@ -1,0 +1,42 @@
+//! One reducer for Droid, and three consumers of its events in one pass: patches, metrics and an audit trail.
+//!
+//! A tuple is the fan-out. Each consumer gives what it would give alone, and knows no agent.
+
+use std::convert::Infallible;
+
+use foldline::{
+    emitters::{
+        audit::{AuditTrail, verify},
+        metrics::Metrics,
+        patch::{PatchRecord, PatchStream},
+    },
+    executors::{Reducing, Sessions, droid::Droid},
+    processor::Processor,
+    transduce::{Batch, Transducer},
+};
+
+const LOG: &str = include_str!("session.jsonl");
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let reducer = Sessions::new(Reducing::new(Droid));
+    let consumers =
+        (PatchStream::default(), Metrics::default(), AuditTrail::of_log("session.jsonl"));
+    let mut processor = Processor::new(Transducer::new(reducer, consumers)).with_line_hashes();
+
+    let (mut patches, mut trail) = (Vec::new(), String::new());
+    type Outputs = (Batch<PatchRecord>, Batch<Infallible>, Batch<String>);
+    let mut take = |(records, _, lines): Outputs| {
+        patches.extend(records);
+        lines.drain_with(|line| trail += &(line + "\n"));
+    };
+    processor.push(LOG.as_bytes(), &mut take);
+    let finished = processor.finish(&mut take);
+    let (_, mut metrics, _) = finished.emitter;
+    metrics.add_read(finished.counts.into());
+
+    println!("the last patch: {}\n", serde_json::to_string(&patches.last())?);
+    println!("{}", metrics.render());
+    let verified = verify(trail.as_bytes(), |_| {})?.map_err(|broken| format!("{broken:?}"))?;
+    println!("an audit trail of {} records, its head {}", verified.count, verified.hash);
+    Ok(())
+}
