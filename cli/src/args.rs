@@ -2,8 +2,6 @@
 
 use clap::{Parser, Subcommand};
 
-#[cfg(feature = "kafka")]
-use super::fleet::{FleetArgs, ship::ShipArgs, sink::SinkArgs, work::WorkArgs};
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
 use super::{
@@ -80,23 +78,6 @@ pub(super) enum Command {
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
 
-    /// Sends logs to a fleet's brokers, while they grow
-    ///
-    /// Every line goes to the topic PREFIX.logs as it is, in the order of its log. A log that is rotated goes on as the
-    /// same. While the brokers are away, it waits for them. The exit code is 0 only if they have acknowledged
-    /// everything that was read.
-    #[cfg(feature = "kafka")]
-    Ship(ShipArgs),
-    /// Folds what was shipped into events, as one of a fleet's workers
-    #[cfg(feature = "kafka")]
-    Work(WorkArgs),
-    /// Puts the events of a fleet into a database
-    #[cfg(feature = "kafka")]
-    Sink(SinkArgs),
-    /// Prepares the topics of a fleet, and says how it does
-    #[cfg(feature = "kafka")]
-    Fleet(FleetArgs),
-
     /// Reports the format of each log, and what was not understood
     Doctor(DoctorArgs),
 
@@ -114,7 +95,7 @@ pub(super) enum Command {
 }
 
 /// The version, the commit that a release was built from, and what it was built for.
-pub(super) fn version() -> String {
+pub fn version() -> String {
     let build = option_env!("FOLDLINE_COMMIT").unwrap_or("development build");
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     format!("{} ({build}, {os} {arch})", env!("CARGO_PKG_VERSION"))

@@ -24,7 +24,7 @@ const LINKS: usize = 40;
 
 /// The files of a command.
 #[derive(Debug, Default)]
-pub(crate) struct DistinctFiles {
+pub struct DistinctFiles {
     files: BTreeMap<FileId, File>,
 }
 
@@ -59,7 +59,10 @@ impl DistinctFiles {
     }
 
     /// A file that is read; `-` is standard input.
-    pub(crate) fn input(&mut self, what: &str, path: &Path) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// It is one that is written.
+    pub fn input(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         let (id, name) = match path == Path::new("-") {
             true => (standard(&io::stdin()), "standard input".to_owned()),
             false => (identify(path), format!("{what} {}", path.display())),
@@ -68,7 +71,10 @@ impl DistinctFiles {
     }
 
     /// A file that is written.
-    pub(crate) fn output(&mut self, what: &str, path: &Path) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// It is one that was named before, or a directory.
+    pub fn output(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         let name = format!("{what} {}", path.display());
         if path.is_dir() {
             return Err(Error::WrongUse(format!("{name} is a directory; name a file")));
@@ -77,13 +83,19 @@ impl DistinctFiles {
     }
 
     /// A file that is replaced as a whole, by way of a temporary one.
-    pub(crate) fn replaced(&mut self, what: &str, path: &Path) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// Either of them was named before, or is a directory.
+    pub fn replaced(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         self.output(what, path)?;
         self.output(&format!("the temporary file of {what}"), &temporary_of(&destination(path)))
     }
 
     /// A database, with the files beside it.
-    pub(crate) fn database(&mut self, path: &Path) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// One of them was named before, or is a directory.
+    pub fn database(&mut self, path: &Path) -> Result<(), Error> {
         self.output("the database", path)?;
         let database = destination(path);
         for suffix in BESIDE_DATABASE {

@@ -10,93 +10,87 @@ use foldline::{
     emitters::sqlite::SqliteError, executors::Format, ledger::CommitError, source::SourceError,
 };
 
-/// Why the program failed.
+/// Why the program failed. The message of each is for users.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
+#[allow(missing_docs, reason = "their messages say what the fields are")]
+#[non_exhaustive]
+pub enum Error {
+    /// A file cannot be read.
     #[error("cannot read {}: {error}", .path.display())]
     Input { path: PathBuf, error: io::Error },
 
+    /// A log cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
 
+    /// A checkpoint does not fit.
     #[error(
         "cannot go on from the checkpoint {}: {reason}; --restart begins anew",
         .path.display()
     )]
     Checkpoint { path: PathBuf, reason: String },
 
+    /// Standard output or a file cannot be written.
     #[error("cannot write the output: {0}")]
     Output(io::Error),
 
+    /// Ctrl-C and SIGTERM cannot be waited for.
     #[error("cannot wait for signals: {0}")]
     Signal(io::Error),
 
+    /// Another failure, after which the command can be run again.
     #[error("{0}; run the command again to go on from what is safe on the disk")]
     Resumable(Box<Self>),
 
+    /// The format of a log is not recognised.
     #[error(
         "cannot tell which agent wrote {}: its first {records} records do not decide it; name the format with --executor (known: {known})",
         .path.display()
     )]
     Unrecognised { path: PathBuf, records: usize, known: String },
 
+    /// The format of a log is known, and there is no executor for it.
     #[error(
         "{} is a log of {} ({format}), which is not supported yet (supported: {supported})",
         .path.display(), .format.title
     )]
     Unsupported { path: PathBuf, format: &'static Format, supported: String },
 
+    /// A log may be of several formats.
     #[error(
         "{} may be a log of each of these formats: {formats}; name one with --executor",
         .path.display()
     )]
     Disputed { path: PathBuf, formats: String },
 
+    /// A database cannot be read or written.
     #[error(transparent)]
     Database(#[from] SqliteError),
 
+    /// Another program has committed to the source meanwhile.
     #[error("{path} was read by another program meanwhile")]
     Overtaken { path: String },
 
+    /// There is nothing of that name.
     #[error("there is no {what} {id:?}{}", suggestion(.near))]
     NotFound { what: &'static str, id: String, near: Vec<String> },
 
+    /// No logs were named, and there are no folders of agents.
     #[error("no agent keeps logs here (searched: {searched}); name a log or a folder of logs")]
     NoHomes { searched: String },
 
+    /// No logs were found.
     #[error(
         "there are no logs in {} (searched for files named .jsonl and .json, and not in hidden folders)",
         list(.paths)
     )]
     NoLogs { paths: Vec<PathBuf> },
 
+    /// A program cannot be started.
     #[error("cannot start {command}: {error}")]
     Start { command: String, error: io::Error },
 
-    #[cfg(feature = "kafka")]
-    #[error("cannot {doing}: {error}")]
-    Cluster { doing: String, error: rdkafka::error::KafkaError },
-
-    #[cfg(feature = "kafka")]
-    #[error("cannot go on with the source {source_name}: {reason}")]
-    State { source_name: foldline::ledger::SourceName, reason: String },
-
-    #[cfg(feature = "kafka")]
-    #[error("cannot reach the brokers {brokers}: {reason}")]
-    Unreachable { brokers: String, reason: String },
-
-    #[cfg(feature = "kafka")]
-    #[error("{}", .0.join("\nfoldline: "))]
-    Unsound(Vec<String>),
-
-    #[cfg(feature = "kafka")]
-    #[error(transparent)]
-    KafkaLedger(#[from] foldline::ledger::kafka::KafkaLedgerError),
-
-    #[cfg(feature = "kafka")]
-    #[error("{0}")]
-    Shipping(String),
-
+    /// The command cannot be meant so.
     #[error("{0}")]
     WrongUse(String),
 }
@@ -161,7 +155,8 @@ impl Error {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    pub(super) fn exit_code(&self) -> u8 {
+    /// The exit code that says it.
+    pub fn exit_code(&self) -> u8 {
         match self {
             _ if self.is_closed_pipe() => exit::FINE,
             Self::Database(SqliteError::Query(_))
@@ -176,13 +171,6 @@ impl Error {
             | Self::Database(_)
             | Self::Overtaken { .. } => exit::FAILED,
             Self::Start { .. } | Self::Signal(_) => exit::FAILED,
-            #[cfg(feature = "kafka")]
-            Self::Cluster { .. }
-            | Self::State { .. }
-            | Self::KafkaLedger(_)
-            | Self::Unreachable { .. }
-            | Self::Unsound(_)
-            | Self::Shipping(_) => exit::FAILED,
             Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }

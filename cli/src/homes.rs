@@ -49,7 +49,10 @@ pub(crate) fn of_agent(registry: &Registry, agent: &str) -> Vec<PathBuf> {
 }
 
 /// The paths that were given, or else the folders of the agents.
-pub(crate) fn or_homes(paths: &[PathBuf], registry: &Registry) -> Result<Vec<PathBuf>, Error> {
+///
+/// # Errors
+/// Nothing was given, and there are no such folders.
+pub fn or_homes(paths: &[PathBuf], registry: &Registry) -> Result<Vec<PathBuf>, Error> {
     if !paths.is_empty() {
         return Ok(paths.to_vec());
     }
@@ -104,7 +107,7 @@ fn at_home(folder: &str, home: &Path) -> PathBuf {
 
 /// Which database a command works on.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct DatabaseOption {
+pub struct DatabaseOption {
     /// The database [default: the one that FOLDLINE_DB names, else foldline/foldline.db in the user's folder
     /// for data]
     #[arg(long, value_name = "FILE", global = true)]
@@ -118,7 +121,10 @@ impl DatabaseOption {
     }
 
     /// Its path. The folder of the default database is made if there is none, for its owner only.
-    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
+    ///
+    /// # Errors
+    /// There is no home directory, or the folder cannot be made.
+    pub fn path(&self) -> Result<PathBuf, Error> {
         if let Some(path) = &self.db {
             return Ok(path.clone());
         }
@@ -130,7 +136,10 @@ impl DatabaseOption {
 }
 
 /// The folder for what this program keeps, made for its owner only if there is none.
-pub(crate) fn data_folder() -> Result<PathBuf, Error> {
+///
+/// # Errors
+/// There is no home directory, or the folder cannot be made.
+pub fn data_folder() -> Result<PathBuf, Error> {
     let strategy = etcetera::choose_base_strategy().map_err(|_| {
         Error::WrongUse("there is no home directory: name a file with --db or --log".to_owned())
     })?;

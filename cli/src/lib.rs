@@ -2,7 +2,7 @@
 //!
 //! Each verb that reads a log drives the same `Processor` from the same source. Verbs differ in the
 //! emitters that they compose, and in the ledger to which they commit. [`Program`] is the program as a
-//! value, to which other crates add their executors and consumers.
+//! value, to which other crates add their executors and consumers. [`shared`] is for programs of their own.
 #![forbid(unsafe_code)]
 
 mod agent;
@@ -15,8 +15,6 @@ mod doctor;
 mod error;
 mod export;
 mod files;
-#[cfg(feature = "kafka")]
-mod fleet;
 mod homes;
 mod ingest;
 mod keys;
@@ -36,6 +34,7 @@ mod run;
 mod say;
 #[cfg(feature = "serve")]
 mod serve;
+pub mod shared;
 mod shell;
 mod signal;
 mod sink;

@@ -154,7 +154,7 @@ fn report(path: &Path, what: &dyn std::fmt::Display) {
 }
 
 /// Looks at the beginning of a log until its format is known.
-pub(crate) struct Recognition<'r> {
+pub struct Recognition<'r> {
     registry: &'r Registry,
     path: PathBuf,
     recogniser: Recogniser,
@@ -165,8 +165,8 @@ pub(crate) struct Recognition<'r> {
 }
 
 impl<'r> Recognition<'r> {
-    /// Begins with the first bytes of the log at this path.
-    pub(crate) fn new(registry: &'r Registry, path: &Path, max_line: usize) -> Self {
+    /// Begins with the first bytes of the log at this path. A longer line than `max_line` bytes says nothing.
+    pub fn new(registry: &'r Registry, path: &Path, max_line: usize) -> Self {
         Self {
             registry,
             path: path.to_owned(),
@@ -182,12 +182,11 @@ impl<'r> Recognition<'r> {
         Self::new(self.registry, &self.path, self.max_line)
     }
 
-    /// Adds bytes; returns the executor as soon as it is known.
-    pub(crate) fn push(
-        &mut self,
-        bytes: &[u8],
-        is_end: bool,
-    ) -> Result<Option<DynExecutor>, Error> {
+    /// Adds bytes; returns the executor as soon as it is known. With `is_end` there is no more, and it is known or not.
+    ///
+    /// # Errors
+    /// It will not be known, whatever follows; or there is none for the format.
+    pub fn push(&mut self, bytes: &[u8], is_end: bool) -> Result<Option<DynExecutor>, Error> {
         if self.bytes == 0 && bytes.starts_with(SQLITE) {
             let path = self.path.display();
             return Err(Error::WrongUse(format!(

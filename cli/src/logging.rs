@@ -6,7 +6,7 @@ use foldline::emitters::terminal::neutralise_line;
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Logs to standard error what `RUST_LOG` selects; without it, nothing.
-pub(super) fn log_to_stderr() {
+pub fn log_to_stderr() {
     let Some(wanted) = std::env::var_os("RUST_LOG") else { return };
     let selected = match wanted.to_string_lossy().parse::<Targets>() {
         Ok(selected) => selected,

@@ -43,13 +43,16 @@ impl Color {
 }
 
 /// The output width: that of the option, else the terminal's, else 100 columns.
-pub(super) fn width(option: Option<u16>) -> usize {
+pub fn width(option: Option<u16>) -> usize {
     let terminal = || Some(terminal_size::terminal_size()?.0.0);
     usize::from(option.or_else(terminal).unwrap_or(100))
 }
 
 /// Reads a number of bytes such as `4096`, `64K` or `16MiB`.
-pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+///
+/// # Errors
+/// It is no such number, or one below 256.
+pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -64,7 +67,10 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
 }
 
 /// Reads a time in seconds, such as `10` or `0.5`.
-pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
+///
+/// # Errors
+/// It is no such number.
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

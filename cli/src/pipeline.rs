@@ -15,19 +15,19 @@ use tracing::Span;
 use crate::error::Error;
 
 /// What reduces a log.
-pub(crate) type LogReducer = Sessions<DynExecutor>;
+pub type LogReducer = Sessions<DynExecutor>;
 
 /// The state of the reducer.
-pub(crate) type LogState<S = AnyState> = SessionsState<S>;
+pub type LogState<S = AnyState> = SessionsState<S>;
 
 /// The emitters of a verb, within the spans of `tracing`.
-pub(crate) type LogEmitter<M> = Traced<M>;
+pub type LogEmitter<M> = Traced<M>;
 
 /// The processor of a log.
-pub(crate) type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>>;
+pub type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>>;
 
 /// Begins a log, whose span is `source`.
-pub(crate) fn begin<M>(
+pub fn begin<M>(
     executor: DynExecutor,
     emitter: M,
     max_line: usize,
@@ -67,7 +67,10 @@ where
 }
 
 /// A processor that continues from a stored state.
-pub(crate) fn resume<M>(
+///
+/// # Errors
+/// The state is of another version, or of another executor.
+pub fn resume<M>(
     executor: DynExecutor,
     state: &Json,
     emitter: M,
@@ -88,7 +91,7 @@ where
 }
 
 /// The emitters of the verb.
-pub(crate) fn emitter<M>(processor: &LogProcessor<M>) -> &M {
+pub fn emitter<M>(processor: &LogProcessor<M>) -> &M {
     processor.transducer().emitter().get_ref()
 }
 

@@ -5,8 +5,6 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
 use foldline::executors::DynExecutor;
 
-#[cfg(feature = "kafka")]
-use crate::fleet;
 use crate::{
     agent,
     answer::{blocks, errors, files, query, search, sessions, show, statusline, tools, usage},
@@ -74,14 +72,6 @@ impl Program {
             Command::Prune(args) => prune::run(args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::serve::run(self, args),
-            #[cfg(feature = "kafka")]
-            Command::Ship(args) => fleet::ship::run(self, args),
-            #[cfg(feature = "kafka")]
-            Command::Work(args) => fleet::work::run(self, args),
-            #[cfg(feature = "kafka")]
-            Command::Sink(args) => fleet::sink::run(self, args),
-            #[cfg(feature = "kafka")]
-            Command::Fleet(args) => fleet::run(args),
             Command::Doctor(args) => doctor::run(self, args),
             Command::Verify(args) => verify::run(args),
             Command::Check(args) => check::run(args),
@@ -108,10 +98,7 @@ impl Program {
                 arg.value_parser(executors()).hide_possible_values(false)
             })
         };
-        let command = Args::command();
-        #[cfg(feature = "kafka")]
-        let command = command.mut_subcommand("ship", executor);
-        command
+        Args::command()
             .mut_subcommand("replay", |verb| {
                 executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
             })

@@ -10,7 +10,10 @@ use signal_hook::{
 use super::error::Error;
 
 /// Installs a handler: Ctrl-C and SIGTERM set the returned flag instead of ending the program at once.
-pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
+///
+/// # Errors
+/// The system does not take the handler.
+pub fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::<AtomicBool>::default();
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, stop.clone()).map_err(Error::Signal)?;

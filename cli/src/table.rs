@@ -11,16 +11,16 @@ use foldline::emitters::terminal::neutralise_line;
 
 /// How one column is laid out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub struct Layout {
     /// Numbers stand at the right.
-    pub(super) right: bool,
+    pub right: bool,
     /// Whether it may be clipped.
-    pub(super) clip: Clip,
+    pub clip: Clip,
 }
 
 /// Whether a column may be clipped where there is not enough room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clip {
+pub enum Clip {
     /// Down to a few characters.
     Early,
     /// The same, at its beginning: the end of a path says more.
@@ -43,7 +43,10 @@ const WORTH: usize = 32;
 const WORTH_LATE: usize = 20;
 
 /// Writes a table with a line of headings, no line wider than `width` columns.
-pub(super) fn write_table(
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_table(
     out: &mut dyn Write,
     headings: &[String],
     layouts: &[Layout],

@@ -6,8 +6,6 @@ mod error;
 mod file;
 mod identity;
 mod journal;
-#[cfg(feature = "kafka")]
-pub mod kafka;
 
 use std::fmt;
 

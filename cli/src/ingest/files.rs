@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use foldline::executors::Registry;
+
 use super::{
     args::IngestArgs,
     summary::{Skipped, Summary},
@@ -41,7 +43,7 @@ pub(super) fn find(
         files.input("the log", path)?;
     }
     let mut logs = Vec::new();
-    for path in walk::walk(&with_homes(program, paths), args.hidden, summary) {
+    for path in walk::walk(&with_homes(&program.registry, paths), args.hidden, summary) {
         match files.is_output(&path, &program.registry)? {
             true => summary.skip(&path, Skipped::Output),
             false => logs.push(path),
@@ -51,22 +53,22 @@ pub(super) fn find(
 }
 
 /// Every file at or below the paths, and in the folders of agents there; and why others could not be looked at.
-#[cfg(feature = "kafka")]
-pub(crate) fn at_or_below(
-    program: &Program,
+/// `hidden` says whether hidden files and folders count.
+pub fn at_or_below(
+    registry: &Registry,
     paths: &[PathBuf],
     hidden: bool,
 ) -> (Vec<PathBuf>, Vec<(PathBuf, String)>) {
     let mut summary = Summary::default();
-    let found = walk::walk(&with_homes(program, paths), hidden, &mut summary);
+    let found = walk::walk(&with_homes(registry, paths), hidden, &mut summary);
     (found, summary.into_failed())
 }
 
 /// The paths, and the folders of agents below them: those are hidden ones, and are read all the same.
-fn with_homes(program: &Program, paths: &[PathBuf]) -> Vec<PathBuf> {
+fn with_homes(registry: &Registry, paths: &[PathBuf]) -> Vec<PathBuf> {
     let full = |path: &Path| fs::canonicalize(path).ok();
     let folders: Vec<_> = paths.iter().filter_map(|path| full(path)).collect();
-    let homes = existing(&program.registry).into_iter().map(|home| home.folder);
+    let homes = existing(registry).into_iter().map(|home| home.folder);
     let below = homes.filter(|home| {
         full(home).is_some_and(|home| folders.iter().any(|folder| home.starts_with(folder)))
     });

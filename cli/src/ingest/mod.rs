@@ -33,8 +33,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-#[cfg(feature = "kafka")]
-pub(super) use self::files::at_or_below;
+pub use self::files::at_or_below;
 pub(super) use self::{args::IngestArgs, plan::copies, run_log::RunLog};
 use self::{
     maintenance::MaintenanceThread,

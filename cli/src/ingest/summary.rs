@@ -91,7 +91,6 @@ impl Summary {
     }
 
     /// The files that failed, and why.
-    #[cfg(feature = "kafka")]
     pub(super) fn into_failed(self) -> Vec<(PathBuf, String)> {
         self.failed
     }

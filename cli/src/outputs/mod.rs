@@ -19,7 +19,8 @@ use foldline::{
     ledger::{Commit, CommitError, Ledger, Mark, Receipt},
 };
 
-pub(crate) use self::trail::{MAX_FIRST, Records, StoredTrail, whole_trails};
+pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
+pub use self::trail::{Records, whole_trails};
 use self::{
     file::{FileState, LockedFile, OutputFile},
     trail::Trail,
@@ -27,7 +28,7 @@ use self::{
 use crate::{error::Error, keys::signing_key, sink::Gathered};
 
 /// The outputs beside a database.
-pub(crate) struct Outputs {
+pub struct Outputs {
     trail: Option<Trail>,
     sinks: Vec<(&'static str, OutputFile)>,
     /// How many commits the database has, all of them with these outputs since they were opened.
@@ -36,7 +37,7 @@ pub(crate) struct Outputs {
 
 /// Where the outputs stand before something that may be undone.
 #[derive(Clone)]
-pub(crate) struct OutputsState {
+pub struct OutputsState {
     chain: Option<AuditChain>,
     commits: u64,
 }
@@ -44,7 +45,10 @@ pub(crate) struct OutputsState {
 impl Outputs {
     /// Opens an audit trail, which may be signed with the key in a file, and the files of sinks, and writes what an
     /// earlier run has committed and not written. Also returns what is to be said of a gap in the trail.
-    pub(crate) fn open(
+    ///
+    /// # Errors
+    /// A file cannot be read, written or locked, or is not one of this database.
+    pub fn open(
         audit: Option<&Path>,
         key: Option<&Path>,
         sinks: &[(&'static str, &Path)],
@@ -100,8 +104,7 @@ impl Outputs {
     }
 
     /// Adds the records of a stretch to the trail, if there is one.
-    #[cfg(feature = "kafka")]
-    pub(crate) fn add_records(&mut self, records: &Records) {
+    pub fn add_records(&mut self, records: &Records) {
         if let Some(trail) = &mut self.trail {
             trail.append(records);
         }
@@ -114,7 +117,11 @@ impl Outputs {
 
     /// Commits stretches together with what they have added and with the marks `beside`, and writes what was added to
     /// the files.
-    pub(crate) fn commit(
+    ///
+    /// # Errors
+    /// Nothing was committed: a source does not stand where a stretch begins, or the database cannot be written. Or it
+    /// was, and a file cannot be written.
+    pub fn commit(
         &mut self,
         database: &mut Database,
         commits: &[Commit<Rows>],
@@ -140,13 +147,13 @@ impl Outputs {
     }
 
     /// The state to go back to if what is committed from now on is undone.
-    pub(crate) fn state(&self) -> OutputsState {
+    pub fn state(&self) -> OutputsState {
         let chain = self.trail.as_ref().map(|trail| trail.chain().clone());
         OutputsState { chain, commits: self.commits }
     }
 
     /// Goes back to a state since which nothing was written to the files.
-    pub(crate) fn restore(&mut self, state: OutputsState) {
+    pub fn restore(&mut self, state: OutputsState) {
         let OutputsState { chain, commits } = state;
         self.commits = commits;
         if let Some((trail, chain)) = self.trail.as_mut().zip(chain) {
@@ -156,7 +163,10 @@ impl Outputs {
     }
 
     /// Empties the outbox, since everything is on the disk.
-    pub(crate) fn finish(mut self, database: &mut Database) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn finish(mut self, database: &mut Database) -> Result<(), Error> {
         if !self.files().any(OutputFile::has_delivered) {
             return Ok(());
         }

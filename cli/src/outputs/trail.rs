@@ -18,10 +18,13 @@ const PREFIX: &str = "audit ";
 pub(crate) const MAX_FIRST: u64 = 4096;
 
 /// The records of a stretch for the audit trail.
-pub(crate) struct Records {
-    pub(crate) log: String,
-    pub(crate) task: Option<TaskId>,
-    pub(crate) events: Vec<EventRecord>,
+pub struct Records {
+    /// The path of the log.
+    pub log: String,
+    /// The task of its sessions, if one was named.
+    pub task: Option<TaskId>,
+    /// The events, each of which becomes a record.
+    pub events: Vec<EventRecord>,
 }
 
 /// What a database has committed to an audit trail.
@@ -178,7 +181,10 @@ impl Trail {
 }
 
 /// The paths of the trails that lack no commit of the database.
-pub(crate) fn whole_trails(database: &Database) -> Result<Vec<String>, Error> {
+///
+/// # Errors
+/// The database cannot be read.
+pub fn whole_trails(database: &Database) -> Result<Vec<String>, Error> {
     let commits = database.commits()?;
     let whole = known(database)?.filter(|known| known.commits == commits);
     Ok(whole.filter_map(|known| Some(state(&known).ok()?.path)).collect())

@@ -27,11 +27,6 @@ pub(crate) struct ServeArgs {
 
     #[command(flatten)]
     pub(super) prices: PricesArgs,
-
-    /// The sessions of a fleet: its events are put into the database, as `foldline sink` does
-    #[cfg(feature = "kafka")]
-    #[command(flatten)]
-    pub(super) fleet: crate::fleet::ClusterArgs,
 }
 
 /// Who may ask, besides this machine.

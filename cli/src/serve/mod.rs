@@ -55,10 +55,7 @@ use crate::{
 };
 
 pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
-    let paths = match is_of_a_fleet(args)? {
-        true => Vec::new(),
-        false => or_homes(&args.paths, &program.registry)?,
-    };
+    let paths = or_homes(&args.paths, &program.registry)?;
     let database = args.database.path()?;
     let mut files = DistinctFiles::default();
     files.database(&database)?;
@@ -69,29 +66,12 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     let stop = stop_flag()?;
     // Before the logs are read, which may take a while.
     let server = Server::bind(args.listen, &args.access)?;
-    let updates = match is_of_a_fleet(args)? {
-        #[cfg(feature = "kafka")]
-        true => Updates::of_a_fleet(&args.fleet, &database)?,
-        _ => Updates::start(program, paths, &database)?,
-    };
+    let updates = Updates::start(program, paths, &database)?;
     server.announce();
     let app = App::new(program, prices, database, updates.subscribe());
     server.run(app, stopped(&stop), Ending::AtOnce)?;
     updates.stop();
     Ok(exit::FINE)
-}
-
-/// Whether the sessions are those of a fleet, and not of this machine.
-fn is_of_a_fleet(args: &ServeArgs) -> Result<bool, Error> {
-    #[cfg(not(feature = "kafka"))]
-    let is_of_a_fleet = false;
-    #[cfg(feature = "kafka")]
-    let is_of_a_fleet = args.fleet.brokers.is_some();
-    if is_of_a_fleet && !args.paths.is_empty() {
-        let message = "name logs, or brokers with --brokers, but not both";
-        return Err(Error::WrongUse(message.to_owned()));
-    }
-    Ok(is_of_a_fleet)
 }
 
 /// Returns when the program is told to end.

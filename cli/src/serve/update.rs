@@ -66,29 +66,6 @@ impl Updates {
         Ok(Self { done, stop, wake, thread })
     }
 
-    /// Puts the events of a fleet into the database.
-    #[cfg(feature = "kafka")]
-    pub(super) fn of_a_fleet(
-        args: &crate::fleet::ClusterArgs,
-        database: &Path,
-    ) -> Result<Self, Error> {
-        let wait = Duration::from_secs(10);
-        let mut sink = crate::fleet::Sink::open(args, database, None, wait)?;
-        let (done, _) = watch::channel(0);
-        let (wake, _) = sync_channel(1);
-        let (stop, news) = (Arc::<AtomicBool>::default(), done.clone());
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            let ended = sink.run(&stopped, crate::fleet::Until::Stopped, || {
-                news.send_modify(|done| *done += 1);
-            });
-            if let Err(error) = ended.and_then(|()| sink.close().map(drop)) {
-                say(&format!("{error}; what comes is not shown until this is started again"));
-            }
-        });
-        Ok(Self { done, stop, wake, thread })
-    }
-
     /// The number of updates so far, which changes with each.
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         self.done.subscribe()

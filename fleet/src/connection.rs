@@ -1,0 +1,202 @@
+//! [`Connection`]: a client that asks a cluster about itself, and says clearly why it cannot.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use foldline::emitters::terminal::neutralise_line;
+use rdkafka::{
+    ClientConfig, ClientContext,
+    admin::{AdminClient, AdminOptions, ResourceSpecifier},
+    client::DefaultClientContext,
+    consumer::{BaseConsumer, Consumer, ConsumerContext},
+    error::{KafkaError, RDKafkaErrorCode},
+    metadata::{Metadata, MetadataPartition},
+};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{
+    error::Error,
+    settings::{Found, Role},
+    topics::Topics,
+};
+
+/// How long the cluster has to answer a question.
+pub(super) const WAIT: Duration = Duration::from_secs(8);
+
+/// Hears what is wrong with connections: the error of a call says only that there is none.
+#[derive(Default)]
+pub(super) struct Heard(Mutex<Option<String>>);
+
+impl ClientContext for Heard {
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::warn!("librdkafka: {error}: {reason}");
+        // That all are down follows from what was said about each.
+        if error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
+            let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            *heard = Some(neutralise_line(reason).into_owned());
+        }
+    }
+}
+
+impl ConsumerContext for Heard {}
+
+/// A client of a cluster that changes nothing there by asking.
+pub(super) struct Connection {
+    addresses: String,
+    /// A consumer asks, as a producer would have topics made by asking about them.
+    pub(super) consumer: BaseConsumer<Heard>,
+    admin: AdminClient<DefaultClientContext>,
+    runtime: Runtime,
+}
+
+/// A cluster, as far as a fleet is concerned.
+pub(super) struct Cluster {
+    /// How many brokers it has.
+    pub(super) brokers: usize,
+    /// The topics of the fleet that are there.
+    pub(super) found: Vec<Found>,
+    /// Topics of the cluster's own that are kept once only, though there are several brokers.
+    pub(super) kept_once: Vec<&'static str>,
+}
+
+impl Connection {
+    /// A connection that asks as a member of this group would, without being one.
+    pub(super) fn open(client: &ClientConfig, group: &str) -> Result<Self, Error> {
+        let addresses = client.get("bootstrap.servers").unwrap_or_default();
+        let addresses = neutralise_line(addresses).into_owned();
+        let failed = |error| Error::Cluster { doing: "make a client".to_owned(), error };
+        let mut config = client.clone();
+        config
+            .set("group.id", group)
+            .set("enable.auto.commit", "false")
+            .set("isolation.level", "read_committed");
+        let consumer = config.create_with_context(Heard::default()).map_err(failed)?;
+        let admin = client.create().map_err(failed)?;
+        let runtime = Builder::new_current_thread().build();
+        let runtime = runtime
+            .map_err(|error| Error::Start { what: "the runtime that waits for brokers", error })?;
+        Ok(Self { addresses, consumer, admin, runtime })
+    }
+
+    /// What the cluster says about its brokers and topics.
+    pub(super) fn metadata(&self) -> Result<Metadata, Error> {
+        self.consumer.fetch_metadata(None, WAIT).map_err(|error| {
+            // Events of errors are handled by polling.
+            let begun = Instant::now();
+            while self.consumer.poll(Duration::from_millis(10)).is_some()
+                && begun.elapsed() < Duration::from_secs(1)
+            {}
+            let heard = &self.consumer.context().0;
+            let reason = heard.lock().unwrap_or_else(PoisonError::into_inner).take();
+            Error::Unreachable {
+                brokers: self.addresses.clone(),
+                reason: reason.unwrap_or_else(|| error.to_string()),
+            }
+        })
+    }
+
+    /// An error while `doing` something, to be used with `map_err`.
+    pub(super) fn failed(&self, doing: &str) -> impl Fn(KafkaError) -> Error + use<> {
+        let doing = format!("{doing} (brokers: {})", self.addresses);
+        move |error| Error::Cluster { doing: doing.clone(), error }
+    }
+
+    /// Looks at the topics of the fleet.
+    pub(super) fn look(&self, topics: &Topics) -> Result<Cluster, Error> {
+        let metadata = self.metadata()?;
+        let brokers = metadata.brokers().len();
+        let least = |name: &str| {
+            let topic = metadata.topics().iter().find(|topic| topic.name() == name)?;
+            topic.partitions().iter().map(|partition| partition.replicas().len()).min()
+        };
+        let is_leaderless = |partition: &&MetadataPartition| partition.leader() < 0;
+        let mut found = Vec::new();
+        for role in Role::ALL {
+            let name = role.topic(topics);
+            let Some(topic) = metadata.topics().iter().find(|topic| topic.name() == name) else {
+                continue;
+            };
+            if topic.partitions().is_empty() {
+                continue;
+            }
+            found.push(Found {
+                role,
+                name: name.to_owned(),
+                partitions: topic.partitions().len(),
+                replicas: least(name).unwrap_or_default(),
+                leaderless: topic
+                    .partitions()
+                    .iter()
+                    .filter(is_leaderless)
+                    .map(MetadataPartition::id)
+                    .collect(),
+                settings: None,
+            });
+        }
+        // Brokers learn of new topics one after another, and who is asked may not be who said that they exist.
+        let begun = Instant::now();
+        while !self.describe(&mut found)? && begun.elapsed() < WAIT {
+            thread::sleep(Duration::from_millis(50));
+        }
+        let own = ["__transaction_state", "__consumer_offsets"].into_iter();
+        let kept_once = own.filter(|name| brokers > 1 && least(name) == Some(1)).collect();
+        Ok(Cluster { brokers, found, kept_once })
+    }
+
+    /// Asks for the settings of topics. Those that this client may not see are left out. Returns whether the broker
+    /// that was asked knows the topics.
+    fn describe(&self, found: &mut [Found]) -> Result<bool, Error> {
+        if found.is_empty() {
+            return Ok(true);
+        }
+        let mut is_known = true;
+        let names: Vec<_> = found.iter().map(|topic| topic.name.clone()).collect();
+        let topics: Vec<_> = names.iter().map(|name| ResourceSpecifier::Topic(name)).collect();
+        let asked = self.admin.describe_configs(&topics, &options());
+        let described =
+            self.runtime.block_on(asked).map_err(self.failed("ask for the settings of topics"))?;
+        for (topic, described) in found.iter_mut().zip(described) {
+            let entries = match described {
+                Ok(described) => described.entries,
+                Err(
+                    RDKafkaErrorCode::TopicAuthorizationFailed
+                    | RDKafkaErrorCode::ClusterAuthorizationFailed,
+                ) => continue,
+                Err(RDKafkaErrorCode::UnknownTopicOrPartition) => Vec::new(),
+                Err(code) => {
+                    let doing = format!("ask for the settings of {}", topic.name);
+                    return Err(self.failed(&doing)(KafkaError::AdminOp(code)));
+                }
+            };
+            is_known &= !entries.is_empty();
+            let settings = entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?)));
+            topic.settings =
+                Some(settings.collect()).filter(|all: &BTreeMap<_, _>| !all.is_empty());
+        }
+        Ok(is_known)
+    }
+
+    /// Makes topics. One that somebody else has made meanwhile is as good.
+    pub(super) fn make(&self, topics: &[rdkafka::admin::NewTopic<'_>]) -> Result<(), Error> {
+        let failed = self.failed("make the topics");
+        let made = self.runtime.block_on(self.admin.create_topics(topics, &options()));
+        for made in made.map_err(&failed)? {
+            match made {
+                Ok(_) | Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
+                Err((name, code)) => {
+                    let doing = format!("make the topic {name}");
+                    return Err(self.failed(&doing)(KafkaError::AdminOp(code)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn options() -> AdminOptions {
+    AdminOptions::new().request_timeout(Some(WAIT)).operation_timeout(Some(WAIT))
+}

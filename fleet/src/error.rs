@@ -1,0 +1,86 @@
+//! [`Error`]: why the program failed, in messages for users.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use foldline::{emitters::sqlite::SqliteError, ledger::SourceName, source::SourceError};
+use foldline_cli::shared;
+use rdkafka::error::KafkaError;
+
+use crate::{exit, ledger::KafkaLedgerError, say::say};
+
+/// Why the program failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// What a part that is shared with `foldline` says.
+    #[error(transparent)]
+    Shared(#[from] shared::Error),
+
+    #[error("cannot read {}: {error}", .path.display())]
+    Input { path: PathBuf, error: io::Error },
+
+    #[error(transparent)]
+    Source(#[from] SourceError),
+
+    #[error("cannot write the output: {0}")]
+    Output(io::Error),
+
+    #[error(transparent)]
+    Database(#[from] SqliteError),
+
+    #[error("cannot start {what}: {error}")]
+    Start { what: &'static str, error: io::Error },
+
+    #[error("cannot {doing}: {error}")]
+    Cluster { doing: String, error: KafkaError },
+
+    #[error("cannot go on with the source {source_name}: {reason}")]
+    State { source_name: SourceName, reason: String },
+
+    #[error("cannot reach the brokers {brokers}: {reason}")]
+    Unreachable { brokers: String, reason: String },
+
+    /// What is wrong with the topics.
+    #[error("{}", .0.join("\n"))]
+    Unsound(Vec<String>),
+
+    #[error(transparent)]
+    KafkaLedger(#[from] KafkaLedgerError),
+
+    #[error("{0}")]
+    Shipping(String),
+
+    #[error("{0}")]
+    WrongUse(String),
+}
+
+impl Error {
+    /// A file cannot be written.
+    pub(crate) fn output(path: &Path, error: &io::Error) -> Self {
+        Self::Output(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+
+    /// Says it, unless the reader of the output has closed it: then nothing is left to do.
+    pub(crate) fn report(&self) {
+        match self {
+            _ if self.is_closed_pipe() => {}
+            Self::Unsound(all) => all.iter().for_each(|wrong| say(wrong)),
+            error => say(&error.to_string()),
+        }
+    }
+
+    fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            _ if self.is_closed_pipe() => exit::FINE,
+            Self::Shared(error) => error.exit_code(),
+            Self::WrongUse(_) => exit::WRONG_USE,
+            _ => exit::FAILED,
+        }
+    }
+}

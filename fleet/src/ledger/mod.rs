@@ -1,0 +1,365 @@
+//! [`KafkaLedger`]: the commit rule on Apache Kafka, and what speaks its protocol.
+//!
+//! A commit is one transaction: messages of the outputs, the states of the sources to a compacted topic, and the
+//! input offset as a mark beside them, all of them or none (KIP-98). Readers with
+//! `isolation.level=read_committed` see nothing of a transaction that was not committed.
+//!
+//! The broker compares no positions. There is one owner of a partition of states at a time, by its
+//! `transactional.id`: opening the ledger fences the owner before, aborts what it has begun, and reads the states
+//! to their end. So what this ledger knows is what is stored, and positions are compared with that.
+
+mod error;
+mod message;
+mod restore;
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    conversation::{Json, Position},
+    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceName},
+};
+use rdkafka::{
+    ClientConfig,
+    consumer::BaseConsumer,
+    error::{KafkaError, RDKafkaErrorCode},
+    message::{Header, OwnedHeaders},
+    producer::{BaseProducer, BaseRecord, Producer},
+};
+
+pub use self::{error::KafkaLedgerError, message::Message};
+
+/// How long the cluster has to answer, before a commit counts as failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long one attempt may take.
+const ATTEMPT: Duration = Duration::from_secs(10);
+
+/// How many bytes of a state are one message: brokers take a mebibyte, unless told otherwise.
+const PART: usize = 900 << 10;
+
+/// The name of the [`Mark`] that is the offset of the next message of the input.
+pub const INPUT: &str = "input";
+
+/// The part of a topic that a ledger keeps its states in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The topic, which is compacted.
+    pub topic: String,
+    /// The partition.
+    pub partition: i32,
+}
+
+/// A cluster, for the ledgers that a process opens there.
+pub struct Cluster {
+    client: ClientConfig,
+    /// One reads after the other: a consumer takes half a second until it reads at all.
+    reader: Mutex<BaseConsumer>,
+}
+
+impl Cluster {
+    /// The cluster that is reached with this configuration: `bootstrap.servers` and the like.
+    ///
+    /// # Errors
+    /// The configuration is wrong. Nothing is sent yet.
+    pub fn new(client: &ClientConfig) -> Result<Self, KafkaLedgerError> {
+        Ok(Self { client: client.clone(), reader: Mutex::new(restore::reader(client)?) })
+    }
+
+    /// What is stored at a place, for one who only looks: no owner is fenced, and what it has not committed yet is
+    /// not seen.
+    ///
+    /// # Errors
+    /// The cluster cannot be reached, or a stored state is damaged.
+    pub fn states(&self, place: &Place) -> Result<States, KafkaLedgerError> {
+        let restore::Restored { sources, marks } = self.read(place)?;
+        let read = |(source, stored): (SourceName, Stored)| {
+            let checkpoint = stored.read(&source)?;
+            Ok((source, checkpoint))
+        };
+        let checkpoints = sources.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok(States { checkpoints, marks })
+    }
+
+    fn read(&self, place: &Place) -> Result<restore::Restored, KafkaLedgerError> {
+        restore::read(&self.reader.lock().unwrap_or_else(PoisonError::into_inner), place)
+    }
+}
+
+/// What a [`KafkaLedger`] has stored.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct States {
+    /// The checkpoints of the sources.
+    pub checkpoints: HashMap<SourceName, Checkpoint>,
+    /// The states of the [`Mark`]s, by their names.
+    pub marks: HashMap<String, Json>,
+}
+
+impl std::fmt::Debug for Cluster {
+    /// The configuration has secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cluster").finish_non_exhaustive()
+    }
+}
+
+/// A ledger whose engine is a Kafka cluster.
+///
+/// What was sent cannot be taken back: after [`forget`](Ledger::forget) the outputs of the source remain.
+pub struct KafkaLedger {
+    producer: BaseProducer,
+    place: Place,
+    sources: HashMap<SourceName, Stored>,
+    marks: HashMap<String, Json>,
+    has_failed: bool,
+}
+
+/// The checkpoint of a source, as it is stored.
+struct Stored {
+    position: Position,
+    /// A [`Checkpoint`] as JSON: few of many sources are looked at.
+    checkpoint: Box<str>,
+    /// How many messages it is.
+    parts: usize,
+}
+
+impl Stored {
+    fn read(&self, source: &SourceName) -> Result<Checkpoint, KafkaLedgerError> {
+        serde_json::from_str(&self.checkpoint).map_err(|error| {
+            let (name, reason) = (source.to_string(), error.to_string());
+            KafkaLedgerError::Damaged { name, reason }
+        })
+    }
+}
+
+impl std::fmt::Debug for KafkaLedger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KafkaLedger")
+            .field("place", &self.place)
+            .field("sources", &self.sources.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl KafkaLedger {
+    /// Opens the ledger whose states are at `place`. Any other ledger with this `transactional_id` is fenced:
+    /// there must be one id for each place.
+    ///
+    /// # Errors
+    /// The cluster cannot be reached, or a stored state is damaged.
+    pub fn open(
+        cluster: &Cluster,
+        place: Place,
+        transactional_id: &str,
+    ) -> Result<Self, KafkaLedgerError> {
+        let mut config = cluster.client.clone();
+        config
+            .set("transactional.id", transactional_id)
+            .set("enable.idempotence", "true")
+            .set("acks", "all")
+            .set("compression.type", "lz4")
+            .set("linger.ms", "5");
+        let fail = KafkaLedgerError::of("make a producer");
+        let producer: BaseProducer = config.create().map_err(fail)?;
+        let fail = KafkaLedgerError::of("take over from the owner before");
+        patiently(|| producer.init_transactions(ATTEMPT)).map_err(fail)?;
+        let restore::Restored { sources, marks } = cluster.read(&place)?;
+        Ok(Self { producer, place, sources, marks, has_failed: false })
+    }
+
+    /// The names of the sources that are known.
+    pub fn sources(&self) -> impl Iterator<Item = &SourceName> {
+        self.sources.keys()
+    }
+
+    /// Whether every commit begins where its source stands.
+    fn compare(
+        &self,
+        commits: &[Commit<Vec<Message>>],
+    ) -> Result<(), CommitError<KafkaLedgerError>> {
+        let mut standing = HashMap::<&SourceName, Option<Position>>::new();
+        for Commit { source, expected, checkpoint, .. } in commits {
+            let stored = match standing.get(source) {
+                Some(position) => *position,
+                None => self.sources.get(source).map(|stored| stored.position),
+            };
+            if stored != *expected {
+                let (source_name, expected) = (source.clone(), *expected);
+                return Err(CommitError::Moved { source_name, expected, stored });
+            }
+            standing.insert(source, Some(checkpoint.position));
+        }
+        Ok(())
+    }
+
+    /// Runs a transaction of what `send` sends.
+    fn transact(
+        &mut self,
+        send: impl FnOnce(&Self) -> Result<(), KafkaError>,
+    ) -> Result<(), KafkaLedgerError> {
+        if self.has_failed {
+            return Err(KafkaLedgerError::Failed);
+        }
+        // Until it has ended well, nobody knows how it ended: only opening the ledger again tells.
+        self.has_failed = true;
+        let fail = KafkaLedgerError::of;
+        self.producer.begin_transaction().map_err(fail("begin a transaction"))?;
+        let ended = self.send_and_commit(send);
+        if ended.is_err() {
+            // One that is fenced has nothing to abort, and what is left of one is aborted by the next owner.
+            let _ = self.producer.abort_transaction(ATTEMPT);
+        }
+        ended?;
+        self.has_failed = false;
+        Ok(())
+    }
+
+    fn send_and_commit(
+        &self,
+        send: impl FnOnce(&Self) -> Result<(), KafkaError>,
+    ) -> Result<(), KafkaLedgerError> {
+        let fail = KafkaLedgerError::of;
+        send(self).map_err(fail("send messages"))?;
+        self.flush().map_err(fail("send messages"))?;
+        patiently(|| self.producer.commit_transaction(ATTEMPT)).map_err(fail("commit"))
+    }
+
+    /// Waits until the brokers have everything. The client's own flush looks only ten times a second.
+    fn flush(&self) -> Result<(), KafkaError> {
+        let begun = Instant::now();
+        while self.producer.in_flight_count() > 0 && begun.elapsed() < PATIENCE {
+            self.producer.poll(Duration::from_millis(1));
+        }
+        self.producer.flush(Duration::ZERO)
+    }
+
+    fn send(&self, message: &Message) -> Result<(), KafkaError> {
+        let Message { topic, partition, key, value, .. } = message;
+        let mut record = BaseRecord::to(topic).key(key).payload(value).headers(message.headers());
+        record.partition = *partition;
+        self.enqueue(record)
+    }
+
+    /// Adds a record to what is sent, once there is room for it.
+    fn enqueue(&self, mut record: BaseRecord<'_, Vec<u8>, Vec<u8>>) -> Result<(), KafkaError> {
+        loop {
+            record = match self.producer.send(record) {
+                Ok(()) => return Ok(()),
+                Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), record)) => record,
+                Err((error, _)) => return Err(error),
+            };
+            self.producer.poll(Duration::from_millis(10));
+        }
+    }
+
+    /// Sends the state of a source, in parts where it is long; those of an earlier one that was longer are removed.
+    fn send_state(&self, source: &SourceName, json: &str, before: usize) -> Result<(), KafkaError> {
+        let parts: Vec<_> = json.as_bytes().chunks(PART).map(<[u8]>::to_vec).collect();
+        let (count, topic) = (parts.len().to_string(), &self.place.topic);
+        for (index, part) in parts.iter().enumerate() {
+            let header = Header { key: restore::PARTS, value: Some(&count) };
+            let key = restore::key_of_part(source, index);
+            let record = BaseRecord::to(topic)
+                .partition(self.place.partition)
+                .key(&key)
+                .payload(part)
+                .headers(OwnedHeaders::new().insert(header));
+            self.enqueue(record)?;
+        }
+        (parts.len()..before)
+            .try_for_each(|index| self.remove(&restore::key_of_part(source, index)))
+    }
+
+    fn send_mark(&self, Mark { name, state }: &Mark) -> Result<(), KafkaError> {
+        let (key, value) = (restore::key_of_mark(name), state.get().as_bytes().to_vec());
+        let record = BaseRecord::to(&self.place.topic)
+            .partition(self.place.partition)
+            .key(&key)
+            .payload(&value);
+        self.enqueue(record)
+    }
+
+    /// Sends a tombstone.
+    fn remove(&self, key: &Vec<u8>) -> Result<(), KafkaError> {
+        self.enqueue(BaseRecord::to(&self.place.topic).partition(self.place.partition).key(key))
+    }
+}
+
+/// Tries again what may succeed later, for a while.
+fn patiently(mut attempt: impl FnMut() -> Result<(), KafkaError>) -> Result<(), KafkaError> {
+    let begun = Instant::now();
+    loop {
+        match attempt() {
+            Err(KafkaError::Transaction(error))
+                if error.is_retriable() && begun.elapsed() < PATIENCE => {}
+            ended => return ended,
+        }
+    }
+}
+
+impl Ledger for KafkaLedger {
+    type Output = Vec<Message>;
+    type Receipt = ();
+    type Error = KafkaLedgerError;
+
+    fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, KafkaLedgerError> {
+        self.sources.get(source).map(|stored| stored.read(source)).transpose()
+    }
+
+    /// Messages are sent in the order of the commits. After any error but [`CommitError::Moved`] the ledger must be
+    /// [opened](KafkaLedger::open) again.
+    fn commit(
+        &mut self,
+        commits: &[Commit<Vec<Message>>],
+        beside: &[Mark],
+    ) -> Result<(), CommitError<KafkaLedgerError>> {
+        self.compare(commits)?;
+        let mut latest = HashMap::new();
+        for Commit { source, checkpoint, .. } in commits {
+            latest.insert(source, checkpoint);
+        }
+        let mut states = Vec::new();
+        for (source, checkpoint) in latest {
+            let json = serde_json::to_string(checkpoint).map_err(|error| {
+                let (name, reason) = (source.to_string(), error.to_string());
+                KafkaLedgerError::Damaged { name, reason }
+            })?;
+            states.push((source, checkpoint.position, json));
+        }
+        self.transact(|ledger| {
+            for message in commits.iter().flat_map(|commit| &commit.output) {
+                ledger.send(message)?;
+            }
+            for (source, _, json) in &states {
+                let before = ledger.sources.get(source).map_or(0, |stored| stored.parts);
+                ledger.send_state(source, json, before)?;
+            }
+            beside.iter().try_for_each(|mark| ledger.send_mark(mark))
+        })?;
+        for (source, position, json) in states {
+            let parts = json.len().div_ceil(PART);
+            let stored = Stored { position, checkpoint: json.into_boxed_str(), parts };
+            self.sources.insert(source.clone(), stored);
+        }
+        self.marks.extend(beside.iter().map(|mark| (mark.name.clone(), mark.state.clone())));
+        Ok(())
+    }
+
+    fn mark(&mut self, name: &str) -> Result<Option<Json>, KafkaLedgerError> {
+        Ok(self.marks.get(name).cloned())
+    }
+
+    fn forget(&mut self, source: &SourceName) -> Result<bool, KafkaLedgerError> {
+        let Some(parts) = self.sources.get(source).map(|stored| stored.parts) else {
+            return Ok(false);
+        };
+        self.transact(|ledger| {
+            (0..parts).try_for_each(|index| ledger.remove(&restore::key_of_part(source, index)))
+        })?;
+        self.sources.remove(source);
+        Ok(true)
+    }
+}

@@ -1,0 +1,143 @@
+//! Reads the states of a ledger from their topic.
+//!
+//! The key of a state is the name of its source; of its further parts, `NAME\0INDEX`; of a mark, `\0NAME`.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    conversation::Json,
+    ledger::{Checkpoint, SourceName},
+};
+use rdkafka::{
+    ClientConfig, Message as _, Offset, TopicPartitionList,
+    consumer::{BaseConsumer, Consumer},
+    error::{KafkaError, RDKafkaErrorCode},
+    message::Headers,
+};
+
+use super::{KafkaLedgerError, PATIENCE, Place, Stored};
+
+/// The header that says of how many parts a state is.
+pub(super) const PARTS: &str = "parts";
+
+/// What precedes the name in the key of a mark, and the number in the key of a part.
+const SEPARATOR: char = '\0';
+
+pub(super) fn key_of_mark(name: &str) -> Vec<u8> {
+    format!("{SEPARATOR}{name}").into_bytes()
+}
+
+pub(super) fn key_of_part(source: &SourceName, index: usize) -> Vec<u8> {
+    match index {
+        0 => source.as_str().as_bytes().to_vec(),
+        index => format!("{source}{SEPARATOR}{index}").into_bytes(),
+    }
+}
+
+/// What a partition of states says.
+#[derive(Default)]
+pub(super) struct Restored {
+    pub(super) sources: HashMap<SourceName, Stored>,
+    pub(super) marks: HashMap<String, Json>,
+}
+
+/// The latest message of a key.
+struct Latest {
+    value: Vec<u8>,
+    parts: usize,
+}
+
+/// A consumer that reads states.
+pub(super) fn reader(client: &ClientConfig) -> Result<BaseConsumer, KafkaLedgerError> {
+    let mut config = client.clone();
+    config
+        // A client without a group cannot choose its partitions; this one never joins it.
+        .set("group.id", "foldline-states")
+        .set("enable.auto.commit", "false")
+        .set("isolation.level", "read_committed")
+        .set("enable.partition.eof", "true")
+        .set("auto.offset.reset", "earliest")
+        // What is asked for at the end is that it is the end, and not that the broker waits for more.
+        .set("fetch.wait.max.ms", "10");
+    config.create().map_err(KafkaLedgerError::of("make a consumer"))
+}
+
+/// Reads all states at a place. What another owner has begun there must have been aborted before.
+pub(super) fn read(reader: &BaseConsumer, place: &Place) -> Result<Restored, KafkaLedgerError> {
+    let fail = |error| KafkaLedgerError::of("read the stored states")(error);
+    let mut from = TopicPartitionList::new();
+    from.add_partition_offset(&place.topic, place.partition, Offset::Beginning).map_err(fail)?;
+    reader.assign(&from).map_err(fail)?;
+    let latest = read_to_end(reader).map_err(fail);
+    reader.unassign().map_err(fail)?;
+    restored(latest?)
+}
+
+fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaError> {
+    let mut latest = HashMap::<Vec<u8>, Latest>::new();
+    let mut heard = Instant::now();
+    loop {
+        let message = match reader.poll(Duration::from_secs(1)) {
+            // A partition that no broker leads says nothing.
+            None if heard.elapsed() > PATIENCE => {
+                return Err(KafkaError::MessageConsumption(RDKafkaErrorCode::OperationTimedOut));
+            }
+            None => continue,
+            Some(Err(KafkaError::PartitionEOF(_))) => return Ok(latest),
+            // This client never joins its group, and so need not have the right to.
+            Some(Err(KafkaError::MessageConsumption(
+                RDKafkaErrorCode::GroupAuthorizationFailed,
+            ))) => continue,
+            Some(message) => message?,
+        };
+        heard = Instant::now();
+        let Some(key) = message.key() else { continue };
+        match message.payload() {
+            None => drop(latest.remove(key)),
+            Some(value) => {
+                let parts = message.headers().and_then(parts).unwrap_or(1);
+                latest.insert(key.to_owned(), Latest { value: value.to_owned(), parts });
+            }
+        }
+    }
+}
+
+fn parts(headers: &impl Headers) -> Option<usize> {
+    let header = headers.iter().find(|header| header.key == PARTS)?;
+    std::str::from_utf8(header.value?).ok()?.parse().ok()
+}
+
+fn restored(mut latest: HashMap<Vec<u8>, Latest>) -> Result<Restored, KafkaLedgerError> {
+    let mut restored = Restored::default();
+    let mut keys: Vec<_> = latest.keys().cloned().collect();
+    keys.sort_unstable();
+    for key in keys {
+        let Some(Latest { value, parts }) = latest.remove(&key) else { continue };
+        let name = String::from_utf8_lossy(&key).into_owned();
+        let damaged = |reason: String| KafkaLedgerError::Damaged { name: name.clone(), reason };
+        if let Some(mark) = name.strip_prefix(SEPARATOR) {
+            let state =
+                serde_json::from_slice(&value).map_err(|error| damaged(error.to_string()))?;
+            restored.marks.insert(mark.to_owned(), state);
+        } else if !name.contains(SEPARATOR) {
+            let source = SourceName::from(name.as_str());
+            let mut whole = value;
+            for index in 1..parts {
+                let Some(part) = latest.remove(&key_of_part(&source, index)) else {
+                    return Err(damaged(format!("its part {index} of {parts} is missing")));
+                };
+                whole.extend_from_slice(&part.value);
+            }
+            let json = String::from_utf8(whole).map_err(|error| damaged(error.to_string()))?;
+            let checkpoint: Checkpoint =
+                serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+            let checkpoint =
+                Stored { position: checkpoint.position, checkpoint: json.into_boxed_str(), parts };
+            restored.sources.insert(source, checkpoint);
+        }
+    }
+    Ok(restored)
+}

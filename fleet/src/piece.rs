@@ -1,0 +1,126 @@
+//! [`Piece`]: a piece of a log, as a message of the topic of logs.
+//!
+//! The key is the name of the source, the value bytes of the log: one line with its line end, or a part of a line
+//! that is longer than a message may be. Headers say which bytes these are, so that a piece that comes twice is
+//! known, and one that is missing.
+
+use foldline::ledger::SourceName;
+use rdkafka::{
+    Message,
+    message::{Header, Headers, OwnedHeaders},
+};
+
+use crate::place::Place;
+
+/// A piece of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece<'a> {
+    /// Which log.
+    pub(crate) source: SourceName,
+    /// Where the bytes begin.
+    pub(crate) place: Place,
+    /// The name of its format.
+    pub(crate) format: &'a str,
+    /// Where its file was when it was shipped.
+    pub(crate) path: &'a str,
+    /// The machine.
+    pub(crate) host: &'a str,
+    /// The task of its sessions, if one was named.
+    pub(crate) task: Option<&'a str>,
+    /// At the beginning of a further file: how much of the file before was shipped. What is missing at its end
+    /// cannot be known otherwise.
+    pub(crate) before: Option<u64>,
+    /// The log is complete: what is held back is released. There are no bytes then.
+    pub(crate) is_end: bool,
+    /// The bytes, as they stand in the log.
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Piece<'a> {
+    /// What stands beside key and value.
+    pub(crate) fn headers(&self) -> OwnedHeaders {
+        let header = |key, value: &str| (key, value.to_owned());
+        let mut all = vec![
+            header("position", &self.place.to_string()),
+            header("format", self.format),
+            header("path", self.path),
+            header("host", self.host),
+        ];
+        all.extend(self.task.map(|task| header("task", task)));
+        all.extend(self.before.map(|before| header("before", &before.to_string())));
+        all.extend(self.is_end.then(|| header("end", "1")));
+        all.iter().fold(OwnedHeaders::new(), |headers, (key, value)| {
+            headers.insert(Header { key, value: Some(value) })
+        })
+    }
+
+    /// Reads a message; `None` if it is no piece of a log.
+    pub(crate) fn read<M: Message>(message: &'a M) -> Option<Self> {
+        let headers = message.headers()?;
+        let all: Vec<_> = headers.iter().map(|header| (header.key, header.value)).collect();
+        let header = |name: &str| {
+            let (_, value) = all.iter().find(|(key, _)| *key == name)?;
+            std::str::from_utf8((*value)?).ok()
+        };
+        Some(Self {
+            source: SourceName::from(std::str::from_utf8(message.key()?).ok()?),
+            place: header("position")?.parse().ok()?,
+            format: header("format")?,
+            path: header("path").unwrap_or_default(),
+            host: header("host").unwrap_or_default(),
+            task: header("task"),
+            before: header("before").and_then(|before| before.parse().ok()),
+            is_end: header("end").is_some(),
+            bytes: message.payload().unwrap_or_default(),
+        })
+    }
+}
+
+/// The value of the first header of this name.
+pub(crate) fn text<'a>(headers: &'a impl Headers, name: &str) -> Option<&'a str> {
+    let header = headers.iter().find(|header| header.key == name)?;
+    std::str::from_utf8(header.value?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use rdkafka::{Timestamp, message::OwnedMessage};
+
+    use super::*;
+
+    #[test]
+    fn a_piece_is_read_as_it_was_written() {
+        let piece = Piece {
+            source: "host/1-2-ab".into(),
+            place: Place { file: 1, offset: 7 },
+            format: "droid",
+            path: "/home/é/log.jsonl",
+            host: "host",
+            task: Some("a task"),
+            before: Some(70),
+            is_end: false,
+            bytes: b"{}\n",
+        };
+        for piece in
+            [piece.clone(), Piece { task: None, before: None, is_end: true, bytes: b"", ..piece }]
+        {
+            let message = OwnedMessage::new(
+                Some(piece.bytes.to_owned()),
+                Some(piece.source.as_str().into()),
+                "foldline.logs".to_owned(),
+                Timestamp::NotAvailable,
+                0,
+                0,
+                Some(piece.headers()),
+            );
+            assert_eq!(Piece::read(&message), Some(piece));
+        }
+    }
+
+    #[test]
+    fn a_message_of_somebody_else_is_no_piece() {
+        let (key, topic) = (Some(b"key".to_vec()), "foldline.logs".to_owned());
+        let message = OwnedMessage::new(None, key, topic, Timestamp::NotAvailable, 0, 0, None);
+        assert_eq!(Piece::read(&message), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! [`Checkpoint`]: the file that says how far the brokers have acknowledged each log.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, TryLockError},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use foldline::{
+    conversation::Digest,
+    files::{owner_only, replace_file},
+    ledger::Identity,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+const VERSION: u32 = 1;
+
+/// How often the file may be replaced while it is being opened.
+const ATTEMPTS: usize = 100;
+
+/// How far a log was shipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Shipped {
+    /// The log's name, without what is not Unicode.
+    pub(super) path: String,
+    /// The name of its format.
+    pub(super) format: String,
+    /// How many files it had before the one that was read.
+    pub(super) file: u64,
+    /// The offset in that file up to which everything was acknowledged.
+    pub(super) offset: u64,
+    /// By what that file is recognised again.
+    pub(super) identity: Identity,
+    /// The files before.
+    pub(super) before: Vec<Before>,
+    /// It was declared complete.
+    pub(super) is_complete: bool,
+    /// Another file that does not go on with it has taken its place.
+    pub(super) is_replaced: bool,
+}
+
+/// A file that was read to its end, and belongs to a log that goes on elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Before {
+    pub(super) device: Option<u64>,
+    pub(super) inode: Option<u64>,
+    /// Numbers are given again to other files.
+    pub(super) first_line: Option<Digest>,
+}
+
+impl Before {
+    /// The file of this identity.
+    pub(super) fn of(identity: &Identity) -> Self {
+        let Identity { device, inode, first_line, .. } = *identity;
+        Self { device, inode, first_line }
+    }
+}
+
+/// The logs of a checkpoint by their names.
+pub(super) type Logs = BTreeMap<String, Shipped>;
+
+#[derive(Serialize, Deserialize)]
+struct Stored<L> {
+    foldline_ship: u32,
+    logs: L,
+}
+
+/// The checkpoint of this run. It is replaced as a whole, and locked as long as it is open, so that two runs never
+/// share one.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    path: PathBuf,
+    /// Holds the lock.
+    file: File,
+}
+
+impl Checkpoint {
+    /// Opens it; an empty one where there is none.
+    pub(super) fn open(path: &Path) -> Result<(Self, Logs), Error> {
+        let fail = |error: io::Error| Error::output(path, &error);
+        for _ in 0..ATTEMPTS {
+            let mut options = owner_only();
+            options.read(true).write(true).create(true).truncate(false);
+            let mut file = options.open(path).map_err(fail)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(fail(in_use())),
+                Err(TryLockError::Error(error)) => return Err(fail(error)),
+            }
+            let path = fs::canonicalize(path).map_err(fail)?;
+            // It could be replaced before it was locked.
+            if is_at(&file, &path) {
+                let logs =
+                    read(&mut file).map_err(|error| Error::Input { path: path.clone(), error })?;
+                return Ok((Self { path, file }, logs));
+            }
+        }
+        Err(fail(in_use()))
+    }
+
+    /// Its full path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Replaces it.
+    pub(super) fn store(&mut self, logs: &Logs) -> Result<(), Error> {
+        let fail = |error: io::Error| Error::output(&self.path, &error);
+        if !is_at(&self.file, &self.path) {
+            return Err(fail(io::Error::other("another program has replaced or removed it")));
+        }
+        let stored = Stored { foldline_ship: VERSION, logs };
+        let mut text = serde_json::to_vec(&stored).map_err(|error| fail(error.into()))?;
+        text.push(b'\n');
+        self.file = replace_file(&self.path, &text).map_err(fail)?;
+        Ok(())
+    }
+}
+
+fn in_use() -> io::Error {
+    io::Error::other(
+        "another foldline-fleet ship uses it; name a file of its own with --checkpoint",
+    )
+}
+
+fn read(file: &mut File) -> io::Result<Logs> {
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    if text.is_empty() {
+        return Ok(Logs::new());
+    }
+    let no_checkpoint = |why: &dyn std::fmt::Display| {
+        io::Error::other(format!(
+            "it is no checkpoint of foldline-fleet ship ({why}); without it, everything is shipped again"
+        ))
+    };
+    match serde_json::from_str::<Stored<Logs>>(&text) {
+        Err(error) => Err(no_checkpoint(&error)),
+        Ok(Stored { foldline_ship: VERSION, logs }) => Ok(logs),
+        Ok(Stored { foldline_ship: other, .. }) => {
+            Err(no_checkpoint(&format!("version {other}, and this program reads {VERSION}")))
+        }
+    }
+}
+
+/// Whether the file is the one of this name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    file.metadata().ok().map(number) == fs::metadata(path).ok().map(number)
+}
+
+/// A file that is locked cannot be replaced there.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_is_read_as_it_was_stored_and_used_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ship.json");
+        let (mut checkpoint, logs) = Checkpoint::open(&path).unwrap();
+        assert!(logs.is_empty());
+        let shipped = Shipped {
+            path: "/é.jsonl".to_owned(),
+            format: "droid".to_owned(),
+            file: 1,
+            offset: 7,
+            identity: Identity::default(),
+            before: vec![Before { device: Some(1), inode: Some(2), first_line: None }],
+            is_complete: false,
+            is_replaced: false,
+        };
+        let logs = Logs::from([("host/1-2-ab".to_owned(), shipped)]);
+        for _ in 0..2 {
+            checkpoint.store(&logs).unwrap();
+            let refused = Checkpoint::open(&path).unwrap_err().to_string();
+            assert!(refused.contains("another foldline-fleet ship uses it"), "{refused}");
+        }
+        drop(checkpoint);
+        assert_eq!(Checkpoint::open(&path).unwrap().1, logs);
+        fs::write(&path, "something else").unwrap();
+        let refused = Checkpoint::open(&path).unwrap_err().to_string();
+        assert!(refused.contains("is no checkpoint"), "{refused}");
+    }
+}

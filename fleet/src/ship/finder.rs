@@ -1,0 +1,220 @@
+//! [`Finder`]: finds logs, and tells which are new.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    executors::Registry,
+    files::temporary_of,
+    source::{LogFile, SourceError},
+};
+use foldline_cli::shared::at_or_below;
+
+use super::{
+    checkpoint::{Before, Logs, Shipped},
+    log::ShippedLog,
+    look::{Look, Number},
+};
+use crate::say::say;
+
+/// How long it is between two looks into the folders, at least.
+const LEAST: Duration = Duration::from_secs(2);
+
+/// How many times longer than a look.
+const TIMES: u32 = 20;
+
+/// Finds the files at and below the paths.
+pub(super) struct Finder<'a> {
+    registry: &'a Registry,
+    paths: Vec<PathBuf>,
+    hidden: bool,
+    /// Files of this program.
+    ours: [PathBuf; 2],
+    /// What was said to have failed.
+    failed: BTreeSet<(PathBuf, String)>,
+    /// Something failed the last time.
+    has_failed: bool,
+    next: Instant,
+}
+
+/// A file that is not shipped yet.
+pub(super) enum Found {
+    /// An earlier run has shipped one of these logs, or is likely to have.
+    Stored(PathBuf, Vec<String>),
+    /// One that was shipped under another path, where there is nothing any more.
+    Moved(PathBuf, String),
+    /// A file that is new.
+    New(PathBuf),
+}
+
+impl Found {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Stored(path, _) | Self::Moved(path, _) | Self::New(path) => path,
+        }
+    }
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(
+        registry: &'a Registry,
+        paths: Vec<PathBuf>,
+        hidden: bool,
+        checkpoint: &Path,
+    ) -> Self {
+        let ours = [checkpoint.to_owned(), temporary_of(checkpoint)];
+        let (failed, next) = (BTreeSet::new(), Instant::now());
+        Self { registry, paths, hidden, ours, failed, has_failed: false, next }
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.next <= Instant::now()
+    }
+
+    /// Has the folders looked at again this soon.
+    pub(super) fn again(&mut self, soon: Duration) {
+        self.next = Instant::now() + soon;
+    }
+
+    /// Whether a path could not be looked at the last time.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// Finds what is not among `logs`; and whether there are files of which that cannot be told yet.
+    pub(super) fn find(
+        &mut self,
+        logs: &HashMap<usize, ShippedLog>,
+        by_path: &HashMap<PathBuf, usize>,
+        stored: &Logs,
+    ) -> (Vec<Found>, bool) {
+        let begun = Instant::now();
+        let (paths, failed) = at_or_below(self.registry, &self.paths, self.hidden);
+        self.has_failed = false;
+        for (path, why) in failed {
+            // It was removed while it was looked at.
+            if matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
+            {
+                continue;
+            }
+            self.has_failed = true;
+            if self.failed.insert((path.clone(), why.clone())) {
+                say(&format!("cannot look at {}: {why}", path.display()));
+            }
+        }
+        let known = Known::new(logs, stored);
+        let (mut found, mut later) = (Vec::new(), Vec::new());
+        let mut resumed = HashSet::new();
+        let paths = paths.into_iter().filter(|path| !self.ours.contains(path));
+        for path in paths.filter(|path| !by_path.contains_key(path)) {
+            let Some(look) = Look::at(&path) else { continue };
+            if known.read.contains(&look.number) {
+                continue;
+            }
+            match known.of_path(&path, look.number) {
+                names if !names.is_empty() => {
+                    resumed.extend(names.clone());
+                    found.push(Found::Stored(path, names));
+                }
+                _ => later.push((path, look)),
+            }
+        }
+        let begun_again: HashSet<_> = found.iter().map(|found| found.path().to_owned()).collect();
+        let mut is_unclear = false;
+        for (path, look) in later {
+            match known.by_number.get(&look.number) {
+                // It is a file of the log that is resumed by its own path.
+                Some(name) if resumed.contains(name) => is_unclear = true,
+                Some(name) => found.push(Found::Moved(path, name.clone())),
+                None if is_part(&path, &known) => {}
+                // It may be a part of a log that is about to be gone on with.
+                None if bases(&path).any(|base| begun_again.contains(&base)) => is_unclear = true,
+                None => {
+                    let log = bases(&path).find_map(|base| logs.get(by_path.get(&base)?));
+                    match log {
+                        Some(log) if !log.is_settled() => is_unclear = true,
+                        Some(log) if log.has_copy(&path) => {}
+                        _ => found.push(Found::New(path)),
+                    }
+                }
+            }
+        }
+        self.next = Instant::now() + LEAST.max(begun.elapsed() * TIMES);
+        (found, is_unclear)
+    }
+}
+
+/// What is known of files.
+struct Known {
+    /// Those that are read now.
+    read: HashSet<Number>,
+    /// Those that were read, and belong to a log that goes on elsewhere.
+    before: HashMap<Number, Vec<Before>>,
+    /// Logs that are not shipped now, by their paths, and by their files.
+    by_path: BTreeMap<String, Vec<(String, Number)>>,
+    by_number: HashMap<Number, String>,
+}
+
+impl Known {
+    fn new(logs: &HashMap<usize, ShippedLog>, stored: &Logs) -> Self {
+        let active: HashSet<&str> = logs.values().map(|log| log.name.as_str()).collect();
+        let mut known = Self {
+            read: logs.values().filter_map(ShippedLog::file_number).collect(),
+            before: HashMap::new(),
+            by_path: BTreeMap::new(),
+            by_number: HashMap::new(),
+        };
+        // Where files have no number, none is the same as another.
+        known.read.remove(&(None, None));
+        let befores = logs.values().map(|log| &log.before);
+        let befores = befores.chain(stored.values().map(|shipped| &shipped.before));
+        for before in befores.flatten().filter(|before| before.inode.is_some()) {
+            let number = (before.device, before.inode);
+            known.before.entry(number).or_default().push(*before);
+        }
+        let inactive = stored
+            .iter()
+            .filter(|(name, shipped)| !shipped.is_replaced && !active.contains(name.as_str()));
+        for (name, Shipped { path, identity, .. }) in inactive {
+            let number = (identity.device, identity.inode);
+            let of_path = known.by_path.entry(path.clone()).or_default();
+            of_path.push((name.clone(), number));
+            if number.1.is_some() {
+                known.by_number.insert(number, name.clone());
+            }
+        }
+        known
+    }
+
+    /// The logs that were shipped from this path, that of this file first.
+    fn of_path(&self, path: &Path, number: Number) -> Vec<String> {
+        let all = self.by_path.get(&*path.to_string_lossy());
+        let mut all: Vec<_> = all.into_iter().flatten().collect();
+        all.sort_by_key(|(_, known)| *known != number);
+        all.into_iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// Whether the file was read as a part of a log that goes on elsewhere.
+fn is_part(path: &Path, known: &Known) -> bool {
+    let identified = || -> Result<Option<Before>, SourceError> {
+        let mut file = LogFile::open_regular(path)?;
+        let first_line = Some(file.first_line()?);
+        let identity = file.status()?;
+        Ok(identity.map(|identity| Before { first_line, ..Before::of(&identity) }))
+    };
+    let Some(number) = Look::at(path).map(|look| look.number) else { return false };
+    let Some(before) = known.before.get(&number) else { return false };
+    identified().is_ok_and(|file| file.is_some_and(|file| before.contains(&file)))
+}
+
+/// What the log is called that this file may be a rotated part of: `log` for `log.1`.
+fn bases(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let ends = name.match_indices(['.', '-']).map(|(end, _)| end).filter(|end| *end > 0);
+    ends.rev().map(|end| path.with_file_name(&name[..end]))
+}

@@ -1,0 +1,82 @@
+//! `foldline-fleet ship`: sends the lines of logs to the topic of logs, while they grow.
+//!
+//! Each log is followed, and cut into pieces: lines with their line ends. A piece says where it stands in its log, so
+//! that one that is sent again after a crash is known. The checkpoint says up to where the brokers have acknowledged
+//! each log. It is behind what was sent, and never ahead of it.
+//!
+//! With `--redact`, what looks like a secret is masked byte by byte in what is sent. Lengths and places stay the same, so
+//! that a log may be shipped with it one time and without it another.
+
+mod args;
+mod checkpoint;
+mod cut;
+mod examine;
+mod finder;
+mod flight;
+mod log;
+mod look;
+mod mask;
+mod naming;
+mod outbox;
+mod shipper;
+
+use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+
+use foldline::{conversation::Digest, executors::Registry};
+use foldline_cli::shared::{self, DistinctFiles, data_folder, or_homes, stop_flag};
+use rdkafka::ClientConfig;
+
+pub(crate) use self::args::ShipArgs;
+use self::{
+    checkpoint::Checkpoint, finder::Finder, log::Common, mask::SharedMasker, outbox::Outbox,
+    shipper::Shipper,
+};
+use crate::error::Error;
+
+/// How often what was acknowledged is stored.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(registry: &Registry, args: &ShipArgs) -> Result<u8, Error> {
+    let client = args.cluster.client()?;
+    let paths = or_homes(&args.paths, registry)?;
+    for path in &paths {
+        fs::metadata(path).map_err(|error| Error::Input { path: path.clone(), error })?;
+    }
+    let host = args.host.clone().map_or_else(naming::host, Ok)?;
+    let path = match &args.checkpoint {
+        Some(path) => path.clone(),
+        None => default_checkpoint(args, &client)?,
+    };
+    check_files(&path, &paths)?;
+    let (checkpoint, stored) = Checkpoint::open(&path)?;
+    let stop = stop_flag()?;
+    let topic = args.cluster.topics().logs;
+    let outbox = Outbox::new(&client, topic, args.max_message, Arc::clone(&stop))?;
+    let finder = Finder::new(registry, paths, args.hidden, checkpoint.path());
+    let masker = args.redact.then(SharedMasker::default);
+    let common = Common { host, task: args.task.clone(), max_message: args.max_message, masker };
+    Shipper::new(registry, args, common, outbox, (checkpoint, stored), finder, stop).run()
+}
+
+/// The checkpoint of whoever names none: one for each fleet.
+fn default_checkpoint(args: &ShipArgs, client: &ClientConfig) -> Result<PathBuf, Error> {
+    let brokers = client.get("bootstrap.servers").unwrap_or_default();
+    let fleet = format!("{}\n{brokers}", args.cluster.prefix);
+    let fleet = Digest::of(fleet.as_bytes()).to_string();
+    let name = format!("ship-{}.json", fleet.get(..12).unwrap_or(&fleet));
+    let folder = data_folder().map_err(|error| match error {
+        shared::Error::WrongUse(_) => {
+            Error::WrongUse("there is no home directory: name a file with --checkpoint".to_owned())
+        }
+        error => error.into(),
+    })?;
+    Ok(folder.join(name))
+}
+
+/// Checks that the checkpoint is no log.
+fn check_files(checkpoint: &std::path::Path, paths: &[PathBuf]) -> Result<(), Error> {
+    let mut files = DistinctFiles::default();
+    files.replaced("--checkpoint", checkpoint)?;
+    let mut logs = paths.iter().filter(|path| !path.is_dir());
+    Ok(logs.try_for_each(|path| files.input("the log", path))?)
+}

@@ -1,0 +1,284 @@
+//! [`Outbox`]: sends pieces to the brokers, and hears what became of them.
+
+use std::{
+    mem,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use rdkafka::{
+    ClientConfig, ClientContext,
+    config::{FromClientConfigAndContext, RDKafkaLogLevel},
+    error::{KafkaError, RDKafkaErrorCode as Code},
+    producer::{BaseRecord, DeliveryResult, ProducerContext, ThreadedProducer},
+};
+
+use crate::{error::Error, piece::Piece, say::say};
+
+/// How long nothing must have been acknowledged until this is said.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long the reason may come after what it leads to.
+const REASON: Duration = Duration::from_secs(1);
+
+/// How long is waited at once for room.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Which piece: the number of its log in this run, and its own one in that log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ticket {
+    pub(super) log: usize,
+    pub(super) piece: u64,
+}
+
+/// What is on its way to the brokers. It is bounded: while the brokers are away, it fills, and whoever sends waits.
+pub(super) struct Outbox {
+    producer: ThreadedProducer<Reporter>,
+    reports: Arc<Mutex<Reports>>,
+    topic: String,
+    stop: Arc<AtomicBool>,
+    /// How many pieces were sent.
+    sent: u64,
+    /// Since when something is on its way.
+    since: Instant,
+    /// It was said that the brokers are away.
+    is_away: bool,
+}
+
+/// Why a piece was not sent.
+pub(super) enum Unsent {
+    /// The run is to end.
+    Stopped,
+    Failed(Error),
+}
+
+/// What was reported, and not taken yet.
+struct Reports {
+    acknowledged: Vec<Ticket>,
+    /// How many pieces were acknowledged.
+    count: u64,
+    /// When the last one was.
+    last: Option<Instant>,
+    failure: Option<Failure>,
+    /// What the brokers, or the way to them, suffer from.
+    trouble: Option<String>,
+}
+
+/// Why no more can be sent.
+struct Failure {
+    code: Code,
+    reason: String,
+    /// What could not be delivered, and how long it is.
+    piece: Option<(Ticket, usize)>,
+}
+
+/// Hears the reports.
+struct Reporter(Arc<Mutex<Reports>>);
+
+fn locked(reports: &Mutex<Reports>) -> MutexGuard<'_, Reports> {
+    reports.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ClientContext for Reporter {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        tracing::debug!(target: "librdkafka", ?level, facility, message);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        let mut reports = locked(&self.0);
+        match error.rdkafka_error_code() {
+            Some(code @ Code::Fatal) => reports.fail(code, reason, None),
+            // A name or password that never was right is not waited for.
+            Some(code @ Code::Authentication) if reports.count == 0 => {
+                reports.fail(code, reason, None);
+            }
+            _ => reports.trouble = Some(reason.to_owned()),
+        }
+    }
+}
+
+impl ProducerContext for Reporter {
+    type DeliveryOpaque = Box<Ticket>;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, ticket: Box<Ticket>) {
+        let mut reports = locked(&self.0);
+        match result {
+            Ok(_) => {
+                reports.acknowledged.push(*ticket);
+                reports.count += 1;
+                reports.last = Some(Instant::now());
+                reports.trouble = None;
+            }
+            Err((error, message)) => {
+                let code = error.rdkafka_error_code().unwrap_or(Code::Unknown);
+                let piece = Some((*ticket, message.payload_len()));
+                reports.fail(code, &error.to_string(), piece);
+            }
+        }
+    }
+}
+
+impl Reports {
+    /// The first failure is kept, unless it only says that there is another.
+    fn fail(&mut self, code: Code, reason: &str, piece: Option<(Ticket, usize)>) {
+        let follows = |code| matches!(code, Code::Fatal | Code::PurgeQueue | Code::PurgeInflight);
+        match &self.failure {
+            Some(known) if !follows(known.code) || follows(code) => {}
+            _ => self.failure = Some(Failure { code, reason: reason.to_owned(), piece }),
+        }
+    }
+}
+
+impl Outbox {
+    pub(super) fn new(
+        client: &ClientConfig,
+        topic: String,
+        max_message: usize,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
+        let reports = Arc::new(Mutex::new(Reports {
+            acknowledged: Vec::new(),
+            count: 0,
+            last: None,
+            failure: None,
+            trouble: None,
+        }));
+        let producer = ThreadedProducer::from_config_and_context(
+            &settings(client, max_message),
+            Reporter(reports.clone()),
+        );
+        let producer = producer
+            .map_err(|error| Error::Cluster { doing: "begin to ship".to_owned(), error })?;
+        let since = Instant::now();
+        Ok(Self { producer, reports, topic, stop, sent: 0, since, is_away: false })
+    }
+
+    /// Sends a piece; waits as long as there is no room for it.
+    pub(super) fn send(&mut self, piece: &Piece<'_>, ticket: Ticket) -> Result<(), Unsent> {
+        let mut record = BaseRecord::with_opaque_to(&self.topic, Box::new(ticket))
+            .key(piece.source.as_str())
+            .payload(piece.bytes)
+            .headers(piece.headers());
+        if self.on_its_way() == 0 {
+            self.since = Instant::now();
+        }
+        loop {
+            let (error, back) = match self.producer.send(record) {
+                Ok(()) => {
+                    self.sent += 1;
+                    return Ok(());
+                }
+                Err(unsent) => unsent,
+            };
+            let code = error.rdkafka_error_code().unwrap_or(Code::Unknown);
+            if code != Code::QueueFull {
+                let length = piece.bytes.len();
+                locked(&self.reports).fail(code, &error.to_string(), Some((ticket, length)));
+            }
+            say_if_away(&self.reports, self.since, &mut self.is_away);
+            self.check(|_| Some(piece.path.to_owned())).map_err(Unsent::Failed)?;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Unsent::Stopped);
+            }
+            record = back;
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// How many pieces are sent and not acknowledged.
+    pub(super) fn on_its_way(&self) -> u64 {
+        self.sent - locked(&self.reports).count
+    }
+
+    /// What was acknowledged since this was asked last.
+    pub(super) fn acknowledged(&mut self) -> Vec<Ticket> {
+        if self.on_its_way() > 0 {
+            say_if_away(&self.reports, self.since, &mut self.is_away);
+        }
+        let acknowledged = mem::take(&mut locked(&self.reports).acknowledged);
+        if !acknowledged.is_empty() && mem::take(&mut self.is_away) {
+            say("the brokers are back");
+        }
+        acknowledged
+    }
+
+    /// Fails if something that was sent cannot be delivered. `path` says where a log is.
+    pub(super) fn check(&self, path: impl FnOnce(usize) -> Option<String>) -> Result<(), Error> {
+        let failed = || locked(&self.reports).failure.as_ref().map(|failure| failure.code);
+        let Some(mut code) = failed() else { return Ok(()) };
+        // The report of the piece that made the client give up.
+        let begun = Instant::now();
+        while code == Code::Fatal && begun.elapsed() < REASON {
+            thread::sleep(PAUSE);
+            code = failed().unwrap_or(code);
+        }
+        let failure = locked(&self.reports).failure.take();
+        let Some(Failure { reason, piece, .. }) = failure else { return Ok(()) };
+        let what = piece.and_then(|(ticket, _)| path(ticket.log));
+        let what = what.unwrap_or_else(|| "the logs".to_owned());
+        let topic = &self.topic;
+        let advice = match (code, piece) {
+            (Code::MessageSizeTooLarge, Some((_, length))) => format!(
+                "; a message of {length} bytes is more than they take: lower --max-message, or raise \
+                 max.message.bytes of the topic {topic}"
+            ),
+            (Code::UnknownTopic | Code::UnknownTopicOrPartition, _) => format!(
+                "; there is no topic {topic} that this user sees: foldline-fleet init makes it"
+            ),
+            (Code::TopicAuthorizationFailed | Code::ClusterAuthorizationFailed, _) => {
+                format!("; this user may not write to the topic {topic}")
+            }
+            _ => String::new(),
+        };
+        Err(Error::Shipping(format!("the brokers do not take {what}: {reason}{advice}")))
+    }
+}
+
+/// Says that the brokers are away, once, when they have not acknowledged anything for a while that something is on its
+/// way.
+fn say_if_away(reports: &Mutex<Reports>, since: Instant, is_away: &mut bool) {
+    let reports = locked(reports);
+    let last = reports.last.map_or(since, |last| last.max(since));
+    if *is_away || last.elapsed() < PATIENCE {
+        return;
+    }
+    *is_away = true;
+    let why = reports.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    say(&format!("the brokers do not answer{why}; nothing is lost, what is read waits for them"));
+}
+
+/// How the producer is set up: in order, and never giving up.
+fn settings(client: &ClientConfig, max_message: usize) -> ClientConfig {
+    let mut config = client.clone();
+    config
+        .set("enable.idempotence", "true")
+        .set("acks", "all")
+        // Nothing follows what could not be delivered.
+        .set("enable.gapless.guarantee", "true")
+        .set("message.timeout.ms", "0")
+        // As other clients choose it.
+        .set("partitioner", "murmur2_random");
+    // Key and headers come on top.
+    let largest = (max_message + (64 << 10)).clamp(1_000_000, 1_000_000_000).to_string();
+    let batch = max_message.min(1_000_000_000).to_string();
+    let defaults = [
+        // A batch of several messages is no larger than one may be.
+        ("batch.size", batch.as_str()),
+        ("compression.type", "lz4"),
+        ("linger.ms", "20"),
+        ("message.max.bytes", largest.as_str()),
+        ("queue.buffering.max.kbytes", "16384"),
+        ("queue.buffering.max.messages", "20000"),
+        ("reconnect.backoff.max.ms", "2000"),
+    ];
+    for (name, value) in defaults {
+        if client.get(name).is_none() {
+            config.set(name, value);
+        }
+    }
+    config
+}

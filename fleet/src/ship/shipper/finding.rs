@@ -1,0 +1,170 @@
+//! Finds logs: new ones, and those that an earlier run has begun.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use foldline::source::SourceError;
+
+use super::{
+    super::{
+        examine::{Examined, examine},
+        finder::Found,
+        log::ShippedLog,
+        look::Look,
+        naming,
+        outbox::Unsent,
+    },
+    AGAIN, POLL, Round, Shipper,
+    reading::say_lost,
+};
+use crate::say::say;
+
+/// How long a file that may be a log is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many files are named that are not shipped, in a run; a folder may hold thousands.
+const NAMED: usize = 100;
+
+/// A file that may be a log.
+pub(super) struct Candidate {
+    since: Instant,
+    /// What stood there when it was examined last.
+    seen: Option<Look>,
+    next: Instant,
+    /// It was said that it is not shipped.
+    is_said: bool,
+}
+
+impl Shipper<'_> {
+    /// Finds what is new.
+    pub(super) fn find(&mut self) -> Result<(), Unsent> {
+        let (found, is_unclear) = self.finder.find(&self.logs, &self.by_path, &self.stored);
+        self.is_unclear = is_unclear;
+        for found in found {
+            match found {
+                Found::Stored(path, names) => self.resume(path, names),
+                Found::Moved(path, name) => self.resume(path, vec![name]),
+                Found::New(path) => self.candidate(path),
+            }
+            // Many are found at once.
+            self.account()?;
+        }
+        if self.is_unclear {
+            self.finder.again(POLL);
+        }
+        Ok(())
+    }
+
+    pub(super) fn candidate(&mut self, path: PathBuf) {
+        let now = Instant::now();
+        let candidate = Candidate { since: now, seen: None, next: now, is_said: false };
+        self.candidates.entry(path).or_insert(candidate);
+    }
+
+    /// Goes on with the first of these logs that the file at the path goes on with.
+    pub(super) fn resume(&mut self, path: PathBuf, names: Vec<String>) {
+        for name in names {
+            if !self.has_room() {
+                self.is_unclear = true;
+                return;
+            }
+            let Some(shipped) = self.stored.get_mut(&name) else { continue };
+            let mut log =
+                ShippedLog::resumed(self.next, &name, path.clone(), shipped, &self.common);
+            if log.is_as_it_was() {
+                self.add(log);
+                return;
+            }
+            match log.open() {
+                Ok(()) => {
+                    self.add(log);
+                    return;
+                }
+                Err(error @ SourceError::Unrecognised { .. }) => {
+                    shipped.is_replaced = true;
+                    self.is_changed = true;
+                    say_lost(&error);
+                }
+                // It is tried again when the folders are looked at the next time.
+                Err(error) => {
+                    log.trouble = Some(error.to_string());
+                    say(&format!("{error}; it is tried again"));
+                    self.add(log);
+                    return;
+                }
+            }
+        }
+        self.candidate(path);
+    }
+
+    pub(super) fn add(&mut self, log: ShippedLog) {
+        if log.is_open() {
+            self.open.insert(self.next);
+        }
+        self.by_path.insert(log.path.clone(), self.next);
+        self.names.insert(log.name.as_str().to_owned());
+        self.logs.insert(self.next, log);
+        self.next += 1;
+    }
+
+    /// Examines files that may be logs.
+    pub(super) fn examine(&mut self, is_last: bool, round: &mut Round) -> Result<(), Unsent> {
+        let now = Instant::now();
+        let due = self.candidates.iter().filter(|(_, it)| is_last || it.next <= now);
+        let mut due: Vec<PathBuf> = due.map(|(path, _)| path.clone()).collect();
+        due.sort_unstable();
+        for path in due {
+            if !self.has_room() {
+                round.is_unclear = true;
+                break;
+            }
+            let seen = Look::at(&path);
+            let Some(candidate) = self.candidates.get_mut(&path) else { continue };
+            let is_final = is_last || self.args.once || candidate.since.elapsed() >= PATIENCE;
+            candidate.next = now + AGAIN;
+            if seen == candidate.seen && (candidate.is_said || !is_final) {
+                continue;
+            }
+            let examined = match seen {
+                None => None,
+                Some(_) => {
+                    let executor = &self.args.executor;
+                    Some(examine(self.registry, executor, &path, is_final))
+                }
+            };
+            match examined {
+                None => {
+                    self.candidates.remove(&path);
+                }
+                Some(Ok(Examined::Undecided)) => {}
+                Some(Ok(Examined::Log(format, begin))) => {
+                    let name = naming::name(&self.common.host, &path.to_string_lossy(), &begin);
+                    let name = naming::untaken(name, |name| self.names.contains(name));
+                    let (number, format) = (self.next, format.to_owned());
+                    let mut log =
+                        ShippedLog::new(number, &name, path.clone(), format, &self.common);
+                    round.is_busy = log.open().is_ok();
+                    // Another file may have the name by now, which is examined the next time.
+                    if round.is_busy && log.file_number() == Some((begin.device, begin.inode)) {
+                        self.candidates.remove(&path);
+                        self.add(log);
+                    }
+                }
+                Some(Err(error)) => {
+                    candidate.seen = seen;
+                    if !std::mem::replace(&mut candidate.is_said, true) {
+                        self.unshipped += 1;
+                        match self.unshipped {
+                            ..NAMED => say(&format!("{error}; it is not shipped")),
+                            NAMED => say("further files that are not shipped are not named"),
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

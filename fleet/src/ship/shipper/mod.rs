@@ -1,0 +1,226 @@
+//! [`Shipper`]: a run of `foldline-fleet ship`.
+
+mod ending;
+mod finding;
+mod reading;
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use foldline::executors::Registry;
+
+use self::finding::Candidate;
+use super::{
+    INTERVAL, ShipArgs,
+    checkpoint::{Checkpoint, Logs},
+    finder::Finder,
+    log::{Common, ShippedLog},
+    mask::note,
+    outbox::{Outbox, Unsent},
+};
+use crate::{error::Error, exit, say::say};
+
+/// How long nothing is done when nothing came, and how often a log is looked at.
+const POLL: Duration = Duration::from_millis(100);
+
+/// How long it is until a file is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The state of a run.
+pub(super) struct Shipper<'a> {
+    registry: &'a Registry,
+    args: &'a ShipArgs,
+    common: Common,
+    outbox: Outbox,
+    checkpoint: Checkpoint,
+    /// What the checkpoint holds, or will.
+    stored: Logs,
+    /// Whether it is to be stored, when it was, and after how long it may be again.
+    is_changed: bool,
+    last_store: Instant,
+    interval: Duration,
+    finder: Finder<'a>,
+    stop: Arc<AtomicBool>,
+    logs: HashMap<usize, ShippedLog>,
+    by_path: HashMap<PathBuf, usize>,
+    /// All names that are taken.
+    names: HashSet<String>,
+    /// The number of the next log.
+    next: usize,
+    /// The logs whose files are open.
+    open: HashSet<usize>,
+    candidates: HashMap<PathBuf, Candidate>,
+    /// How many files are not shipped, as they are no logs.
+    unshipped: usize,
+    /// There are files of which it could not be told yet whether they are logs of their own.
+    is_unclear: bool,
+    /// When anything last came.
+    last_change: Instant,
+}
+
+/// What one round came to.
+#[derive(Default)]
+struct Round {
+    /// Something was read.
+    is_busy: bool,
+    /// There are logs, or files that may be, that could not be looked at in this round.
+    is_unclear: bool,
+}
+
+impl<'a> Shipper<'a> {
+    pub(super) fn new(
+        registry: &'a Registry,
+        args: &'a ShipArgs,
+        common: Common,
+        outbox: Outbox,
+        (checkpoint, stored): (Checkpoint, Logs),
+        finder: Finder<'a>,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            registry,
+            args,
+            common,
+            outbox,
+            checkpoint,
+            names: stored.keys().cloned().collect(),
+            stored,
+            is_changed: false,
+            last_store: now,
+            interval: INTERVAL,
+            finder,
+            stop,
+            logs: HashMap::new(),
+            by_path: HashMap::new(),
+            next: 0,
+            open: HashSet::new(),
+            candidates: HashMap::new(),
+            unshipped: 0,
+            is_unclear: false,
+            last_change: now,
+        }
+    }
+
+    /// Ships until the end.
+    pub(super) fn run(mut self) -> Result<u8, Error> {
+        let followed = self.follow();
+        // What was acknowledged is stored however this ends.
+        let stored = self.account().and_then(|()| self.store());
+        if let Some(masker) = &self.common.masker {
+            say(&note(&masker.borrow()));
+        }
+        match followed {
+            Ok(code) => stored.map(|()| code),
+            Err(Unsent::Failed(error)) => Err(error),
+            Err(Unsent::Stopped) => {
+                stored?;
+                let left = self.outbox.on_its_way();
+                Err(Error::Shipping(format!(
+                    "stopped while the brokers did not take what was read: {left} messages are not acknowledged; \
+                     the next run goes on from what is"
+                )))
+            }
+        }
+    }
+
+    fn follow(&mut self) -> Result<u8, Unsent> {
+        while !self.stop.load(Ordering::Relaxed) {
+            let round = match self.round(false) {
+                Err(Unsent::Stopped) => break,
+                round => round?,
+            };
+            if round.is_busy {
+                self.last_change = Instant::now();
+                continue;
+            }
+            let is_idle = |idle| self.last_change.elapsed() >= idle;
+            let is_over = self.args.once || self.args.idle_exit.is_some_and(is_idle);
+            if is_over && !round.is_unclear {
+                self.conclude()?;
+                break;
+            }
+            thread::sleep(POLL);
+        }
+        self.flush()?;
+        let is_whole =
+            !self.finder.has_failed() && self.logs.values().all(|log| log.trouble.is_none());
+        Ok(if is_whole { exit::FINE } else { exit::FAILED })
+    }
+
+    /// Looks at everything once. `is_last`: nothing more is waited for.
+    fn round(&mut self, is_last: bool) -> Result<Round, Unsent> {
+        self.account()?;
+        let mut round = Round::default();
+        if self.finder.is_due() {
+            self.find()?;
+        }
+        round.is_unclear |= self.is_unclear;
+        self.examine(is_last, &mut round)?;
+        let now = Instant::now();
+        let is_due = |log: &ShippedLog| match self.args.once {
+            true => !log.is_done,
+            false => is_last || log.next_look <= now,
+        };
+        let due = self.logs.iter().filter(|(_, log)| is_due(log));
+        let mut due: Vec<_> = due.map(|(number, _)| *number).collect();
+        due.sort_unstable();
+        for number in due {
+            self.read(number, &mut round)?;
+        }
+        self.account()?;
+        if self.is_changed && self.last_store.elapsed() >= self.interval {
+            self.store()?;
+        }
+        Ok(round)
+    }
+
+    /// Takes note of what the brokers have acknowledged.
+    fn account(&mut self) -> Result<(), Error> {
+        let mut touched = HashSet::new();
+        for ticket in self.outbox.acknowledged() {
+            if let Some(log) = self.logs.get_mut(&ticket.log) {
+                log.flight.acknowledge(ticket.piece);
+                touched.insert(ticket.log);
+            }
+        }
+        let open = self.open.iter().copied();
+        for number in touched.into_iter().chain(open.collect::<Vec<_>>()) {
+            let Some(log) = self.logs.get_mut(&number) else { continue };
+            if log.settle()
+                && let Some(shipped) = log.shipped()
+            {
+                self.stored.insert(log.name.as_str().to_owned(), shipped);
+                self.is_changed = true;
+            }
+        }
+        let shown = |number| Some(self.logs.get(&number)?.shown.clone());
+        self.outbox.check(shown)
+    }
+
+    fn store(&mut self) -> Result<(), Error> {
+        if self.is_changed {
+            let begun = Instant::now();
+            self.checkpoint.store(&self.stored)?;
+            self.is_changed = false;
+            self.last_store = Instant::now();
+            // A long checkpoint is not stored all the time.
+            self.interval = INTERVAL.max(begun.elapsed() * 20);
+        }
+        Ok(())
+    }
+}
+
+impl From<Error> for Unsent {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}

@@ -1,0 +1,106 @@
+//! Reads logs, of which not all are open.
+
+use std::time::{Duration, Instant};
+
+use foldline::source::SourceError;
+
+use super::{
+    super::{
+        log::{Read, ShippedLog},
+        outbox::Unsent,
+    },
+    AGAIN, POLL, Round, Shipper,
+};
+use crate::say::say;
+
+/// How many files are open at once.
+const OPEN: usize = 128;
+
+/// How many logs are looked at in a second, if not all of them every time.
+const LOOKS: usize = 2_000;
+
+impl Shipper<'_> {
+    /// Reads a log, if something may have happened to it.
+    pub(super) fn read(&mut self, number: usize, round: &mut Round) -> Result<(), Unsent> {
+        let looks = self.logs.len() / LOOKS;
+        let Some(log) = self.logs.get_mut(&number) else { return Ok(()) };
+        let longest = POLL.max(Duration::from_secs(looks as u64));
+        log.next_look = Instant::now() + (log.last_change.elapsed() / 20).clamp(POLL, longest);
+        if !log.is_changed() {
+            log.is_done = true;
+            return Ok(());
+        }
+        if !log.is_open() && !self.has_room() {
+            round.is_unclear = true;
+            return Ok(());
+        }
+        let Some(log) = self.logs.get_mut(&number) else { return Ok(()) };
+        let before = log.last_change;
+        let read = log.read(&self.common, &mut self.outbox);
+        if log.is_open() {
+            self.open.insert(number);
+        }
+        round.is_busy |= log.last_change != before;
+        match read? {
+            Read::More => {
+                log.trouble = None;
+                log.next_look = Instant::now();
+                round.is_busy = true;
+            }
+            Read::Nothing => {
+                log.trouble = None;
+                log.is_done = log.is_settled();
+                round.is_unclear |= !log.is_done;
+            }
+            Read::Lost(error) => self.lost(number, &error),
+        }
+        Ok(())
+    }
+
+    /// A log that cannot be read on.
+    pub(super) fn lost(&mut self, number: usize, error: &SourceError) {
+        let Some(log) = self.logs.get_mut(&number) else { return };
+        log.is_done = true;
+        if !matches!(error, SourceError::Unrecognised { .. }) {
+            // Without a file there is nothing to ship, until there is one again.
+            let trouble = (!error.is_not_found()).then(|| error.to_string());
+            if let Some(trouble) = trouble.as_ref().filter(|_| log.trouble != trouble) {
+                say(&format!("{trouble}; it is tried again"));
+            }
+            log.trouble = trouble;
+            log.next_look = Instant::now() + AGAIN;
+            return;
+        }
+        say_lost(error);
+        if let Some(shipped) = self.stored.get_mut(log.name.as_str()) {
+            shipped.is_replaced = true;
+            self.is_changed = true;
+        }
+        let path = log.path.clone();
+        self.by_path.remove(&path);
+        self.logs.remove(&number);
+        self.open.remove(&number);
+        self.candidate(path);
+    }
+
+    /// Whether another file can be opened; closes one that has been quiet, if need be.
+    pub(super) fn has_room(&mut self) -> bool {
+        if self.open.len() < OPEN {
+            return true;
+        }
+        let mut quiet: Vec<_> = self.open.iter().copied().collect();
+        quiet.sort_by_key(|number| self.logs.get(number).map(|log| log.last_change));
+        let closed = quiet
+            .into_iter()
+            .find(|number| self.logs.get_mut(number).is_none_or(ShippedLog::close));
+        closed.is_some_and(|number| self.open.remove(&number))
+    }
+}
+
+/// Says that a log ends without having been read to its end, as far as can be known.
+pub(super) fn say_lost(error: &SourceError) {
+    say(&format!(
+        "{error}; the file that stands there now is another log, and what was added to the one before since may be \
+         missing"
+    ));
+}

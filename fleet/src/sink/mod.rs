@@ -1,0 +1,303 @@
+//! `foldline-fleet sink`: puts the events of a fleet into a database, and into an audit trail beside it.
+//!
+//! The offsets up to which events are stored are committed in the transaction of their rows, and not to the brokers.
+//! So each event is stored once, whatever is killed. The same holds for the records of the trail, which pass through
+//! that transaction. A database has one sink, which reads all partitions.
+
+mod feed;
+mod offsets;
+
+use std::{
+    convert::Infallible,
+    mem,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use foldline::{
+    emitters::sqlite::{Database, Rows},
+    ledger::{Commit, CommitError, Receipt, SourceName},
+};
+use foldline_cli::shared::{
+    DatabaseOption, DistinctFiles, Outputs, Records, stop_flag, whole_trails,
+};
+use rdkafka::{
+    ClientConfig, Message,
+    consumer::BaseConsumer,
+    error::{KafkaError, RDKafkaErrorCode::GroupAuthorizationFailed},
+};
+
+use self::{
+    feed::{Fed, Feed, Stretch},
+    offsets::Offsets,
+};
+use crate::{
+    args::EXIT_CODES,
+    cluster::ClusterArgs,
+    error::Error,
+    exit,
+    exporter::{Exporter, Family},
+    say::say,
+    settings::Role,
+    sound::await_sound,
+};
+
+/// The options of `foldline-fleet sink`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct SinkArgs {
+    #[command(flatten)]
+    cluster: ClusterArgs,
+
+    #[command(flatten)]
+    database: DatabaseOption,
+
+    /// An audit trail to continue, or to begin, with a record for each event that is stored
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+
+    /// Sign the audit trail at each commit with this private key (Ed25519, PEM): see `audit-key`
+    #[arg(long, value_name = "KEY", requires = "audit")]
+    sign: Option<PathBuf>,
+
+    /// Ends when everything is stored that there is now; else the sink goes on until it is stopped
+    #[arg(long)]
+    once: bool,
+
+    /// How many seconds to wait while another program writes to the database
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u32,
+
+    /// Answers requests for /metrics at this address, in the text format of Prometheus
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
+}
+
+/// How long to wait for messages.
+const POLL: Duration = Duration::from_millis(50);
+
+/// After how long what was read is committed.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// After how many bytes of rows it is.
+const SIZE: usize = 8 << 20;
+
+pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
+    let path = args.database.path()?;
+    let mut files = DistinctFiles::default();
+    files.database(&path)?;
+    if let Some(audit) = &args.audit {
+        files.output("--audit", audit)?;
+    }
+    if let Some(key) = &args.sign {
+        files.input("the key", key)?;
+    }
+    let stop = stop_flag()?;
+    let (client, topics) = (args.cluster.client()?, args.cluster.topics());
+    if !await_sound(&client, &topics, &[Role::Events], &stop)? {
+        return Ok(exit::FINE);
+    }
+    let wait = Duration::from_secs(args.wait.into());
+    let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
+    let mut sink = Sink::open(&client, &topics.events, &path, trail, wait)?;
+    sink.exporter = args.metrics.map(Exporter::start).transpose()?;
+    sink.run(&stop, args.once)?;
+    let gaps = sink.gaps;
+    let Receipt { sessions, entries, .. } = sink.close()?;
+    say(&format!("{entries} entries of {sessions} new sessions are stored in {}", path.display()));
+    Ok(if gaps > 0 { exit::FAILED } else { exit::FINE })
+}
+
+/// Puts events into a database.
+struct Sink {
+    consumer: BaseConsumer,
+    feed: Feed,
+    offsets: Offsets,
+    database: Database,
+    /// The audit trail, if there is one.
+    outputs: Outputs,
+    /// The trails that lacked nothing when the sink began.
+    whole: Vec<String>,
+    pending: Vec<Commit<Rows>>,
+    /// What the trail is to have of that.
+    records: Vec<(SourceName, Records)>,
+    pending_size: usize,
+    since: Option<Instant>,
+    receipt: Receipt,
+    exporter: Option<Exporter>,
+    commits: u64,
+    committing: Duration,
+    /// Sources whose events do not go on where the database stands.
+    gaps: u64,
+    is_said: bool,
+}
+
+impl Sink {
+    /// Opens the database at `path`, and an audit trail with the key that signs it, if that is asked for.
+    fn open(
+        client: &ClientConfig,
+        topic: &str,
+        path: &Path,
+        trail: Option<(&Path, Option<&Path>)>,
+        wait: Duration,
+    ) -> Result<Self, Error> {
+        let mut database = Database::open_sound(path, wait)?;
+        let whole = whole_trails(&database)?;
+        let (audit, key) = trail.unzip();
+        let (outputs, gap) = Outputs::open(audit, key.flatten(), &[], &mut database)?;
+        gap.iter().for_each(|gap| say(gap));
+        let (consumer, offsets) = Offsets::assign(client, topic, &mut database)?;
+        Ok(Self {
+            consumer,
+            feed: Feed::new(audit.is_some()),
+            offsets,
+            database,
+            outputs,
+            whole,
+            pending: Vec::new(),
+            records: Vec::new(),
+            pending_size: 0,
+            since: None,
+            receipt: Receipt::default(),
+            exporter: None,
+            commits: 0,
+            committing: Duration::ZERO,
+            gaps: 0,
+            is_said: false,
+        })
+    }
+
+    /// Stores what comes, until it is told to end; `once`, until everything is stored that there is.
+    fn run(&mut self, stop: &AtomicBool, once: bool) -> Result<(), Error> {
+        while !stop.load(Ordering::Relaxed) {
+            self.step()?;
+            if self.is_due() {
+                self.commit()?;
+                self.publish();
+            }
+            if once && self.offsets.is_at_end() {
+                break;
+            }
+        }
+        self.commit()
+    }
+
+    fn step(&mut self) -> Result<(), Error> {
+        match self.consumer.poll(POLL) {
+            None => {}
+            Some(Ok(message)) => {
+                self.is_said = false;
+                self.since.get_or_insert_with(Instant::now);
+                match self.feed.take(&message)? {
+                    Fed::Gathered => {}
+                    Fed::Foreign => {
+                        let (partition, offset) = (message.partition(), message.offset());
+                        say(&format!(
+                            "partition {partition}, offset {offset}: this is no event, and is left out"
+                        ));
+                        self.offsets.reached(partition, offset + 1);
+                    }
+                    Fed::Stretch(stretch) => {
+                        let Stretch { commit, records } = *stretch;
+                        self.pending_size += commit.output.size();
+                        let records = records.map(|records| (commit.source.clone(), records));
+                        self.records.extend(records);
+                        self.pending.push(commit);
+                        self.offsets.reached(message.partition(), message.offset() + 1);
+                    }
+                }
+            }
+            Some(Err(KafkaError::PartitionEOF(partition))) => self.offsets.at_end(partition),
+            // Its group has a name only because the client wants one: nobody need have the right to join it.
+            Some(Err(KafkaError::MessageConsumption(GroupAuthorizationFailed))) => {}
+            Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
+                return Err(Error::Cluster { doing: "read events".to_owned(), error });
+            }
+            Some(Err(error)) if !mem::replace(&mut self.is_said, true) => {
+                say(&format!("{error}; waiting for the brokers"));
+            }
+            Some(Err(_)) => {}
+        }
+        Ok(())
+    }
+
+    fn publish(&self) {
+        let Some(exporter) = &self.exporter else { return };
+        let next = |name, help, value: u64| Family::one(name, help, value as f64);
+        exporter.publish(&[
+            Family::by_partition(
+                "foldline_sink_next_offset",
+                "The event that is stored next",
+                self.offsets.stored(),
+            ),
+            next("foldline_sink_entries_total", "Entries that were stored", self.receipt.entries),
+            next("foldline_sink_commits_total", "Transactions", self.commits),
+            Family::one(
+                "foldline_sink_commit_seconds_total",
+                "How long they took together",
+                self.committing.as_secs_f64(),
+            ),
+            next("foldline_sink_gaps_total", "Stretches whose beginning is missing", self.gaps),
+        ]);
+    }
+
+    fn is_due(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= INTERVAL) || self.pending_size >= SIZE
+    }
+
+    /// Ends, and says what was stored.
+    fn close(mut self) -> Result<Receipt, Error> {
+        self.outputs.finish(&mut self.database)?;
+        let still_whole = whole_trails(&self.database)?;
+        for path in self.whole.iter().filter(|path| !still_whole.contains(path)) {
+            say(&format!(
+                "the audit trail has no record of what was stored, without --audit {path}"
+            ));
+        }
+        self.database.close()?;
+        Ok(self.receipt)
+    }
+
+    /// Commits rows and records, and the offsets behind their events.
+    fn commit(&mut self) -> Result<(), Error> {
+        let begun = Instant::now();
+        self.since = None;
+        self.pending_size = 0;
+        let mut commits = mem::take(&mut self.pending);
+        let mut records = mem::take(&mut self.records);
+        let before = self.outputs.state();
+        loop {
+            let marks = self.offsets.marks()?;
+            if commits.is_empty() && marks.is_empty() {
+                return Ok(());
+            }
+            records.iter().for_each(|(_, records)| self.outputs.add_records(records));
+            match self.outputs.commit(&mut self.database, &commits, &marks) {
+                Ok(receipt) => {
+                    self.receipt.add(receipt);
+                    self.offsets.committed();
+                    self.commits += 1;
+                    self.committing += begun.elapsed();
+                    return Ok(());
+                }
+                // The others are stored all the same; its events wait until somebody looks at them.
+                Err(CommitError::Moved { source_name, expected, stored }) => {
+                    self.gaps += 1;
+                    let moved: CommitError<Infallible> =
+                        CommitError::Moved { source_name: source_name.clone(), expected, stored };
+                    say(&format!(
+                        "{moved}: events of it are missing, and what follows is not stored; they \
+                         may have been deleted before this sink came to read them"
+                    ));
+                    commits.retain(|commit| commit.source != source_name);
+                    records.retain(|(source, _)| *source != source_name);
+                    self.outputs.restore(before.clone());
+                }
+                Err(CommitError::Failed(error)) => return Err(error.into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! [`Offsets`]: how far each partition of events is stored.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    conversation::Json,
+    emitters::sqlite::Database,
+    ledger::{Ledger, Mark},
+};
+use rdkafka::{
+    ClientConfig, Offset, TopicPartitionList,
+    consumer::{BaseConsumer, Consumer},
+    metadata::{MetadataPartition, MetadataTopic},
+};
+
+use crate::error::Error;
+
+/// How long the brokers may be away.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long one of them may take to answer.
+const ATTEMPT: Duration = Duration::from_secs(5);
+
+/// The offsets of the messages that come next.
+#[derive(Default)]
+pub(super) struct Offsets {
+    topic: String,
+    partitions: BTreeSet<i32>,
+    /// Those that are committed.
+    stored: BTreeMap<i32, i64>,
+    /// Those that are not committed yet.
+    reached: BTreeMap<i32, i64>,
+    /// The partitions that were read to their end.
+    at_end: BTreeSet<i32>,
+}
+
+impl Offsets {
+    /// A consumer of all partitions, each from where the database has come.
+    pub(super) fn assign(
+        client: &ClientConfig,
+        topic: &str,
+        database: &mut Database,
+    ) -> Result<(BaseConsumer, Self), Error> {
+        let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
+        let mut config = client.clone();
+        config
+            // A consumer needs the name of a group, also one that never joins it.
+            .set("group.id", "foldline-sink")
+            .set("enable.auto.commit", "false")
+            .set("enable.partition.eof", "true")
+            .set("auto.offset.reset", "earliest")
+            .set("isolation.level", "read_committed");
+        let consumer: BaseConsumer = config.create().map_err(fail)?;
+        let begun = Instant::now();
+        let metadata = loop {
+            match consumer.fetch_metadata(Some(topic), ATTEMPT) {
+                Err(_) if begun.elapsed() < PATIENCE => {}
+                metadata => break metadata.map_err(fail)?,
+            }
+        };
+        let partitions = metadata.topics().iter().filter(|found| found.error().is_none());
+        let partitions: BTreeSet<i32> =
+            partitions.flat_map(MetadataTopic::partitions).map(MetadataPartition::id).collect();
+        if partitions.is_empty() {
+            return Err(Error::WrongUse(format!(
+                "there is no topic {topic}; foldline-fleet init makes it"
+            )));
+        }
+        let mut from = TopicPartitionList::new();
+        for &partition in &partitions {
+            let stored = database.mark(&name(topic, partition))?;
+            let stored = stored.and_then(|stored| stored.get().parse().ok());
+            let offset = stored.map_or(Offset::Beginning, Offset::Offset);
+            from.add_partition_offset(topic, partition, offset).map_err(fail)?;
+        }
+        consumer.assign(&from).map_err(fail)?;
+        Ok((consumer, Self { topic: topic.to_owned(), partitions, ..Self::default() }))
+    }
+
+    pub(super) fn reached(&mut self, partition: i32, next: i64) {
+        self.reached.insert(partition, next);
+    }
+
+    pub(super) fn at_end(&mut self, partition: i32) {
+        self.at_end.insert(partition);
+    }
+
+    /// Whether every partition was read to what was its end then.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at_end == self.partitions
+    }
+
+    /// What is to be committed.
+    pub(super) fn marks(&self) -> Result<Vec<Mark>, Error> {
+        let mark = |(&partition, next): (&i32, &i64)| {
+            let state = Json::of(next).map_err(|error| Error::Output(error.into()))?;
+            Ok(Mark { name: name(&self.topic, partition), state })
+        };
+        self.reached.iter().map(mark).collect()
+    }
+
+    /// What was to be committed is.
+    pub(super) fn committed(&mut self) {
+        self.stored.append(&mut self.reached);
+    }
+
+    /// The offsets of the events that are stored next, of what was read in this run.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
+        self.stored.iter().map(|(partition, next)| (*partition, *next as f64))
+    }
+}
+
+fn name(topic: &str, partition: i32) -> String {
+    format!("kafka:{topic}/{partition}")
+}

@@ -1,0 +1,75 @@
+//! [`await_sound`]: no verb begins with topics that would lose something.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use rdkafka::ClientConfig;
+
+use crate::{
+    connection::Connection,
+    error::Error,
+    say::say,
+    settings::{Found, Role, judge},
+    topics::Topics,
+};
+
+/// The time between two questions to brokers that do not answer.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Checks the topics of a fleet, of which those that are `needed` must be there.
+///
+/// What else cannot be seen is not an error: a worker need not have the right to read settings, nor a sink to see
+/// what it does not read.
+fn ensure_sound(client: &ClientConfig, topics: &Topics, needed: &[Role]) -> Result<(), Error> {
+    let connection = Connection::open(client, &topics.group())?;
+    let cluster = connection.look(topics)?;
+    let mut verdict = judge(&cluster.found, cluster.brokers, None, None);
+    verdict.wrong.extend(missing(topics, &cluster.found, needed));
+    for note in &verdict.notes {
+        tracing::warn!("{note}");
+    }
+    match verdict.wrong.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Unsound(verdict.wrong)),
+    }
+}
+
+/// The same, as soon as the brokers answer: who is started while they are away need not be started again.
+/// `false` if the program is told to end meanwhile.
+pub(super) fn await_sound(
+    client: &ClientConfig,
+    topics: &Topics,
+    needed: &[Role],
+    stop: &AtomicBool,
+) -> Result<bool, Error> {
+    let mut is_said = false;
+    while !stop.load(Ordering::Relaxed) {
+        match ensure_sound(client, topics, needed) {
+            Err(error @ (Error::Unreachable { .. } | Error::Cluster { .. })) => {
+                if !std::mem::replace(&mut is_said, true) {
+                    say(&format!("{error}; waiting for the brokers"));
+                }
+                thread::sleep(PAUSE);
+            }
+            ended => return ended.map(|()| true),
+        }
+    }
+    Ok(false)
+}
+
+/// Says which topics are not there, of those that are needed.
+pub(super) fn missing(topics: &Topics, found: &[Found], needed: &[Role]) -> Option<String> {
+    let is_found = |role: Role| found.iter().any(|topic| topic.role == role);
+    let missing = needed.iter().filter(|role| !is_found(**role));
+    let names: Vec<_> = missing.map(|role| role.topic(topics)).collect();
+    match names.is_empty() {
+        true => None,
+        false => Some(format!(
+            "there is no topic {}, or this client may not see it; run `foldline-fleet init`",
+            names.join(", ")
+        )),
+    }
+}

@@ -1,0 +1,259 @@
+//! `foldline-fleet status`: how far the workers have come, and with what.
+
+mod print;
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use rdkafka::{ClientConfig, consumer::Consumer};
+use serde::Serialize;
+
+use crate::{
+    cluster::ClusterArgs,
+    connection::{Connection, WAIT},
+    error::Error,
+    exit,
+    ledger::{Cluster, INPUT, KafkaLedgerError, Place, States},
+    members::{Member, members},
+    record::UNFOLDED,
+    say::say,
+    settings::{Found, Role, judge},
+    sound::missing,
+    topics::Topics,
+};
+
+const STATUS_HELP: &str = "\
+Exit codes:
+  0  fine, whatever was found
+  1  there are no topics, or the brokers cannot be reached
+  2  wrong use
+
+With --format json: an object with `prefix`, `partitions` (`partition`, `logs_begin`, `logs_end`, `folded_to`, `lag`,
+`events_end`, `sources`, `worker`; `null` where the cluster does not say), `lag`, `sources`, `group` (its state),
+`workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`) and `notes`. Offsets count messages; those of events
+count also the ends of transactions. How far a sink has come is in its database.";
+
+/// The topics that are looked at.
+const NEEDED: [Role; 3] = [Role::Logs, Role::Events, Role::State];
+
+/// The options of `foldline-fleet status`.
+#[derive(Debug, Args)]
+#[command(after_help = STATUS_HELP)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    cluster: ClusterArgs,
+
+    /// The group of the workers; else PREFIX.work
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+
+    /// How to print it
+    #[arg(long, short, value_enum, default_value_t)]
+    format: StatusFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum StatusFormat {
+    /// For people, as wide as the terminal
+    #[default]
+    Table,
+    /// For programs
+    Json,
+}
+
+/// How a fleet does.
+#[derive(Debug, Default, Serialize)]
+struct Status {
+    prefix: String,
+    partitions: Vec<Partition>,
+    /// Of all partitions of which it is known.
+    lag: i64,
+    sources: usize,
+    /// The state of the group of workers.
+    group: String,
+    workers: Vec<Member>,
+    gaps: Vec<Gap>,
+    notes: Vec<String>,
+}
+
+/// How one partition does. What the cluster does not say is missing.
+#[derive(Debug, Serialize)]
+struct Partition {
+    partition: i32,
+    /// The first message that is still kept.
+    logs_begin: Option<i64>,
+    logs_end: Option<i64>,
+    folded_to: Option<i64>,
+    lag: Option<i64>,
+    events_end: Option<i64>,
+    sources: Option<usize>,
+    worker: Option<String>,
+}
+
+/// How far a partition is folded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Folded {
+    folded_to: Option<i64>,
+    sources: Option<usize>,
+}
+
+/// A source that is not folded any further.
+#[derive(Debug, Serialize)]
+struct Gap {
+    source: String,
+    note: String,
+}
+
+pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
+    let client = args.cluster.client()?;
+    let topics = args.cluster.topics();
+    let group = args.group.clone().unwrap_or_else(|| topics.group());
+    let connection = Connection::open(&client, &group)?;
+    let cluster = connection.look(&topics)?;
+    if let Some(missing) = missing(&topics, &cluster.found, &NEEDED) {
+        return Err(Error::Unsound(vec![missing]));
+    }
+    let verdict = judge(&cluster.found, cluster.brokers, None, None);
+    let mut status = Status { prefix: args.cluster.prefix.clone(), ..Status::default() };
+    status.notes.extend(verdict.wrong.into_iter().chain(verdict.notes));
+    status.ask_group(&connection, &group, &topics)?;
+    let folded = status.read_states(&client, &topics, &cluster.found)?;
+    status.ask_partitions(&connection, &topics, &cluster.found, &folded)?;
+    match args.format {
+        StatusFormat::Table => status.print_table(),
+        StatusFormat::Json => status.print_json(),
+    }
+    .map_err(Error::Output)?;
+    if args.format == StatusFormat::Table {
+        status.notes.iter().for_each(|note| say(note));
+    }
+    Ok(exit::FINE)
+}
+
+impl Status {
+    fn ask_group(
+        &mut self,
+        connection: &Connection,
+        name: &str,
+        topics: &Topics,
+    ) -> Result<(), Error> {
+        let failed = connection.failed("ask for the group of workers");
+        let groups = connection.consumer.client().fetch_group_list(Some(name), WAIT);
+        let groups = groups.map_err(failed)?;
+        let group = groups.groups().iter().find(|group| group.name() == name);
+        self.group = group.map_or("", |group| group.state()).to_owned();
+        self.workers = group.map(|group| members(group, &topics.logs)).unwrap_or_default();
+        Ok(())
+    }
+
+    fn ask_partitions(
+        &mut self,
+        connection: &Connection,
+        topics: &Topics,
+        found: &[Found],
+        folded: &BTreeMap<i32, Folded>,
+    ) -> Result<(), Error> {
+        for partition in 0..partitions(found) {
+            let Folded { folded_to, sources } = folded.get(&partition).copied().unwrap_or_default();
+            let ends = |role: Role| {
+                let name = role.topic(topics);
+                if leads(found, role, partition) {
+                    let failed = connection.failed(&format!("ask for the end of {name}"));
+                    let ends = connection.consumer.fetch_watermarks(name, partition, WAIT);
+                    ends.map(Some).map_err(failed)
+                } else {
+                    Ok(None)
+                }
+            };
+            let (logs, events) = (ends(Role::Logs)?, ends(Role::Events)?);
+            let workers = &self.workers;
+            let worker = workers.iter().find(|worker| worker.partitions.contains(&partition));
+            let row = Partition {
+                partition,
+                logs_begin: logs.map(|(begin, _)| begin),
+                logs_end: logs.map(|(_, end)| end),
+                folded_to,
+                lag: logs.map(|(begin, end)| end - folded_to.map_or(begin, |to| to.max(begin))),
+                events_end: events.map(|(_, end)| end),
+                sources,
+                worker: worker.map(|worker| worker.host.clone()),
+            };
+            self.lag += row.lag.unwrap_or(0);
+            self.notes.extend(row.note(&topics.logs));
+            self.partitions.push(row);
+        }
+        Ok(())
+    }
+
+    /// How far the partitions are folded, and which sources something is missing of.
+    fn read_states(
+        &mut self,
+        client: &ClientConfig,
+        topics: &Topics,
+        found: &[Found],
+    ) -> Result<BTreeMap<i32, Folded>, Error> {
+        let cluster = Cluster::new(client)?;
+        let mut folded = BTreeMap::new();
+        for partition in 0..partitions(found) {
+            if !leads(found, Role::State, partition) {
+                let topic = &topics.state;
+                self.notes.push(format!("no broker leads partition {partition} of {topic} now"));
+                continue;
+            }
+            let place = Place { topic: topics.state.clone(), partition };
+            let States { checkpoints, marks, .. } = match cluster.states(&place) {
+                Err(error @ KafkaLedgerError::Damaged { .. }) => {
+                    self.notes.push(format!("partition {partition} of {}: {error}", place.topic));
+                    continue;
+                }
+                states => states?,
+            };
+            self.sources += checkpoints.len();
+            let folded_to = marks.get(INPUT).and_then(|mark| mark.get().parse().ok());
+            folded.insert(partition, Folded { folded_to, sources: Some(checkpoints.len()) });
+            self.gaps.extend(marks.iter().filter_map(|(name, note)| {
+                let source = name.strip_prefix(UNFOLDED)?.to_owned();
+                Some(Gap { source, note: serde_json::from_str(note.get()).ok()? })
+            }));
+        }
+        self.gaps.sort_by(|a, b| a.source.cmp(&b.source));
+        Ok(folded)
+    }
+}
+
+impl Partition {
+    /// What is wrong with it.
+    fn note(&self, topic: &str) -> Option<String> {
+        let Self { partition, .. } = self;
+        let Some(begin) = self.logs_begin else {
+            return Some(format!("no broker leads partition {partition} of {topic} now"));
+        };
+        match self.folded_to {
+            Some(to) if to < begin => Some(format!(
+                "partition {partition} of {topic}: {} messages were deleted before they were folded; keep them for \
+                 longer (retention.ms)",
+                begin - to
+            )),
+            None if begin > 0 => Some(format!(
+                "partition {partition} of {topic}: {begin} messages are deleted, and no worker has said yet how far \
+                 it has come"
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// Whether some broker leads this partition of the topic, and answers questions about it.
+fn leads(found: &[Found], role: Role, partition: i32) -> bool {
+    let topic = found.iter().find(|topic| topic.role == role);
+    topic.is_some_and(|topic| {
+        let is_there = usize::try_from(partition).is_ok_and(|number| number < topic.partitions);
+        is_there && !topic.leaderless.contains(&partition)
+    })
+}
+
+/// How many partitions the logs have.
+fn partitions(found: &[Found]) -> i32 {
+    let logs = found.iter().find(|topic| topic.role == Role::Logs);
+    logs.and_then(|topic| i32::try_from(topic.partitions).ok()).unwrap_or(0)
+}

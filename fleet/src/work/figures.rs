@@ -1,0 +1,72 @@
+//! The figures of a worker.
+
+use std::collections::BTreeMap;
+
+use super::lane::{Counts, Progress};
+use crate::exporter::Family;
+
+/// What a worker has done, and what waits for it: `ends` are the ends of the partitions of logs.
+pub(super) fn figures(
+    ended: Counts,
+    lanes: &BTreeMap<i32, Progress>,
+    ends: &BTreeMap<i32, i64>,
+) -> Vec<Family> {
+    let mut all = ended;
+    lanes.values().for_each(|lane| all.add(lane.counts));
+    let lag = lanes.iter().filter_map(|(partition, lane)| {
+        let end = *ends.get(partition)?;
+        Some((*partition, (end - lane.next.unwrap_or(end)).max(0) as f64))
+    });
+    let of_lanes = |figure: fn(&Progress) -> f64| {
+        lanes.iter().map(move |(partition, lane)| (*partition, figure(lane)))
+    };
+    vec![
+        Family::by_partition(
+            "foldline_fleet_lag_messages",
+            "Pieces of logs that are not folded",
+            lag,
+        ),
+        Family::by_partition(
+            "foldline_fleet_sources",
+            "Sources that are known",
+            of_lanes(|lane| lane.counts.sources as f64),
+        ),
+        Family::by_partition(
+            "foldline_fleet_open_sources",
+            "Sources that are in memory",
+            of_lanes(|lane| lane.open as f64),
+        ),
+        Family::by_partition(
+            "foldline_fleet_restore_seconds",
+            "How long it took to take the partition over",
+            of_lanes(|lane| lane.counts.restoring.as_secs_f64()),
+        ),
+        Family::one(
+            "foldline_fleet_pieces_total",
+            "Pieces of logs that were read",
+            all.pieces as f64,
+        ),
+        Family::one("foldline_fleet_bytes_total", "Bytes of logs that were read", all.bytes as f64),
+        Family::one(
+            "foldline_fleet_known_total",
+            "Pieces that were folded before",
+            all.known as f64,
+        ),
+        Family::one(
+            "foldline_fleet_gaps_total",
+            "Pieces that are not folded, since bytes before them are missing",
+            all.gaps as f64,
+        ),
+        Family::one(
+            "foldline_fleet_foreign_total",
+            "Messages that are no pieces",
+            all.foreign as f64,
+        ),
+        Family::one("foldline_fleet_commits_total", "Transactions", all.commits as f64),
+        Family::one(
+            "foldline_fleet_commit_seconds_total",
+            "How long they took together",
+            all.committing.as_secs_f64(),
+        ),
+    ]
+}

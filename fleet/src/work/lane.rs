@@ -1,0 +1,379 @@
+//! [`Lane`]: one partition of a worker, from the lines of logs to a commit.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    ops::RangeInclusive,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    conversation::Json,
+    executors::Registry,
+    ledger::{CommitError, Ledger, Mark, SourceName},
+    transduce::Fault,
+};
+use rdkafka::{Message, Offset, consumer::BaseConsumer};
+
+use super::{
+    group::Group,
+    outgoing::Target,
+    source::{Source, Taken},
+};
+use crate::{
+    error::Error,
+    ledger::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
+    piece::Piece,
+    record::UNFOLDED,
+    say::say,
+    topics::Topics,
+};
+
+/// How many bytes of logs the lanes of a worker fold together before they commit: that bounds its memory.
+const BYTES: usize = 16 << 20;
+
+/// The least and the most of them that one lane folds.
+const BYTES_SHARE: RangeInclusive<usize> = 512 << 10..=4 << 20;
+
+/// How many bytes of messages may come of a byte of a log until a commit is due.
+const GROWTH: usize = 4;
+
+/// After how long it is, however much there is.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// After how long it is if no more messages wait: then a commit holds nothing up.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// How many sources the lanes of a worker keep in memory between commits; the others are read from their stored
+/// states again.
+const OPEN: usize = 1024;
+
+/// The least and the most of them that one lane keeps.
+const OPEN_SHARE: RangeInclusive<usize> = 32..=512;
+
+/// What the lanes of a worker share.
+pub(super) struct Shared {
+    pub(super) registry: Registry,
+    pub(super) cluster: Cluster,
+    pub(super) consumer: Arc<BaseConsumer<Group>>,
+    pub(super) topics: Topics,
+    /// Whether patches are wanted.
+    pub(super) patches: bool,
+    /// What transactional ids begin with.
+    pub(super) group: String,
+    /// How many lanes there are.
+    pub(super) lanes: AtomicUsize,
+}
+
+impl Shared {
+    /// After how many bytes of logs a lane commits.
+    fn bytes(&self) -> usize {
+        self.share(BYTES, &BYTES_SHARE)
+    }
+
+    /// How many sources a lane keeps in memory.
+    fn open(&self) -> usize {
+        self.share(OPEN, &OPEN_SHARE)
+    }
+
+    fn share(&self, all: usize, within: &RangeInclusive<usize>) -> usize {
+        let lanes = self.lanes.load(Ordering::Relaxed).max(1);
+        (all / lanes).clamp(*within.start(), *within.end())
+    }
+}
+
+/// One partition.
+pub(super) struct Lane {
+    partition: i32,
+    ledger: KafkaLedger,
+    target: Arc<Target>,
+    sources: HashMap<SourceName, Open>,
+    /// Those that this worker does not fold.
+    refused: HashSet<SourceName>,
+    /// Those that were changed since the last commit, in the order of their first change.
+    touched: Vec<SourceName>,
+    /// The marks that change with the next commit: why a source is not folded, or that it is again.
+    notes: BTreeMap<SourceName, Option<String>>,
+    /// The next message.
+    next: Option<i64>,
+    /// What is folded and not committed.
+    batch: Batch,
+    commits: u64,
+    counts: Counts,
+}
+
+struct Open {
+    source: Source,
+    /// The commit before which it was read last.
+    used: u64,
+    /// A gap was told.
+    is_told: bool,
+    /// A mark says that it is not folded.
+    is_noted: bool,
+    is_touched: bool,
+}
+
+#[derive(Default)]
+struct Batch {
+    bytes: usize,
+    size: usize,
+    since: Option<Instant>,
+}
+
+/// What a lane has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) pieces: u64,
+    pub(super) bytes: u64,
+    pub(super) known: u64,
+    pub(super) gaps: u64,
+    pub(super) foreign: u64,
+    pub(super) commits: u64,
+    pub(super) committing: Duration,
+    pub(super) restoring: Duration,
+    pub(super) sources: usize,
+}
+
+/// How far a lane has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) counts: Counts,
+    /// How many sources are in memory.
+    pub(super) open: usize,
+    /// The offset of the message that is folded next, once that is known.
+    pub(super) next: Option<i64>,
+}
+
+impl Counts {
+    /// Adds those of another lane.
+    pub(super) fn add(&mut self, more: Self) {
+        let Self { pieces, bytes, known, gaps, foreign, commits, committing, restoring, sources } =
+            more;
+        self.pieces += pieces;
+        self.bytes += bytes;
+        self.known += known;
+        self.gaps += gaps;
+        self.foreign += foreign;
+        self.commits += commits;
+        self.committing += committing;
+        self.restoring += restoring;
+        self.sources += sources;
+    }
+}
+
+impl Lane {
+    /// Takes over a partition: whoever had it before is fenced, and its states are read.
+    pub(super) fn take_over(shared: &Shared, partition: i32) -> Result<Self, Error> {
+        let begun = Instant::now();
+        let Topics { events, patches, state, .. } = &shared.topics;
+        let place = Place { topic: state.clone(), partition };
+        let id = format!("{}.{partition}", shared.group);
+        let ledger = KafkaLedger::open(&shared.cluster, place, &id)?;
+        let patches = shared.patches.then(|| patches.as_str().into());
+        let target = Arc::new(Target { events: events.as_str().into(), patches, partition });
+        let counts = Counts {
+            restoring: begun.elapsed(),
+            sources: ledger.sources().count(),
+            ..Counts::default()
+        };
+        Ok(Self {
+            partition,
+            ledger,
+            target,
+            sources: HashMap::new(),
+            refused: HashSet::new(),
+            touched: Vec::new(),
+            notes: BTreeMap::new(),
+            next: None,
+            batch: Batch::default(),
+            commits: 0,
+            counts,
+        })
+    }
+
+    /// Where the logs are to be read from.
+    pub(super) fn start(&mut self) -> Result<Offset, Error> {
+        let mark = self.ledger.mark(INPUT)?;
+        self.next = mark.and_then(|mark| mark.get().parse().ok());
+        Ok(self.next.map_or(Offset::Beginning, Offset::Offset))
+    }
+
+    /// Folds a message.
+    pub(super) fn take(&mut self, shared: &Shared, message: &impl Message) -> Result<(), Error> {
+        let offset = message.offset();
+        self.next = Some(offset + 1);
+        self.batch.since.get_or_insert_with(Instant::now);
+        let Some(piece) = Piece::read(message) else {
+            self.counts.foreign += 1;
+            if self.counts.foreign == 1 {
+                let Self { partition, .. } = self;
+                say(&format!(
+                    "partition {partition}, offset {offset}: this is no line of a log, and is left out"
+                ));
+            }
+            return Ok(());
+        };
+        self.counts.pieces += 1;
+        self.counts.bytes += piece.bytes.len() as u64;
+        self.batch.bytes += piece.bytes.len();
+        if self.refused.contains(&piece.source) {
+            self.counts.gaps += 1;
+            return Ok(());
+        }
+        // Executors of other crates may panic. Nothing of a source outlives its panic but what is committed.
+        match catch_unwind(AssertUnwindSafe(|| self.fold(shared, &piece, offset))) {
+            Ok(folded) => folded,
+            Err(panic) => {
+                let place = &piece.place;
+                let fault = Fault::of(&*panic);
+                self.sources.remove(&piece.source);
+                self.refuse(&piece, format!("at {place}: {fault}; nothing more of it is folded"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Folds a piece.
+    fn fold(&mut self, shared: &Shared, piece: &Piece<'_>, offset: i64) -> Result<(), Error> {
+        let Self { ledger, sources, touched, notes, target, commits, .. } = self;
+        let Piece { source: name, path, place, .. } = piece;
+        if !sources.contains_key(name) {
+            let stored = ledger.load(name)?;
+            let Some(source) = Source::open(&shared.registry, target, piece, stored)? else {
+                let format = piece.format;
+                let note = format!(
+                    "this worker does not know the format {format:?}, and folds nothing of it; ship it \
+                     again to newer workers"
+                );
+                self.refuse(piece, note);
+                return Ok(());
+            };
+            let noted = ledger.mark(&mark_of(name))?;
+            let is_noted = noted.is_some_and(|note| note.get() != "null");
+            let used = *commits;
+            let open = Open { source, used, is_told: false, is_noted, is_touched: false };
+            sources.insert(name.clone(), open);
+        }
+        let Some(open) = sources.get_mut(name) else { return Ok(()) };
+        open.used = *commits;
+        let before = open.source.pending_size();
+        let taken = open.source.take(piece, offset)?;
+        let note = match taken {
+            Taken::Gap(expected) => Some(format!(
+                "bytes from {expected} to {place} are missing; what follows is not folded until they are \
+                 shipped again"
+            )),
+            Taken::Late => {
+                Some("it was declared complete, and goes on; that is not folded".to_owned())
+            }
+            Taken::Folded | Taken::Known => None,
+        };
+        match taken {
+            Taken::Folded => {
+                open.is_told = false;
+                if std::mem::take(&mut open.is_noted) {
+                    notes.insert(name.clone(), None);
+                }
+                if !std::mem::replace(&mut open.is_touched, true) {
+                    touched.push(name.clone());
+                }
+                self.batch.size += open.source.pending_size().saturating_sub(before);
+            }
+            Taken::Known => self.counts.known += 1,
+            Taken::Gap(_) | Taken::Late => {
+                self.counts.gaps += 1;
+            }
+        }
+        if let Some(note) = note
+            && !std::mem::replace(&mut open.is_told, true)
+        {
+            say(&format!("{name} ({path}): {note}"));
+            open.is_noted = true;
+            notes.insert(name.clone(), Some(note));
+        }
+        Ok(())
+    }
+
+    /// Folds nothing more of a source, and says why.
+    fn refuse(&mut self, piece: &Piece<'_>, note: String) {
+        let Piece { source, path, .. } = piece;
+        say(&format!("{source} ({path}): {note}"));
+        self.notes.insert(source.clone(), Some(note));
+        self.refused.insert(source.clone());
+        self.counts.gaps += 1;
+    }
+
+    /// How far it has come.
+    pub(super) fn progress(&self) -> Progress {
+        Progress { counts: self.counts, open: self.sources.len(), next: self.next }
+    }
+
+    /// Whether it is time to commit; `is_idle` says that no messages wait.
+    pub(super) fn is_due(&self, shared: &Shared, is_idle: bool) -> bool {
+        let Batch { bytes, size, since } = self.batch;
+        let share = shared.bytes();
+        let longest = if is_idle { IDLE } else { LONGEST };
+        bytes >= share
+            || size >= GROWTH * share
+            || self.touched.len() >= *OPEN_SHARE.end()
+            || since.is_some_and(|since| since.elapsed() >= longest)
+    }
+
+    /// Commits what was folded: messages, states and the input offset. Returns the offset, if anything was.
+    pub(super) fn commit(&mut self, shared: &Shared) -> Result<Option<i64>, Error> {
+        let Some(next) = self.next.filter(|_| self.batch.since.is_some()) else { return Ok(None) };
+        let begun = Instant::now();
+        let mut commits = Vec::new();
+        for name in self.touched.drain(..) {
+            let Some(open) = self.sources.get_mut(&name) else { continue };
+            open.is_touched = false;
+            commits.extend(open.source.cut()?);
+        }
+        // A line that is not complete is read again, from its first message on.
+        let open = self.sources.values().filter_map(|open| open.source.begun()).min();
+        let next = open.map_or(next, |open| open.min(next));
+        let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
+        let mut marks = vec![Mark { name: INPUT.to_owned(), state }];
+        for (source, note) in std::mem::take(&mut self.notes) {
+            let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
+            marks.push(Mark { name: mark_of(&source), state });
+        }
+        self.ledger.commit(&commits, &marks).map_err(|error| match error {
+            // The ledger is the only one that commits to its partition.
+            CommitError::Moved { .. } => Error::KafkaLedger(KafkaLedgerError::Fenced),
+            CommitError::Failed(error) => Error::KafkaLedger(error),
+        })?;
+        self.batch = Batch::default();
+        self.commits += 1;
+        self.counts.commits += 1;
+        self.counts.committing += begun.elapsed();
+        self.counts.sources = self.ledger.sources().count();
+        self.forget_idle(shared.open());
+        Ok(Some(next))
+    }
+
+    /// Drops the sources that were idle for longest, if there are more than `most`.
+    fn forget_idle(&mut self, most: usize) {
+        if self.sources.len() <= most {
+            return;
+        }
+        let mut used: Vec<_> = self
+            .sources
+            .iter()
+            .filter(|(_, open)| open.source.begun().is_none())
+            .map(|(name, open)| (open.used, name.clone()))
+            .collect();
+        used.sort_unstable();
+        for (_, name) in used.into_iter().take(self.sources.len() - most / 2) {
+            self.sources.remove(&name);
+        }
+    }
+}
+
+fn mark_of(source: &SourceName) -> String {
+    format!("{UNFOLDED}{source}")
+}

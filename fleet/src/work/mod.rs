@@ -1,0 +1,260 @@
+//! `foldline-fleet work`: folds the lines that were shipped into events, as one of a fleet's workers.
+//!
+//! The group gives each worker its partitions. A partition is folded by one worker at a time: whoever takes it over
+//! fences the owner before, and reads the states that it has stored. A transaction commits events, states and input
+//! offsets together, so a worker may be killed, stopped or cut off at any moment: what it has not committed is folded
+//! again by the next owner, and what a stale worker sends is not accepted.
+//!
+//! Each partition has a thread, which reads its messages from a queue of their own: while one waits for brokers,
+//! others fold. The worker's own thread only heeds the group.
+
+mod figures;
+mod group;
+mod lane;
+mod outgoing;
+mod running;
+mod source;
+
+use std::{
+    collections::BTreeMap,
+    mem,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use foldline::executors::Registry;
+use foldline_cli::shared::stop_flag;
+use rdkafka::{consumer::Consumer, error::KafkaError};
+
+use self::{
+    figures::figures,
+    group::{Change, Group},
+    lane::{Counts, Shared},
+    running::{Order, Running},
+};
+use crate::{
+    args::EXIT_CODES,
+    cluster::ClusterArgs,
+    error::Error,
+    exit,
+    exporter::Exporter,
+    ledger::{Cluster, KafkaLedgerError},
+    say::say,
+    settings::Role,
+    sound::await_sound,
+};
+
+/// The options of `foldline-fleet work`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct WorkArgs {
+    #[command(flatten)]
+    cluster: ClusterArgs,
+
+    /// Also makes JSON Patches, for sources that begin from now on
+    #[arg(long)]
+    patches: bool,
+
+    /// The group of the workers; else PREFIX.work
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+
+    /// Answers requests for /metrics at this address, in the text format of Prometheus
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
+}
+
+/// How long to wait for messages.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How long to wait before a partition that failed is taken over again. If the group has given it to another
+/// worker, that is known by then.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// The time after which a trouble of the brokers is told again.
+const SAY_AGAIN: Duration = Duration::from_secs(60);
+
+/// The time between two publications of figures.
+const PUBLISH: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
+    let client = args.cluster.client()?;
+    let topics = args.cluster.topics();
+    let stop = stop_flag()?;
+    if !await_sound(&client, &topics, &Role::ALL, &stop)? {
+        return Ok(exit::FINE);
+    }
+    let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
+    let shared = Shared {
+        registry: registry.clone(),
+        cluster: Cluster::new(&client)?,
+        consumer: Group::join(&client, &group, &topics.logs)?,
+        topics,
+        patches: args.patches,
+        group,
+        lanes: AtomicUsize::new(0),
+    };
+    let exporter = args.metrics.map(Exporter::start).transpose()?;
+    let mut worker = Worker {
+        exporter,
+        published: Instant::now(),
+        shared: shared.into(),
+        lanes: BTreeMap::new(),
+        leaving: BTreeMap::new(),
+        broken: BTreeMap::new(),
+        ended: Counts::default(),
+        said: None,
+    };
+    worker.run(&stop)?;
+    worker.conclude()?;
+    Ok(exit::FINE)
+}
+
+struct Worker {
+    exporter: Option<Exporter>,
+    published: Instant,
+    shared: Arc<Shared>,
+    lanes: BTreeMap<i32, Running>,
+    /// The lanes of partitions that were taken away, until they end. Two would take each other's messages.
+    leaving: BTreeMap<i32, Running>,
+    /// Partitions that are to be taken over, and when.
+    broken: BTreeMap<i32, Instant>,
+    /// What was done in partitions that were taken away.
+    ended: Counts,
+    /// When a trouble of the brokers was told.
+    said: Option<Instant>,
+}
+
+impl Worker {
+    fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        while !stop.load(Ordering::Relaxed) {
+            self.heed()?;
+            for change in self.shared.consumer.context().changes() {
+                self.change(change);
+            }
+            self.collect()?;
+            self.take_over();
+            self.publish();
+        }
+        Ok(())
+    }
+
+    /// Lets the client do what the group decides. Messages come here only from before their partition had a queue
+    /// of its own, and are read again there.
+    fn heed(&mut self) -> Result<(), Error> {
+        match self.shared.consumer.poll(POLL) {
+            Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
+                return Err(Error::Cluster { doing: "read logs".to_owned(), error });
+            }
+            Some(Err(error)) if self.said.is_none_or(|said| said.elapsed() >= SAY_AGAIN) => {
+                self.said = Some(Instant::now());
+                say(&format!("{error}; waiting for the brokers"));
+            }
+            Some(_) | None => {}
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self) {
+        let Some(exporter) = &self.exporter else { return };
+        if self.published.elapsed() >= PUBLISH {
+            let ends = self.shared.consumer.context().ends();
+            let lanes = self.lanes.iter().map(|(partition, lane)| (*partition, lane.progress()));
+            exporter.publish(&figures(self.ended, &lanes.collect(), &ends));
+            self.published = Instant::now();
+        }
+    }
+
+    fn change(&mut self, change: Change) {
+        match change {
+            // They are taken over at once.
+            Change::Given(partitions) => {
+                let now = Instant::now();
+                self.broken.extend(partitions.into_iter().map(|partition| (partition, now)));
+            }
+            Change::Taken(partitions) => {
+                for partition in partitions {
+                    self.broken.remove(&partition);
+                    if let Some(lane) = self.lanes.remove(&partition) {
+                        lane.order(Order::Abandon);
+                        self.leaving.insert(partition, lane);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends what has to do with lanes that have ended.
+    fn collect(&mut self) -> Result<(), Error> {
+        // How those end whose partitions are others' does not matter.
+        for partition in ended(&self.leaving) {
+            if let Some(lane) = self.leaving.remove(&partition) {
+                self.ended.add(lane.progress().counts);
+                drop(lane.join());
+            }
+        }
+        for partition in ended(&self.lanes) {
+            if let Some(lane) = self.lanes.remove(&partition) {
+                self.break_off(partition, lane)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A partition failed: nothing of it is believed any more. It is taken over anew, unless it belongs to another
+    /// worker by then. Only what another attempt cannot change ends the worker.
+    fn break_off(&mut self, partition: i32, lane: Running) -> Result<(), Error> {
+        self.ended.add(lane.progress().counts);
+        match lane.join() {
+            Err(Error::KafkaLedger(error))
+                if !matches!(error, KafkaLedgerError::Damaged { .. }) =>
+            {
+                say(&format!("partition {partition}: {error}; taking it over again"));
+            }
+            ended => ended?,
+        }
+        self.broken.insert(partition, Instant::now() + PAUSE);
+        Ok(())
+    }
+
+    /// Takes partitions over.
+    fn take_over(&mut self) {
+        let now = Instant::now();
+        let is_due = |(partition, at): (&i32, &Instant)| {
+            (*at <= now && !self.leaving.contains_key(partition)).then_some(*partition)
+        };
+        for partition in self.broken.iter().filter_map(is_due).collect::<Vec<_>>() {
+            self.broken.remove(&partition);
+            self.lanes.insert(partition, Running::start(&self.shared, partition));
+        }
+        self.shared.lanes.store(self.lanes.len(), Ordering::Relaxed);
+    }
+
+    /// Commits what is folded, and says what was done.
+    fn conclude(&mut self) -> Result<(), Error> {
+        self.lanes.values().for_each(|lane| lane.order(Order::Conclude));
+        for (partition, lane) in mem::take(&mut self.lanes) {
+            self.break_off(partition, lane)?;
+        }
+        for (_, lane) in mem::take(&mut self.leaving) {
+            drop(lane.join());
+        }
+        let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = self.ended;
+        say(&format!(
+            "{pieces} pieces, {bytes} bytes in {commits} commits; {known} known before, {gaps} behind a gap, \
+             {foreign} of somebody else"
+        ));
+        Ok(())
+    }
+}
+
+/// The partitions of lanes that have ended.
+fn ended(lanes: &BTreeMap<i32, Running>) -> Vec<i32> {
+    let ended = lanes.iter().filter(|(_, lane)| lane.is_ended());
+    ended.map(|(partition, _)| *partition).collect()
+}

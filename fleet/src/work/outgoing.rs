@@ -1,0 +1,145 @@
+//! [`Outgoing`]: the events of a source, and its patches, as messages.
+
+use std::{collections::BTreeMap, mem, sync::Arc};
+
+use foldline::{
+    conversation::{DomainEvent, Located, SessionId, SessionKey},
+    emitters::patch::{PatchRecord, SessionPatches, session_patches},
+    json,
+    transduce::{Batch, Emitter, Gather, Resume},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ledger::Message,
+    record::{EVENT, Envelope},
+};
+
+/// Where the messages of a partition go.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) events: Arc<str>,
+    /// The topic of patches, if they are wanted.
+    pub(super) patches: Option<Arc<str>>,
+    pub(super) partition: i32,
+}
+
+/// Makes messages of the events of a source.
+pub(super) struct Outgoing {
+    target: Arc<Target>,
+    source: Arc<str>,
+    kind: Arc<str>,
+    memory: Memory,
+    patches: Option<SessionPatches>,
+    messages: Vec<Message>,
+    size: usize,
+}
+
+/// What is remembered between stretches.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Memory {
+    /// How many events there were.
+    events: u64,
+    /// The names of the open sessions.
+    sessions: BTreeMap<SessionKey, SessionId>,
+}
+
+/// About how many bytes a message takes beside its value.
+const MESSAGE: usize = 256;
+
+impl Outgoing {
+    pub(super) fn new(target: Arc<Target>, source: Arc<str>) -> Self {
+        let patches = target.patches.is_some().then(session_patches);
+        let memory = Memory::default();
+        let kind = EVENT.into();
+        Self { target, source, kind, memory, patches, messages: Vec::new(), size: 0 }
+    }
+
+    /// How many events there were so far.
+    pub(super) fn events(&self) -> u64 {
+        self.memory.events
+    }
+
+    fn send(
+        &mut self,
+        topic: &Arc<str>,
+        session: SessionKey,
+        value: &impl Serialize,
+    ) -> Result<(), json::Error> {
+        let mut json = Vec::new();
+        json::append(&mut json, value)?;
+        let Self { target, source, kind, memory, messages, size, .. } = self;
+        let name = memory.sessions.get(&session).map(SessionId::as_str);
+        let (partition, key) = (target.partition, name.unwrap_or(source));
+        let envelope = Envelope { topic, partition, key, source, kind };
+        envelope.enclose(json, |message| {
+            *size += message.value.len() + MESSAGE;
+            messages.push(message);
+        });
+        Ok(())
+    }
+
+    fn send_patches(&mut self, patches: Batch<(SessionKey, PatchRecord)>) -> Batch<json::Error> {
+        let Some(topic) = self.target.patches.clone() else { return Batch::EMPTY };
+        let mut failures = Batch::EMPTY;
+        patches.drain_with(|(session, patch)| {
+            failures.extend(self.send(&topic, session, &patch).err());
+        });
+        failures
+    }
+}
+
+impl Emitter<Located<DomainEvent>, json::Error> for Outgoing {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<json::Error> {
+        if let DomainEvent::Session(facts) = &event.item
+            && let Some(name) = &facts.session_id
+        {
+            self.memory.sessions.insert(event.session, name.clone());
+        }
+        self.memory.events += 1;
+        let topic = self.target.events.clone();
+        let mut failures = Batch::from(self.send(&topic, event.session, event).err());
+        let patches = self.patches.as_mut().map(|patches| patches.emit(event));
+        failures.append(self.send_patches(patches.unwrap_or_default()));
+        if matches!(event.item, DomainEvent::SessionEnded) {
+            self.memory.sessions.remove(&event.session);
+        }
+        failures
+    }
+
+    fn finish(&mut self) -> Batch<json::Error> {
+        let finish = Emitter::<Located<DomainEvent>, _>::finish;
+        let patches = self.patches.as_mut().map(finish);
+        self.send_patches(patches.unwrap_or_default())
+    }
+}
+
+impl Gather for Outgoing {
+    type Stretch = Vec<Message>;
+
+    fn cut(&mut self) -> Vec<Message> {
+        self.size = 0;
+        mem::take(&mut self.messages)
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+}
+
+/// Patches of a source that began without them stay away: they would change entries that nobody has.
+impl Resume for Outgoing {
+    type State = (Memory, Option<<SessionPatches as Resume>::State>);
+
+    fn state(&self) -> Self::State {
+        (self.memory.clone(), self.patches.as_ref().map(Resume::state))
+    }
+
+    fn resume(&mut self, (memory, patches): Self::State) {
+        self.memory = memory;
+        self.patches = self.patches.take().zip(patches).map(|(mut stream, state)| {
+            stream.resume(state);
+            stream
+        });
+    }
+}

@@ -1,0 +1,275 @@
+//! [`Source`]: one source that a worker folds.
+
+use std::{path::Path, sync::Arc};
+
+use foldline::{
+    conversation::{Json, TaskId},
+    executors::Registry,
+    json,
+    ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
+    processor::{DEFAULT_MAX_LINE, Stretches},
+};
+use foldline_cli::shared::pipeline::{self, LogEmitter, LogReducer, LogState};
+use serde::{Deserialize, Serialize};
+use tracing::{Span, field::Empty, info_span};
+
+use super::outgoing::{Outgoing, Target};
+use crate::{
+    error::Error,
+    ledger::Message,
+    piece::Piece,
+    place::Place,
+    record::{CHECKPOINT, Envelope, Reached},
+};
+
+type SourceStretches = Stretches<LogReducer, LogState, LogEmitter<Outgoing>>;
+
+/// The state of a source, as checkpoints have it.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    /// How many files the log had before the one that is read.
+    file: u64,
+    snapshot: Json,
+}
+
+/// A source that is being folded.
+pub(super) struct Source {
+    name: SourceName,
+    host: String,
+    target: Arc<Target>,
+    /// `None` once the log is complete.
+    stretches: Option<SourceStretches>,
+    /// Where the bytes end that were pushed.
+    pushed: Place,
+    /// The first message of a line that is not complete: it is read again by the next owner.
+    begun: Option<i64>,
+    /// What is still to be committed.
+    pending: Option<Commit<Vec<Message>>>,
+    /// About how many bytes that is.
+    pending_size: usize,
+    /// An error of the emitters.
+    failed: Option<json::Error>,
+    events: u64,
+}
+
+/// What became of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It was folded.
+    Folded,
+    /// It was known.
+    Known,
+    /// Bytes before it are missing, from here on. It is not folded.
+    Gap(Place),
+    /// The log was declared complete before. It is not folded.
+    Late,
+}
+
+impl Source {
+    /// Begins a source with its first piece, or goes on from where it stands; `None` if this program has no executor
+    /// of the format.
+    pub(super) fn open(
+        registry: &Registry,
+        target: &Arc<Target>,
+        piece: &Piece<'_>,
+        stored: Option<Checkpoint>,
+    ) -> Result<Option<Self>, Error> {
+        let format = stored.as_ref().map_or(piece.format, |stored| stored.facts.format.as_str());
+        let Some(executor) = registry.named(format) else { return Ok(None) };
+        let file = Path::new(piece.path).file_name().unwrap_or_default().to_string_lossy();
+        let executor = executor.of_file(&file);
+        let emitter = Outgoing::new(target.clone(), piece.source.as_str().into());
+        let span = span(piece.path);
+        let mut facts = SourceFacts {
+            path: piece.path.to_owned(),
+            format: format.to_owned(),
+            task: piece.task.map(TaskId::from),
+            identity: Identity::default(),
+        };
+        let (processor, expected, file, is_complete) = match stored {
+            None => (pipeline::begin(executor, emitter, DEFAULT_MAX_LINE, span), None, 0, false),
+            Some(stored) => {
+                let fail =
+                    |reason: String| Error::State { source_name: piece.source.clone(), reason };
+                let Stored { file, snapshot } = serde_json::from_str(stored.state.get())
+                    .map_err(|error| fail(error.to_string()))?;
+                facts.task = stored.facts.task;
+                let processor =
+                    pipeline::resume(executor, &snapshot, emitter, DEFAULT_MAX_LINE, span)
+                        .map_err(|error| fail(error.to_string()))?;
+                (processor, Some(stored.position), file, stored.complete)
+            }
+        };
+        let pushed = Place { file, offset: processor.position().offset };
+        let events = pipeline::emitter(&processor).events();
+        let stretches = (!is_complete)
+            .then(|| Stretches::new(piece.source.clone(), facts, expected, processor));
+        Ok(Some(Self {
+            name: piece.source.clone(),
+            host: piece.host.to_owned(),
+            target: target.clone(),
+            stretches,
+            pushed,
+            begun: None,
+            pending: None,
+            pending_size: 0,
+            failed: None,
+            events,
+        }))
+    }
+
+    /// Folds a piece, that of the message at this offset.
+    pub(super) fn take(&mut self, piece: &Piece<'_>, offset: i64) -> Result<Taken, Error> {
+        let is_known = piece.place.after(piece.bytes.len()) <= self.pushed;
+        if is_known && !(piece.is_end && self.stretches.is_some()) {
+            return Ok(Taken::Known);
+        }
+        let Some(stretches) = &mut self.stretches else { return Ok(Taken::Late) };
+        let failed = &mut self.failed;
+        let is_next_file = piece.place == Place { file: self.pushed.file + 1, offset: 0 }
+            && piece.before.is_none_or(|before| before == self.pushed.offset);
+        if is_next_file {
+            stretches.next_file(|error| *failed = Some(error));
+            (self.pushed, self.begun) = (piece.place, None);
+        }
+        // A shipper that was started again may cut the same bytes in other places.
+        let skipped = match piece.place.file == self.pushed.file {
+            true => self.pushed.offset.checked_sub(piece.place.offset),
+            false => None,
+        };
+        let fresh = skipped.and_then(|skipped| piece.bytes.get(usize::try_from(skipped).ok()?..));
+        let Some(bytes) = fresh else { return Ok(Taken::Gap(self.pushed)) };
+        let line = stretches.processor().position();
+        stretches.push(bytes, |error| *failed = Some(error));
+        self.pushed = self.pushed.after(bytes.len());
+        self.commit_due()?;
+        if let Some(stretches) = &self.stretches {
+            let next = stretches.processor().position();
+            self.begun = match (next.offset == self.pushed.offset, self.begun) {
+                (true, _) => None,
+                (false, Some(begun)) if next == line => Some(begun),
+                (false, _) => Some(offset),
+            };
+        }
+        if piece.is_end {
+            self.finish()?;
+        }
+        Ok(Taken::Folded)
+    }
+
+    /// The first message that must be read again if the worker ends now.
+    pub(super) fn begun(&self) -> Option<i64> {
+        self.begun
+    }
+
+    /// About how many bytes of messages wait for the commit.
+    pub(super) fn pending_size(&self) -> usize {
+        self.pending_size
+    }
+
+    /// Takes what is to be committed, if there is anything.
+    pub(super) fn cut(&mut self) -> Result<Option<Commit<Vec<Message>>>, Error> {
+        if self.stretches.as_ref().is_some_and(Stretches::has_news) {
+            self.stretch()?;
+        }
+        self.pending_size = 0;
+        let Some(mut commit) = self.pending.take() else { return Ok(None) };
+        let Checkpoint { facts, position, complete, .. } = &commit.checkpoint;
+        let reached = Reached {
+            facts: facts.clone(),
+            host: self.host.clone(),
+            from: commit.expected,
+            position: *position,
+            complete: *complete,
+            events: self.events,
+        };
+        let name = self.name.as_str();
+        let envelope = Envelope {
+            topic: &self.target.events,
+            partition: self.target.partition,
+            key: name,
+            source: &name.into(),
+            kind: &CHECKPOINT.into(),
+        };
+        let mut json = Vec::new();
+        json::append(&mut json, &reached).map_err(|error| self.failure(&error))?;
+        envelope.enclose(json, |message| commit.output.push(message));
+        Ok(Some(commit))
+    }
+
+    fn commit_due(&mut self) -> Result<(), Error> {
+        while self.stretches.as_ref().is_some_and(Stretches::is_due) {
+            self.stretch()?;
+            let failed = &mut self.failed;
+            if let Some(stretches) = &mut self.stretches {
+                stretches.go_on(|error| *failed = Some(error));
+            }
+        }
+        self.check()
+    }
+
+    /// Ends a stretch, and adds it to what is to be committed.
+    fn stretch(&mut self) -> Result<(), Error> {
+        let Some(stretches) = &mut self.stretches else { return Ok(()) };
+        self.events = pipeline::emitter(stretches.processor()).events();
+        let identity = identity(stretches.processor().next_record().offset);
+        let commit = stretches.commit(identity);
+        self.add(commit)
+    }
+
+    /// The log is complete: releases what was held back.
+    fn finish(&mut self) -> Result<(), Error> {
+        let failed = &mut self.failed;
+        let Some(stretches) = &mut self.stretches else { return Ok(()) };
+        stretches.end_line(|error| *failed = Some(error));
+        self.commit_due()?;
+        let Some(stretches) = self.stretches.take() else { return Ok(()) };
+        let failed = &mut self.failed;
+        let finished = stretches.finish(|end| identity(end.offset), |error| *failed = Some(error));
+        self.check()?;
+        let commit = finished.map(|(commit, finished)| {
+            self.events = finished.emitter.get_ref().events();
+            commit
+        });
+        self.begun = None;
+        self.add(commit)
+    }
+
+    fn add(&mut self, commit: Result<Commit<Vec<Message>>, json::Error>) -> Result<(), Error> {
+        let mut commit = commit.map_err(|error| self.failure(&error))?;
+        let stored = Stored { file: self.pushed.file, snapshot: commit.checkpoint.state };
+        commit.checkpoint.state = Json::of(&stored).map_err(|error| self.failure(&error))?;
+        self.pending_size += size(&commit.output);
+        match &mut self.pending {
+            Some(pending) => pending.append(commit, |all, mut more| all.append(&mut more)),
+            pending => *pending = Some(commit),
+        }
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        match self.failed.take() {
+            Some(error) => Err(self.failure(&error)),
+            None => Ok(()),
+        }
+    }
+
+    fn failure(&self, error: &json::Error) -> Error {
+        Error::State { source_name: self.name.clone(), reason: error.to_string() }
+    }
+}
+
+/// Of a file on another machine only the length is known.
+fn identity(length: u64) -> Identity {
+    let mut identity = Identity::default();
+    (identity.size, identity.read.length) = (length, length);
+    identity
+}
+
+fn size(messages: &[Message]) -> usize {
+    messages.iter().map(|message| message.value.len()).sum()
+}
+
+fn span(path: &str) -> Span {
+    info_span!("source", path, format = Empty)
+}

@@ -1,0 +1,71 @@
+//! Real brokers for tests, by the script `fleet/broker`.
+#![allow(dead_code)]
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+/// A cluster that runs until it is dropped.
+pub(crate) struct Cluster {
+    folder: TempDir,
+    /// Where it is reached, as `bootstrap.servers` takes it.
+    pub(crate) addresses: String,
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("broker")
+}
+
+impl Cluster {
+    /// Starts brokers; `None`, and a line that says so, where that is not possible.
+    pub(crate) fn start(brokers: usize) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let started = Command::new(script())
+            .args(["start", folder.path().to_str().unwrap(), &brokers.to_string()])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        if started.status.code() == Some(3) {
+            println!("skipped: {}", String::from_utf8_lossy(&started.stderr));
+            return None;
+        }
+        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+        let addresses = String::from_utf8(started.stdout).unwrap().trim().to_owned();
+        Some(Self { folder, addresses })
+    }
+
+    /// Kills one of the brokers; the first is number 1.
+    pub(crate) fn kill(&self, number: usize) {
+        self.run("kill", number);
+    }
+
+    /// Starts a broker again that was killed.
+    pub(crate) fn restart(&self, number: usize) {
+        self.run("start", number);
+    }
+
+    /// Cuts a broker off: connections to it stay open, and nothing comes.
+    pub(crate) fn pause(&self, number: usize) {
+        self.run("pause", number);
+    }
+
+    /// Ends what [`pause`](Self::pause) has begun.
+    pub(crate) fn resume(&self, number: usize) {
+        self.run("resume", number);
+    }
+
+    fn run(&self, what: &str, number: usize) {
+        let node = self.folder.path().join(number.to_string());
+        let ran = Command::new(script()).arg(what).arg(node).status().unwrap();
+        assert!(ran.success());
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = Command::new(script()).arg("stop").arg(self.folder.path()).status();
+    }
+}

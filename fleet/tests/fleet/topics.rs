@@ -1,0 +1,217 @@
+//! The topics of a fleet: made, written, read.
+#![allow(dead_code)]
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rdkafka::{
+    ClientConfig, Message, Offset, TopicPartitionList,
+    consumer::{BaseConsumer, Consumer},
+    error::KafkaError,
+    message::{Header, Headers, OwnedHeaders},
+    producer::{BaseProducer, BaseRecord, Producer},
+};
+
+use super::foldline_fleet;
+
+/// How long anything may take.
+pub(crate) const WAIT: Duration = Duration::from_secs(90);
+
+/// The topics of one fleet on a cluster.
+pub(crate) struct Topics {
+    client: ClientConfig,
+    pub(crate) prefix: String,
+    partitions: i32,
+}
+
+impl Topics {
+    pub(crate) fn make(addresses: &str, prefix: &str, partitions: i32, replicas: i32) -> Self {
+        let mut client = ClientConfig::new();
+        client.set("bootstrap.servers", addresses);
+        let (number, replicas) = (partitions.to_string(), replicas.to_string());
+        let init = ["init", "--partitions", &number, "--replication", &replicas];
+        let mut command = foldline_fleet();
+        command.args(init).args(["--brokers", addresses, "--prefix", prefix]);
+        let made = command.output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        Self { client, prefix: prefix.to_owned(), partitions }
+    }
+
+    pub(crate) fn producer(&self) -> Arc<BaseProducer> {
+        Arc::new(self.client.create().unwrap())
+    }
+
+    /// All that is committed of a topic, and its messages, each with its headers, in the order of their partitions.
+    pub(crate) fn read(&self, what: &str) -> Vec<Read> {
+        let mut config = self.client.clone();
+        config
+            .set("group.id", "reader")
+            .set("enable.auto.commit", "false")
+            .set("enable.partition.eof", "true")
+            .set("isolation.level", "read_committed");
+        let consumer: BaseConsumer = config.create().unwrap();
+        let mut from = TopicPartitionList::new();
+        let topic = format!("{}.{what}", self.prefix);
+        for partition in 0..self.partitions {
+            from.add_partition_offset(&topic, partition, Offset::Beginning).unwrap();
+        }
+        consumer.assign(&from).unwrap();
+        let (mut read, mut ended, begun) = (Vec::new(), 0, Instant::now());
+        while ended < self.partitions {
+            assert!(begun.elapsed() < WAIT, "the topic cannot be read");
+            match consumer.poll(Duration::from_millis(100)) {
+                None => {}
+                Some(Err(KafkaError::PartitionEOF(_))) => ended += 1,
+                Some(message) => {
+                    let message = message.unwrap();
+                    let header = |header: Header<'_, &[u8]>| {
+                        let value = header.value.unwrap_or_default();
+                        (header.key.to_owned(), String::from_utf8(value.to_vec()).unwrap())
+                    };
+                    let headers = message.headers().map(|all| all.iter().map(header).collect());
+                    read.push(Read {
+                        partition: message.partition(),
+                        headers: headers.unwrap_or_default(),
+                        value: message.payload().unwrap_or_default().to_vec(),
+                    });
+                }
+            }
+        }
+        read.sort_by_key(|message| message.partition);
+        read
+    }
+
+    /// The events of each source as lines, and how many of its messages say how far it has come.
+    pub(crate) fn events(&self, what: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut events = BTreeMap::<String, Vec<u8>>::new();
+        for Read { headers, value, .. } in self.read(what) {
+            if headers["kind"] != "event" {
+                continue;
+            }
+            let lines = events.entry(headers["source"].clone()).or_default();
+            lines.extend_from_slice(&value);
+            let part = headers.get("part").and_then(|part| part.split_once('/'));
+            if part.is_none_or(|(index, count)| index == count) {
+                lines.push(b'\n');
+            }
+        }
+        events
+    }
+
+    /// Follows the events until so many sources are complete: cheaper for the brokers than asking again and again.
+    pub(crate) fn await_last_checkpoints(&self, count: usize) {
+        let mut config = self.client.clone();
+        config.set("group.id", "follower").set("enable.auto.commit", "false");
+        config.set("isolation.level", "read_committed");
+        let consumer: BaseConsumer = config.create().unwrap();
+        let mut from = TopicPartitionList::new();
+        let topic = format!("{}.events", self.prefix);
+        for partition in 0..self.partitions {
+            from.add_partition_offset(&topic, partition, Offset::Beginning).unwrap();
+        }
+        consumer.assign(&from).unwrap();
+        let mut complete = 0;
+        while complete < count {
+            let Some(message) = consumer.poll(WAIT) else { panic!("no events any more") };
+            let message = message.unwrap();
+            let payload = message.payload().unwrap_or_default();
+            // Events have their position first.
+            let is_checkpoint = payload.starts_with(b"{\"facts\"");
+            let end = &payload[payload.len().saturating_sub(64)..];
+            complete += usize::from(
+                is_checkpoint && String::from_utf8_lossy(end).contains("\"complete\":true"),
+            );
+        }
+    }
+
+    /// Whether the sources that are said to be complete are so many.
+    pub(crate) fn await_complete(&self, count: usize) {
+        let begun = Instant::now();
+        loop {
+            let complete =
+                self.read("events").iter().filter(|message| message.is_complete()).count();
+            assert!(complete <= count, "{complete} sources are complete, of {count}");
+            if complete == count {
+                return;
+            }
+            assert!(begun.elapsed() < WAIT, "{complete} of {count} sources are complete");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// A message that was read.
+pub(crate) struct Read {
+    pub(crate) partition: i32,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) value: Vec<u8>,
+}
+
+impl Read {
+    fn is_complete(&self) -> bool {
+        self.headers["kind"] == "checkpoint"
+            && serde_json::from_slice::<serde_json::Value>(&self.value).unwrap()["complete"] == true
+    }
+}
+
+/// Sends pieces of a log, as a shipper does.
+pub(crate) struct Sender<'t> {
+    pub(crate) topics: &'t Topics,
+    pub(crate) producer: Arc<BaseProducer>,
+    pub(crate) source: String,
+    pub(crate) format: String,
+}
+
+impl Sender<'_> {
+    /// Sends `log[from..to]`, a line a message, but not more than `most` bytes of it.
+    pub(crate) fn send(&self, log: &[u8], file: u64, from: usize, to: usize, most: usize) {
+        let mut at = from;
+        while at < to {
+            let line =
+                log[at..to].iter().position(|byte| *byte == b'\n').map_or(to, |end| at + end + 1);
+            let end = line.min(at + most);
+            self.message(&log[at..end], &format!("{file}:{at}"), None, false);
+            at = end;
+        }
+    }
+
+    /// Declares the log complete.
+    pub(crate) fn end(&self, file: u64, at: usize) {
+        self.message(&[], &format!("{file}:{at}"), None, true);
+    }
+
+    pub(crate) fn message(&self, bytes: &[u8], position: &str, before: Option<u64>, is_end: bool) {
+        let header =
+            |headers: OwnedHeaders, key, value| headers.insert(Header { key, value: Some(value) });
+        let mut headers = OwnedHeaders::new();
+        for (key, value) in [
+            ("position", position),
+            ("format", &self.format),
+            ("path", &self.source),
+            ("host", "test"),
+        ] {
+            headers = header(headers, key, value);
+        }
+        let before = before.map(|before| before.to_string());
+        if let Some(before) = &before {
+            headers = header(headers, "before", before);
+        }
+        if is_end {
+            headers = header(headers, "end", "1");
+        }
+        let topic = format!("{}.logs", self.topics.prefix);
+        let mut record =
+            BaseRecord::to(&topic).key(self.source.as_bytes()).payload(bytes).headers(headers);
+        while let Err((_, full)) = self.producer.send(record) {
+            self.producer.poll(Duration::from_millis(10));
+            record = full;
+        }
+    }
+
+    pub(crate) fn flush(&self) {
+        self.producer.flush(WAIT).unwrap();
+    }
+}

@@ -1,0 +1,296 @@
+//! The topics are made once, checked each time, and told about.
+
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    conversation::{Json, Position},
+    ledger::{Checkpoint, Commit, Ledger, Mark, SourceFacts},
+};
+use foldline_fleet::ledger::{self, KafkaLedger};
+use rdkafka::{
+    ClientConfig,
+    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
+    client::DefaultClientContext,
+    consumer::{BaseConsumer, Consumer},
+    producer::{BaseProducer, BaseRecord, Producer},
+};
+
+use crate::{broker::Cluster, foldline_fleet};
+
+/// What came of a run of the program.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn command(brokers: &str, arguments: &[&str]) -> Command {
+    let mut command = foldline_fleet();
+    command.args(arguments).args(["--brokers", brokers]);
+    command
+}
+
+fn run(mut command: Command) -> Ran {
+    let ran = command.output().unwrap();
+    Ran {
+        code: ran.status.code().unwrap(),
+        out: String::from_utf8(ran.stdout).unwrap(),
+        err: String::from_utf8(ran.stderr).unwrap(),
+    }
+}
+
+fn fleet(cluster: &Cluster, arguments: &[&str]) -> Ran {
+    run(command(&cluster.addresses, arguments))
+}
+
+/// Makes a topic with one replica, as somebody else would.
+fn make(cluster: &Cluster, name: &str, partitions: i32, settings: &[(&str, &str)]) {
+    let mut client = ClientConfig::new();
+    client.set("bootstrap.servers", &cluster.addresses);
+    let admin: AdminClient<DefaultClientContext> = client.create().unwrap();
+    let new = NewTopic::new(name, partitions, TopicReplication::Fixed(1));
+    let new = settings.iter().fold(new, |new, (name, value)| new.set(name, value));
+    let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(30)));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for made in runtime.block_on(admin.create_topics(&[new], &options)).unwrap() {
+        made.unwrap();
+    }
+    // Brokers learn of it one after another.
+    for broker in cluster.addresses.split(',') {
+        let mut client = ClientConfig::new();
+        client.set("bootstrap.servers", broker);
+        let (consumer, begun): (BaseConsumer, _) = (client.create().unwrap(), Instant::now());
+        let is_known = || {
+            let metadata = consumer.fetch_metadata(None, Duration::from_secs(10)).unwrap();
+            metadata.topics().iter().any(|topic| topic.name() == name)
+        };
+        while !is_known() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{broker} does not know {name}");
+        }
+    }
+}
+
+/// An address at which nobody listens.
+fn nobody() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+#[test]
+fn topics_are_made_once_and_then_found_well() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let check = fleet(&cluster, &["init", "--check"]);
+    assert_eq!(check.code, 1, "{}", check.err);
+    assert!(check.err.contains("run `foldline-fleet init`"), "{}", check.err);
+
+    let first = fleet(&cluster, &["init", "--partitions", "3"]);
+    assert_eq!(first.code, 0, "{}", first.err);
+    assert!(first.err.contains("made the topic foldline.state"), "{}", first.err);
+    assert!(first.err.contains("kept by 1, and not by 3"), "{}", first.err);
+    for line in ["foldline.logs", "foldline.events", "foldline.patches", "foldline.state"] {
+        let row = first.out.lines().find(|row| row.starts_with(line)).unwrap();
+        let columns: Vec<_> = row.split_whitespace().collect();
+        let policy = if line == "foldline.state" { "compact" } else { "delete" };
+        assert_eq!(columns[1..5], ["3", "1", "1", policy], "{row}");
+    }
+
+    for arguments in [&["init"][..], &["init", "--check"], &["init", "--partitions", "3"]] {
+        let again = fleet(&cluster, arguments);
+        assert_eq!(again.code, 0, "{}", again.err);
+        assert_eq!(again.out, first.out);
+        assert_eq!(again.err, "foldline: the topics are as they must be\n");
+    }
+    let differs = fleet(&cluster, &["init", "--retention", "0"]);
+    assert_eq!(differs.code, 0, "{}", differs.err);
+    assert!(differs.err.contains("7 days, and not for ever"), "{}", differs.err);
+}
+
+#[test]
+fn topics_that_would_lose_something_are_refused() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let refused = |arguments: &[&str], parts: &[&str]| {
+        let ran = fleet(&cluster, arguments);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        for part in parts {
+            assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        }
+        assert!(!ran.err.contains("as they must be"), "{}", ran.err);
+    };
+
+    make(&cluster, "a.logs", 2, &[]);
+    make(&cluster, "a.events", 3, &[]);
+    refused(&["init", "--prefix", "a"], &["a.logs has 2", "a.events has 3", "cannot be changed"]);
+    // Nothing is made beside what is wrong.
+    refused(&["init", "--prefix", "a", "--check"], &["there is no topic a.patches, a.state"]);
+
+    make(&cluster, "b.logs", 2, &[]);
+    refused(&["init", "--prefix", "b", "--partitions", "4"], &["to be 4", "b.logs has 2"]);
+
+    make(&cluster, "c.state", 2, &[]);
+    refused(&["init", "--prefix", "c"], &["cleanup.policy=compact on the topic c.state"]);
+
+    make(&cluster, "d.logs", 2, &[("cleanup.policy", "compact")]);
+    make(&cluster, "d.events", 2, &[("unclean.leader.election.enable", "true")]);
+    let ways_out = [
+        "cleanup.policy=delete on the topic d.logs",
+        "unclean.leader.election.enable=false on the topic d.events",
+    ];
+    refused(&["init", "--prefix", "d"], &ways_out);
+
+    let ran = fleet(&cluster, &["init", "--prefix", "e", "--replication", "3"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("the cluster has 1"), "{}", ran.err);
+}
+
+#[test]
+fn topics_that_are_missing_get_as_many_partitions_as_the_others_have() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    make(&cluster, "foldline.logs", 5, &[]);
+    let made = fleet(&cluster, &["init"]);
+    assert_eq!(made.code, 0, "{}", made.err);
+    let counts: Vec<_> =
+        made.out.lines().skip(1).map(|row| row.split_whitespace().nth(1).unwrap()).collect();
+    assert_eq!(counts, ["5", "5", "5", "5"]);
+}
+
+#[test]
+fn three_brokers_keep_each_message() {
+    let Some(cluster) = Cluster::start(3) else { return };
+    let made = fleet(&cluster, &["init", "--partitions", "2"]);
+    assert_eq!(made.code, 0, "{}", made.err);
+    let row = made.out.lines().find(|row| row.starts_with("foldline.state")).unwrap();
+    let columns: Vec<_> = row.split_whitespace().collect();
+    assert_eq!(columns[1..5], ["2", "3", "2", "compact"], "{row}");
+
+    make(&cluster, "once.logs", 2, &[("min.insync.replicas", "1")]);
+    let once = fleet(&cluster, &["init", "--prefix", "once"]);
+    assert_eq!(once.code, 0, "{}", once.err);
+    assert!(once.err.contains("once.logs is kept by 1 of 3 brokers"), "{}", once.err);
+}
+
+#[test]
+fn of_an_empty_fleet_nothing_is_behind() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let before = fleet(&cluster, &["status"]);
+    assert_eq!(before.code, 1, "{}", before.err);
+    assert!(before.err.contains("run `foldline-fleet init`"), "{}", before.err);
+
+    assert_eq!(fleet(&cluster, &["init", "--partitions", "2"]).code, 0);
+    let table = fleet(&cluster, &["status"]);
+    assert_eq!((table.code, table.err.as_str()), (0, ""));
+    let all = table.out.lines().find(|row| row.trim_start().starts_with("all")).unwrap();
+    assert_eq!(all.split_whitespace().collect::<Vec<_>>(), ["all", "0", "0", "0", "0", "0"]);
+    assert!(table.out.ends_with("no worker\n"), "{}", table.out);
+
+    let json = fleet(&cluster, &["status", "-f", "json"]);
+    assert_eq!((json.code, json.err.as_str()), (0, ""));
+    let status: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(status["partitions"].as_array().unwrap().len(), 2);
+    assert_eq!(status["partitions"][1]["logs_end"], 0);
+    assert_eq!(status["partitions"][1]["folded_to"], serde_json::Value::Null);
+    assert_eq!(status["notes"], serde_json::json!([]));
+}
+
+/// Commits a stretch as a worker does: a state, and how far it has come with the logs.
+fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
+    let mut client = ClientConfig::new();
+    client.set("bootstrap.servers", &cluster.addresses);
+    let place = |topic: &str| ledger::Place { topic: topic.to_owned(), partition: 1 };
+    let connected = ledger::Cluster::new(&client).unwrap();
+    let place_of_state = place("foldline.state");
+    let mut states = KafkaLedger::open(&connected, place_of_state, "foldline.work.1").unwrap();
+    client.set("group.id", "foldline.work").set("auto.offset.reset", "earliest");
+    let consumer: BaseConsumer = client.create().unwrap();
+    consumer.subscribe(&["foldline.logs"]).unwrap();
+    let begun = Instant::now();
+    while consumer.assignment().unwrap().count() < 2 {
+        consumer.poll(Duration::from_millis(10));
+        assert!(begun.elapsed() < Duration::from_secs(60), "no partition was given");
+    }
+    let commit = Commit {
+        source: source.into(),
+        expected: None,
+        checkpoint: Checkpoint {
+            facts: SourceFacts::default(),
+            position: Position { line: 1, offset: 3 },
+            state: Json::of(&1).unwrap(),
+            complete: false,
+        },
+        output: Vec::new(),
+    };
+    let mark = Mark { name: ledger::INPUT.to_owned(), state: Json::of(&offset).unwrap() };
+    states.commit(&[commit], &[mark]).unwrap();
+    consumer
+}
+
+#[test]
+fn what_waits_and_who_works_is_shown() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    assert_eq!(fleet(&cluster, &["init", "--partitions", "2"]).code, 0);
+    let mut client = ClientConfig::new();
+    client.set("bootstrap.servers", &cluster.addresses);
+    let producer: BaseProducer = client.create().unwrap();
+    for _ in 0..5 {
+        let record = BaseRecord::to("foldline.logs").partition(1).key("source").payload("{}\n");
+        producer.send(record).map_err(|(error, _)| error).unwrap();
+    }
+    producer.flush(Duration::from_secs(60)).unwrap();
+    let member = fold(&cluster, "source", 3);
+
+    let status = || {
+        let ran = fleet(&cluster, &["status", "-f", "json"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str::<serde_json::Value>(&ran.out).unwrap()
+    };
+    // A transaction is committed before readers see it.
+    let begun = Instant::now();
+    let shown = loop {
+        let shown = status();
+        if shown["sources"] == 1 && shown["lag"] == 2 {
+            break shown;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{shown}");
+    };
+    let row = &shown["partitions"][1];
+    let numbers = ["logs_begin", "logs_end", "folded_to", "lag", "sources"].map(|name| &row[name]);
+    assert_eq!(numbers, [0, 5, 3, 2, 1]);
+    assert_eq!(row["worker"], "127.0.0.1");
+    assert_eq!(shown["workers"][0]["partitions"], serde_json::json!([0, 1]));
+    drop(member);
+}
+
+#[test]
+fn brokers_that_do_not_answer_are_named() {
+    let address = nobody();
+    for verb in VERBS {
+        let ran = run(command(&address, &[verb]));
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        let begins = format!("foldline-fleet: cannot reach the brokers {address}: ");
+        assert!(ran.err.starts_with(&begins), "{}", ran.err);
+        assert_eq!(ran.out, "");
+    }
+}
+
+#[test]
+fn a_password_is_not_printed() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    for verb in VERBS {
+        let mut command = command(&cluster.addresses, &[verb]);
+        command
+            .env("RUST_LOG", "trace")
+            .env("FOLDLINE_KAFKA_SECURITY_PROTOCOL", "sasl_plaintext")
+            .env("FOLDLINE_KAFKA_SASL_MECHANISM", "PLAIN")
+            .env("FOLDLINE_KAFKA_SASL_USERNAME", "somebody")
+            .env("FOLDLINE_KAFKA_SASL_PASSWORD", "hunter2");
+        let ran = run(command);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(ran.err.contains("cannot reach the brokers"), "{}", ran.err);
+        assert!(!ran.err.contains("hunter2") && !ran.out.contains("hunter2"), "{}", ran.err);
+    }
+}
+
+/// The verbs that end when the brokers do not answer.
+const VERBS: [&str; 2] = ["init", "status"];

@@ -1,0 +1,24 @@
+//! A fleet, with real brokers: `fleet/broker` starts them, and tests say so where it cannot.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod broker;
+mod fleet;
+mod init;
+mod ledger;
+// The program `foldline` as a child.
+#[path = "../../cli/tests/logs/mod.rs"]
+mod logs;
+mod ship;
+
+use std::process::Command;
+
+/// The program of the fleet, about to be run.
+fn foldline_fleet() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_foldline-fleet"));
+    command.env_remove("RUST_LOG").env_remove("FOLDLINE_DB").env("TZ", "UTC");
+    // The logs and the database of whoever runs the tests are neither read nor written.
+    command.env("HOME", "/nonexistent").env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
+    command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR");
+    command
+}
