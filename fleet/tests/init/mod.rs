@@ -101,7 +101,7 @@ fn topics_are_made_once_and_then_found_well() {
         let again = fleet(&cluster, arguments);
         assert_eq!(again.code, 0, "{}", again.err);
         assert_eq!(again.out, first.out);
-        assert_eq!(again.err, "foldline: the topics are as they must be\n");
+        assert_eq!(again.err, "foldline-fleet: the topics are as they must be\n");
     }
     let differs = fleet(&cluster, &["init", "--retention", "0"]);
     assert_eq!(differs.code, 0, "{}", differs.err);
