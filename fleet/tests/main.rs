@@ -1,12 +1,12 @@
 //! A fleet, with real brokers: `fleet/broker` starts them, and tests say so where it cannot.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, dead_code, missing_docs)]
 
 mod broker;
 mod fleet;
 mod init;
 mod ledger;
-// The program `foldline` as a child.
+// The program `foldline` as a child. Some of it is for other tests.
 #[path = "../../cli/tests/logs/mod.rs"]
 mod logs;
 mod ship;

@@ -55,8 +55,12 @@ use crate::{
 };
 
 pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
-    let paths = or_homes(&args.paths, &program.registry)?;
     let database = args.database.path()?;
+    let paths = match or_homes(&args.paths, &program.registry) {
+        // It may be filled by another program, as the sink of a fleet does it.
+        Err(Error::NoHomes { .. }) if database.exists() => Vec::new(),
+        paths => paths?,
+    };
     let mut files = DistinctFiles::default();
     files.database(&database)?;
     for path in paths.iter().filter(|path| !path.is_dir()) {

@@ -4,7 +4,7 @@
 use std::{
     fmt::Write as _,
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output},
 };
 
@@ -87,20 +87,15 @@ pub(crate) fn write_logs(folder: &Path, count: u64, turns: u64) {
 
 /// The program, about to be run.
 pub(crate) fn foldline() -> Command {
-    // Other packages have it as an example.
-    let program = option_env!("CARGO_BIN_EXE_foldline").map_or_else(example, PathBuf::from);
-    let mut command = Command::new(program);
+    // Tests of the fleet have it under another name.
+    let programs =
+        [option_env!("CARGO_BIN_EXE_foldline"), option_env!("CARGO_BIN_EXE_one-machine")];
+    let mut command = Command::new(programs.into_iter().flatten().next().unwrap());
     command.env_remove("RUST_LOG").env_remove("FOLDLINE_DB").env("TZ", "UTC");
     // The logs and the database of whoever runs the tests are neither read nor written.
     command.env("HOME", "/nonexistent").env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
     command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR");
     command
-}
-
-/// The example `foldline` of the package whose test this is.
-fn example() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().with_file_name("examples").join("foldline")
 }
 
 /// Runs the program to its end.

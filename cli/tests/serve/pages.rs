@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     client::{Server, answered, append, folder},
-    logs::{droid, stdout},
+    logs::{droid, foldline, stdout},
 };
 
 #[test]
@@ -222,4 +222,25 @@ fn an_entry_is_explained_by_its_lines_events_and_patches() {
     let prompt = server.body("/sessions/session/explain?entry=1");
     assert!(prompt.contains("&lt;script&gt;alert") && !prompt.contains("<script>alert"));
     assert!(server.body("/sessions/session/explain?entry=99999").contains("Nothing in the log"));
+}
+
+#[test]
+fn what_another_program_adds_to_the_database_is_shown() {
+    let (_folder, logs) = folder();
+    let db = logs.with_extension("db");
+    let db = db.to_str().unwrap();
+    let add = |session: &str, seed| {
+        let log = logs.join(format!("{session}.jsonl"));
+        fs::write(&log, droid(session, 2, seed)).unwrap();
+        stdout(&["ingest", "--db", db, log.to_str().unwrap()]);
+    };
+    add("first", 1);
+    // No agent keeps logs on this machine, and none are named.
+    let mut command = foldline();
+    command.args(["serve", "--db", db, "--listen", "127.0.0.1:0"]);
+    let server = Server::of(command);
+    assert!(server.body("/api/sessions").contains("\"first\""));
+    add("second", 2);
+    let sessions = server.body("/api/sessions");
+    assert!(sessions.contains("\"first\"") && sessions.contains("\"second\""), "{sessions}");
 }

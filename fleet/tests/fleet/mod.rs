@@ -350,6 +350,50 @@ fn a_format_that_a_worker_does_not_know_is_told_and_holds_nobody_up() {
     assert_eq!(error.matches("\"tomorrow\"").count(), 1, "{error}");
 }
 
+#[test]
+fn sessions_of_a_fleet_are_served_while_they_grow() {
+    let Some(cluster) = Cluster::start(1) else { return };
+    let topics = Topics::make(&cluster.addresses, "served", 2, 1);
+    let (folder, address) = (tempfile::tempdir().unwrap(), free_address());
+    let db = folder.path().join("fleet.db");
+    let _sink = Running::start(&cluster, &topics, &["sink", "--db", db.to_str().unwrap()]);
+    let begun = Instant::now();
+    while !db.exists() {
+        assert!(begun.elapsed() < WAIT, "the sink makes no database");
+        thread::sleep(Duration::from_millis(50));
+    }
+    // A program of its own, which finds no logs on this machine.
+    let mut serve = logs::foldline();
+    serve.args(["serve", "--db", db.to_str().unwrap(), "--listen", &address]);
+    let _server = Running(serve.spawn().unwrap());
+    let _worker = Running::start(&cluster, &topics, &["work"]);
+    let await_answer = |path: &str, part: &str| {
+        let begun = Instant::now();
+        loop {
+            let answer = get(&address, path);
+            if answer.contains(part) {
+                return;
+            }
+            assert!(begun.elapsed() < WAIT, "{path} does not say {part}: {answer}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let content = logs::droid("a-session", 10, 1).into_bytes();
+    let (source, format) = ("source".to_owned(), "droid".to_owned());
+    let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
+    let most = content.len() / 2;
+    let half = content[..most].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    sender.send(&content, 0, 0, half, 1 << 16);
+    sender.flush();
+    await_answer("/api/sessions", "a-session");
+    await_answer("/api/sessions/1", "Please look at problem 0");
+    assert!(!get(&address, "/api/sessions/1").contains("All done."));
+    sender.send(&content, 0, half, content.len(), 1 << 16);
+    sender.end(0, content.len());
+    sender.flush();
+    await_answer("/api/sessions/1", "Done with 9");
+}
+
 /// A number from the environment.
 fn number(name: &str) -> Option<u64> {
     Some(std::env::var(name).ok()?.parse().unwrap_or_else(|_| panic!("{name} is no number")))
