@@ -17,6 +17,7 @@ use foldline::{
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, wire::Object,
     },
+    position::Located,
     transduce::{Batch, Emitter, Memoryless},
 };
 use foldline_cli::Program;
@@ -85,9 +86,11 @@ impl Executor for Parrot {
 /// Names the calls that took more than a second.
 struct SlowCalls;
 
-impl Emitter<DomainEvent, Result<String, Infallible>> for SlowCalls {
-    fn emit(&mut self, event: &DomainEvent) -> Batch<Result<String, Infallible>> {
-        let DomainEvent::UpdateToolCall { corr_id, entry } = event else { return Batch::EMPTY };
+impl Emitter<Located<DomainEvent>, Result<String, Infallible>> for SlowCalls {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Result<String, Infallible>> {
+        let DomainEvent::UpdateToolCall { corr_id, entry } = &event.item else {
+            return Batch::EMPTY;
+        };
         let took = entry.tool().and_then(|tool| tool.duration_ms).filter(|took| *took > 1000);
         Batch::from(took.map(|took| Ok(format!("call {corr_id} took {took} ms"))))
     }

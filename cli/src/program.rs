@@ -5,6 +5,7 @@ use std::fmt::Display;
 use foldline::{
     conversation::DomainEvent,
     executors::{Executor, Registry},
+    position::Located,
     transduce::{Emitter, Resume},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -24,12 +25,14 @@ use crate::sink::SinkKinds;
 ///
 /// use foldline::{
 ///     conversation::DomainEvent,
-///     transduce::{Batch, Emitter, Memoryless, emit_fn},
+///     position::by_item,
+///     transduce::{Batch, Memoryless, emit_fn},
 /// };
 /// use foldline_cli::Program;
 ///
 /// let names = || {
-///     Memoryless(emit_fn(|event: &DomainEvent| Batch::one(Ok::<_, Infallible>(event.name()))))
+///     let names = emit_fn(|event: &DomainEvent| Batch::one(Ok::<_, Infallible>(event.name())));
+///     by_item(Memoryless(names))
 /// };
 /// Program::builtin().sink("names", names).run();
 /// ```
@@ -58,7 +61,8 @@ impl Program {
     /// `make` makes the consumer, once for each log. Each `Ok` output becomes a line. An `Err`
     /// or a panic ends this consumer, but neither the others nor the run; it is reported at the end,
     /// with exit code 1. The consumer's memory ([`Resume`]) is stored with checkpoints; a consumer without
-    /// one is wrapped in [`Memoryless`](foldline::transduce::Memoryless).
+    /// one is wrapped in [`Memoryless`](foldline::transduce::Memoryless). One that needs neither positions nor sessions is
+    /// adapted by [`by_item`](foldline::position::by_item).
     #[must_use]
     pub fn sink<M, Line, E>(
         mut self,
@@ -66,7 +70,7 @@ impl Program {
         make: impl Fn() -> M + Send + Sync + 'static,
     ) -> Self
     where
-        M: Emitter<DomainEvent, Result<Line, E>> + Resume + Send + 'static,
+        M: Emitter<Located<DomainEvent>, Result<Line, E>> + Resume + Send + 'static,
         M::State: Serialize + DeserializeOwned,
         Line: Display + 'static,
         E: Display + 'static,

@@ -340,6 +340,53 @@ fn a_trail_within_a_trail_is_found() {
     assert!(said.contains("line 2: record 2 begins a trail: two trails were joined"), "{said}");
 }
 
+/// The trail is one more output of the fan-out: of a replay, also of one that is resumed, and of a run.
+#[test]
+fn every_verb_that_writes_outputs_writes_a_trail() {
+    let case = Case::new();
+    let folder = case.dir.path();
+    let foldline = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_foldline"))
+            .args(arguments)
+            .current_dir(folder)
+            .output()
+            .expect("the program runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let metrics =
+        foldline(&["replay", "log.jsonl", "--format", "metrics", "--sink", "audit=trail"]);
+    assert!(String::from_utf8_lossy(&metrics).contains("foldline_lines_total 6"));
+    let whole = fs::read(folder.join("trail")).expect("the trail");
+    let (code, said) = foldline_verify(folder, "trail", "log.jsonl");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("have their line unchanged"), "{said}");
+
+    // In two goes, of which the second one continues the chain.
+    let checkpointed = ["replay", "part.jsonl", "--executor", "droid", "--format", "events"];
+    let checkpointed = [
+        &checkpointed[..],
+        &["--out", "events", "--checkpoint", "journal", "--sink", "audit=part.trail"],
+    ]
+    .concat();
+    fs::write(folder.join("part.jsonl"), &LOG[..LOG.len() / 2]).expect("a part of the log");
+    foldline(&checkpointed);
+    fs::write(folder.join("part.jsonl"), LOG).expect("the rest of the log");
+    foldline(&checkpointed);
+    let trail = fs::read_to_string(folder.join("part.trail")).expect("the trail");
+    let whole = String::from_utf8(whole).expect("text");
+    assert_eq!(trail.lines().count(), whole.lines().count());
+    assert!(good(trail.as_bytes()).is_some());
+
+    foldline(&["run", "--log", "run.jsonl", "--sink", "audit=run.trail", "--", "cat", "log.jsonl"]);
+    let (code, said) = foldline_verify(folder, "run.trail", "run.jsonl");
+    assert_eq!(code, 0, "{said}");
+}
+
+fn foldline_verify(folder: &Path, trail: &str, log: &str) -> (i32, String) {
+    foldline(&folder.join(trail), &["--source", log])
+}
+
 fn good(trail: &[u8]) -> Option<Head> {
     verify(trail, |_| {}).expect("memory can be read").ok()
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, NormalizedEntryType, tool_calls::TextResult},
+    conversation::{DomainEvent, Located, NormalizedEntryType, tool_calls::TextResult},
     executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
     transduce::{Batch, Emitter, Memoryless, Resume, emit_fn},
 };
@@ -99,8 +99,8 @@ fn an_agent_of_another_crate_has_the_whole_program() {
 /// Fails at the second event.
 struct Fails(u32);
 
-impl Emitter<DomainEvent, Result<String, String>> for Fails {
-    fn emit(&mut self, _: &DomainEvent) -> Batch<Result<String, String>> {
+impl Emitter<Located<DomainEvent>, Result<String, String>> for Fails {
+    fn emit(&mut self, _: &Located<DomainEvent>) -> Batch<Result<String, String>> {
         self.0 += 1;
         Batch::one(match self.0 {
             1 => Ok("fine".to_owned()),
@@ -111,9 +111,9 @@ impl Emitter<DomainEvent, Result<String, String>> for Fails {
 
 fn with_bad_consumers() -> Program {
     let panics = || {
-        Memoryless(emit_fn(|event: &DomainEvent| -> Batch<Result<String, Infallible>> {
-            assert!(!matches!(event, DomainEvent::NewToolCall { .. }), "no calls, please");
-            Batch::one(Ok(event.name().to_owned()))
+        Memoryless(emit_fn(|event: &Located<DomainEvent>| -> Batch<Result<String, Infallible>> {
+            assert!(!matches!(event.item, DomainEvent::NewToolCall { .. }), "no calls, please");
+            Batch::one(Ok(event.item.name().to_owned()))
         }))
     };
     own_agent::program().sink("fails", || Memoryless(Fails(0))).sink("panics", panics)
@@ -155,9 +155,9 @@ fn a_consumer_that_fails_or_panics_ends_neither_the_others_nor_the_run() {
 /// Panics when its memory is asked for.
 struct Forgets;
 
-impl Emitter<DomainEvent, Result<String, Infallible>> for Forgets {
-    fn emit(&mut self, event: &DomainEvent) -> Batch<Result<String, Infallible>> {
-        Batch::one(Ok(format!("\u{1b}[31m{}", event.name())))
+impl Emitter<Located<DomainEvent>, Result<String, Infallible>> for Forgets {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Result<String, Infallible>> {
+        Batch::one(Ok(format!("\u{1b}[31m{}", event.item.name())))
     }
 }
 

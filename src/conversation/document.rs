@@ -1,6 +1,6 @@
 //! [`Conversation`]: the whole conversation, folded straight from its events.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -8,6 +8,7 @@ use super::{
     entry::NormalizedEntry, event::DomainEvent, id::CorrId, summary::Summary,
     warning_kind::WarningKind,
 };
+use crate::transduce::{Batch, Emitter};
 
 /// The whole conversation. It is what the patches of a `PatchEmitter` add up to when they are applied
 /// in order to [`Conversation::default`], `{"entries":[]}`.
@@ -90,6 +91,13 @@ impl Conversation {
             self.summary.warn(WarningKind::UnknownCorrelation);
         }
         entry
+    }
+}
+
+impl Emitter<DomainEvent, Infallible> for Conversation {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+        self.apply(event);
+        Batch::EMPTY
     }
 }
 

@@ -9,6 +9,8 @@ mod call_text;
 #[cfg(any(feature = "transcript", feature = "html"))]
 mod changes;
 pub mod drift;
+#[cfg(feature = "processor")]
+mod dynamic;
 #[cfg(feature = "html")]
 pub mod html;
 #[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
@@ -34,3 +36,6 @@ pub mod traced;
 #[cfg(feature = "transcript")]
 pub mod transcript;
 pub mod usage;
+
+#[cfg(feature = "processor")]
+pub use self::dynamic::DynEmitter;

@@ -105,8 +105,8 @@ pub(crate) mod wrapper;
 
 pub use batch::Batch;
 pub use emitter::{
-    Collecting, Contramap, EmitFn, Emitter, Filter, Gather, KeyedEmitter, Map, Memoryless, Resume,
-    Tee, collecting, contramap, emit_fn, filter, map,
+    AtEnd, Collecting, Contramap, EmitFn, Emitter, Filter, Gather, KeyedEmitter, Map, Memoryless,
+    Resume, Tee, at_end, collecting, contramap, emit_fn, filter, map,
 };
 pub use guard::{Fault, Guarded, guard};
 pub use reducer::{Both, Keyed, ReduceFn, Reducer, Then, reduce_fn};

@@ -12,7 +12,7 @@ mod session;
 mod watched;
 mod weave;
 
-use std::{io, process::ExitStatus};
+use std::{io, path::Path, process::ExitStatus};
 
 use foldline::{conversation::Timestamp, emitters::transcript::TranscriptStyle, files::owner_only};
 
@@ -85,10 +85,11 @@ fn now() -> Timestamp {
 
 fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
     let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
-    let options = SinkOptions { style };
+    let log = args.log.as_deref().unwrap_or(Path::new("-")).display().to_string();
+    let options = SinkOptions { style, log };
     let mut sinks = Sinks::default();
     if !args.tap {
-        sinks.add(program.sinks.require(&args.format)?, options, Box::new(io::stdout()));
+        sinks.add(program.sinks.require(&args.format)?, &options, Box::new(io::stdout()));
     }
     for SinkName { name, file } in &args.sinks {
         let writer: Writer = match file {
@@ -99,7 +100,7 @@ fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
             }
             None => Box::new(io::stderr()),
         };
-        sinks.add(program.sinks.require(name)?, options, writer);
+        sinks.add(program.sinks.require(name)?, &options, writer);
     }
     Ok(sinks)
 }

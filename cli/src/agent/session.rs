@@ -7,10 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::{
-    executors::DynExecutor,
-    processor::{DEFAULT_MAX_LINE, Finished},
-};
+use foldline::{executors::DynExecutor, processor::DEFAULT_MAX_LINE};
 
 use super::{
     args::RunArgs,
@@ -103,9 +100,11 @@ impl<'p> Session<'p> {
         self.reading.push(Vec::new(), rest, true);
         match self.reading {
             Reading::Known(_, processor) => {
-                let Finished { counts, emitter, .. } = processor.finish(nothing);
-                let mut sinks = emitter.into_inner();
-                sinks.conclude(counts);
+                let mut processor = *processor;
+                processor.end_line(nothing);
+                let read = processor.counts();
+                pipeline::emitter_mut(&mut processor).set_read(read);
+                let sinks = processor.finish(nothing).emitter.into_inner();
                 Ok(if sinks.report_failures() { exit::FAILED } else { exit::FINE })
             }
             // It printed nothing.
@@ -127,7 +126,10 @@ impl Reading<'_> {
     fn known(executor: DynExecutor, sinks: Sinks) -> Self {
         let span = tracing::debug_span!("source", path = "run", format = tracing::field::Empty);
         let format = executor.format().name;
-        Self::Known(format, Box::new(pipeline::begin(executor, sinks, DEFAULT_MAX_LINE, span)))
+        let hashes_lines = sinks.hashes_lines();
+        let processor = pipeline::begin(executor, sinks, DEFAULT_MAX_LINE, span);
+        let processor = if hashes_lines { processor.with_line_hashes() } else { processor };
+        Self::Known(format, Box::new(processor))
     }
 
     fn push(&mut self, more: Vec<Heard>, bytes: &[u8], is_end: bool) {

@@ -128,7 +128,7 @@ fn ingest(
     let whole = whole_trails(&database)?;
     let outputs = open_outputs(args, &sinks, &mut database, &mut summary)?;
     let style = TranscriptStyle::new(width(None));
-    let options = SinkOptions { style };
+    let options = SinkOptions { style, log: String::new() };
     let (jobs, audited) = (jobs(args), args.audit.is_some());
     let stretch_size = parallel::stretch_size(jobs);
     let reading = Reading { program, sinks, options, audited, stretch_size };
@@ -172,10 +172,16 @@ fn open_outputs(
 
 /// Checks that a consumer is resumable, as ingest requires.
 fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
+    let name = kind.name;
+    // A trail for each log would be many in one file.
+    if kind.hashes_lines {
+        return Err(Error::WrongUse(format!(
+            "an ingest writes one trail for all logs, with --{name} FILE"
+        )));
+    }
     if kind.resumable {
         return Ok(kind);
     }
-    let name = kind.name;
     Err(Error::WrongUse(format!("the output {name} cannot be gone on with, as ingest does")))
 }
 

@@ -133,7 +133,7 @@ type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
-    reading.sinks.iter().for_each(|kind| sinks.gather(kind, reading.options, None));
+    reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
     let kept = reading.audited.then(|| collecting(EventRecords::default(), EventRecord::size));
     (Metrics::default(), RowEmitter::default(), kept, sinks)
 }

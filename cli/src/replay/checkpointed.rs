@@ -76,7 +76,7 @@ fn fan(args: &ReplayArgs, chosen: &Chosen<'_>) -> Fan {
     let mut sinks = Sinks::default();
     // On the disk that the output goes to.
     let folder = args.out.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    chosen.kinds().for_each(|kind| sinks.gather(kind, chosen.options, Some(folder)));
+    chosen.kinds().for_each(|kind| sinks.gather(kind, &chosen.options, Some(folder)));
     (Malformed::default(), Paced::new(args.speed, sinks))
 }
 
@@ -91,6 +91,7 @@ fn begin(
     let format = executor.format().name.to_owned();
     let facts = SourceFacts { path: name.as_str().to_owned(), format, ..SourceFacts::default() };
     let processor = pipeline::begin(executor, fan(args, chosen), args.max_line, log.span());
+    let processor = chosen.hashing(processor);
     Ok(Stretches::new(name, facts, None, processor))
 }
 
@@ -133,7 +134,7 @@ fn resume(
             follow.seek(processor.position().offset)?;
         }
     }
-    Ok(Stretches::new(name, facts, Some(position), processor))
+    Ok(Stretches::new(name, facts, Some(position), chosen.hashing(processor)))
 }
 
 /// A log that is being replayed into a file.

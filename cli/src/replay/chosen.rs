@@ -12,6 +12,7 @@ use crate::{
     error::Error,
     exit,
     options::width,
+    pipeline::LogProcessor,
     program::Program,
     sink::{SinkKind, SinkName, SinkOptions, Sinks},
 };
@@ -28,7 +29,8 @@ impl<'p> Chosen<'p> {
     pub(super) fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
         let main = program.sinks.require(&args.format)?;
         let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
-        let mut chosen = Self { main, further: Vec::new(), options: SinkOptions { style } };
+        let options = SinkOptions { style, log: args.file.display().to_string() };
+        let mut chosen = Self { main, further: Vec::new(), options };
         for SinkName { name, file } in &args.sinks {
             let kind = program.sinks.require(name)?;
             if chosen.kinds().any(|other| other.name == kind.name) {
@@ -37,6 +39,14 @@ impl<'p> Chosen<'p> {
             chosen.further.push((kind, file.as_deref()));
         }
         Ok(chosen)
+    }
+
+    /// The same processor, which takes the digests of lines if an output needs them.
+    pub(super) fn hashing<M>(&self, processor: LogProcessor<M>) -> LogProcessor<M> {
+        match self.kinds().any(|kind| kind.hashes_lines) {
+            true => processor.with_line_hashes(),
+            false => processor,
+        }
     }
 
     /// All of them, the main one first.

@@ -15,7 +15,6 @@ use std::{
 
 use foldline::{
     files::owner_only,
-    processor::Finished,
     source::{Follow, LogFile, Step, Until, rotated_files},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -63,16 +62,17 @@ fn plain(
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
     let progress = progress(&log);
     let mut sinks = Sinks::default();
-    sinks.add(chosen.main, chosen.options, main_writer(args)?);
+    sinks.add(chosen.main, &chosen.options, main_writer(args)?);
     for (kind, file) in &chosen.further {
         let writer: Writer = match file {
             Some(path) => Box::new(create(path)?),
             None => Box::new(io::stderr()),
         };
-        sinks.add(kind, chosen.options, writer);
+        sinks.add(kind, &chosen.options, writer);
     }
     let fan = (Malformed::default(), Paced::new(args.speed, sinks));
-    let mut processor = pipeline::begin(executor.clone(), fan, args.max_line, log.span());
+    let processor = pipeline::begin(executor.clone(), fan, args.max_line, log.span());
+    let mut processor = chosen.hashing(processor);
     let flush = |fan: &mut Fan| {
         let sinks = fan.1.sinks_mut();
         sinks.flush();
@@ -101,8 +101,13 @@ fn plain(
         }
     }
     progress.finish_and_clear();
-    let Finished { counts, emitter, .. } = processor.finish(nothing);
-    conclude(emitter.into_inner(), counts, args, chosen)
+    processor.end_line(nothing);
+    let read = processor.counts();
+    pipeline::emitter_mut(&mut processor).1.sinks_mut().set_read(read);
+    let (Malformed(malformed), paced) = processor.finish(nothing).emitter.into_inner();
+    let mut sinks = paced.into_sinks();
+    main_failure(&mut sinks, chosen)?;
+    exit_code(malformed, &sinks, args)
 }
 
 /// The log, if two threads are of use. They are not where it is short, or is read with pauses. Where the lines of
@@ -114,20 +119,6 @@ fn for_two_threads<'l>(log: &'l mut Log, args: &ReplayArgs) -> Option<&'l mut Lo
     let is_slowed = args.speed.0.is_some() || LevelFilter::current() >= LevelFilter::INFO;
     let has_two = thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
     (is_long && !is_slowed && has_two).then_some(file)
-}
-
-/// The end of the log: writes the rest, and returns the exit code.
-fn conclude(
-    fan: Fan,
-    counts: foldline::processor::Counts,
-    args: &ReplayArgs,
-    chosen: &Chosen<'_>,
-) -> Result<u8, Error> {
-    let (Malformed(malformed), paced) = fan;
-    let mut sinks = paced.into_sinks();
-    sinks.conclude(counts);
-    main_failure(&mut sinks, chosen)?;
-    exit_code(malformed, &sinks, args)
 }
 
 fn open(args: &ReplayArgs) -> Result<Log, Error> {

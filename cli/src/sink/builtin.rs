@@ -1,218 +1,94 @@
 //! The built-in sinks.
 
-use std::{collections::BTreeMap, io};
+use std::convert::Infallible;
 
 use foldline::{
-    conversation::{Conversation, DomainEvent, Json, Located, SessionKey},
+    conversation::{Conversation, DomainEvent},
     emitters::{
-        lines::{JsonLines, LineWriter, TextLines},
+        DynEmitter,
+        audit::AuditTrail,
+        lines::Lines,
         metrics::Metrics,
-        patch::{PatchRecord, SessionPatches, session_patches},
+        patch::session_patches,
         transcript::{SessionTranscripts, Transcript},
     },
-    processor::Counts,
-    transduce::{Batch, Emitter, Resume},
+    position::{ByItem, Located, SessionKey, by_item},
+    transduce::{Batch, KeyedEmitter, Map, Memoryless, at_end, emit_fn, map},
 };
 
-use super::{Sink, SinkOptions, Writer};
+use super::{SinkKind, SinkOptions, Writer};
 
-/// A sink, before it is one of the program's.
-pub(super) struct Kind {
-    pub(super) name: &'static str,
-    pub(super) about: &'static str,
-    pub(super) resumable: bool,
-    pub(super) make: fn(SinkOptions, Writer) -> Box<dyn Sink>,
+/// The built-in sinks; the first one is the default.
+pub(super) fn kinds() -> Vec<SinkKind> {
+    let resumable = |name, about, make: fn(&SinkOptions, Writer) -> DynEmitter| {
+        SinkKind::new(name, about, make)
+    };
+    vec![
+        resumable("transcript", "For people", transcript).whole(),
+        resumable(
+            "patches",
+            "One JSON Patch a line, with its session, its number and the position of its cause",
+            |_, writer| DynEmitter::new(Lines::json(map(session_patches(), |(_, it)| it), writer)),
+        ),
+        resumable(
+            "events",
+            "One domain event a line, with its position and its session",
+            |_, writer| DynEmitter::new(Lines::json(Memoryless(emit_fn(event)), writer)),
+        ),
+        resumable(
+            "conversation",
+            "The conversation of each session as a JSON document",
+            conversation,
+        )
+        .whole(),
+        resumable("metrics", "Counters in the text format of Prometheus, at the end", metrics)
+            .whole(),
+        resumable(
+            "audit",
+            "A hash-chained record of each event, which foldline verify checks",
+            |options, writer| {
+                DynEmitter::new(Lines::text(AuditTrail::of_log(&options.log), writer))
+            },
+        )
+        .hashing_lines(),
+    ]
 }
 
-pub(super) const KINDS: [Kind; 5] = [
-    Kind { name: "transcript", about: "For people", resumable: false, make: transcript },
-    Kind {
-        name: "patches",
-        about: "One JSON Patch a line, with its number and the position of its cause",
-        resumable: true,
-        make: patches,
-    },
-    Kind {
-        name: "events",
-        about: "One domain event a line, with its position",
-        resumable: true,
-        make: events,
-    },
-    Kind {
-        name: "conversation",
-        about: "The conversation as one JSON document",
-        resumable: false,
-        make: conversation,
-    },
-    Kind {
-        name: "metrics",
-        about: "Counters in the text format of Prometheus, at the end",
-        resumable: false,
-        make: metrics,
-    },
-];
-
-fn transcript(SinkOptions { style }: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    let make: MakeTranscript = Box::new(move || Transcript::new(style));
-    Box::new(TextLines::new(SessionTranscripts::new(style, make), writer))
+fn event(event: &Located<DomainEvent>) -> Batch<Located<DomainEvent>> {
+    Batch::one(event.clone())
 }
 
-type MakeTranscript = Box<dyn FnMut() -> Transcript + Send>;
-
-fn patches(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    Box::new(JsonLines::new(Patches(session_patches()), writer))
+fn transcript(options: &SinkOptions, writer: Writer) -> DynEmitter {
+    let style = options.style;
+    let transcripts = SessionTranscripts::new(style, move || Transcript::new(style));
+    DynEmitter::whole(Lines::text(transcripts, writer), |_, _| {})
 }
 
-fn events(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    Box::new(JsonLines::new(AsTheyAre, writer))
+fn conversation(_: &SinkOptions, writer: Writer) -> DynEmitter {
+    let sessions = KeyedEmitter::new(
+        |event: &Located<DomainEvent>| event.session,
+        |_: &SessionKey| by_item(Conversation::default()),
+    );
+    let sessions = map(sessions, |(_, never): (SessionKey, Infallible)| match never {});
+    DynEmitter::whole(Lines::pretty_json(at_end(sessions, documents), writer), |_, _| {})
 }
 
-fn conversation(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    Box::new(AtEnd { fold: Conversations::default(), lines: LineWriter::new(writer) })
+/// The documents of all sessions, one after another; an empty one for a log without any.
+fn documents<Key, Make, Never, Out>(
+    sessions: &mut Map<KeyedEmitter<SessionKey, ByItem<Conversation>, Key, Make>, Never, Out>,
+) -> Batch<Conversation> {
+    let sessions = std::mem::take(sessions.get_mut().get_mut());
+    let mut documents: Batch<_> = sessions.into_values().map(ByItem::into_inner).collect();
+    if documents.is_empty() {
+        documents.push(Conversation::default());
+    }
+    documents
 }
 
-fn metrics(_: SinkOptions, writer: Writer) -> Box<dyn Sink> {
-    Box::new(AtEnd { fold: Metrics::default(), lines: LineWriter::new(writer) })
-}
-
-/// The patches say themselves which session they belong to.
-struct Patches(SessionPatches);
-
-impl Emitter<Located<DomainEvent>, PatchRecord> for Patches {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<PatchRecord> {
-        self.0.emit(event).map(|(_, patch)| patch)
-    }
-
-    fn finish(&mut self) -> Batch<PatchRecord> {
-        Emitter::<Located<DomainEvent>, _>::finish(&mut self.0).map(|(_, patch)| patch)
-    }
-}
-
-impl Resume for Patches {
-    type State = <SessionPatches as Resume>::State;
-
-    fn state(&self) -> Self::State {
-        self.0.state()
-    }
-
-    fn resume(&mut self, state: Self::State) {
-        self.0.resume(state);
-    }
-}
-
-/// Emits every event unchanged.
-struct AsTheyAre;
-
-impl Emitter<Located<DomainEvent>, Located<DomainEvent>> for AsTheyAre {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Located<DomainEvent>> {
-        Batch::one(event.clone())
-    }
-}
-
-/// A fold whose result is written at the end of the log.
-struct AtEnd<F> {
-    fold: F,
-    lines: LineWriter<Writer>,
-}
-
-/// A fold with a result that can be written.
-trait Fold: Send {
-    fn apply(&mut self, event: &Located<DomainEvent>);
-    fn write(&mut self, read: Counts, lines: &mut LineWriter<Writer>) -> io::Result<()>;
-}
-
-/// A conversation for each session, one after another.
-type Conversations = BTreeMap<SessionKey, Conversation>;
-
-impl Fold for Conversations {
-    fn apply(&mut self, event: &Located<DomainEvent>) {
-        self.entry(event.session).or_default().apply(&event.item);
-    }
-
-    fn write(&mut self, _: Counts, lines: &mut LineWriter<Writer>) -> io::Result<()> {
-        if self.is_empty() {
-            return lines.pretty_json(&Conversation::default());
-        }
-        self.values().try_for_each(|conversation| lines.pretty_json(conversation))
-    }
-}
-
-impl Fold for Metrics {
-    fn apply(&mut self, event: &Located<DomainEvent>) {
-        self.count(event);
-    }
-
-    fn write(&mut self, read: Counts, lines: &mut LineWriter<Writer>) -> io::Result<()> {
-        self.add_read(read.into());
-        lines.text(self.render().trim_end_matches('\n'))
-    }
-}
-
-impl<F: Fold> Emitter<Located<DomainEvent>, io::Error> for AtEnd<F> {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<io::Error> {
-        self.fold.apply(event);
-        Batch::EMPTY
-    }
-}
-
-impl<F: Fold> Sink for AtEnd<F> {
-    fn flush(&mut self) -> io::Result<()> {
-        self.lines.flush()
-    }
-
-    fn conclude(&mut self, read: Counts) -> io::Result<()> {
-        self.fold.write(read, &mut self.lines)?;
-        self.lines.flush()
-    }
-
-    fn state(&self) -> Option<Json> {
-        None
-    }
-
-    fn resume(&mut self, _: &Json) -> serde_json::Result<()> {
-        Ok(())
-    }
-}
-
-impl Sink for JsonLines<Patches, PatchRecord, Writer> {
-    fn flush(&mut self) -> io::Result<()> {
-        Self::flush(self)
-    }
-
-    fn state(&self) -> Option<Json> {
-        Json::of(&Resume::state(self)).ok()
-    }
-
-    fn resume(&mut self, state: &Json) -> serde_json::Result<()> {
-        Resume::resume(self, serde_json::from_str::<<Patches as Resume>::State>(state.get())?);
-        Ok(())
-    }
-}
-
-impl Sink for JsonLines<AsTheyAre, Located<DomainEvent>, Writer> {
-    fn flush(&mut self) -> io::Result<()> {
-        Self::flush(self)
-    }
-
-    fn state(&self) -> Option<Json> {
-        Some(Json::default())
-    }
-
-    fn resume(&mut self, _: &Json) -> serde_json::Result<()> {
-        Ok(())
-    }
-}
-
-impl Sink for TextLines<SessionTranscripts<MakeTranscript>, String, Writer> {
-    fn flush(&mut self) -> io::Result<()> {
-        Self::flush(self)
-    }
-
-    fn state(&self) -> Option<Json> {
-        None
-    }
-
-    fn resume(&mut self, _: &Json) -> serde_json::Result<()> {
-        Ok(())
-    }
+fn metrics(_: &SinkOptions, writer: Writer) -> DynEmitter {
+    let text = |metrics: &mut Metrics| Batch::one(metrics.render().trim_end().to_owned());
+    let metrics = at_end(Metrics::default(), text);
+    DynEmitter::whole(Lines::text(metrics, writer), |metrics, read| {
+        metrics.get_mut().add_read(read.into());
+    })
 }

@@ -1,7 +1,6 @@
-//! [`Sink`]: a consumer that the program runs; [`SinkKinds`]: the consumers by name.
+//! [`SinkKinds`]: the consumers of the program, by name; [`Sinks`]: those of a run.
 
 mod builtin;
-mod consumer;
 mod running;
 mod spool;
 
@@ -13,45 +12,29 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located},
-    emitters::transcript::TranscriptStyle,
-    processor::Counts,
-    transduce::{Emitter, Resume},
+    conversation::DomainEvent,
+    emitters::{DynEmitter, lines::Lines, terminal::neutralise_line, transcript::TranscriptStyle},
+    position::Located,
+    transduce::{Emitter, Resume, map},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use self::consumer::Consumer;
 pub(crate) use self::running::{Gathered, Sinks};
 use crate::{distinct::DistinctFiles, error::Error};
 
 /// Where a sink writes.
 pub(crate) type Writer = Box<dyn Write + Send>;
 
-/// A consumer that writes its output itself. As an emitter, it emits only write errors.
-pub(crate) trait Sink: Emitter<Located<DomainEvent>, io::Error> + Send {
-    /// Writes what is buffered.
-    fn flush(&mut self) -> io::Result<()>;
-
-    /// Writes the rest at the end of the log, of which `read` was read.
-    fn conclude(&mut self, _read: Counts) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Its memory; `None` if it is not resumable.
-    fn state(&self) -> Option<Json>;
-
-    /// Continues from a stored memory.
-    fn resume(&mut self, state: &Json) -> serde_json::Result<()>;
-}
-
 /// Options of sinks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SinkOptions {
     /// For transcripts.
     pub(crate) style: TranscriptStyle,
+    /// The name of the log, for an audit trail.
+    pub(crate) log: String,
 }
 
-type Make = dyn Fn(SinkOptions, Writer) -> Box<dyn Sink> + Send + Sync;
+type Make = dyn Fn(&SinkOptions, Writer) -> DynEmitter + Send + Sync;
 
 /// A consumer that can be named on the command line.
 #[derive(Clone)]
@@ -60,11 +43,31 @@ pub(crate) struct SinkKind {
     pub(crate) about: &'static str,
     /// Whether it can be resumed from a stored memory.
     pub(crate) resumable: bool,
+    /// Whether its events need the digests of their lines.
+    pub(crate) hashes_lines: bool,
     make: Arc<Make>,
 }
 
 impl SinkKind {
-    pub(crate) fn make(&self, options: SinkOptions, writer: Writer) -> Box<dyn Sink> {
+    fn new(
+        name: &'static str,
+        about: &'static str,
+        make: impl Fn(&SinkOptions, Writer) -> DynEmitter + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, about, resumable: true, hashes_lines: false, make: Arc::new(make) }
+    }
+
+    /// The same, which reads a log from its beginning only.
+    fn whole(self) -> Self {
+        Self { resumable: false, ..self }
+    }
+
+    /// The same, whose events need the digests of their lines.
+    fn hashing_lines(self) -> Self {
+        Self { hashes_lines: true, ..self }
+    }
+
+    pub(crate) fn make(&self, options: &SinkOptions, writer: Writer) -> DynEmitter {
         (self.make)(options, writer)
     }
 }
@@ -76,13 +79,7 @@ pub(crate) struct SinkKinds(Vec<SinkKind>);
 impl SinkKinds {
     /// The built-in consumers; the first one is the default.
     pub(crate) fn builtin() -> Self {
-        let kind = |builtin::Kind { name, about, resumable, make }| SinkKind {
-            name,
-            about,
-            resumable,
-            make: Arc::new(make),
-        };
-        Self(builtin::KINDS.into_iter().map(kind).collect())
+        Self(builtin::kinds())
     }
 
     /// These and one more; one of the same name is replaced.
@@ -92,18 +89,22 @@ impl SinkKinds {
         make: impl Fn() -> M + Send + Sync + 'static,
     ) -> Self
     where
-        M: Emitter<DomainEvent, Result<Line, E>> + Resume + Send + 'static,
+        M: Emitter<Located<DomainEvent>, Result<Line, E>> + Resume + Send + 'static,
         M::State: Serialize + DeserializeOwned,
         Line: Display + 'static,
         E: Display + 'static,
     {
+        // A consumer may repeat what a log says, which must not steer a terminal.
+        let line = |output: Result<Line, E>| match output {
+            Ok(line) => Ok(neutralise_line(&line.to_string()).into_owned()),
+            Err(error) => Err(io::Error::other(error.to_string())),
+        };
         self.0.retain(|kind| kind.name != name);
-        self.0.push(SinkKind {
+        self.0.push(SinkKind::new(
             name,
-            about: "A consumer that was added to the program",
-            resumable: true,
-            make: Arc::new(move |_, writer| Box::new(Consumer::new(make(), writer))),
-        });
+            "A consumer that was added to the program",
+            move |_, writer| DynEmitter::new(Lines::results(map(make(), line), writer)),
+        ));
         self
     }
 

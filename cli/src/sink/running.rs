@@ -10,7 +10,7 @@ use std::{
 
 use foldline::{
     conversation::{DomainEvent, Json, Located},
-    emitters::terminal::neutralise_line,
+    emitters::{DynEmitter, terminal::neutralise_line},
     processor::Counts,
     transduce::{Batch, Emitter, Fault, Gather, Guarded, Resume, guard},
 };
@@ -18,7 +18,7 @@ use foldline::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Sink, SinkKind, SinkOptions, Writer,
+    SinkKind, SinkOptions, Writer,
     spool::{SharedSpool, Spool},
 };
 
@@ -31,12 +31,13 @@ pub(crate) struct Sinks {
     running: Vec<Running>,
     /// Sinks without a stored memory when the others were resumed.
     new: Vec<&'static str>,
+    hashes_lines: bool,
 }
 
 struct Running {
     name: &'static str,
     /// `None` if it could not be made.
-    sink: Option<Guarded<Box<dyn Sink>>>,
+    sink: Option<Guarded<DynEmitter>>,
     /// The bytes since the last cut, for a sink that does not write directly.
     gathered: Option<SharedSpool>,
     failure: Option<io::Error>,
@@ -57,16 +58,23 @@ pub(crate) type Gathered = Vec<(&'static str, Spool)>;
 
 impl Sinks {
     /// Adds a sink that writes to `writer`.
-    pub(crate) fn add(&mut self, kind: &SinkKind, options: SinkOptions, writer: Writer) {
+    pub(crate) fn add(&mut self, kind: &SinkKind, options: &SinkOptions, writer: Writer) {
+        self.hashes_lines |= kind.hashes_lines;
         self.running.push(Running::new(kind.name, || kind.make(options, writer), None));
     }
 
     /// Adds a sink whose lines are collected until they are cut: in memory or, if there are many, in a file in
     /// this folder.
-    pub(crate) fn gather(&mut self, kind: &SinkKind, options: SinkOptions, folder: Option<&Path>) {
+    pub(crate) fn gather(&mut self, kind: &SinkKind, options: &SinkOptions, folder: Option<&Path>) {
         let spool = SharedSpool::new(folder);
         let writer = Box::new(spool.clone());
+        self.hashes_lines |= kind.hashes_lines;
         self.running.push(Running::new(kind.name, || kind.make(options, writer), Some(spool)));
+    }
+
+    /// Whether the events of a sink need the digests of their lines.
+    pub(crate) fn hashes_lines(&self) -> bool {
+        self.hashes_lines
     }
 
     /// Flushes all sinks.
@@ -74,9 +82,9 @@ impl Sinks {
         self.running.iter_mut().for_each(|running| running.with(|sink| sink.flush()));
     }
 
-    /// Concludes all sinks at the end of the log.
-    pub(crate) fn conclude(&mut self, read: Counts) {
-        self.running.iter_mut().for_each(|running| running.with(|sink| sink.conclude(read)));
+    /// States what was read of the log, before its end.
+    pub(crate) fn set_read(&mut self, read: Counts) {
+        self.running.iter_mut().for_each(|running| running.with(|sink| Ok(sink.set_read(read))));
     }
 
     /// Takes the failure of the sink with this name, if it failed.
@@ -114,7 +122,7 @@ fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 impl Running {
     fn new(
         name: &'static str,
-        make: impl FnOnce() -> Box<dyn Sink>,
+        make: impl FnOnce() -> DynEmitter,
         gathered: Option<SharedSpool>,
     ) -> Self {
         let (sink, failure) = match caught(|| Ok(make())) {
@@ -128,7 +136,7 @@ impl Running {
         self.failure.is_some() || self.sink.as_ref().is_none_or(Guarded::is_lost)
     }
 
-    fn with(&mut self, act: impl FnOnce(&mut Box<dyn Sink>) -> io::Result<()>) {
+    fn with(&mut self, act: impl FnOnce(&mut DynEmitter) -> io::Result<()>) {
         if !self.has_stopped()
             && let Some(sink) = &mut self.sink
         {

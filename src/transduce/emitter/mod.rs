@@ -1,5 +1,6 @@
 //! [`Emitter`], and the ways to make one from others.
 
+mod at_end;
 mod collecting;
 mod contramap;
 mod fan_out;
@@ -10,6 +11,7 @@ mod map;
 mod resume;
 mod tee;
 
+pub use at_end::{AtEnd, at_end};
 pub use collecting::{Collecting, collecting};
 pub use contramap::{Contramap, contramap};
 pub use filter::{Filter, filter};
