@@ -20,9 +20,9 @@ use super::{
 use foldline::{
     conversation::WarningKind,
     emitters::{drift::Drift, terminal::neutralise},
-    executors::{DynExecutor, Format},
-    processor::{Counts, Finished},
-    source::{SourceError, Step},
+    executors::Format,
+    processor::Counts,
+    source::SourceError,
 };
 
 /// The options of `foldline doctor`.
@@ -92,7 +92,13 @@ fn examine(
         Err(error) => return Err(error),
     };
     let format = executor.format();
-    let (counts, drift) = read(&mut log, executor, max_line)?;
+    let (counts, drift) = pipeline::read_whole(
+        &mut log,
+        executor,
+        Drift::default(),
+        max_line,
+        |never| match never {},
+    )?;
     *text += &format!("{name}\n  {}\n", heading(format, &drift, counts));
     for (kind, subject, finding) in drift.findings() {
         let times = format!("{}×", finding.count);
@@ -109,16 +115,6 @@ fn examine(
     }
     text.push('\n');
     Ok(drift.is_empty())
-}
-
-fn read(log: &mut Log, executor: DynExecutor, max_line: usize) -> Result<(Counts, Drift), Error> {
-    let mut processor = pipeline::begin(executor, Drift::default(), max_line, log.span());
-    while let Step::Bytes(bytes) = log.step()? {
-        let span = pipeline::span(&processor);
-        span.in_scope(|| processor.push(bytes, |never| match never {}));
-    }
-    let Finished { counts, emitter, .. } = processor.finish(|never| match never {});
-    Ok((counts, emitter.into_inner()))
 }
 
 fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {

@@ -5,14 +5,14 @@ use foldline::{
     conversation::{DomainEvent, Json, Located},
     emitters::traced::Traced,
     executors::{AnyState, DynExecutor, Preparsed, Sessions, SessionsState},
-    processor::{LineFramer, Processor, Snapshot, SnapshotError},
-    source::LogFile,
+    processor::{Counts, Finished, LineFramer, Processor, Snapshot, SnapshotError},
+    source::{LogFile, Step},
     transduce::{Emitter, Resume, Transducer},
 };
 use serde::de::DeserializeOwned;
 use tracing::Span;
 
-use crate::error::Error;
+use crate::{error::Error, log::Log};
 
 /// What reduces a log.
 pub type LogReducer = Sessions<DynExecutor>;
@@ -38,6 +38,27 @@ pub fn begin<M>(
     let emitter = Traced::new(source, emitter);
     let transducer = Transducer::new(reducer, emitter);
     Processor::with_framer(transducer, LineFramer::new(max_line))
+}
+
+/// Reads a log to its end, and returns what remains of it.
+pub(crate) fn read_whole<M, Out>(
+    log: &mut Log,
+    executor: DynExecutor,
+    emitter: M,
+    max_line: usize,
+    mut each: impl FnMut(Out),
+) -> Result<(Counts, M), Error>
+where
+    M: Emitter<Located<DomainEvent>, Out>,
+{
+    let mut processor = begin(executor, emitter, max_line, log.span());
+    while !processor.is_done()
+        && let Step::Bytes(bytes) = log.step()?
+    {
+        span(&processor).in_scope(|| processor.push(bytes, &mut each));
+    }
+    let Finished { counts, emitter, .. } = processor.finish(each);
+    Ok((counts, emitter.into_inner()))
 }
 
 /// Reads a file to its end on two threads; `read` is told how much was read, and `after` is called now and then.

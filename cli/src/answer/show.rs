@@ -11,7 +11,6 @@ use foldline::{
     conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp},
     emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
     processor::DEFAULT_MAX_LINE,
-    source::Step,
     transduce::{Batch, Emitter},
 };
 use jiff::tz::TimeZone;
@@ -132,11 +131,7 @@ fn log(program: &Program, args: &ShowArgs, path: &Path) -> Result<u8, Error> {
             written = writeln!(out, "{text}");
         }
     };
-    let mut processor = pipeline::begin(executor, shown, DEFAULT_MAX_LINE, log.span());
-    while let Step::Bytes(bytes) = log.step()? {
-        processor.push(bytes, &mut print);
-    }
-    processor.finish(&mut print);
+    pipeline::read_whole(&mut log, executor, shown, DEFAULT_MAX_LINE, &mut print)?;
     let end = || {
         written?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()

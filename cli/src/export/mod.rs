@@ -14,8 +14,6 @@ use foldline::{
     conversation::{ByItem, DomainEvent, Located, SessionKey, by_item},
     emitters::redact::Redact,
     files::replace_file,
-    processor::Finished,
-    source::Step,
     transduce::{Emitter, KeyedEmitter},
 };
 
@@ -93,15 +91,8 @@ where
         |_: &SessionKey| by_item(make()),
     );
     let emitters = (Malformed::default(), sessions);
-    let mut processor = pipeline::begin(executor, emitters, args.max_line, log.span());
-    while !processor.is_done()
-        && let Step::Bytes(bytes) = log.step()?
-    {
-        let span = pipeline::span(&processor);
-        span.in_scope(|| processor.push(bytes, |_| {}));
-    }
-    let Finished { emitter, .. } = processor.finish(|_| {});
-    let (Malformed(malformed), sessions) = emitter.into_inner();
+    let (_, (Malformed(malformed), sessions)) =
+        pipeline::read_whole(&mut log, executor, emitters, args.max_line, |_| {})?;
     let mut emitters: Vec<_> =
         sessions.into_inner().into_values().map(ByItem::into_inner).collect();
     if emitters.is_empty() {

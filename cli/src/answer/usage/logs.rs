@@ -16,8 +16,8 @@ use foldline::{
         terminal::neutralise_line,
         usage::{SessionUsage, UsageEmitter, count_once},
     },
-    processor::{DEFAULT_MAX_LINE, Finished},
-    source::{SourceError, Step},
+    processor::DEFAULT_MAX_LINE,
+    source::SourceError,
 };
 
 use super::used::UsedSession;
@@ -157,13 +157,9 @@ fn sessions_of(
         Exactness::Quarters => UsageEmitter::default(),
         Exactness::Millis => UsageEmitter::exact(),
     };
-    let mut processor = pipeline::begin(executor, emitter, DEFAULT_MAX_LINE, log.span());
-    while let Step::Bytes(bytes) = log.step()? {
-        let span = pipeline::span(&processor);
-        span.in_scope(|| processor.push(bytes, |never| match never {}));
-    }
-    let Finished { emitter, .. } = processor.finish(|never| match never {});
-    Ok(emitter.into_inner().into_sessions())
+    let nothing = |never| match never {};
+    let (_, usage) = pipeline::read_whole(&mut log, executor, emitter, DEFAULT_MAX_LINE, nothing)?;
+    Ok(usage.into_sessions())
 }
 
 /// A copy of a log tells nothing new. Where messages have ids, they are counted once anyway.
