@@ -13,7 +13,7 @@ use std::{
 
 use foldline::{
     executors::{
-        DynExecutor, Reducing, Registry,
+        DynExecutor, NamesSession, Reducing, Registry,
         claude::{ClaudeSession, ClaudeStream},
         codex::{CodexExec, CodexRollout},
         droid::{Droid, DroidSession},
@@ -101,8 +101,21 @@ fn every_law_holds_on_every_log_of_every_format() {
         }
         captures(format).iter().for_each(|path| check(path, ANYTHING));
         assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+        let names_sessions = fixtures(format).iter().any(|path| {
+            let log = fs::read(path).unwrap();
+            let text = String::from_utf8_lossy(&log);
+            // Where the first record alone names it, as in Gemini's, runs cannot be interleaved.
+            let records = run::records(&text);
+            let named = records.iter().filter(|record| executor.session_of(record).is_some());
+            2 * named.count() > records.len()
+        });
+        assert!(
+            !names_sessions || checked.contains(&Law::Sessions),
+            "no fixture of {format} has one session that every record names"
+        );
         for law in Law::ALL {
-            let elsewhere = matches!(law, Law::OrderOfResults | Law::Ledger)
+            // A session file names no session in its records.
+            let elsewhere = matches!(law, Law::OrderOfResults | Law::Ledger | Law::Sessions)
                 || exceptions(format).contains(&law);
             assert!(elsewhere || checked.contains(&law), "no fixture of {format} is about {law}");
         }

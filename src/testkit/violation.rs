@@ -33,11 +33,13 @@ pub enum Law {
     /// A ledger commits everything or nothing, only from where the last commit ended, and knows it
     /// after a restart.
     Ledger,
+    /// Interleaved sessions give each the events that it gives alone, and updates stay in their session.
+    Sessions,
 }
 
 impl Law {
     /// Every law, by number.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Determinism,
         Self::SplitInvariance,
         Self::ChunkInvariance,
@@ -48,9 +50,10 @@ impl Law {
         Self::Independence,
         Self::DenseIndices,
         Self::Ledger,
+        Self::Sessions,
     ];
 
-    /// Its number, 1 to 10.
+    /// Its number, 1 to 11.
     pub fn number(self) -> usize {
         self as usize + 1
     }
@@ -68,6 +71,7 @@ impl Law {
             Self::Independence => "independence of sinks",
             Self::DenseIndices => "dense indices",
             Self::Ledger => "ledger",
+            Self::Sessions => "sessions",
         }
     }
 }

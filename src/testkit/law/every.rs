@@ -1,14 +1,20 @@
 //! Every law for an executor.
 
+use std::collections::BTreeSet;
+
 use super::{
     Dropped, Outcome, Report, balance, chunk_invariance, commuting_diagram, dense_indices,
-    determinism, independence, only_end_a_call, order_of_results, reading, split_invariance,
-    totality,
+    determinism, independence, only_end_a_call, order_of_results, reading, sessions,
+    sessions::{run as run_sessions, stamped},
+    split_invariance, totality,
 };
 use crate::{
     conversation::{Conversation, DomainEvent, WarningKind},
     emitters::patch::PatchEmitter,
-    executors::{DynExecutor, wire::Record},
+    executors::{
+        DynExecutor, NamesSession,
+        wire::{Object, Record},
+    },
     testkit::{
         run,
         violation::{Law, Place, Violation, caught},
@@ -109,6 +115,7 @@ impl<'e> Every<'e> {
             Ok(about_records)
         })?;
         report.check(Law::OrderOfResults, || order(executor, &records))?;
+        report.check(Law::Sessions, || interleaved(executor, &records, &text))?;
         let events = caught(Law::ChunkInvariance, Place::Unknown, || {
             Ok(run::sourced_events(executor, [log]))
         })?;
@@ -138,6 +145,33 @@ fn order(reducer: &DynExecutor, records: &[Record<'_>]) -> Result<Outcome, Viola
     for order in [&[0][..], &[usize::MAX], &[7, 5, 3, 2, 1, 0], &[1 << 9, 1 << 20, 3]] {
         let is_result = |index, _: &Record<'_>| results.get(index) == Some(&true);
         order_of_results(reducer, records, is_result, order)?;
+    }
+    Ok(Outcome::Checked)
+}
+
+/// The log, interleaved with a copy of it under another session id, and with the same ids of calls.
+fn interleaved(
+    executor: &DynExecutor,
+    records: &[Record<'_>],
+    log: &str,
+) -> Result<Outcome, Violation> {
+    stamped(&run_sessions(executor, log))?;
+    let names = records.iter().map(|record| executor.session_of(record));
+    let Some(names) = names.collect::<Option<BTreeSet<_>>>() else {
+        return Ok(Outcome::Vacuous("not every record names its session"));
+    };
+    let [name] = Vec::from_iter(names).try_into().unwrap_or_default();
+    let is_record = |line: &str| Object::parse(line).is_ok();
+    if !log.lines().all(is_record) {
+        return Ok(Outcome::Vacuous("not every line is a record"));
+    }
+    let copy = log.replace(&format!("\"{name}\""), &format!("\"{name}-2\""));
+    if name.is_empty() || copy == log {
+        return Ok(Outcome::Vacuous("its records do not name one session"));
+    }
+    for turns in [[true, false, true, false], [false, true, true, true], [true, true, false, false]]
+    {
+        sessions(executor, [log, &copy], turns.into_iter().cycle().take(2 * records.len()))?;
     }
     Ok(Outcome::Checked)
 }

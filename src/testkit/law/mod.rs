@@ -16,6 +16,7 @@
 //! | 8 [`independence`] | any two emitters and events |
 //! | 9 [`dense_indices`] | an emitter of patches and the events of a log |
 //! | 10 [`testkit::ledger`](super::ledger) | a ledger |
+//! | 11 [`sessions`] | a reducer of records, and two logs with a session each |
 //!
 //! Three functions check many at once and say in a [`Report`] which: [`every`] for an
 //! [`Executor`](crate::executors::Executor) and a log; [`emitter`] for any emitter;
@@ -33,6 +34,7 @@ mod plant;
 mod report;
 mod results;
 mod same;
+mod sessions;
 mod sinks;
 mod split;
 mod totality;
@@ -48,6 +50,7 @@ pub use self::{
     plant::Dropped,
     report::{Outcome, Report},
     results::{only_end_a_call, order_of_results},
+    sessions::sessions,
     sinks::independence,
     split::{Restore, split_invariance, split_invariance_at},
     totality::{Accounts, Reading, reading, totality},

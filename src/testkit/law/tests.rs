@@ -18,6 +18,8 @@ use crate::{
     },
     emitters::patch::{ConversationPatch, PatchEmitter},
     executors::{
+        NamesSession, Reducing, StateSize,
+        droid::Droid,
         report,
         wire::{Irregular, Record},
     },
@@ -341,4 +343,38 @@ fn the_laws_of_emitters_are_reported() {
     let nothing = emitter(Joins::good, &[]).unwrap();
     assert_eq!(nothing.checked().count(), 0);
     assert!(nothing.to_string().starts_with("law 1 (determinism): vacuous, no event\n"));
+}
+
+/// It counts records outside of its state, as a static would.
+struct Leaks(AtomicU32);
+
+impl NamesSession<Record<'_>> for Leaks {
+    fn session_of<'r>(&self, record: &'r Record<'_>) -> Option<std::borrow::Cow<'r, str>> {
+        Reducing::new(Droid).session_of(record)
+    }
+}
+
+impl StateSize for u32 {
+    fn size(&self) -> usize {
+        0
+    }
+}
+
+impl<'a> Reducer<Record<'a>, u32, DomainEvent> for Leaks {
+    fn init(&self) -> u32 {
+        0
+    }
+
+    fn reduce(&self, count: u32, _: Record<'a>) -> (u32, Batch<DomainEvent>) {
+        let all = self.0.fetch_add(1, Ordering::Relaxed);
+        (count + 1, Batch::one(DomainEvent::entry(entry(&all.to_string()))))
+    }
+}
+
+#[test]
+fn what_reaches_another_session_violates_law_11() {
+    let log = |session: &str| format!(r#"{{"type":"message","session_id":"{session}"}}"#);
+    let violation = sessions(&Leaks(0.into()), [&log("a"), &log("b")], [true]).unwrap_err();
+    assert_eq!(violation.law, Law::Sessions);
+    assert!(violation.to_string().contains("the events of session"), "{violation}");
 }
