@@ -282,3 +282,43 @@ fn what_nobody_knows_is_reported_even_of_a_record_that_is_written_twice() {
     });
     assert_eq!(unknown.count(), 2);
 }
+
+/// However many sub-agents a session starts, few of their calls are remembered once they have ended.
+#[test]
+fn calls_of_sub_agents_that_ended_are_forgotten() {
+    use foldline::{executors::Registry, transduce::Reducer, wire::Record};
+
+    let executor = Registry::builtin().named("claude-session").cloned().unwrap();
+    let stored = |messages: usize| {
+        let mut state = executor.init();
+        for n in 0..messages {
+            let calls: Vec<_> = (0..4)
+                .map(|call| {
+                    format!(
+                        r#"{{"type":"tool_use","id":"t{n:05}-{call}","name":"Task","input":{{}}}}"#
+                    )
+                })
+                .collect();
+            let results: Vec<_> = (0..4)
+                .map(|call| {
+                    format!(
+                        r#"{{"type":"tool_result","tool_use_id":"t{n:05}-{call}","content":"ok"}}"#
+                    )
+                })
+                .collect();
+            let lines = [("assistant", 0, calls), ("user", 1, results)];
+            for (role, part, content) in lines {
+                let line = format!(
+                    r#"{{"type":"{role}","sessionId":"s","uuid":"u{n:05}-{part}","message":{{"role":"{role}","id":"m{n:05}","content":[{}]}}}}"#,
+                    content.join(",")
+                );
+                Record::read(&line, |_, record| {
+                    let before = std::mem::replace(&mut state, executor.init());
+                    state = executor.reduce(before, record).0;
+                });
+            }
+        }
+        serde_json::to_string(&state).unwrap().len()
+    };
+    assert_eq!(stored(1000), stored(2000));
+}

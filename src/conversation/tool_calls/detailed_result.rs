@@ -42,7 +42,8 @@ pub struct DetailedResult {
     /// What the tool gave back.
     pub body: Option<ToolResult>,
     /// How a command exited; one that exited with another code than 0, or did not succeed, has failed. Of a
-    /// command that failed without one, it is stated that it failed.
+    /// command that failed without one, it is stated that it failed. Of another call than a command, it is kept as the
+    /// further field `result.exit_status`.
     pub exit_status: Option<CommandExitStatus>,
     /// What the call did, if that is not what its beginning said: an edit as it was made, a list as it is
     /// then. Of another kind than the call, it is kept as the further field `result.action`.
@@ -89,6 +90,9 @@ impl CallResult for DetailedResult {
             if is_error && status == ToolStatus::Success {
                 status = ToolStatus::Failed;
             }
+        } else if let Some(exit_status) = exit_status {
+            let stated = Json::of(&exit_status).ok();
+            extra.extend(stated.map(|json| ("result.exit_status".to_owned(), json)));
         }
         if let Some(body) = body {
             tool.action_type.set_result(body);
@@ -126,6 +130,20 @@ impl CallResult for DetailedResult {
 mod tests {
     use super::*;
     use crate::conversation::{NormalizedEntryType, ToolUse};
+
+    #[test]
+    fn the_exit_code_of_another_call_is_kept() {
+        let action = ActionType::FileRead { path: "x".into(), result: None };
+        let tool = NormalizedEntryType::ToolUse(ToolUse::new("read", action));
+        let mut call = NormalizedEntry::new(tool, "x");
+        let exit_status = Some(CommandExitStatus::ExitCode { code: 3 });
+        let result = DetailedResult::new(ToolStatus::Failed, None);
+        DetailedResult { exit_status, ..result }.complete(&mut call);
+        let extra = &call.metadata.as_ref().unwrap().extra;
+        let (name, value) = &extra.iter().next().unwrap();
+        assert_eq!(*name, "result.exit_status");
+        assert!(value.get().contains('3'), "{value:?}");
+    }
 
     #[test]
     fn the_exit_code_of_a_command_decides() {

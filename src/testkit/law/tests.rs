@@ -378,3 +378,11 @@ fn what_reaches_another_session_violates_law_11() {
     assert_eq!(violation.law, Law::Sessions);
     assert!(violation.to_string().contains("the events of session"), "{violation}");
 }
+
+/// Reading in pieces makes no difference to a reducer, unless it remembers more than its state has.
+#[test]
+fn what_differs_between_two_readings_violates_law_3() {
+    let log = b"{\"type\":\"message\"}\n";
+    let (law, place) = law_of(chunk_invariance(&Leaks(0.into()), log, &[3]));
+    assert_eq!((law, place), (Law::ChunkInvariance.number(), Place::Event(0)));
+}

@@ -254,9 +254,8 @@ impl Step<'_, '_> {
                 self.memory.agents.extend(call.id.clone());
             }
         }
-        if self.memory.agents.len() > REMEMBERED {
-            self.memory.agents.pop_front();
-        }
+        let agents = &mut self.memory.agents;
+        agents.drain(..agents.len().saturating_sub(REMEMBERED));
         let entry_type = match (is_error, synthetic) {
             (true, _) => NormalizedEntryType::ErrorMessage,
             (false, true) => NormalizedEntryType::SystemMessage,
