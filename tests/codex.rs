@@ -4,7 +4,7 @@ mod exec_stream;
 mod rollout_file;
 
 use crate::replay::{
-    Replay, all_logs, check_all_known, check_laws, counts, independent_counts, is_capture,
+    Replay, all_logs, check_all_known, check_laws, counts, independent_counts, is_regular,
     survives_any_value,
 };
 use foldline::conversation::{ActionType, CommandExitStatus, TokenUsage};
@@ -42,9 +42,9 @@ fn every_log_obeys_the_laws() {
 }
 
 #[test]
-fn nothing_in_the_captures_is_strange() {
+fn nothing_in_regular_logs_is_strange() {
     for (format, folder) in FORMATS {
-        for log in all_logs(folder).iter().filter(|log| is_capture(log)) {
+        for log in all_logs(folder).iter().filter(|log| is_regular(log)) {
             check_all_known(format, log);
         }
     }

@@ -1,7 +1,7 @@
 //! Copilot's events: each log of the fixtures, from its bytes to the conversation.
 
 use crate::replay::{
-    Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_capture,
+    Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_regular,
     survives_any_value,
 };
 use foldline::conversation::{
@@ -24,9 +24,9 @@ fn every_log_obeys_the_laws() {
 }
 
 #[test]
-fn nothing_in_the_captures_is_strange() {
-    let captures = all_logs(FORMAT).into_iter().filter(|log| is_capture(log));
-    captures.for_each(|log| check_all_known(FORMAT, &log));
+fn nothing_in_regular_logs_is_strange() {
+    let logs = all_logs(FORMAT).into_iter().filter(|log| is_regular(log));
+    logs.for_each(|log| check_all_known(FORMAT, &log));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Droid's session files, from the raw lines to the conversation.
 
 use crate::replay::{
-    Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_capture,
+    Replay, all_logs, check_all_known, check_laws, counts, fixture, independent_counts, is_regular,
     survives_any_value,
 };
 use foldline::conversation::{ActionType, CommandExitStatus, Outcome, ToolStatus, WarningKind};
@@ -21,8 +21,8 @@ fn every_log_obeys_the_laws() {
 }
 
 #[test]
-fn nothing_in_the_captures_is_strange() {
-    for log in all_logs(FOLDER).iter().filter(|log| is_capture(log)) {
+fn nothing_in_regular_logs_is_strange() {
+    for log in all_logs(FOLDER).iter().filter(|log| is_regular(log)) {
         check_all_known(FORMAT, log);
     }
 }

@@ -6,11 +6,9 @@
 
 mod emitters;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
+use crate::captures;
 use foldline::{
     executors::{
         DynExecutor, NamesSession, Reducing, Registry,
@@ -29,29 +27,6 @@ use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestRun
 
 /// No marker is planted.
 const ANYTHING: &[Dropped<'_>] = &[("*", "*")];
-
-/// The fixtures of a format.
-fn fixtures(name: &str) -> Vec<PathBuf> {
-    logs_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name))
-}
-
-/// Real captures of a format, where they lie beside the crate.
-fn captures(name: &str) -> Vec<PathBuf> {
-    let captures = std::env::var_os("FOLDLINE_CAPTURES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/captures"),
-        PathBuf::from,
-    );
-    logs_in(&captures.join(name))
-}
-
-fn logs_in(folder: &Path) -> Vec<PathBuf> {
-    let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
-    let logs = files.map(|file| file.unwrap().path());
-    let mut logs: Vec<_> =
-        logs.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
-    logs.sort();
-    logs
-}
 
 /// What a format's executor drops on purpose.
 fn dropped(list: &str) -> Vec<Dropped<'_>> {
@@ -93,15 +68,15 @@ fn every_law_holds_on_every_log_of_every_format() {
                 Err(violation) => failures.push(format!("{}: {violation}", path.display())),
             }
         };
-        for path in fixtures(format) {
+        for path in captures::fixtures(format) {
             // What comes again under its own id is dropped whole.
             let again = ["claude-session/glued.jsonl", "acp/again.jsonl"];
             let repeats = again.iter().any(|again| path.ends_with(again));
             check(&path, if repeats { ANYTHING } else { &dropped });
         }
-        captures(format).iter().for_each(|path| check(path, ANYTHING));
+        captures::of(format).iter().for_each(|path| check(path, ANYTHING));
         assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-        let names_sessions = fixtures(format).iter().any(|path| {
+        let names_sessions = captures::fixtures(format).iter().any(|path| {
             let log = fs::read(path).unwrap();
             let text = String::from_utf8_lossy(&log);
             // Where the first record alone names it, as in Gemini's, runs cannot be interleaved.
@@ -126,7 +101,7 @@ fn every_law_holds_on_every_log_of_every_format() {
 #[test]
 fn every_beginning_of_a_log_is_in_balance() {
     for_every_executor(|executor, format| {
-        for path in fixtures(format).iter().chain(&captures(format)) {
+        for path in captures::fixtures(format).iter().chain(&captures::of(format)) {
             let log = fs::read(path).unwrap();
             for end in (0..log.len()).step_by(log.len() / 40 + 1) {
                 let events = run::sourced_events(executor, [&log[..end]]);
@@ -145,7 +120,7 @@ fn every_beginning_of_a_log_is_in_balance() {
 fn every_executor_may_stop_at_every_line_of_every_log() {
     let registry = Registry::builtin();
     let formats = registry.iter().map(|executor| executor.format().name);
-    let logs: Vec<_> = formats.flat_map(fixtures).collect();
+    let logs: Vec<_> = formats.flat_map(captures::fixtures).collect();
     assert!(logs.len() > registry.iter().count());
     for_every_executor(|executor, format| {
         for path in &logs {
@@ -183,7 +158,7 @@ fn json_that_nests_without_end_is_accounted_for() {
 #[test]
 fn every_law_holds_on_mutated_logs() {
     for_every_executor(|executor, format| {
-        let logs = fixtures(format).into_iter().map(|path| fs::read(path).unwrap());
+        let logs = captures::fixtures(format).into_iter().map(|path| fs::read(path).unwrap());
         let mutated = select(logs.collect::<Vec<_>>()).prop_flat_map(|log| generate::mutated(&log));
         let every = Every::of(executor.clone()).dropping(ANYTHING);
         let every = every.without(&[Law::OrderOfResults]);

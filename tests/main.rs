@@ -4,6 +4,7 @@
 mod acp;
 mod amp;
 mod async_stream;
+mod captures;
 mod claude;
 mod codex;
 mod conversation_stored;

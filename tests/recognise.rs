@@ -245,18 +245,14 @@ fn documents_are_no_logs() {
     }
 }
 
-/// Captures of real logs, one folder a format, where somebody has them beside the sources.
+/// The captures of all formats, and what lies between them.
 fn captures() -> Vec<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
-    let Some(root) = beside.map(|at| at.join("shared/captures")).find(|root| root.is_dir()) else {
-        return Vec::new();
-    };
     let list = |folder: PathBuf| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
     };
-    let folders = list(root).into_iter().filter(|path| path.is_dir());
-    let mut files: Vec<_> = folders.flat_map(list).collect();
+    let folders = crate::captures::folder().into_iter().flat_map(list);
+    let mut files: Vec<_> = folders.filter(|path| path.is_dir()).flat_map(list).collect();
     files.sort();
     files
 }

@@ -19,22 +19,7 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-pub(crate) fn fixtures(format: &str) -> Vec<PathBuf> {
-    files(&root().join("tests/fixtures").join(format))
-}
-
-/// Captured logs lie beside the repository, or beside the folder that its worktrees are in.
-pub(crate) fn captures(format: &str) -> Vec<PathBuf> {
-    let places = ["../shared/captures", "../../shared/captures"];
-    places.iter().flat_map(|place| files(&root().join(place).join(format))).collect()
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    files.sort();
-    files
-}
+pub(crate) use crate::captures::{fixtures, of as captures};
 
 pub(crate) fn lines(log: &Path) -> Vec<String> {
     let bytes = fs::read(log).unwrap();

@@ -17,31 +17,18 @@ use foldline::{
 };
 use serde_json::{Value, json};
 
+use crate::captures;
+pub(crate) use crate::captures::{is_capture, is_regular};
+
 /// The fixtures of a format: small, synthetic, one oddity each.
 pub(crate) fn fixture(folder: &str, name: &str) -> Vec<u8> {
     let path = root().join("tests/fixtures").join(folder).join(format!("{name}.jsonl"));
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every log of a format: the fixtures, and captures where they lie beside the repository.
+/// Every log of a format: the fixtures, and captures where there are some.
 pub(crate) fn all_logs(folder: &str) -> Vec<PathBuf> {
-    let folders = [
-        root().join("tests/fixtures"),
-        root().join("../shared/captures"),
-        root().join("../../shared/captures"),
-    ];
-    let mut logs = Vec::new();
-    for folder in folders.map(|parent| parent.join(folder)) {
-        let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        logs.extend(files.filter(|path| path.extension().is_some_and(|ext| ext == "jsonl")));
-    }
-    logs.sort();
-    logs
-}
-
-/// Whether a log is a capture, and not a fixture of this repository.
-pub(crate) fn is_capture(log: &Path) -> bool {
-    !log.starts_with(root().join("tests"))
+    captures::fixtures(folder).into_iter().chain(captures::of(folder)).collect()
 }
 
 fn root() -> PathBuf {

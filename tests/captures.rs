@@ -1,0 +1,53 @@
+//! Where the logs that the tests read are: fixtures in the repository, and captures of real logs outside of it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The folder of captured logs, one folder a format: the one that `FOLDLINE_CAPTURES` names, or one beside the
+/// repository. A clean checkout has none, and the tests read the fixtures alone.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let named = std::env::var_os("FOLDLINE_CAPTURES").map(PathBuf::from);
+    assert!(named.as_ref().is_none_or(|folder| folder.is_dir()), "{named:?} is not a folder");
+    named.or_else(|| {
+        let root = root();
+        let mut above = root.ancestors().skip(1).map(|folder| folder.join("shared/captures"));
+        above.find(|folder| folder.is_dir())
+    })
+}
+
+/// The captures of a format.
+pub(crate) fn of(format: &str) -> Vec<PathBuf> {
+    folder().map(|folder| files(&folder.join(format))).unwrap_or_default()
+}
+
+/// The fixtures of a format: small, synthetic, one oddity each.
+pub(crate) fn fixtures(format: &str) -> Vec<PathBuf> {
+    files(&root().join("tests/fixtures").join(format))
+}
+
+/// The logs in a folder, if there is one.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    files
+}
+
+/// Whether a log is as an agent writes it: a capture, or a fixture without oddities.
+pub(crate) fn is_regular(log: &Path) -> bool {
+    let regular = ["session", "tools", "commands"];
+    let stem = log.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    is_capture(log) || regular.contains(&stem)
+}
+
+/// Whether a log is a capture.
+pub(crate) fn is_capture(log: &Path) -> bool {
+    !log.starts_with(root().join("tests"))
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
