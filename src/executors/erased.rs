@@ -13,6 +13,7 @@ use super::{
     executor::{Executor, Header, Parsed},
     format::Format,
     reducing::{Reducing, State},
+    sessions::NamesSession,
     wire::{Object, Record},
 };
 use crate::{
@@ -172,6 +173,15 @@ impl DynExecutor {
     /// Whether a state is one of this executor's.
     pub fn owns(&self, state: &AnyState) -> bool {
         self.0.owns(state)
+    }
+}
+
+impl<'a> NamesSession<Record<'a>> for DynExecutor {
+    fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
+        match record {
+            Record::Object(object) => self.session(object),
+            Record::Irregular(_) => None,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     executor::{Executor, Header, Parsed},
     facts::Facts,
     report,
-    sessions::StateSize,
+    sessions::{NamesSession, StateSize},
     wire::{Fields, Irregular, Object, Record},
 };
 use crate::{
@@ -188,6 +188,15 @@ impl<E: Executor> Reducing<E> {
         }
         log(&name, before, &state.calls, &events);
         events
+    }
+}
+
+impl<'a, E: Executor> NamesSession<Record<'a>> for Reducing<E> {
+    fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
+        match record {
+            Record::Object(object) => Reducing::session_of(self, object),
+            Record::Irregular(_) => None,
+        }
     }
 }
 

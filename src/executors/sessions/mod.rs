@@ -1,5 +1,6 @@
 //! [`Sessions`]: the sessions of a log, each with a state of its own.
 
+mod limits;
 mod names;
 mod open;
 
@@ -7,20 +8,16 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::names::{NamesSession, StateSize};
 use self::open::{Next, OpenSession};
+pub use self::{
+    limits::{MAX_SESSIONS, MAX_SESSIONS_SIZE},
+    names::{NamesSession, StateSize},
+};
 use super::wire::{ParseAhead, Record};
 use crate::{
     conversation::{DomainEvent, Located, Locating, Session, SessionKey, locating},
     transduce::{Batch, Reducer},
 };
-
-/// The maximum number of open sessions. A further session ends the one that was silent for longest.
-pub const MAX_SESSIONS: usize = 64;
-
-/// The maximum number of bytes that the open sessions hold back together, as [`StateSize`] counts them: as many as one
-/// session may hold back alone. Beyond that, the sessions that were silent for longest end.
-pub const MAX_SESSIONS_SIZE: usize = 16 << 20;
 
 /// The one owner of sessions: numbers the sessions of a log, stamps every event with the number of its session
 /// ([`Located::session`]), and reports the end of each ([`DomainEvent::SessionEnded`]).

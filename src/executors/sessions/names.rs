@@ -2,11 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::{
-    executors::{DynExecutor, Executor, Reducing},
-    wire::Record,
-};
-
 /// Finds the session of a record in the record itself. (A closure cannot: none can be inferred that borrows from the
 /// text of a record that it is given by reference.)
 pub trait NamesSession<In> {
@@ -17,24 +12,6 @@ pub trait NamesSession<In> {
 impl<In, N: NamesSession<In>> NamesSession<In> for &N {
     fn session_of<'r>(&self, record: &'r In) -> Option<Cow<'r, str>> {
         (**self).session_of(record)
-    }
-}
-
-impl<'a, E: Executor> NamesSession<Record<'a>> for Reducing<E> {
-    fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
-        match record {
-            Record::Object(object) => Reducing::session_of(self, object),
-            Record::Irregular(_) => None,
-        }
-    }
-}
-
-impl<'a> NamesSession<Record<'a>> for DynExecutor {
-    fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
-        match record {
-            Record::Object(object) => self.session(object),
-            Record::Irregular(_) => None,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::MAX_SESSIONS;
+use super::limits::MAX_SESSIONS;
 use crate::{
     conversation::{
         CorrId, DomainEvent, Located, LocatingState, Position, Session, SessionId, SessionKey,
