@@ -8,6 +8,7 @@ mod filter;
 mod from_fn;
 mod keyed;
 mod map;
+mod memoryless;
 mod resume;
 mod tee;
 
@@ -18,7 +19,8 @@ pub use filter::{Filter, filter};
 pub use from_fn::{EmitFn, emit_fn};
 pub use keyed::KeyedEmitter;
 pub use map::{Map, map};
-pub use resume::{Gather, Memoryless, Resume};
+pub use memoryless::Memoryless;
+pub use resume::{Gather, Resume};
 pub use tee::Tee;
 
 use super::Batch;

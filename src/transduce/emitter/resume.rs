@@ -1,8 +1,5 @@
 //! [`Resume`]: an emitter's memory as a value; and [`Gather`]: what it made, a stretch at a time.
 
-use super::{Batch, Emitter, Tee};
-use crate::transduce::wrapper::{access, forward_gather};
-
 /// An emitter whose memory can be stored and restored.
 ///
 /// The law: an emitter that was resumed from the [`state`](Self::state) of another one emits from then
@@ -10,7 +7,7 @@ use crate::transduce::wrapper::{access, forward_gather};
 ///
 /// Every wrapper and every fan-out forwards it, so that a whole pipeline is one value. There is no
 /// implementation for closures ([`emit_fn`](super::emit_fn)): the variables of a closure cannot be read.
-/// An emitter without a memory is wrapped in [`Memoryless`]. The variables of the closure of a
+/// An emitter without a memory is wrapped in [`Memoryless`](super::Memoryless). The variables of the closure of a
 /// [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",
@@ -44,32 +41,6 @@ pub trait Gather {
     /// The approximate size of the output since the last cut, in bytes. The caller cuts when it becomes too
     /// large for memory. Called often, so keep a running total rather than counting.
     fn size(&self) -> usize;
-}
-
-/// An emitter without a memory: its output depends only on the current event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Memoryless<M>(pub M);
-
-impl<Event: ?Sized, Out, M: Emitter<Event, Out>> Emitter<Event, Out> for Memoryless<M> {
-    #[inline]
-    fn emit(&mut self, event: &Event) -> Batch<Out> {
-        self.0.emit(event)
-    }
-
-    fn finish(&mut self) -> Batch<Out> {
-        self.0.finish()
-    }
-}
-
-access!(Memoryless<M>, 0: M);
-forward_gather!(Memoryless<M>, 0: M);
-
-impl<M> Resume for Memoryless<M> {
-    type State = ();
-
-    fn state(&self) {}
-
-    fn resume(&mut self, (): ()) {}
 }
 
 macro_rules! pointer {
@@ -152,33 +123,6 @@ impl<M: Gather> Gather for Vec<M> {
 
     fn size(&self) -> usize {
         self.iter().fold(0, |size, emitter| size.saturating_add(emitter.size()))
-    }
-}
-
-/// The memories of both.
-impl<M: Resume, S: Resume> Resume for Tee<M, S> {
-    type State = (M::State, S::State);
-
-    fn state(&self) -> Self::State {
-        (self.main.state(), self.side.state())
-    }
-
-    fn resume(&mut self, (main, side): Self::State) {
-        self.main.resume(main);
-        self.side.resume(side);
-    }
-}
-
-/// The stretches of both.
-impl<M: Gather, S: Gather> Gather for Tee<M, S> {
-    type Stretch = (M::Stretch, S::Stretch);
-
-    fn cut(&mut self) -> Self::Stretch {
-        (self.main.cut(), self.side.cut())
-    }
-
-    fn size(&self) -> usize {
-        self.main.size().saturating_add(self.side.size())
     }
 }
 

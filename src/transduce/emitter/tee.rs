@@ -2,7 +2,10 @@
 
 use std::convert::Infallible;
 
-use super::Emitter;
+use super::{
+    Emitter,
+    resume::{Gather, Resume},
+};
 use crate::transduce::{Batch, wrapper::access_pair};
 
 /// An emitter together with a listener that has no output.
@@ -54,6 +57,33 @@ where
 }
 
 access_pair!(Tee<M, S>, main: M, side: S);
+
+/// The memories of both.
+impl<M: Resume, S: Resume> Resume for Tee<M, S> {
+    type State = (M::State, S::State);
+
+    fn state(&self) -> Self::State {
+        (self.main.state(), self.side.state())
+    }
+
+    fn resume(&mut self, (main, side): Self::State) {
+        self.main.resume(main);
+        self.side.resume(side);
+    }
+}
+
+/// The stretches of both.
+impl<M: Gather, S: Gather> Gather for Tee<M, S> {
+    type Stretch = (M::Stretch, S::Stretch);
+
+    fn cut(&mut self) -> Self::Stretch {
+        (self.main.cut(), self.side.cut())
+    }
+
+    fn size(&self) -> usize {
+        self.main.size().saturating_add(self.side.size())
+    }
+}
 
 #[cfg(test)]
 mod tests {
