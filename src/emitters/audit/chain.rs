@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "sign")]
-use super::{
-    SigningKey,
-    about::{SIGNATURE, Signed},
-};
 use super::{
     about::{Begun, GAP, Gap},
     event_record::EventRecord,
     format::{Exact, MAX_TEXT, VERSION, cut},
     record::Record,
+};
+#[cfg(feature = "sign")]
+use super::{
+    about::{SIGNATURE, Signed},
+    sign::SigningKey,
 };
 use crate::{
     conversation::{Digest, SessionId, TaskId},

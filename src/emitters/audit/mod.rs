@@ -112,6 +112,7 @@ mod format;
 mod record;
 #[cfg(feature = "sign")]
 mod sign;
+mod signature;
 mod trail;
 mod verify;
 
@@ -123,6 +124,7 @@ pub use self::{
     event_record::EventRecord,
     event_records::EventRecords,
     format::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
+    signature::Signature,
     trail::{AuditTrail, AuditTrailState},
-    verify::{About, BrokenRecord, Problem, Signature, Verified, Verifier, verify},
+    verify::{About, BrokenRecord, Problem, Verified, Verifier, verify},
 };

@@ -10,7 +10,7 @@ use ed25519_dalek::{
     },
 };
 
-use super::Signature;
+use super::signature::Signature;
 
 /// The key with which a trail is signed. It is not shown by `Debug`, and is overwritten in memory when it is
 /// dropped.

@@ -5,9 +5,10 @@ use std::io::{self, BufRead};
 use serde_json::Value;
 
 use super::{
-    Head,
     about::{GAP, SIGNATURE, TRAIL},
+    chain::Head,
     format::{MAX_LINE, VERSION},
+    signature::Signature,
 };
 use crate::conversation::Digest;
 
@@ -54,18 +55,6 @@ pub enum About {
     },
     /// All records before it, which are signed. Whether by the right key is not checked here.
     Signature(Signature),
-}
-
-/// A signature with Ed25519. With the feature `sign`, `PublicKey` checks it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Signature {
-    /// The public key that it is said to be of.
-    pub key: [u8; 32],
-    /// The signature.
-    pub signature: [u8; 64],
-    /// What is signed.
-    pub signed: Vec<u8>,
 }
 
 /// Where a trail breaks first.
