@@ -2,7 +2,7 @@
 
 use serde::{Serialize, ser};
 
-use super::{Error, Writer};
+use super::{error::Error, writer::Writer};
 
 /// An array or an object that is being written.
 pub struct Compound<'w, 'b> {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::value::RawValue;
 
-use super::scan::Scanner;
+/// The name of the struct as which `serde_json` serialises and reads a raw value. A test checks it.
+pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// The text of one JSON value, known to be one, borrowed from the line that it stands in.
 ///
@@ -23,17 +24,6 @@ use super::scan::Scanner;
 pub struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// Parses a text that is one JSON value, and trims the white space around it.
-    ///
-    /// # Errors
-    /// The text is not one JSON value.
-    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        if let Some(raw) = Scanner::new(text).whole() {
-            return Ok(raw);
-        }
-        serde_json::from_str(text)
-    }
-
     /// Wraps a text that is already known to be one JSON value.
     pub(crate) const fn known(text: &'a str) -> Self {
         Self(text)
@@ -63,8 +53,8 @@ impl<'a> From<&'a RawValue> for Raw<'a> {
 
 impl Serialize for Raw<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut raw = serializer.serialize_struct(super::RAW_VALUE, 1)?;
-        raw.serialize_field(super::RAW_VALUE, self.0)?;
+        let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
+        raw.serialize_field(RAW_VALUE, self.0)?;
         raw.end()
     }
 }

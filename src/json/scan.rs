@@ -6,7 +6,20 @@ use std::borrow::Cow;
 
 use self::quotes::Quotes;
 pub(super) use self::quotes::escaped;
-use super::Raw;
+use super::raw::Raw;
+
+impl<'a> Raw<'a> {
+    /// Parses a text that is one JSON value, and trims the white space around it.
+    ///
+    /// # Errors
+    /// The text is not one JSON value.
+    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        if let Some(raw) = Scanner::new(text).whole() {
+            return Ok(raw);
+        }
+        serde_json::from_str(text)
+    }
+}
 
 /// Walks over a JSON text (RFC 8259), value by value.
 ///

@@ -1,6 +1,6 @@
 //! [`ParseAhead`]: records that are parsed before their turn.
 
-use super::Record;
+use super::record::Record;
 use crate::position::Locating;
 
 /// Parses records without knowing what stands before them: in any order, on any thread.

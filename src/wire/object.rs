@@ -192,7 +192,7 @@ impl<'a> Object<'a> {
 
     /// Takes an object.
     pub fn object(&mut self, key: &str) -> Option<Object<'a>> {
-        self.take(key, value::object)
+        self.take(key, object)
     }
 
     /// Takes an array, unless it has [too many](value::MAX_ELEMENTS) elements.
@@ -257,7 +257,7 @@ impl<'a> Object<'a> {
         key: &str,
         mut read: impl FnMut(&mut Self) -> T,
     ) -> Option<Vec<T>> {
-        let objects = |raw| value::elements(raw)?.into_iter().map(value::object).collect();
+        let objects = |raw| value::elements(raw)?.into_iter().map(object).collect();
         let objects: Vec<Self> = self.take(key, objects)?;
         let taken = objects.into_iter().map(|mut nested| {
             let taken = read(&mut nested);
@@ -272,6 +272,11 @@ impl<'a> Object<'a> {
         let fields = self.rest();
         distinct(&fields).map(|(name, raw)| (name, raw.into())).collect::<Vec<_>>().into_iter()
     }
+}
+
+/// The value as an object, if it is one: [`Object::of`] as a function.
+pub fn object(raw: Raw<'_>) -> Option<Object<'_>> {
+    Object::of(raw)
 }
 
 /// The fields, each under a name of its own: what an object says again under the same name is `name#2`, and so

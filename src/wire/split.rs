@@ -2,7 +2,10 @@
 
 use crate::json::Raw;
 
-use super::{Irregular, Object, Record};
+use super::{
+    object::Object,
+    record::{Irregular, Record},
+};
 
 /// The number of positions of a damaged line that are tried as the beginning of the next record.
 const MAX_RESTARTS: usize = 64;

@@ -1,10 +1,9 @@
-//! Functions that read a single raw value.
+//! Values that are read without knowing [`Object`](crate::wire::Object), which reads its fields with these functions.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::Object;
 use crate::{
     conversation::{Text, Timestamp},
     json::{Raw, Scanner, decode_literal, string_body},
@@ -18,11 +17,6 @@ pub fn parse<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
 /// The largest number of elements of an array that is parsed. A larger one is kept as a raw value: an
 /// element of two bytes in the log costs hundreds of bytes once it is parsed.
 pub const MAX_ELEMENTS: usize = 1 << 14;
-
-/// The value as an object, if it is one.
-pub fn object(raw: Raw<'_>) -> Option<Object<'_>> {
-    Object::of(raw)
-}
 
 /// The elements of an array, if it is one and has not [too many](MAX_ELEMENTS).
 pub fn elements(raw: Raw<'_>) -> Option<Vec<Raw<'_>>> {
