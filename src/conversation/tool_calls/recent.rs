@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use foldhash::HashSet;
 use serde::{Deserialize, Serialize};
 
-use super::CorrId;
+use super::super::id::CorrId;
 
 /// A bounded set of ids, which evicts the oldest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
