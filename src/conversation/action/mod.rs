@@ -4,16 +4,15 @@ mod read;
 
 use serde::{Deserialize, Serialize};
 
-use self::read::{FlatAction, TypedValue};
 use super::{json::Json, text::Text};
 use crate::json::Raw;
 
 /// What a tool call does. Serialised with the tag `action`.
 ///
 /// `result` is the tool's result; it is absent while the call is open.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!from))]
-#[serde(tag = "action", rename_all = "snake_case", from = "FlatAction")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "action", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ActionType {
     /// Reads a file, or lists a directory.
@@ -321,9 +320,9 @@ pub enum CommandExitStatus {
 }
 
 /// The result of a tool. Serialised with the tag `type` and the content `value`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(tag = "type", content = "value", rename_all = "snake_case", try_from = "TypedValue")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", content = "value", rename_all = "snake_case")]
 pub enum ToolResult {
     /// Text.
     Text(Text),

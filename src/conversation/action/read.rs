@@ -1,6 +1,6 @@
 //! Deserialisation of actions and results.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
 use super::{ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolResult};
 use crate::conversation::{Json, Text, json::stated};
@@ -8,7 +8,7 @@ use crate::conversation::{Json, Text, json::stated};
 /// Reads a [`ToolResult`] straight from the text, so that [`Json`] keeps every digit (serde reads tagged
 /// enums through a buffer that does not).
 #[derive(Deserialize)]
-pub(super) struct TypedValue {
+struct TypedValue {
     r#type: ToolResultType,
     value: Json,
 }
@@ -31,9 +31,15 @@ impl TryFrom<TypedValue> for ToolResult {
     }
 }
 
+impl<'de> Deserialize<'de> for ToolResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(TypedValue::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
 /// Reads an [`ActionType`], for the same reason as [`TypedValue`].
 #[derive(Deserialize)]
-pub(super) struct FlatAction {
+struct FlatAction {
     action: String,
     #[serde(default)]
     path: Text,
@@ -72,6 +78,12 @@ struct FlatResult {
     value: Option<Json>,
     exit_status: Option<CommandExitStatus>,
     output: Option<Text>,
+}
+
+impl<'de> Deserialize<'de> for ActionType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        FlatAction::deserialize(deserializer).map(Self::from)
+    }
 }
 
 impl From<FlatAction> for ActionType {

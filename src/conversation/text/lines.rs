@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter};
 
-use super::{begins_escape, strip_escape};
+use super::escape::{begins_escape, strip_escape};
 use crate::json::{count_line_feeds, decode_body};
 
 /// The lines of a text, from both ends, without empty ones at its beginning and end.

@@ -5,9 +5,9 @@ use std::{borrow::Cow, iter};
 use memchr::memchr;
 
 use super::{
-    Repr, Text, has_code,
+    Repr, Text,
+    escape::{has_code, strip_escape},
     lines::{Lines, line_feed},
-    strip_escape,
 };
 use crate::json::{Raw, count_line_feeds, decode_body, string_body, unescape};
 

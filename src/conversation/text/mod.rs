@@ -1,22 +1,20 @@
 //! [`Text`]: a string that came from a log.
 
+mod escape;
 mod lines;
 mod spelling;
 
-use std::{
-    borrow::Cow,
-    fmt, hash,
-    sync::{Arc, LazyLock},
-};
+use std::{borrow::Cow, fmt, hash, sync::Arc};
 
-use memchr::{memmem::Finder, memrchr_iter};
+use memchr::memrchr_iter;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
+use self::escape::{has_code, strip_escape};
 pub use self::{lines::Lines, spelling::Spelling};
 use crate::json::{
-    self, RAW_VALUE, Raw, decode_body, decode_literal, has_escape, string_body, unescape,
-    unescape_to, unescapes_to,
+    self, RAW_VALUE, Raw, decode_body, decode_literal, string_body, unescape, unescape_to,
+    unescapes_to,
 };
 
 /// A string that came from a log and goes, most of the time unread, into an output.
@@ -166,33 +164,12 @@ pub(super) fn may_hold_lone_surrogate(body: &str) -> bool {
     has_code(body) && (body.contains("\\ud") || body.contains("\\uD"))
 }
 
-/// Whether a character may be written as a `\\u` escape.
-fn has_code(body: &str) -> bool {
-    static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
-    // Most short texts have no escape at all, and to begin a search takes longer than to look at them.
-    const SHORT: usize = 128;
-    (body.len() > SHORT || has_escape(body)) && CODE.find(body.as_bytes()).is_some()
-}
-
 /// What the method of `str` does, in less time where the last `marker` is near the end.
 fn rsplit_once<'b>(body: &'b str, marker: &str) -> Option<(&'b str, &'b str)> {
     let (first, bytes) = (*marker.as_bytes().first()?, body.as_bytes());
     let mut begins = memrchr_iter(first, bytes);
     let at = begins.find(|at| bytes[*at..].starts_with(marker.as_bytes()))?;
     Some((body.get(..at)?, body.get(at + marker.len()..)?))
-}
-
-/// The part before `escape`, if `body` ends with it.
-fn strip_escape<'b>(body: &'b str, escape: &[u8; 2]) -> Option<&'b str> {
-    let before = body.len().checked_sub(escape.len())?;
-    let is_last = body.as_bytes().last_chunk() == Some(escape) && begins_escape(body, before);
-    body.get(..before).filter(|_| is_last)
-}
-
-/// Whether the backslash at `at` is not itself escaped.
-fn begins_escape(body: &str, at: usize) -> bool {
-    let before = body.as_bytes().iter().take(at).rev();
-    before.take_while(|byte| **byte == b'\\').count() % 2 == 0
 }
 
 impl From<&str> for Text {
