@@ -1,14 +1,18 @@
 //! Strategies for `claude -p --output-format stream-json --verbose`.
 
+mod envelope;
 mod partial;
 
 use proptest::{collection::vec, prelude::*};
 
-use self::partial::{delta, partial};
+use self::{
+    envelope::{common, one},
+    partial::{delta, partial},
+};
 use super::blocks;
 use crate::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, array, calls, concat, disturbed, field, fields, json, kind,
-    list, literal, maybe, number, object, path, quote, time, word,
+    list, literal, maybe, number, object, path, quote, word,
 };
 
 /// The ids of [`line`]: few, so that some are used twice and some results come early.
@@ -78,10 +82,6 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
 /// then [`disturbed`].
 pub fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
-}
-
-fn one(line: BoxedStrategy<String>) -> BoxedStrategy<Vec<String>> {
-    line.prop_map(|line| vec![line]).boxed()
 }
 
 #[derive(Clone, Debug)]
@@ -183,15 +183,6 @@ fn prompt(parent: String) -> BoxedStrategy<String> {
         field("message", blocks::user(content)),
         field("parent_tool_use_id", Just(parent)),
         common(),
-    ])
-}
-
-/// What nearly every line has. The session is one.
-fn common() -> FieldsStrategy {
-    fields(vec![
-        maybe("session_id", word(&["7f0c5c1e-0000-4000-8000-000000000001"])),
-        maybe("uuid", literal()),
-        maybe("timestamp", time()),
     ])
 }
 

@@ -1,18 +1,19 @@
 //! Strategies for Codex's rollout files.
 
 mod event;
+mod record;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
-use self::event::{event, token_count};
+use self::{
+    event::{event, token_count},
+    record::{IDS, common, event_of, record, texts},
+};
 use super::tools;
 use crate::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, calls, concat, disturbed, field, fields, json, kind, list,
     literal, maybe, number, object, quote, time, word,
 };
-
-/// The ids of [`line`]: few, so that some are used twice and some outputs come early.
-const IDS: &[&str] = &["call_1", "call_2", "ws_3", "call_4\nfc_4", ""];
 
 /// Any one line: every type of record and of payload, and types that Codex does not have.
 pub fn line() -> BoxedStrategy<String> {
@@ -187,20 +188,8 @@ fn end() -> BoxedStrategy<Vec<String>> {
     .boxed()
 }
 
-fn common() -> FieldsStrategy {
-    fields(vec![maybe("timestamp", time()), maybe("ordinal", number())])
-}
-
-fn record(name: &'static str, payload: BoxedStrategy<String>) -> BoxedStrategy<String> {
-    object(vec![kind(name), field("payload", payload), common()])
-}
-
 fn item(payload: BoxedStrategy<String>) -> BoxedStrategy<String> {
     record("response_item", payload)
-}
-
-fn event_of(payload: BoxedStrategy<String>) -> BoxedStrategy<String> {
-    record("event_msg", payload)
 }
 
 fn meta() -> BoxedStrategy<String> {
@@ -239,15 +228,6 @@ fn message(
         maybe("id", literal()),
         field("content", content),
     ])
-}
-
-/// The content of a message, or of an output.
-fn texts(name: &'static str) -> BoxedStrategy<String> {
-    let context = Just(quote("<environment_context>\n<cwd>/</cwd>\n</environment_context>"));
-    let text = prop_oneof![6 => literal(), 1 => context];
-    let text = object(vec![kind(name), maybe("text", text)]);
-    let image = object(vec![kind("input_image"), maybe("image_url", literal())]);
-    list(prop_oneof![5 => text, 1 => image, 1 => json()].boxed())
 }
 
 fn reasoning(summary: BoxedStrategy<String>) -> BoxedStrategy<String> {

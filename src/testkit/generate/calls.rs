@@ -2,7 +2,7 @@
 
 use proptest::{collection::vec, prelude::*};
 
-use super::quote;
+use super::value::quote;
 
 /// A few calls that are made at once, answered in any order; the last ones maybe not at all.
 #[derive(Clone, Debug)]

@@ -2,7 +2,10 @@
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
-use super::{LogBytes, garbage, json};
+use super::{
+    log::{LogBytes, garbage},
+    value::json,
+};
 
 /// One thing that happens at one place of a log.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
-use super::literal;
+use super::value::literal;
 use crate::{
     conversation::{
         ActionType, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Outcome,

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value};
 
-use super::{LogBytes, disturbed, json};
+use super::{disturb::disturbed, log::LogBytes, value::json};
 
 /// How many lines of a log are taken at most: any that follow one another.
 const LINES: usize = 64;

@@ -98,10 +98,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod engine;
 mod model;
 mod operation;
 mod session;
 
+pub use self::engine::Engine;
 pub use self::operation::{Expectation, Operation, Stale, Stretch, operations};
 use self::session::Session;
 use super::violation::{Law, Place, Violation, caught};
@@ -109,36 +111,6 @@ use crate::{
     conversation::{Json, Position},
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
 };
-
-/// A place where a ledger keeps its data, how the ledger is opened there, and how its outputs are made
-/// and read back.
-///
-/// Its functions may panic where the engine fails, as tests do: the suite turns that into a
-/// [`Violation`].
-pub trait Engine {
-    /// The ledger under test.
-    type Ledger: Ledger;
-
-    /// Outputs cannot be taken back: after [`forget`](Ledger::forget) those of the source remain. True
-    /// of a log of messages, false of a file or a database.
-    const KEEPS_OUTPUTS: bool = false;
-
-    /// Opens the ledger, as a process does that starts: the first time, and after the last one was
-    /// killed.
-    fn open(&self) -> Self::Ledger;
-
-    /// The output of a stretch of `source` that gives these items, in this order. Each item is a short
-    /// line of text, and no two are equal.
-    fn output(&self, source: &SourceName, items: &[String]) -> <Self::Ledger as Ledger>::Output;
-
-    /// All items of all outputs that count as committed: those of one source in the order of its
-    /// commits, the sources in any order.
-    fn committed(&self, ledger: &mut Self::Ledger) -> Vec<String>;
-
-    /// Leaves behind what a process leaves that is killed within a commit, such as half an output. It is
-    /// called when the ledger is closed, before it is opened again. Nothing, unless you say otherwise.
-    fn interrupt(&self) {}
-}
 
 /// Runs any operations on a new engine, and compares the ledger with a model after each: what
 /// [`load`](Ledger::load), [`mark`](Ledger::mark) and [`Engine::committed`] say.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Engine, Operation,
+    engine::Engine,
     model::{Model, Outcome, Planned, names, source},
+    operation::Operation,
 };
 use crate::{
     ledger::{Checkpoint, CommitError, Ledger, SourceFacts, SourceName},

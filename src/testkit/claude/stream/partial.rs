@@ -2,7 +2,7 @@
 
 use proptest::{collection::vec, prelude::*};
 
-use super::{common, one};
+use super::envelope::{common, one};
 use crate::testkit::{
     claude::blocks,
     generate::{

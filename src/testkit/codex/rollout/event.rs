@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::event_of;
+use super::record::{IDS, event_of, texts};
 use crate::testkit::{
     codex::tools,
     generate::{
@@ -17,8 +17,8 @@ pub(super) fn event(id: FieldsStrategy) -> BoxedStrategy<String> {
             "type",
             word(&["AgentMessage", "UserMessage", "Reasoning", "CommandExecution", "Odd"]),
         ),
-        maybe("id", word(super::IDS)),
-        maybe("content", super::texts("text")),
+        maybe("id", word(IDS)),
+        maybe("content", texts("text")),
         maybe("summary_text", list(literal())),
         tools::command(),
     ]);
