@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Found;
+use super::found::Found;
 use crate::error::Error;
 use foldline::{
     conversation::Digest,
