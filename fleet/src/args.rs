@@ -3,7 +3,10 @@
 use clap::{Parser, Subcommand};
 use foldline_cli::shared::version;
 
-use crate::{init::InitArgs, ship::ShipArgs, sink::SinkArgs, status::StatusArgs, work::WorkArgs};
+use crate::{
+    exit::EXIT_CODES, init::InitArgs, ship::ShipArgs, sink::SinkArgs, status::StatusArgs,
+    work::WorkArgs,
+};
 
 /// Logs of coding agents on many machines, in one database: sends them to Apache Kafka, folds them, stores them.
 #[derive(Debug, Parser)]
@@ -30,14 +33,3 @@ pub(crate) enum Command {
     /// Says how far the workers have come
     Status(StatusArgs),
 }
-
-pub(crate) const EXIT_CODES: &str = "\
-Exit codes:
-  0  fine
-  1  failed: something could not be read or written, or the brokers did not take or give it
-  2  wrong use
-  4  no agent keeps logs here, and none were named
-
-Environment:
-  FOLDLINE_BROKERS  the brokers to begin with
-  RUST_LOG          what to log to stderr, e.g. foldline_fleet=debug";

@@ -22,6 +22,7 @@ mod args;
 mod cluster;
 mod connection;
 mod error;
+mod exit;
 mod exporter;
 mod init;
 pub mod ledger;
@@ -40,10 +41,3 @@ mod topics;
 mod work;
 
 pub use self::run::Fleet;
-
-/// Exit codes of the program, as those of `foldline`.
-mod exit {
-    pub(super) const FINE: u8 = 0;
-    pub(super) const FAILED: u8 = 1;
-    pub(super) const WRONG_USE: u8 = 2;
-}

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use foldline_cli::shared::{parse_seconds, parse_size};
 
-use crate::{args::EXIT_CODES, cluster::ClusterArgs};
+use crate::{cluster::ClusterArgs, exit::EXIT_CODES};
 
 /// The options of `foldline-fleet ship`.
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, Read},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use foldline::{
@@ -17,6 +18,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 
 const VERSION: u32 = 1;
+
+/// How often what was acknowledged is stored.
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How often the file may be replaced while it is being opened.
 const ATTEMPTS: usize = 100;

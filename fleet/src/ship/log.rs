@@ -12,7 +12,7 @@ use foldline::{
 };
 
 use super::{
-    checkpoint::{Before, Shipped},
+    checkpoint::{Before, INTERVAL, Shipped},
     cut::Cutter,
     flight::Flight,
     look::{Look, Number},
@@ -301,7 +301,7 @@ impl ShippedLog {
                 self.next_file(&notice);
             }
         }
-        if self.marked.is_none_or(|(_, at)| at.elapsed() >= super::INTERVAL) {
+        if self.marked.is_none_or(|(_, at)| at.elapsed() >= INTERVAL) {
             self.mark().map_err(failed)?;
         }
         Ok(Read::More)

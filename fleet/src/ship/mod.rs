@@ -20,7 +20,7 @@ mod naming;
 mod outbox;
 mod shipper;
 
-use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use foldline::{conversation::Digest, executors::Registry};
 use foldline_cli::shared::{self, DistinctFiles, data_folder, or_homes, stop_flag};
@@ -32,9 +32,6 @@ use self::{
     shipper::Shipper,
 };
 use crate::error::Error;
-
-/// How often what was acknowledged is stored.
-const INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(registry: &Registry, args: &ShipArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;

@@ -35,10 +35,9 @@ use self::{
     offsets::Offsets,
 };
 use crate::{
-    args::EXIT_CODES,
     cluster::ClusterArgs,
     error::Error,
-    exit,
+    exit::{self, EXIT_CODES},
     exporter::{Exporter, Family},
     say::say,
     settings::Role,

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use rdkafka::{
@@ -13,6 +14,9 @@ use rdkafka::{
 };
 
 use crate::error::Error;
+
+/// How long to wait for messages.
+pub(super) const POLL: Duration = Duration::from_millis(50);
 
 /// Partitions that were given or taken away.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,15 +33,14 @@ use rdkafka::{consumer::Consumer, error::KafkaError};
 
 use self::{
     figures::figures,
-    group::{Change, Group},
+    group::{Change, Group, POLL},
     lane::{Counts, Shared},
     running::{Order, Running},
 };
 use crate::{
-    args::EXIT_CODES,
     cluster::ClusterArgs,
     error::Error,
-    exit,
+    exit::{self, EXIT_CODES},
     exporter::Exporter,
     ledger::{Cluster, KafkaLedgerError},
     say::say,
@@ -68,9 +67,6 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
 }
-
-/// How long to wait for messages.
-const POLL: Duration = Duration::from_millis(50);
 
 /// How long to wait before a partition that failed is taken over again. If the group has given it to another
 /// worker, that is known by then.

@@ -18,8 +18,7 @@ use rdkafka::{
 };
 
 use super::{
-    POLL,
-    group::Group,
+    group::{Group, POLL},
     lane::{Lane, Progress, Shared},
 };
 use crate::{error::Error, ledger::KafkaLedgerError, say::say};

@@ -17,6 +17,7 @@ use super::{
         outbox::Unsent,
     },
     AGAIN, POLL, Round, Shipper,
+    candidate::Candidate,
     reading::say_lost,
 };
 use crate::say::say;
@@ -26,16 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many files are named that are not shipped, in a run; a folder may hold thousands.
 const NAMED: usize = 100;
-
-/// A file that may be a log.
-pub(super) struct Candidate {
-    since: Instant,
-    /// What stood there when it was examined last.
-    seen: Option<Look>,
-    next: Instant,
-    /// It was said that it is not shipped.
-    is_said: bool,
-}
 
 impl Shipper<'_> {
     /// Finds what is new.
@@ -58,9 +49,7 @@ impl Shipper<'_> {
     }
 
     pub(super) fn candidate(&mut self, path: PathBuf) {
-        let now = Instant::now();
-        let candidate = Candidate { since: now, seen: None, next: now, is_said: false };
-        self.candidates.entry(path).or_insert(candidate);
+        self.candidates.entry(path).or_insert_with(Candidate::new);
     }
 
     /// Goes on with the first of these logs that the file at the path goes on with.

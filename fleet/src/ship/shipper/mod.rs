@@ -1,5 +1,6 @@
 //! [`Shipper`]: a run of `foldline-fleet ship`.
 
+mod candidate;
 mod ending;
 mod finding;
 mod reading;
@@ -17,10 +18,10 @@ use std::{
 
 use foldline::executors::Registry;
 
-use self::finding::Candidate;
+use self::candidate::Candidate;
 use super::{
-    INTERVAL, ShipArgs,
-    checkpoint::{Checkpoint, Logs},
+    args::ShipArgs,
+    checkpoint::{Checkpoint, INTERVAL, Logs},
     finder::Finder,
     log::{Common, ShippedLog},
     mask::note,

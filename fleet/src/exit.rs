@@ -1,0 +1,17 @@
+//! Exit codes of the program, as those of `foldline`.
+
+pub(crate) const FINE: u8 = 0;
+pub(crate) const FAILED: u8 = 1;
+pub(crate) const WRONG_USE: u8 = 2;
+
+/// Exit codes and variables, as `--help` shows them.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  fine
+  1  failed: something could not be read or written, or the brokers did not take or give it
+  2  wrong use
+  4  no agent keeps logs here, and none were named
+
+Environment:
+  FOLDLINE_BROKERS  the brokers to begin with
+  RUST_LOG          what to log to stderr, e.g. foldline_fleet=debug";
