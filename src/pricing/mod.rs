@@ -21,7 +21,7 @@ mod cost;
 mod name;
 mod read;
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::collections::BTreeMap;
 
 pub use self::{
     cost::{Cost, CostBasis},
@@ -63,21 +63,6 @@ pub enum Requests {
 }
 
 impl Prices {
-    /// The prices that are known to this release.
-    pub fn builtin() -> &'static Self {
-        static BUILTIN: LazyLock<Prices> = LazyLock::new(read::builtin);
-        &BUILTIN
-    }
-
-    /// Reads a table in LiteLLM's format: a JSON object of models, each an object with `input_cost_per_token`,
-    /// `output_cost_per_token` and so on, in US dollars. Entries without these are ignored.
-    ///
-    /// # Errors
-    /// The text is not such an object, or has no price in it.
-    pub fn read(json: &str) -> Result<Self, PricesError> {
-        read::table(json)
-    }
-
     /// The same prices with others added, which replace those of the same names.
     #[must_use]
     pub fn with(mut self, others: Self) -> Self {

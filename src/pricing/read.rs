@@ -1,6 +1,6 @@
 //! Reading tables of prices.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -27,18 +27,31 @@ struct Builtin {
     prices: BTreeMap<String, Map<String, Value>>,
 }
 
-pub(super) fn builtin() -> Prices {
+impl Prices {
+    /// The prices that are known to this release.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: LazyLock<Prices> = LazyLock::new(builtin);
+        &BUILTIN
+    }
+
+    /// Reads a table in LiteLLM's format: a JSON object of models, each an object with `input_cost_per_token`,
+    /// `output_cost_per_token` and so on, in US dollars. Entries without these are ignored.
+    ///
+    /// # Errors
+    /// The text is not such an object, or has no price in it.
+    pub fn read(json: &str) -> Result<Self, PricesError> {
+        let prices = prices(&serde_json::from_str(json)?);
+        match prices.is_empty() {
+            true => Err(PricesError::Empty),
+            false => Ok(prices),
+        }
+    }
+}
+
+fn builtin() -> Prices {
     let table: Option<Builtin> = serde_json::from_str(BUILTIN).ok();
     // That it can be read is tested.
     table.map(|table| prices(&table.prices)).unwrap_or_default()
-}
-
-pub(super) fn table(json: &str) -> Result<Prices, PricesError> {
-    let prices = prices(&serde_json::from_str(json)?);
-    match prices.is_empty() {
-        true => Err(PricesError::Empty),
-        false => Ok(prices),
-    }
 }
 
 fn prices(table: &BTreeMap<String, Map<String, Value>>) -> Prices {

@@ -11,6 +11,7 @@
 mod error;
 mod message;
 mod restore;
+mod stored;
 
 use std::{
     collections::HashMap,
@@ -30,10 +31,8 @@ use rdkafka::{
     producer::{BaseProducer, BaseRecord, Producer},
 };
 
-pub use self::{error::KafkaLedgerError, message::Message};
-
-/// How long the cluster has to answer, before a commit counts as failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub use self::{error::KafkaLedgerError, message::Message, stored::Place};
+use self::{restore::PATIENCE, stored::Stored};
 
 /// How long one attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(10);
@@ -43,15 +42,6 @@ const PART: usize = 900 << 10;
 
 /// The name of the [`Mark`] that is the offset of the next message of the input.
 pub const INPUT: &str = "input";
-
-/// The part of a topic that a ledger keeps its states in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The topic, which is compacted.
-    pub topic: String,
-    /// The partition.
-    pub partition: i32,
-}
 
 /// A cluster, for the ledgers that a process opens there.
 pub struct Cluster {
@@ -115,24 +105,6 @@ pub struct KafkaLedger {
     sources: HashMap<SourceName, Stored>,
     marks: HashMap<String, Json>,
     has_failed: bool,
-}
-
-/// The checkpoint of a source, as it is stored.
-struct Stored {
-    position: Position,
-    /// A [`Checkpoint`] as JSON: few of many sources are looked at.
-    checkpoint: Box<str>,
-    /// How many messages it is.
-    parts: usize,
-}
-
-impl Stored {
-    fn read(&self, source: &SourceName) -> Result<Checkpoint, KafkaLedgerError> {
-        serde_json::from_str(&self.checkpoint).map_err(|error| {
-            let (name, reason) = (source.to_string(), error.to_string());
-            KafkaLedgerError::Damaged { name, reason }
-        })
-    }
 }
 
 impl std::fmt::Debug for KafkaLedger {

@@ -18,7 +18,13 @@ use rdkafka::{
     message::Headers,
 };
 
-use super::{KafkaLedgerError, PATIENCE, Place, Stored};
+use super::{
+    error::KafkaLedgerError,
+    stored::{Place, Stored},
+};
+
+/// How long the cluster has to answer, before a commit counts as failed.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The header that says of how many parts a state is.
 pub(super) const PARTS: &str = "parts";

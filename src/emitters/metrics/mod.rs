@@ -187,11 +187,6 @@ impl Metrics {
         self.agents.get_mut(agent).models.get_mut(model).add(&countable(usage));
     }
 
-    /// All counters in the Prometheus text format.
-    pub fn render(&self) -> String {
-        render::render(self)
-    }
-
     /// Counts an event.
     pub fn count(&mut self, event: &Located<DomainEvent>) {
         let key = event.session;

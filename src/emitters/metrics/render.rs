@@ -27,13 +27,16 @@ const TOOL: &str = "gen_ai_tool_name";
 const TOKEN_TYPE: &str = "gen_ai_token_type";
 const ERROR: &str = "error_type";
 
-pub(super) fn render(metrics: &Metrics) -> String {
-    let mut registry = Registry::default();
-    registry.register_collector(Box::new(Exposition(metrics.clone())));
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = encode_registry(&mut text, &registry);
-    text
+impl Metrics {
+    /// All counters in the Prometheus text format.
+    pub fn render(&self) -> String {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Exposition(self.clone())));
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = encode_registry(&mut text, &registry);
+        text
+    }
 }
 
 #[derive(Debug)]

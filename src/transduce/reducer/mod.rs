@@ -117,6 +117,64 @@ macro_rules! forward_to_inner {
 
 forward_to_inner!(&R, Box<R>, Arc<R>);
 
+// Here, and not with `Then`, since the trait makes one.
+impl<A, B, In, S1, S2, E1, E2> Reducer<In, (S1, S2), E2> for Then<A, B, E1>
+where
+    A: Reducer<In, S1, E1>,
+    B: Reducer<E1, S2, E2>,
+{
+    #[inline]
+    fn init(&self) -> (S1, S2) {
+        let (first, second) = self.get_ref();
+        (first.init(), second.init())
+    }
+
+    #[inline]
+    fn reduce(&self, (s1, s2): (S1, S2), input: In) -> ((S1, S2), Batch<E2>) {
+        let (first, second) = self.get_ref();
+        let (s1, events) = first.reduce(s1, input);
+        let (s2, out) = feed(second, s2, events);
+        ((s1, s2), out)
+    }
+
+    fn finish(&self, (s1, s2): (S1, S2)) -> ((S1, S2), Batch<E2>) {
+        let (first, second) = self.get_ref();
+        let (s1, events) = first.finish(s1);
+        let (s2, mut out) = feed(second, s2, events);
+        let (s2, last) = second.finish(s2);
+        out.append(last);
+        ((s1, s2), out)
+    }
+
+    #[inline]
+    fn is_done(&self, (s1, s2): &(S1, S2)) -> bool {
+        let (first, second) = self.get_ref();
+        first.is_done(s1) || second.is_done(s2)
+    }
+}
+
+/// Reduces events, until the reducer is done.
+#[inline]
+fn feed<R, Event, State, Out>(
+    reducer: &R,
+    mut state: State,
+    events: Batch<Event>,
+) -> (State, Batch<Out>)
+where
+    R: Reducer<Event, State, Out>,
+{
+    let mut out = Batch::EMPTY;
+    for event in events {
+        if reducer.is_done(&state) {
+            break;
+        }
+        let (next, more) = reducer.reduce(state, event);
+        state = next;
+        out.append(more);
+    }
+    (state, out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,12 +2,11 @@
 
 use std::{fmt, marker::PhantomData};
 
-use super::Reducer;
-use crate::transduce::{Batch, wrapper::access_pair};
+use crate::transduce::wrapper::access_pair;
 
 /// Two reducers in sequence: the events of the first are the input of the second.
 ///
-/// Made by [`Reducer::then`]. The state is both states, side by side. At the end, what the first one
+/// Made by [`Reducer::then`](super::Reducer::then). The state is both states, side by side. At the end, what the first one
 /// releases still goes through the second, and then the second releases its own. The whole is
 /// done as soon as either is; once the second is done it gets no more events.
 ///
@@ -39,58 +38,6 @@ impl<A, B, Event> Then<A, B, Event> {
     pub(super) const fn new(first: A, second: B) -> Self {
         Then { first, second, between: PhantomData }
     }
-
-    #[inline]
-    fn feed<S, Out>(
-        &self,
-        mut state: S,
-        mut out: Batch<Out>,
-        events: Batch<Event>,
-    ) -> (S, Batch<Out>)
-    where
-        B: Reducer<Event, S, Out>,
-    {
-        for event in events {
-            if self.second.is_done(&state) {
-                break;
-            }
-            let (next, more) = self.second.reduce(state, event);
-            state = next;
-            out.append(more);
-        }
-        (state, out)
-    }
-}
-
-impl<A, B, In, S1, S2, E1, E2> Reducer<In, (S1, S2), E2> for Then<A, B, E1>
-where
-    A: Reducer<In, S1, E1>,
-    B: Reducer<E1, S2, E2>,
-{
-    #[inline]
-    fn init(&self) -> (S1, S2) {
-        (self.first.init(), self.second.init())
-    }
-
-    #[inline]
-    fn reduce(&self, (s1, s2): (S1, S2), input: In) -> ((S1, S2), Batch<E2>) {
-        let (s1, events) = self.first.reduce(s1, input);
-        let (s2, out) = self.feed(s2, Batch::EMPTY, events);
-        ((s1, s2), out)
-    }
-
-    fn finish(&self, (s1, s2): (S1, S2)) -> ((S1, S2), Batch<E2>) {
-        let (s1, events) = self.first.finish(s1);
-        let (s2, mut out) = self.feed(s2, Batch::EMPTY, events);
-        let (s2, last) = self.second.finish(s2);
-        out.append(last);
-        ((s1, s2), out)
-    }
-
-    #[inline]
-    fn is_done(&self, (s1, s2): &(S1, S2)) -> bool {
-        self.first.is_done(s1) || self.second.is_done(s2)
-    }
 }
 
 access_pair!(Then<A, B, Event>, first: A, second: B);
@@ -110,7 +57,7 @@ impl<A: fmt::Debug, B: fmt::Debug, Event> fmt::Debug for Then<A, B, Event> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::transduce::{Batch, Reducer};
 
     /// Gives `n` and `n` again; holds a 0 for the end; done after 9.
     #[derive(Clone, Debug)]

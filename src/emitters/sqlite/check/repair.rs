@@ -12,7 +12,10 @@ use rusqlite::{
     ffi,
 };
 
-use super::{Finding, found, structure};
+use super::{
+    finding::{Finding, found},
+    structure,
+};
 use crate::{
     emitters::sqlite::{Database, SqliteError, crc, open, schema},
     files::temporary_of,

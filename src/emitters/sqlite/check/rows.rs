@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{Finding, TOLD};
+use super::finding::{Finding, TOLD};
 use crate::emitters::sqlite::{
     crc::{Summed, summed},
     schema,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::{Finding, TOLD, found};
+use super::finding::{Finding, TOLD, found};
 use crate::emitters::sqlite::{crc, schema};
 
 /// An object of a schema: its type and its definition, which an index that SQLite makes itself does not have.
