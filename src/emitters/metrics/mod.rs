@@ -58,6 +58,8 @@ pub use self::{
     durations::Durations,
     named::{MAX_NAME, Named, OTHER},
 };
+#[cfg(feature = "processor")]
+use crate::processor::Counts;
 use crate::{
     conversation::{
         DomainEvent, Located, NormalizedEntry, Outcome, Session, SessionKey, Text, TokenUsage,
@@ -121,6 +123,13 @@ pub struct LinesRead {
     pub blank: u64,
     /// Records; several may stand on one line.
     pub records: u64,
+}
+
+#[cfg(feature = "processor")]
+impl From<Counts> for LinesRead {
+    fn from(Counts { lines, blank, records }: Counts) -> Self {
+        Self { lines, blank, records }
+    }
 }
 
 /// What one agent used and did.

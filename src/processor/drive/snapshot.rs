@@ -17,13 +17,6 @@ pub struct Counts {
     pub records: u64,
 }
 
-#[cfg(feature = "metrics")]
-impl From<Counts> for crate::emitters::metrics::LinesRead {
-    fn from(Counts { lines, blank, records }: Counts) -> Self {
-        Self { lines, blank, records }
-    }
-}
-
 /// The state of a [`Processor`](crate::processor::Processor): a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot<S, E = ()> {
