@@ -16,7 +16,7 @@ use foldline::{
     transduce::{Batch, KeyedEmitter, Map, Memoryless, at_end, emit_fn, map},
 };
 
-use super::{SinkKind, SinkOptions, Writer};
+use super::kind::{SinkKind, SinkOptions, Writer};
 
 /// The built-in sinks; the first one is the default.
 pub(super) fn kinds() -> Vec<SinkKind> {

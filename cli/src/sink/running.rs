@@ -18,7 +18,7 @@ use foldline::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SinkKind, SinkOptions, Writer,
+    kind::{SinkKind, SinkOptions, Writer},
     spool::{SharedSpool, Spool},
 };
 
