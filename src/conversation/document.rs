@@ -113,7 +113,10 @@ impl<'e> FromIterator<&'e DomainEvent> for Conversation {
 
 /// The entry of a tool call always carries its correlation id, so that a stored conversation can say
 /// which entry a late result belongs to.
-pub fn entry_of_call(corr_id: &CorrId, entry: &Arc<NormalizedEntry>) -> Arc<NormalizedEntry> {
+pub(crate) fn entry_of_call(
+    corr_id: &CorrId,
+    entry: &Arc<NormalizedEntry>,
+) -> Arc<NormalizedEntry> {
     let mut entry = Arc::clone(entry);
     if entry.corr_id().is_none() {
         Arc::make_mut(&mut entry).metadata_mut().corr_id = Some(corr_id.clone());
@@ -124,7 +127,7 @@ pub fn entry_of_call(corr_id: &CorrId, entry: &Arc<NormalizedEntry>) -> Arc<Norm
 /// An entry as documents and patches hold it: `{"type":"NORMALIZED_ENTRY","content":{..}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EntrySlot<E> {
+pub(crate) struct EntrySlot<E> {
     r#type: SlotType,
     content: E,
 }
@@ -138,17 +141,17 @@ enum SlotType {
 
 impl<E> EntrySlot<E> {
     /// Wraps an entry.
-    pub fn new(entry: E) -> Self {
+    pub(crate) fn new(entry: E) -> Self {
         Self { r#type: SlotType::NormalizedEntry, content: entry }
     }
 
     /// Returns the entry.
-    pub fn entry(&self) -> &E {
+    pub(crate) fn entry(&self) -> &E {
         &self.content
     }
 
     /// The entry.
-    pub fn into_entry(self) -> E {
+    pub(crate) fn into_entry(self) -> E {
         self.content
     }
 }

@@ -24,14 +24,15 @@ pub mod tool_calls;
 mod usage;
 mod warning_kind;
 
-pub use self::document::entry_of_call;
+#[allow(unused_imports, reason = "patches say the same, in a layer above")]
+pub(crate) use self::document::{EntrySlot, entry_of_call};
 pub use self::size::length_of_extra;
 pub use self::text::{Lines, Spelling};
 pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
     },
-    document::{Conversation, EntrySlot},
+    document::Conversation,
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning},
     extra::Extra,

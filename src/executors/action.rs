@@ -273,7 +273,7 @@ fn plain_status(status: Text) -> Text {
 
 /// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`, or `- [x] Write the
 /// tests`. A text of thousands of lines, or of a MiB, is one thing to do.
-pub fn numbered_todos(text: Text) -> Vec<TodoItem> {
+fn numbered_todos(text: Text) -> Vec<TodoItem> {
     const MAX_ITEMS: usize = 1 << 12;
     const MAX_SIZE: usize = 1 << 20;
     if text.size() > MAX_SIZE || text.decode().lines().nth(MAX_ITEMS).is_some() {

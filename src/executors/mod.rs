@@ -34,7 +34,7 @@ pub mod qwen;
 mod recogniser;
 mod reducing;
 mod registry;
-pub mod report;
+pub(crate) mod report;
 mod sessions;
 pub mod tutorial;
 

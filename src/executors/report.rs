@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Keeps a record that is no object.
-pub fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>) {
+pub(crate) fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>) {
     let warning = |kind| Warning::new(kind, record.to_string());
     match record {
         Irregular::Value(raw) => {
@@ -47,7 +47,7 @@ pub fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>) {
 }
 
 /// Keeps a record whose type the executor does not know.
-pub fn unknown_event(
+pub(crate) fn unknown_event(
     name: &str,
     fields: &Fields<'_>,
     timestamp: Option<Timestamp>,
@@ -59,13 +59,17 @@ pub fn unknown_event(
 }
 
 /// Keeps an object that does not say what type of record it is.
-pub fn untyped(fields: &Fields<'_>, timestamp: Option<Timestamp>, events: &mut Batch<DomainEvent>) {
+pub(crate) fn untyped(
+    fields: &Fields<'_>,
+    timestamp: Option<Timestamp>,
+    events: &mut Batch<DomainEvent>,
+) {
     let warning = Warning::new(WarningKind::UnexpectedValue, "an object without a type");
     keep(warning, object_of(fields), timestamp, events);
 }
 
 /// Keeps a record that belongs to another format than the one being read.
-pub fn foreign_record(
+pub(crate) fn foreign_record(
     name: &str,
     fields: &Fields<'_>,
     timestamp: Option<Timestamp>,
@@ -77,7 +81,7 @@ pub fn foreign_record(
 }
 
 /// Keeps a content block whose type the executor does not know; its message goes on without it.
-pub fn unknown_block(
+pub(crate) fn unknown_block(
     name: &str,
     block: Json,
     timestamp: Option<Timestamp>,
@@ -102,7 +106,7 @@ fn keep(
 }
 
 /// Reports a part of a tool's result whose type the executor does not know; the result keeps it.
-pub fn unknown_part(name: &str, part: Raw<'_>, events: &mut Batch<DomainEvent>) {
+pub(crate) fn unknown_part(name: &str, part: Raw<'_>, events: &mut Batch<DomainEvent>) {
     let message = format!("unknown type of part in a tool's result: {name}");
     let warning =
         Warning::new(WarningKind::UnknownBlock, message).about(format!("tool_result/{name}"));
@@ -111,7 +115,7 @@ pub fn unknown_part(name: &str, part: Raw<'_>, events: &mut Batch<DomainEvent>) 
 
 /// Reports the fields of a known record that nobody took, and gives them back to be kept in the
 /// metadata of what the record says.
-pub fn unknown_fields(
+pub(crate) fn unknown_fields(
     of: &str,
     fields: &Fields<'_>,
     events: &mut Batch<DomainEvent>,
@@ -126,7 +130,7 @@ pub fn unknown_fields(
 }
 
 /// Reports a tool that the executor does not know; the call itself keeps its name and arguments.
-pub fn unknown_tool(name: &str, arguments: Option<&Json>, events: &mut Batch<DomainEvent>) {
+pub(crate) fn unknown_tool(name: &str, arguments: Option<&Json>, events: &mut Batch<DomainEvent>) {
     let mut warning =
         Warning::new(WarningKind::UnknownTool, format!("unknown tool: {name}")).about(name);
     warning.sample = arguments.cloned();
@@ -134,14 +138,14 @@ pub fn unknown_tool(name: &str, arguments: Option<&Json>, events: &mut Batch<Dom
 }
 
 /// The fields as one object again, sorted by name.
-pub fn object_of(fields: &Fields<'_>) -> Json {
+pub(crate) fn object_of(fields: &Fields<'_>) -> Json {
     let object: BTreeMap<_, _> = distinct(fields).collect();
     // Names and raw values always have a JSON form, so the fallback is never taken.
     serde_json::value::to_raw_value(&object).map(Json::from).unwrap_or_default()
 }
 
 /// An ordinary entry, as an event.
-pub fn entry(
+pub(crate) fn entry(
     entry_type: NormalizedEntryType,
     content: impl Into<Text>,
     timestamp: Option<Timestamp>,

@@ -58,7 +58,7 @@ pub struct HtmlEmitter<P = EntryIndices> {
 
 /// The memory of an [`HtmlEmitter`]: a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HtmlState {
+struct HtmlState {
     growing: BTreeMap<CorrId, Growing>,
     calls: BTreeMap<CorrId, Call>,
     /// The last calls that have ended, in their order.

@@ -43,7 +43,7 @@ mod title;
 mod words;
 
 pub use self::{
-    emitter::{HtmlEmitter, HtmlEmitterState, HtmlState},
+    emitter::{HtmlEmitter, HtmlEmitterState},
     fragment::{Fragment, Place},
     icon::SPRITE,
     page::{History, Page, SHEET, Snapshot},

@@ -29,7 +29,7 @@ use std::{
 
 use serde::Serialize;
 
-pub use self::writer::LineWriter;
+use self::writer::LineWriter;
 use crate::{
     conversation::DomainEvent,
     position::Located,

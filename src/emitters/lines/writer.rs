@@ -14,32 +14,27 @@ const BLOCK: usize = 64 << 10;
 /// [`flush`](Self::flush) writes the rest; dropping the writer does not. After a failed write, nothing is
 /// written twice.
 #[derive(Debug)]
-pub struct LineWriter<W> {
+pub(super) struct LineWriter<W> {
     writer: W,
     pending: Vec<u8>,
 }
 
 impl<W: Write> LineWriter<W> {
     /// Buffers lines for `writer`.
-    pub fn new(writer: W) -> Self {
+    pub(super) fn new(writer: W) -> Self {
         Self { writer, pending: Vec::with_capacity(2 * BLOCK) }
     }
 
     /// The writer.
-    pub fn get_ref(&self) -> &W {
+    pub(super) fn get_ref(&self) -> &W {
         &self.writer
-    }
-
-    /// The writer, mutably.
-    pub fn get_mut(&mut self) -> &mut W {
-        &mut self.writer
     }
 
     /// Writes a value as a line of JSON.
     ///
     /// # Errors
     /// The value's `Serialize` or the writer failed.
-    pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         json::append(&mut self.pending, value)?;
         self.end_line()
     }
@@ -49,7 +44,7 @@ impl<W: Write> LineWriter<W> {
     ///
     /// # Errors
     /// As for [`json`](Self::json).
-    pub fn large_json(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(super) fn large_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
         let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
         // `dyn`, so that each value is compiled once, not once for each writer.
@@ -62,7 +57,7 @@ impl<W: Write> LineWriter<W> {
     ///
     /// # Errors
     /// As for [`json`](Self::json).
-    pub fn pretty_json(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(super) fn pretty_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
         let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
         json::write_pretty(&mut writer, value)?;
@@ -74,7 +69,7 @@ impl<W: Write> LineWriter<W> {
     ///
     /// # Errors
     /// The writer failed.
-    pub fn text(&mut self, line: impl AsRef<str>) -> io::Result<()> {
+    pub(super) fn text(&mut self, line: impl AsRef<str>) -> io::Result<()> {
         self.pending.extend_from_slice(line.as_ref().as_bytes());
         self.end_line()
     }
@@ -83,7 +78,7 @@ impl<W: Write> LineWriter<W> {
     ///
     /// # Errors
     /// The writer failed.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(super) fn flush(&mut self) -> io::Result<()> {
         self.write_out()?;
         self.writer.flush()
     }

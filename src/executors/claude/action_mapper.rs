@@ -44,7 +44,7 @@ const PLAIN_TOOLS: [&str; 21] = [
 ];
 
 /// Reads a call of the tool `name`.
-pub fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
         "Read" | "LS" => file_read(take_path(&mut given, cwd)),

@@ -1,7 +1,7 @@
 //! Anthropic's Claude Code: the stream of `claude -p --output-format stream-json`, and its session
 //! files.
 
-pub mod action_mapper;
+mod action_mapper;
 mod detail;
 mod markup;
 mod messages;

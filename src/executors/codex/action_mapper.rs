@@ -48,7 +48,7 @@ const AGENT_TOOLS: [&str; 10] = [
 ];
 
 /// The name of a tool with its namespace.
-pub fn full_name<'n>(namespace: Option<&str>, name: &'n str) -> Cow<'n, str> {
+pub(super) fn full_name<'n>(namespace: Option<&str>, name: &'n str) -> Cow<'n, str> {
     match namespace.filter(|namespace| !namespace.is_empty()) {
         Some(namespace) if name.starts_with(namespace) => name.into(),
         Some(namespace) if namespace.ends_with("__") => format!("{namespace}{name}").into(),
@@ -58,7 +58,7 @@ pub fn full_name<'n>(namespace: Option<&str>, name: &'n str) -> Cow<'n, str> {
 }
 
 /// Reads a call of the tool `name`, which is given `input`.
-pub fn map(
+pub(super) fn map(
     namespace: Option<&str>,
     name: &str,
     input: Option<Raw<'_>>,

@@ -1,13 +1,13 @@
 //! OpenAI's Codex CLI: the stream of `codex exec --json`, and its rollout files.
 
-pub mod action_mapper;
+mod action_mapper;
 mod case;
 pub mod exec;
 mod output;
 mod result;
 pub mod rollout;
 mod status;
-pub mod tools;
+mod tools;
 mod usage;
 
 use self::usage::Counter;

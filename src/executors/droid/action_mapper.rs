@@ -33,7 +33,7 @@ const PLAIN_TOOLS: [&str; 8] = [
 ];
 
 /// Reads a call of the tool `name`.
-pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = parameters.and_then(value::object).unwrap_or_default();
     let action = match name {
         "Read" => file_read(take_path(&mut given, cwd)),

@@ -1,7 +1,7 @@
 //! Factory's Droid: the stream of `droid exec --output-format stream-json`, `-o json`, the messages of
 //! `stream-jsonrpc`, session files, and the settings beside these.
 
-pub mod action_mapper;
+mod action_mapper;
 mod jsonrpc;
 mod message;
 mod recognise;

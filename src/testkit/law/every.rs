@@ -206,7 +206,7 @@ fn about_events(report: &mut Report, events: &[DomainEvent]) -> Result<(), Viola
 }
 
 /// Whether law 5 is about these events.
-pub fn names_every_call(events: &[DomainEvent]) -> bool {
+fn names_every_call(events: &[DomainEvent]) -> bool {
     !events.iter().any(|event| match event {
         DomainEvent::Warning(warning) => matches!(
             warning.kind,

@@ -44,7 +44,7 @@ pub use self::{
     chunks::chunk_invariance,
     determinism::determinism,
     emitters::{emitter, gather, gather_and_resume, resume},
-    every::{Every, every, names_every_call},
+    every::{Every, every},
     indices::dense_indices,
     patches::commuting_diagram,
     plant::Dropped,

@@ -95,7 +95,7 @@ impl<'a> AgentCall<'a> {
 }
 
 /// The action of a call that works with sub-agents.
-pub fn call(tool: &str, prompt: Option<Text>, role: Option<Text>) -> MappedCall {
+pub(crate) fn call(tool: &str, prompt: Option<Text>, role: Option<Text>) -> MappedCall {
     let prompt = prompt.filter(|prompt| !prompt.is_empty());
     let description = prompt.clone().unwrap_or_else(|| tool.into());
     let title = description.clone();

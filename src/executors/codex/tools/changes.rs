@@ -91,7 +91,7 @@ impl<'a> FileChanges<'a> {
 }
 
 /// The change as consumers know it; a file that is moved and changed is two.
-pub fn file_change(path: &str, change: &Change, cwd: Option<&str>) -> Vec<FileChange> {
+pub(crate) fn file_change(path: &str, change: &Change, cwd: Option<&str>) -> Vec<FileChange> {
     let path = files::relative_path(path, cwd);
     match change {
         Change::Add(content) => vec![FileChange::Write { path, content: content.clone() }],

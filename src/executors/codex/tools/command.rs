@@ -88,7 +88,7 @@ fn take_duration(object: &mut Object<'_>) -> Option<u64> {
 }
 
 /// `{secs, nanos}` in milliseconds.
-pub fn duration_ms(raw: Raw<'_>) -> Option<u64> {
+pub(crate) fn duration_ms(raw: Raw<'_>) -> Option<u64> {
     let mut duration: Object<'_> = value::object(raw)?;
     let (secs, nanos) = (duration.u64("secs")?, duration.u64("nanos").unwrap_or(0));
     Some(secs.saturating_mul(1000).saturating_add(nanos / 1_000_000))

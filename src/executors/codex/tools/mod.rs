@@ -13,10 +13,10 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 
-pub use self::{
+pub(super) use self::{
     agents::{AgentCall, call as agent_call},
-    changes::{FileChanges, file_change},
-    command::{CommandExecution, duration_ms},
+    changes::FileChanges,
+    command::CommandExecution,
     mcp::McpCall,
     web::WebSearch,
 };
