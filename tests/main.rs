@@ -35,6 +35,7 @@ mod qwen_session;
 mod recognise;
 mod replay;
 mod source;
+mod structure;
 mod transcript;
 mod transduce_memory;
 mod transduce_properties;
