@@ -56,7 +56,8 @@ impl<'b, C: Default> LineInputs<'b, C> {
     pub(in crate::processor) fn verbatim(&self) -> Option<(&'b str, impl Fn(usize) -> Position)> {
         let Cow::Borrowed(text) = self.text else { return None };
         let (at, offsets) = (self.position, &self.offsets);
-        self.too_long.is_none().then(|| (text, move |byte| offsets.position(at, text, byte)))
+        let position = move |byte| offsets.position(at, text, byte);
+        self.too_long.is_none().then_some((text, position))
     }
 
     /// The line stands behind `before`.
