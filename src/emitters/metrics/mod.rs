@@ -87,12 +87,14 @@ pub const MAX_TOOLS: usize = 64;
 /// use foldline::{
 ///     conversation::{DomainEvent, TokenUsage},
 ///     emitters::metrics::Metrics,
+///     position::{Located, Position},
 /// };
 ///
 /// let mut metrics = Metrics::default();
 /// let usage = TokenUsage { output_tokens: Some(7), ..TokenUsage::default() };
 /// let model = Some("m-1".into());
-/// metrics.count(&DomainEvent::Usage { usage: Box::new(usage), model, message_id: None, timestamp: None });
+/// let used = DomainEvent::Usage { usage: Box::new(usage), model, message_id: None, timestamp: None };
+/// metrics.count(&Located::new(Position::default(), used));
 /// let line = r#"gen_ai_client_token_usage_total{gen_ai_operation_name="chat",gen_ai_request_model="m-1",gen_ai_token_type="output"} 7"#;
 /// assert!(metrics.render().lines().any(|rendered| rendered == line));
 /// ```
