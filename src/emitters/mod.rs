@@ -1,20 +1,12 @@
 //! The consumers: one file or folder each, domain events in, output out. None knows an agent.
 
-#[cfg(any(feature = "html", feature = "markdown"))]
-mod address;
 #[cfg(feature = "audit")]
 pub mod audit;
-#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
-mod call_text;
-#[cfg(any(feature = "transcript", feature = "html"))]
-mod changes;
 pub mod drift;
 #[cfg(feature = "processor")]
 mod dynamic;
 #[cfg(feature = "html")]
 pub mod html;
-#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
-pub mod human;
 #[cfg(any(feature = "patch", feature = "html"))]
 mod index;
 pub mod lines;
@@ -26,12 +18,10 @@ pub mod metrics;
 pub mod patch;
 #[cfg(feature = "redact")]
 pub mod redact;
-#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
-mod sgr;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
-pub mod terminal;
+pub mod text;
 pub mod traced;
 #[cfg(feature = "transcript")]
 pub mod transcript;
@@ -39,3 +29,5 @@ pub mod usage;
 
 #[cfg(feature = "processor")]
 pub use self::dynamic::DynEmitter;
+#[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
+pub use self::text::{human, terminal};

@@ -5,32 +5,20 @@
 //! [`Registry`] is a list of them that is open: an executor of another crate is recognised and read
 //! like one of these. The [`tutorial`] writes one.
 
-pub mod acp;
 pub mod action;
-mod ahead;
-pub mod amp;
-mod any_record;
-mod any_state;
+pub mod agents;
 pub mod aside;
-pub mod claude;
-pub mod codex;
 pub mod command_line;
 pub mod content;
 mod context;
-pub mod copilot;
-pub mod cursor;
-mod dialect;
+pub mod dialect;
 pub mod diff;
-pub mod droid;
-mod erased;
+mod dynamic;
 mod evidence;
 mod executor;
 mod facts;
 pub mod files;
 mod format;
-pub mod gemini;
-pub mod opencode;
-pub mod qwen;
 mod recogniser;
 mod reducing;
 mod registry;
@@ -42,11 +30,9 @@ pub use crate::wire;
 
 pub use self::{
     action::MappedCall,
-    ahead::Preparsed,
-    any_record::AnyRecord,
-    any_state::AnyState,
+    agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, opencode, qwen},
     context::{Context, Extra, Meta},
-    erased::DynExecutor,
+    dynamic::{AnyRecord, AnyState, DynExecutor, Preparsed},
     evidence::{Evidence, Judge},
     executor::{Executor, Header, Parsed},
     format::Format,

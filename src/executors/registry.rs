@@ -8,7 +8,7 @@ use super::{
     copilot::Copilot,
     cursor::Cursor,
     droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
-    erased::DynExecutor,
+    dynamic::DynExecutor,
     evidence::{Evidence, Judge},
     executor::Executor,
     format::Format,

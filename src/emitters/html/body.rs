@@ -15,7 +15,7 @@ use crate::{
     conversation::{
         ActionType, Json, NormalizedEntry, Text, TodoItem, ToolResult, ToolStatus, ToolUse,
     },
-    emitters::address::is_web,
+    emitters::text::address::is_web,
     json::indented,
 };
 

@@ -17,7 +17,7 @@ use crate::{
         ActionType, CommandExitStatus, EntryIdx, NormalizedEntry, Spelling, ToolResult, ToolStatus,
         ToolUse,
     },
-    emitters::{call_text, changes::ChangedLines, human},
+    emitters::text::{call_text, changes::ChangedLines, human},
 };
 
 pub(super) fn render(

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     conversation::{FileChange, Text},
-    emitters::changes::{ChangedLines, hunk_without_numbers},
+    emitters::text::changes::{ChangedLines, hunk_without_numbers},
 };
 
 /// As many lines of a file stand before what is folded.

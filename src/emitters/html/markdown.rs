@@ -14,7 +14,7 @@ use super::{
     icon::icon,
     text::{line, text},
 };
-use crate::emitters::address::is_web;
+use crate::emitters::text::address::is_web;
 
 /// Elements within each other beyond this depth are left out, their text stays.
 const MOST_DEPTH: usize = 24;

@@ -6,7 +6,7 @@ use super::{
     fold::{Extent, Parts, folded},
     text::text,
 };
-use crate::emitters::sgr::{self, Part};
+use crate::emitters::text::sgr::{self, Part};
 
 const OUTPUT: Extent = Extent { head: 10, tail: 24 };
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     conversation::{ActionType, NormalizedEntry, ToolUse},
-    emitters::{call_text, human},
+    emitters::text::{call_text, human},
 };
 
 /// Characters of a title. A row shows fewer; an open one shows as many.

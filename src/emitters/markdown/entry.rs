@@ -10,8 +10,9 @@ use crate::{
         ToolUse,
     },
     emitters::{
-        call_text, human,
-        sgr::{self, Part},
+        human,
+        text::call_text,
+        text::sgr::{self, Part},
     },
 };
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag};
 
 use crate::emitters::{
-    address::{is_mail, is_plain, is_web},
     terminal::neutralise,
+    text::address::{is_mail, is_plain, is_web},
 };
 
 /// What is escaped may let something else be markup that was not before.

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     conversation::{FileChange, Spelling, Text},
     emitters::{
-        changes::{ChangedLines, hunk_without_numbers},
         human,
+        text::changes::{ChangedLines, hunk_without_numbers},
     },
 };
 

@@ -17,9 +17,9 @@ use crate::{
         ToolResult, ToolStatus, ToolUse,
     },
     emitters::{
-        call_text::compact,
         human,
-        sgr::{self, Part},
+        text::call_text::compact,
+        text::sgr::{self, Part},
     },
 };
 

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     conversation::{ActionType, Lines, NormalizedEntry, ToolKind, ToolUse},
     emitters::{
-        call_text::{self, edit},
         terminal::neutralise_line,
+        text::call_text::{self, edit},
     },
 };
 

@@ -3,7 +3,7 @@
 use crate::{conversation::TokenUsage, executors::wire::Object};
 
 /// Takes the counters of these names: input, output, read from and written to a cache, and reasoning.
-pub(crate) fn take_counters(stated: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
+pub fn take_counters(stated: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
     let [input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens] =
         names.map(|name| stated.u64(name));
     TokenUsage {
@@ -17,7 +17,7 @@ pub(crate) fn take_counters(stated: &mut Object<'_>, names: [&str; 5]) -> TokenU
 }
 
 /// Adds cached input to the input, for agents that count it apart.
-pub(crate) fn with_cache(apart: TokenUsage) -> TokenUsage {
+pub fn with_cache(apart: TokenUsage) -> TokenUsage {
     let cached = [apart.cache_read_tokens, apart.cache_write_tokens].into_iter().flatten();
     let input_tokens = apart.input_tokens.map(|input| cached.fold(input, u64::saturating_add));
     TokenUsage { input_tokens, ..apart }

@@ -9,7 +9,7 @@ use crate::{
 
 /// The entry that is being told in pieces, if one is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Growing {
+pub struct Growing {
     open: Option<Open>,
     /// White space, which begins an entry only if more follows.
     blank: Option<NormalizedEntry>,
@@ -26,11 +26,7 @@ struct Open {
 
 impl Growing {
     /// A piece came. It goes on with what is open, unless it is of another kind or of another message.
-    pub(crate) fn grow<R: CallResult>(
-        &mut self,
-        mut piece: NormalizedEntry,
-        cx: &mut Context<'_, R>,
-    ) {
+    pub fn grow<R: CallResult>(&mut self, mut piece: NormalizedEntry, cx: &mut Context<'_, R>) {
         if let Some(Open { corr_id, entry }) = &mut self.open
             && are_of_one_message(entry, &piece)
         {
@@ -53,7 +49,7 @@ impl Growing {
     }
 
     /// An entry came as a whole, perhaps after its pieces.
-    pub(crate) fn say<R: CallResult>(&mut self, whole: NormalizedEntry, cx: &mut Context<'_, R>) {
+    pub fn say<R: CallResult>(&mut self, whole: NormalizedEntry, cx: &mut Context<'_, R>) {
         let told = self.open.take_if(|open| is_repeated(&open.entry, &whole));
         match told {
             Some(Open { corr_id, .. }) => {
@@ -68,7 +64,7 @@ impl Growing {
     }
 
     /// What has been told so far is all.
-    pub(crate) fn close<R: CallResult>(&mut self, cx: &mut Context<'_, R>) {
+    pub fn close<R: CallResult>(&mut self, cx: &mut Context<'_, R>) {
         self.blank = None;
         if let Some(Open { corr_id, .. }) = self.open.take() {
             cx.close(corr_id, None);

@@ -10,7 +10,7 @@ use crate::{
 
 /// What a record is.
 #[derive(Clone, Debug)]
-pub(crate) enum Rpc<'a> {
+pub enum Rpc<'a> {
     /// A request, or a notification, by its method; without parameters, they are empty.
     Call(Cow<'a, str>, Object<'a>),
     /// The result of a request; anything but an object is empty.
@@ -21,7 +21,7 @@ pub(crate) enum Rpc<'a> {
 
 impl<'a> Rpc<'a> {
     /// Reads a record, and takes nothing.
-    pub(crate) fn read(object: &Object<'a>) -> Option<Self> {
+    pub fn read(object: &Object<'a>) -> Option<Self> {
         let of = |field| object.get(field).and_then(value::object).unwrap_or_default();
         match (object.get_str("method"), object.get("error")) {
             (Some(method), _) => Some(Self::Call(method, of("params"))),
@@ -34,7 +34,7 @@ impl<'a> Rpc<'a> {
     }
 
     /// The name that the record is counted under.
-    pub(crate) fn name(&self) -> Cow<'a, str> {
+    pub fn name(&self) -> Cow<'a, str> {
         match self {
             Self::Call(method, _) => method.clone(),
             Self::Result(_) => "response".into(),
@@ -43,7 +43,7 @@ impl<'a> Rpc<'a> {
     }
 
     /// Takes the record's id. Of the parameters, `rest` is left.
-    pub(crate) fn take(object: &mut Object<'a>, rest: Object<'a>) -> Option<Json> {
+    pub fn take(object: &mut Object<'a>, rest: Object<'a>) -> Option<Json> {
         let id = object.json("id");
         if object.get("result").is_some_and(|raw| raw.is_null() || raw.get().starts_with('{')) {
             object.ignore(&["result"]);

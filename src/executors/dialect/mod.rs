@@ -1,14 +1,14 @@
-//! What several agents have in common in the way they write their logs: plain functions that executors
-//! call.
+//! What several agents have in common in the way they write their logs: plain functions and small values that executors
+//! call, those of another crate too. An executor takes what fits, and reads the rest itself.
 
-pub(super) mod anthropic;
-pub(super) mod counters;
-pub(super) mod gemini;
-pub(super) mod growing;
-pub(super) mod jsonrpc;
-pub(super) mod known;
-pub(super) mod notice;
-pub(super) mod permission;
-pub(super) mod run_usage;
-pub(super) mod streamed;
-pub(super) mod told;
+pub mod anthropic;
+pub mod counters;
+pub mod gemini;
+pub mod growing;
+pub mod jsonrpc;
+pub mod notice;
+pub mod permission;
+pub mod recent_map;
+pub mod run_usage;
+pub mod streamed;
+pub mod textual_result;

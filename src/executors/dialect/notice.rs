@@ -7,13 +7,13 @@ use crate::{
 
 /// A record that says one thing: its name, the kind of its entry, what stands before the words, and the field
 /// that has them.
-pub(crate) type Notice = (&'static str, NormalizedEntryType, &'static str, &'static str);
+pub type Notice = (&'static str, NormalizedEntryType, &'static str, &'static str);
 
 /// An entry: its kind, its text, and what stands beside it.
-pub(crate) type Said = (NormalizedEntryType, Text, Extra);
+pub type Said = (NormalizedEntryType, Text, Extra);
 
 /// Takes what a record of this name says, if it is one of `notices`. All other fields stand beside it.
-pub(crate) fn take(notices: &[Notice], name: &str, given: &mut Object<'_>) -> Option<Said> {
+pub fn take(notices: &[Notice], name: &str, given: &mut Object<'_>) -> Option<Said> {
     let (_, kind, before, field) = notices.iter().find(|(of, ..)| *of == name)?;
     let words = given.str(field).or_else(|| given.str("error")).unwrap_or_default();
     let facts = std::mem::take(given).into_extra().collect();
@@ -21,7 +21,7 @@ pub(crate) fn take(notices: &[Notice], name: &str, given: &mut Object<'_>) -> Op
 }
 
 /// Says it, with what else the record has.
-pub(crate) fn say<R: CallResult>(said: Said, extra: Extra, cx: &mut Context<'_, R>) {
+pub fn say<R: CallResult>(said: Said, extra: Extra, cx: &mut Context<'_, R>) {
     let (kind, text, mut facts) = said;
     facts.extend(extra);
     cx.entry(kind, text, facts);

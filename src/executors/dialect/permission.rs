@@ -10,12 +10,12 @@ use crate::{
 const FIELD: &str = "permission";
 
 /// An open call waits for an answer.
-pub(crate) fn ask<R: CallResult>(id: &CorrId, cx: &mut Context<'_, R>) {
+pub fn ask<R: CallResult>(id: &CorrId, cx: &mut Context<'_, R>) {
     set_status(id, ToolStatus::PendingApproval, None, cx);
 }
 
 /// The answer came, in the log's own word: `allow_once`, `reject_once`, `cancelled`.
-pub(crate) fn answer<R: CallResult>(id: &CorrId, answer: Text, cx: &mut Context<'_, R>) {
+pub fn answer<R: CallResult>(id: &CorrId, answer: Text, cx: &mut Context<'_, R>) {
     set_status(id, ToolStatus::Created, Some(answer), cx);
 }
 
@@ -36,7 +36,7 @@ fn set_status<R: CallResult>(
 }
 
 /// How a call ends that was not permitted.
-pub(crate) fn refusal(call: &NormalizedEntry) -> Option<ToolStatus> {
+pub fn refusal(call: &NormalizedEntry) -> Option<ToolStatus> {
     let answer = call.metadata.as_ref()?.extra.get(FIELD)?.get().trim_matches('"');
     match answer {
         // Droid's word for no.
@@ -48,7 +48,7 @@ pub(crate) fn refusal(call: &NormalizedEntry) -> Option<ToolStatus> {
 }
 
 /// The agent has stopped: calls that were not permitted end so. When it was stopped, all end.
-pub(crate) fn end_turn<R: CallResult>(
+pub fn end_turn<R: CallResult>(
     outcome: Option<Outcome>,
     end: impl Fn(ToolStatus, Option<Timestamp>) -> R,
     cx: &mut Context<'_, R>,

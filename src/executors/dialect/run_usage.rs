@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::conversation::{Text, TokenUsage};
 
 /// What a model used; without a name where the log names none.
-pub(crate) type ModelUsage = (Option<Text>, TokenUsage);
+pub type ModelUsage = (Option<Text>, TokenUsage);
 
 /// What the runs of a log used, counted once.
 ///
 /// The end of a run states totals, which may go on from those of the run before. What the messages state
 /// counts for a run without an end, and where it is more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RunUsage {
+pub struct RunUsage {
     /// What was counted so far, by model.
     counted: BTreeMap<String, TokenUsage>,
     /// What the messages since the last end of a run state, by model.
@@ -29,21 +29,21 @@ fn name(model: Option<&Text>) -> String {
 
 impl RunUsage {
     /// A message states what it used.
-    pub(crate) fn note(&mut self, model: Option<&Text>, usage: &TokenUsage) {
+    pub fn note(&mut self, model: Option<&Text>, usage: &TokenUsage) {
         if !self.is_exact && !usage.is_zero() {
             self.messages.entry(name(model)).or_default().add(usage);
         }
     }
 
     /// A call of a model states what it used, which counts at once.
-    pub(crate) fn count(&mut self, model: Option<&Text>, usage: &TokenUsage) {
+    pub fn count(&mut self, model: Option<&Text>, usage: &TokenUsage) {
         self.is_exact = true;
         self.messages.clear();
         self.counted.entry(name(model)).or_default().add(usage);
     }
 
     /// What a run used that ended with these totals, beyond what was counted.
-    pub(crate) fn settle(&mut self, mut totals: Vec<ModelUsage>) -> Vec<ModelUsage> {
+    pub fn settle(&mut self, mut totals: Vec<ModelUsage>) -> Vec<ModelUsage> {
         self.is_exact = false;
         let messages = std::mem::take(&mut self.messages);
         if totals.is_empty() {
@@ -71,7 +71,7 @@ impl RunUsage {
     }
 
     /// What a run used that has no end; nothing is known of the next one.
-    pub(crate) fn take_unsettled(&mut self) -> Vec<ModelUsage> {
+    pub fn take_unsettled(&mut self) -> Vec<ModelUsage> {
         by_model(std::mem::take(self).messages)
     }
 }

@@ -24,7 +24,7 @@ const REMEMBERED: usize = 256;
 
 /// The blocks that were written piece by piece and wait for their complete line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Streamed {
+pub struct Streamed {
     /// The message that each agent is writing.
     messages: VecDeque<Writing>,
     blocks: VecDeque<Block>,
@@ -132,7 +132,7 @@ impl Streamed {
     }
 
     /// More of a text or a thought of a message, in logs whose pieces name theirs.
-    pub(crate) fn piece<R: CallResult>(
+    pub fn piece<R: CallResult>(
         &mut self,
         message_id: &Text,
         index: u64,
@@ -196,7 +196,7 @@ impl Streamed {
     }
 
     /// Something came as a whole, perhaps after its pieces.
-    pub(crate) fn say<R: CallResult>(&mut self, whole: NormalizedEntry, cx: &mut Context<'_, R>) {
+    pub fn say<R: CallResult>(&mut self, whole: NormalizedEntry, cx: &mut Context<'_, R>) {
         if let Some(entry) = self.claim(whole, cx) {
             cx.push(entry);
         }
@@ -206,7 +206,7 @@ impl Streamed {
     ///
     /// It belongs to the first waiting block of its message and kind. Where the ids of message and
     /// line differ, the text itself tells.
-    pub(crate) fn claim<R: CallResult>(
+    pub fn claim<R: CallResult>(
         &mut self,
         entry: NormalizedEntry,
         cx: &mut Context<'_, R>,
@@ -247,12 +247,12 @@ impl Streamed {
     }
 
     /// The complete line of a call came.
-    pub(crate) fn claim_call(&mut self, call: &CorrId) {
+    pub fn claim_call(&mut self, call: &CorrId) {
         self.blocks.retain(|block| !matches!(&block.kind, Kind::Call { id, .. } if id == call));
     }
 
     /// The run is over: what no line has claimed stays as it was shown.
-    pub(crate) fn abandon<R: CallResult>(&mut self, map: ActionMapper, cx: &mut Context<'_, R>) {
+    pub fn abandon<R: CallResult>(&mut self, map: ActionMapper, cx: &mut Context<'_, R>) {
         self.messages.clear();
         for block in std::mem::take(&mut self.blocks) {
             block.abandon(map, cx);

@@ -8,7 +8,7 @@ use crate::{
         NormalizedEntryType, Session, Summary, Text, Timestamp, TokenUsage, ToolStatus,
         WarningKind,
     },
-    emitters::{call_text, changes::ChangedLines, human},
+    emitters::text::{call_text, changes::ChangedLines, human},
 };
 
 use super::super::text::first_line;

@@ -6,7 +6,7 @@ use super::{
     super::{icon::icon, path::path, text::line, time},
     facts::{Facts, Turn},
 };
-use crate::emitters::{changes::ChangedLines, human};
+use crate::emitters::text::{changes::ChangedLines, human};
 
 /// Rows of a table; the others are summed up.
 const MOST_ROWS: usize = 12;

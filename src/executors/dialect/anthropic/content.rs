@@ -84,7 +84,7 @@ pub struct ToolResult<'a> {
 
 impl<'a> Message<'a> {
     /// Reads a message object.
-    pub(crate) fn take(mut object: Object<'a>) -> Self {
+    pub fn take(mut object: Object<'a>) -> Self {
         let id = object.text("id");
         let model = object.text("model");
         let content = object.raw("content").map(read_content).unwrap_or_default();
@@ -113,7 +113,7 @@ fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
 
 impl<'a> Block<'a> {
     /// Reads a block; a string is a text.
-    pub(crate) fn read(raw: Raw<'a>) -> Self {
+    pub fn read(raw: Raw<'a>) -> Self {
         let Some(mut object) = value::object(raw) else {
             let kind = match Text::from_raw(raw) {
                 Some(text) => BlockKind::Text(text),

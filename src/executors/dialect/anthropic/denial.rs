@@ -22,7 +22,7 @@ pub struct Denial<'a> {
 
 impl<'a> Denial<'a> {
     /// Takes the field `permission_denials`.
-    pub(crate) fn take_all(object: &mut Object<'a>) -> Vec<Self> {
+    pub fn take_all(object: &mut Object<'a>) -> Vec<Self> {
         let denials = object.array("permission_denials").unwrap_or_default();
         denials.into_iter().filter_map(Self::read).collect()
     }
@@ -37,12 +37,7 @@ impl<'a> Denial<'a> {
     }
 
     /// A call that was refused ends so; one that has a result has said so itself.
-    pub(crate) fn end_call<R: CallResult>(
-        self,
-        map: ActionMapper,
-        denied: R,
-        cx: &mut Context<'_, R>,
-    ) {
+    pub fn end_call<R: CallResult>(self, map: ActionMapper, denied: R, cx: &mut Context<'_, R>) {
         let Self { call: Some(call), tool_name, input } = self else { return };
         let is_open = cx.calls().get(&call).is_some();
         if cx.calls().knows(&call) && !is_open {

@@ -3,7 +3,7 @@
 use crate::{conversation::Text, executors::wire::value, json::Raw};
 
 /// The innermost message of an error, which providers wrap in `error` objects; a string is one itself.
-pub(crate) fn error_message(raw: Raw<'_>) -> Text {
+pub fn error_message(raw: Raw<'_>) -> Text {
     let mut innermost = raw;
     // Errors are wrapped two or three times; deeper ones are not looked for.
     for _ in 0..8 {

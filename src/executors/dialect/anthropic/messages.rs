@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What one agent makes of the blocks of a message.
-pub(crate) trait Reader<R: CallResult> {
+pub trait Reader<R: CallResult> {
     /// What kind of entry a text is, and what of it is shown; an empty text is no entry.
     fn text(&mut self, text: Text) -> (NormalizedEntryType, Text);
 
@@ -29,7 +29,7 @@ pub(crate) trait Reader<R: CallResult> {
 
 /// Passes on the blocks of a message, in order. `of` names the message in warnings: `user`. What
 /// stands beside the message goes to its first entry, the message's id and model to each.
-pub(crate) fn read<R: CallResult>(
+pub fn read<R: CallResult>(
     message: Message<'_>,
     of: &str,
     mut meta: Meta,

@@ -6,9 +6,9 @@ mod denial;
 mod error;
 mod messages;
 mod partial;
-pub(crate) mod usage;
+pub mod usage;
 
-pub(crate) use self::{
+pub use self::{
     content::{Block, BlockKind, Message, ToolResult, ToolUse},
     denial::Denial,
     error::error_message,

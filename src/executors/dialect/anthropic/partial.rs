@@ -65,7 +65,8 @@ pub enum Delta<'a> {
 }
 
 impl<'a> PartialEvent<'a> {
-    pub(crate) fn take(object: &mut Object<'a>) -> Parsed<Self> {
+    /// The event of a record of the type `stream_event`.
+    pub fn take(object: &mut Object<'a>) -> Parsed<Self> {
         let Some(mut event) = object.get("event").and_then(value::object) else {
             return Parsed::Unknown;
         };
@@ -123,7 +124,7 @@ impl<'a> Delta<'a> {
 
 impl Streamed {
     /// A part of a message came. `map` reads the calls whose complete line never comes.
-    pub(crate) fn read<R: CallResult>(
+    pub fn read<R: CallResult>(
         &mut self,
         event: PartialEvent<'_>,
         map: ActionMapper,

@@ -9,7 +9,7 @@ use crate::{
 ///
 /// Cached input is counted apart from `input_tokens` (a run of 29 input tokens had read 1,227,349
 /// from the cache), so it is added here.
-pub(crate) fn take(object: &mut Object<'_>) -> Option<TokenUsage> {
+pub fn take(object: &mut Object<'_>) -> Option<TokenUsage> {
     object.within("usage", |usage| {
         let kept = usage.object("cache_creation");
         let details = usage.object("output_tokens_details");

@@ -67,7 +67,7 @@ const PLAIN_TOOLS: [&str; 45] = [
 ];
 
 /// Reads a call of the tool `name`.
-pub(crate) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let Some(mut given) = action::parameters(parameters) else {
         return MappedCall::tool(name, parameters);
     };

@@ -2,4 +2,4 @@
 
 mod action_mapper;
 
-pub(crate) use self::action_mapper::map;
+pub use self::action_mapper::map;

@@ -1,0 +1,88 @@
+//! A tool call in words: its name and its title, the same for every consumer that people read.
+
+use std::borrow::Cow;
+
+use super::terminal::neutralise_line;
+use crate::conversation::{ActionType, Json, NormalizedEntry, Text, ToolUse};
+
+/// The name of the tool on one line, or what the call does if the log gives no name.
+pub(in crate::emitters) fn name(tool: &ToolUse) -> Cow<'_, str> {
+    let name = match tool.tool_name.decode() {
+        name if name.trim().is_empty() => Cow::Borrowed(tool.action_type.name()),
+        name => name,
+    };
+    edit(name, |name| neutralise_line(name.trim()))
+}
+
+/// What the call is about, on one line, but for a command, which is given as it is. Of arguments there are
+/// at most about `most` bytes.
+pub(in crate::emitters) fn title<'e>(
+    entry: &'e NormalizedEntry,
+    tool: &'e ToolUse,
+    most: usize,
+) -> Cow<'e, str> {
+    let one_line = |text: &'e Text| edit(text.decode(), neutralise_line);
+    match &tool.action_type {
+        // A command is read line by line.
+        ActionType::CommandRun { command, .. } if !command.is_empty() => command.decode(),
+        // The questions follow.
+        ActionType::Question { .. } => Cow::Borrowed(""),
+        ActionType::TaskCreate { subagent_type: Some(kind), .. } => {
+            format!("{} ({})", one_line(&entry.content), one_line(kind)).into()
+        }
+        ActionType::Tool { arguments: Some(arguments), .. } => {
+            let arguments = compact(arguments, most);
+            if entry.content == tool.tool_name {
+                arguments.into()
+            } else {
+                format!("{} {arguments}", one_line(&entry.content)).into()
+            }
+        }
+        _ if entry.content == tool.tool_name => Cow::Borrowed(""),
+        _ => one_line(&entry.content),
+    }
+}
+
+/// What becomes of a text, borrowed as long as it can be.
+pub(in crate::emitters) fn edit(
+    text: Cow<'_, str>,
+    to: impl Fn(&str) -> Cow<'_, str>,
+) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => to(text),
+        Cow::Owned(text) => to(&text).into_owned().into(),
+    }
+}
+
+/// The beginning of a JSON value without the white space between its tokens.
+pub(in crate::emitters) fn compact(json: &Json, most: usize) -> String {
+    let mut compact = String::new();
+    let (mut in_string, mut escaped) = (false, false);
+    for c in json.get().chars() {
+        if !in_string && c.is_whitespace() {
+            continue;
+        }
+        if c == '"' && !escaped {
+            in_string = !in_string;
+        }
+        escaped = in_string && c == '\\' && !escaped;
+        compact.push(c);
+        if compact.len() > most {
+            compact.push('…');
+            break;
+        }
+    }
+    compact
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_compacted_outside_of_strings() {
+        let json: Json = serde_json::from_str("{ \"a b\" : [ 1,\n 2, \"c \\\" d\" ] }").unwrap();
+        assert_eq!(compact(&json, 100), r#"{"a b":[1,2,"c \" d"]}"#);
+        assert_eq!(compact(&json, 4), "{\"a b…");
+    }
+}

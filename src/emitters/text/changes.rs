@@ -1,0 +1,54 @@
+//! How much the changes of a call come to, and their diffs.
+
+use crate::conversation::{FileChange, Spelling};
+
+/// The number of lines that changes add, remove and write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::emitters) struct ChangedLines {
+    pub(in crate::emitters) added: usize,
+    pub(in crate::emitters) removed: usize,
+    /// Lines of files that are written as a whole: what stood there before is not in the log.
+    pub(in crate::emitters) written: usize,
+}
+
+impl ChangedLines {
+    pub(in crate::emitters) fn of(changes: &[FileChange]) -> Self {
+        let mut lines = Self::default();
+        changes.iter().for_each(|change| lines.count(change));
+        lines
+    }
+
+    #[cfg(feature = "html")]
+    pub(in crate::emitters) fn add(&mut self, more: Self) {
+        self.added += more.added;
+        self.removed += more.removed;
+        self.written += more.written;
+    }
+
+    fn count(&mut self, change: &FileChange) {
+        match change {
+            FileChange::Edit { unified_diff, .. } => {
+                for line in Spelling::of(unified_diff).lines_with_ends() {
+                    match line.as_bytes().first() {
+                        Some(b'+') => self.added += 1,
+                        Some(b'-') => self.removed += 1,
+                        _ => {}
+                    }
+                }
+            }
+            FileChange::Write { content, .. } => {
+                self.written += Spelling::of(content).count_all_lines();
+            }
+            FileChange::Delete { .. } | FileChange::Rename { .. } => {}
+        }
+    }
+}
+
+/// The heading of a hunk without the numbers of its lines, where these are not those of the file and would
+/// only mislead.
+pub(in crate::emitters) fn hunk_without_numbers(line: &str) -> &str {
+    match line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) {
+        Some((_, context)) if !context.trim().is_empty() => line,
+        _ => "@@",
+    }
+}

@@ -1,0 +1,80 @@
+//! Numbers as people read them, and beginnings of texts.
+
+/// `340 ms`, `2.1 s`, `1 m 05 s`, `2 h 03 m`; tenths are rounded.
+pub fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..59_950 => format!("{} s", tenths(millis, 1_000)),
+        59_950..60_000 => "1 m 00 s".to_owned(),
+        60_000..3_600_000 => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// `512`, `12.3k`, `1.2M`, `3.0G`; tenths are rounded.
+pub fn count(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..999_950 => tenths(n, 1_000) + "k",
+        999_950..999_950_000 => tenths(n, 1_000_000) + "M",
+        _ => tenths(n, 1_000_000_000) + "G",
+    }
+}
+
+fn tenths(n: u64, unit: u64) -> String {
+    let tenths = n.saturating_add(unit / 20) / (unit / 10);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// `$1.23`, `$0.0042`.
+pub fn dollars(amount: f64) -> String {
+    if amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
+
+/// `1 line`, `2 lines`.
+pub fn number_of(n: usize, thing: &str) -> String {
+    [&*n.to_string(), " ", thing, if n == 1 { "" } else { "s" }].concat()
+}
+
+/// The beginning of a text of more than `most` characters, up to the end of a word.
+#[cfg(any(feature = "html", feature = "markdown"))]
+pub(in crate::emitters) fn beginning(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.into() };
+    let start = text.get(..end).unwrap_or(text);
+    let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
+    format!("{words} …").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        let cases = [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (2_149, "2.1 s"),
+            (2_150, "2.2 s"),
+            (59_949, "59.9 s"),
+            (59_999, "1 m 00 s"),
+            (65_000, "1 m 05 s"),
+            (7_380_000, "2 h 03 m"),
+        ];
+        for (millis, shown) in cases {
+            assert_eq!(duration(millis), shown);
+        }
+        assert!(duration(u64::MAX).ends_with(" m"));
+    }
+
+    #[test]
+    fn counts_and_money() {
+        assert_eq!([count(999), count(12_345), count(12_779)], ["999", "12.3k", "12.8k"]);
+        assert_eq!([count(999_949), count(999_950)], ["999.9k", "1.0M"]);
+        assert_eq!([count(999_949_999), count(3_000_000_000)], ["999.9M", "3.0G"]);
+        assert!(count(u64::MAX).ends_with('G'));
+        assert_eq!([dollars(0.00424), dollars(12.3)], ["$0.0042", "$12.30"]);
+        assert_eq!([number_of(1, "line"), number_of(0, "line")], ["1 line", "0 lines"]);
+    }
+}

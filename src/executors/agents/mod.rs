@@ -1,0 +1,12 @@
+//! One folder an agent: how its records read, and what they mean. None uses another.
+
+pub mod acp;
+pub mod amp;
+pub mod claude;
+pub mod codex;
+pub mod copilot;
+pub mod cursor;
+pub mod droid;
+pub mod gemini;
+pub mod opencode;
+pub mod qwen;

@@ -1,0 +1,59 @@
+//! [`AnyRecord`]: a record that any executor has parsed.
+
+use std::fmt;
+
+use super::any_state::{AnyState, foreign_state};
+use crate::executors::{
+    executor::Executor,
+    reducing::{ParsedRecord, Reducing},
+};
+use crate::{conversation::DomainEvent, transduce::Batch};
+
+/// A record that any executor has parsed.
+pub struct AnyRecord<'a>(Box<dyn ReduceParsed + 'a>);
+
+impl<'a> AnyRecord<'a> {
+    pub(in crate::executors) fn new<E: Executor>(
+        reducing: &'a Reducing<E>,
+        record: ParsedRecord<'a, E::Line<'a>>,
+    ) -> Self {
+        Self(Box::new(OwnRecord { reducing, record }))
+    }
+
+    pub(in crate::executors) fn session(&self) -> Option<&str> {
+        self.0.session()
+    }
+
+    pub(in crate::executors) fn reduce(self, state: &mut AnyState) -> Batch<DomainEvent> {
+        self.0.reduce(state).unwrap_or_else(|| Batch::from(foreign_state()))
+    }
+}
+
+impl fmt::Debug for AnyRecord<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyRecord").field("session", &self.session()).finish_non_exhaustive()
+    }
+}
+
+/// A record whose type is known only to its executor.
+trait ReduceParsed {
+    fn session(&self) -> Option<&str>;
+    /// `None` if the state belongs to another executor.
+    fn reduce(self: Box<Self>, state: &mut AnyState) -> Option<Batch<DomainEvent>>;
+}
+
+struct OwnRecord<'a, E: Executor> {
+    reducing: &'a Reducing<E>,
+    record: ParsedRecord<'a, E::Line<'a>>,
+}
+
+impl<E: Executor> ReduceParsed for OwnRecord<'_, E> {
+    fn session(&self) -> Option<&str> {
+        self.record.session()
+    }
+
+    fn reduce(self: Box<Self>, state: &mut AnyState) -> Option<Batch<DomainEvent>> {
+        let state = state.downcast_mut()?;
+        Some(self.reducing.reduce_parsed(state, self.record))
+    }
+}

@@ -1,0 +1,202 @@
+//! [`DynExecutor`]: any executor, chosen at run time.
+
+use std::{
+    borrow::Cow,
+    fmt::{self, Debug},
+    sync::Arc,
+};
+
+use super::{
+    any_record::AnyRecord,
+    any_state::{AnyState, foreign_state},
+};
+use crate::executors::{
+    evidence::Evidence,
+    executor::{Executor, Header, Parsed},
+    format::Format,
+    reducing::{Reducing, State},
+    sessions::NamesSession,
+    wire::{Object, Record},
+};
+use crate::{
+    conversation::DomainEvent,
+    transduce::{Batch, Reducer},
+};
+
+/// An executor's object-safe face.
+trait AnyExecutor: Send + Sync {
+    fn format(&self) -> &'static Format;
+    fn of_file(&self, name: &str) -> Option<DynExecutor>;
+    fn recognise(&self, object: &Object<'_>) -> Evidence;
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()>;
+    fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a>;
+    fn init(&self) -> AnyState;
+    fn restore(&self, json: &str) -> serde_json::Result<AnyState>;
+    fn owns(&self, state: &AnyState) -> bool;
+    fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>);
+    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>);
+}
+
+impl<E: Executor> AnyExecutor for Reducing<E> {
+    fn format(&self) -> &'static Format {
+        const { &E::FORMAT }
+    }
+
+    fn of_file(&self, name: &str) -> Option<DynExecutor> {
+        self.executor.of_file(name).map(DynExecutor::new)
+    }
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        self.executor.recognise(object)
+    }
+
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        self.session_of(object)
+    }
+
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
+        match self.executor.parse(object, header) {
+            Parsed::Line(_) => Parsed::Line(()),
+            Parsed::Ignored => Parsed::Ignored,
+            Parsed::Foreign => Parsed::Foreign,
+            Parsed::Unknown => Parsed::Unknown,
+        }
+    }
+
+    fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
+        AnyRecord::new(self, self.parsed(record))
+    }
+
+    fn init(&self) -> AnyState {
+        AnyState::new(Reducer::init(self))
+    }
+
+    fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
+        serde_json::from_str::<State<E>>(json).map(|state| AnyState::new(Box::new(state)))
+    }
+
+    fn owns(&self, state: &AnyState) -> bool {
+        state.is::<State<E>>()
+    }
+
+    fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>) {
+        match state.downcast::<State<E>>() {
+            Ok(state) => {
+                let (state, events) = Reducer::reduce(self, state, record);
+                (AnyState::new(state), events)
+            }
+            Err(state) => (state, Batch::from(foreign_state())),
+        }
+    }
+
+    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
+        match state.downcast::<State<E>>() {
+            Ok(state) => {
+                let (state, events) = Reducer::finish(self, state);
+                (AnyState::new(state), events)
+            }
+            Err(state) => (state, Batch::from(foreign_state())),
+        }
+    }
+}
+
+/// Any [`Executor`], behind a pointer: a [`Reducer`] over [`Record`]s whose state is an [`AnyState`].
+///
+/// ```
+/// use foldline::{executors::{DynExecutor, droid::Droid, wire::Record}, transduce::Reducer};
+///
+/// let executor = DynExecutor::new(Droid);
+/// let state = executor.init();
+/// let stored = serde_json::to_string(&state)?;
+/// assert_eq!(executor.restore(&stored)?, state);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct DynExecutor(Arc<dyn AnyExecutor>);
+
+impl Debug for DynExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DynExecutor").field(&self.format().name).finish()
+    }
+}
+
+impl<E: Executor> From<E> for DynExecutor {
+    fn from(executor: E) -> Self {
+        Self::new(executor)
+    }
+}
+
+impl DynExecutor {
+    /// This executor, without its type.
+    pub fn new<E: Executor>(executor: E) -> Self {
+        Self(Arc::new(Reducing::new(executor)))
+    }
+
+    /// The same for a file of this name (without its folder), which may say which session it is of.
+    #[must_use]
+    pub fn of_file(&self, name: &str) -> Self {
+        self.0.of_file(name).unwrap_or_else(|| self.clone())
+    }
+
+    /// What its format is called.
+    pub fn format(&self) -> &'static Format {
+        self.0.format()
+    }
+
+    /// Parses a record: the half of reducing it that does not depend on the state.
+    pub(in crate::executors) fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
+        self.0.parsed(record)
+    }
+
+    /// How surely a record belongs to its format.
+    pub fn recognise(&self, object: &Object<'_>) -> Evidence {
+        self.0.recognise(object)
+    }
+
+    /// The session that a record belongs to.
+    pub fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        self.0.session(object)
+    }
+
+    /// Reads a record as the executor does, and says only what kind of record it is.
+    pub fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
+        self.0.parse(object, header)
+    }
+
+    /// Reads a state that was stored.
+    ///
+    /// # Errors
+    /// The text is no state of this executor.
+    pub fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
+        self.0.restore(json)
+    }
+
+    /// Whether a state is one of this executor's.
+    pub fn owns(&self, state: &AnyState) -> bool {
+        self.0.owns(state)
+    }
+}
+
+impl<'a> NamesSession<Record<'a>> for DynExecutor {
+    fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
+        match record {
+            Record::Object(object) => self.session(object),
+            Record::Irregular(_) => None,
+        }
+    }
+}
+
+impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
+    fn init(&self) -> AnyState {
+        self.0.init()
+    }
+
+    fn reduce(&self, state: AnyState, record: Record<'a>) -> (AnyState, Batch<DomainEvent>) {
+        self.0.reduce(state, record)
+    }
+
+    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
+        self.0.finish(state)
+    }
+}

@@ -1,8 +1,0 @@
-//! Google's Gemini CLI: the stream of `gemini --output-format stream-json`.
-
-mod recognise;
-mod reducer;
-mod types;
-
-pub use self::reducer::{Gemini, GeminiMemory};
-pub use super::dialect::told::ToldResult;
