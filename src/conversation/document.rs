@@ -129,7 +129,7 @@ pub(crate) fn entry_of_call(
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct EntrySlot<E> {
     r#type: SlotType,
-    content: E,
+    pub(crate) content: E,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,11 +143,6 @@ impl<E> EntrySlot<E> {
     /// Wraps an entry.
     pub(crate) fn new(entry: E) -> Self {
         Self { r#type: SlotType::NormalizedEntry, content: entry }
-    }
-
-    /// Returns the entry.
-    pub(crate) fn entry(&self) -> &E {
-        &self.content
     }
 
     /// The entry.

@@ -137,7 +137,7 @@ impl ConversationPatch {
     pub fn entry(&self) -> Option<(EntryIdx, &Arc<NormalizedEntry>)> {
         match &self.0 {
             [Operation { path: Path::Entry(index), value: Value::Entry(slot), .. }] => {
-                Some((*index, slot.entry()))
+                Some((*index, &slot.content))
             }
             _ => None,
         }
@@ -153,7 +153,7 @@ impl ConversationPatch {
         let entries = &mut conversation.entries;
         match (path, value) {
             (Path::Entry(index), Value::Entry(slot)) => {
-                let (len, entry) = (entries.len(), Arc::clone(slot.entry()));
+                let (len, entry) = (entries.len(), Arc::clone(&slot.content));
                 match (op, entries.get_mut(index.get())) {
                     (Op::Replace, Some(old)) => *old = entry,
                     (Op::Add, None) if index.get() == len => entries.push(entry),
