@@ -79,12 +79,17 @@ impl Sinks {
 
     /// Flushes all sinks.
     pub(crate) fn flush(&mut self) {
-        self.running.iter_mut().for_each(|running| running.with(|sink| sink.flush()));
+        self.running.iter_mut().for_each(|running| running.with(DynEmitter::flush));
     }
 
     /// States what was read of the log, before its end.
     pub(crate) fn set_read(&mut self, read: Counts) {
-        self.running.iter_mut().for_each(|running| running.with(|sink| Ok(sink.set_read(read))));
+        for running in &mut self.running {
+            running.with(|sink| {
+                sink.set_read(read);
+                Ok(())
+            });
+        }
     }
 
     /// Takes the failure of the sink with this name, if it failed.
