@@ -1,7 +1,7 @@
 //! The laws of the crate, checked as anyone who writes an executor or an emitter can check them.
 //!
 //! An executor of the registry needs nothing here but its folder `tests/fixtures/<format>/`, and, if it
-//! drops fields on purpose, a list of them in `laws/dropped`. Generators of its own (`testkit::<agent>`) add
+//! drops fields on purpose, a list of them in `laws/dropped`. Generators of its own (`generate::<agent>`) add
 //! a `generated!` at the end.
 
 mod emitters;
@@ -185,7 +185,7 @@ macro_rules! generated {
         is_result: $is_result:expr, moved: $moved:expr
     ) => {
         mod $name {
-            use foldline::testkit::$($agent)::+::{conversation, log};
+            use crate::generate::$($agent)::+::{conversation, log};
 
             use super::*;
 

@@ -20,6 +20,7 @@ mod droid_settings;
 mod fan_out;
 mod file_ledger;
 mod gemini;
+mod generate;
 mod goldens;
 mod html;
 mod kafka_paper;

@@ -70,9 +70,6 @@
 //! # Ok::<(), foldline::testkit::Violation>(())
 //! ```
 
-pub mod claude;
-pub mod codex;
-pub mod droid;
 pub mod generate;
 pub mod law;
 pub mod ledger;

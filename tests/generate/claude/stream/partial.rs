@@ -3,12 +3,9 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::envelope::{common, one};
-use crate::testkit::{
-    claude::blocks,
-    generate::{
-        FieldsStrategy, concat, field, json, kind, list, literal, maybe, number, object, quote,
-        word,
-    },
+use crate::generate::claude::blocks;
+use foldline::testkit::generate::{
+    FieldsStrategy, concat, field, json, kind, list, literal, maybe, number, object, quote, word,
 };
 
 /// A `stream_event` line.

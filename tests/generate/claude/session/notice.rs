@@ -2,11 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::testkit::{
-    claude::blocks,
-    generate::{
-        FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, time, word,
-    },
+use crate::generate::claude::blocks;
+use foldline::testkit::generate::{
+    FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, time, word,
 };
 
 /// `system`: compaction, failed requests, hooks, commands of the person.

@@ -1,8 +1,6 @@
 //! Strategies for Claude Code's logs: its [`stream`] and its [`session`] files.
 
 mod blocks;
-pub mod session;
-pub mod stream;
+pub(crate) mod session;
+pub(crate) mod stream;
 mod tools;
-
-pub use self::tools::tool;

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     Tool, json, list, literal, maybe, number, object, path, tool as named, word,
 };
 
 /// A tool's name and its input as JSON text: the tools that are known, MCP tools, and others.
-pub fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     prop_oneof![
         3 => command(),
         3 => edits(),

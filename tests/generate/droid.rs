@@ -1,13 +1,13 @@
 //! Strategies for Droid's stream: `droid exec --output-format stream-json`, and `-o json`. Those for
 //! its session files are in [`session`].
 
-pub mod session;
+pub(crate) mod session;
 mod tools;
 
 use proptest::{collection::vec, prelude::*};
 
-pub use self::tools::tool;
-use super::generate::{
+pub(crate) use self::tools::tool;
+use foldline::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, calls, disturbed, field, json, kind, literal, maybe, number,
     object, quote, word,
 };
@@ -18,7 +18,7 @@ const IDS: &[&str] = &["call_1", "call_2", "toolu_1", "call_3\nfc_3", ""];
 
 /// Any one line: every type of record with every variation of its fields, and types that Droid does
 /// not have. Lines of their own do not make a conversation: ids are missing, repeated, never used.
-pub fn line() -> BoxedStrategy<String> {
+pub(crate) fn line() -> BoxedStrategy<String> {
     let unknown = object(vec![maybe("type", literal()), maybe("id", json()), common()]);
     prop_oneof![
         1 => system(),
@@ -38,7 +38,7 @@ pub fn line() -> BoxedStrategy<String> {
 /// most one result, which comes after it and names it; parallel calls are answered in any order;
 /// thoughts come twice, as they do; the log ends with a completion, before or after the last words,
 /// with a failure, or without any end.
-pub fn conversation() -> BoxedStrategy<Vec<String>> {
+pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     let parts = vec(part(), 0..8);
     (parts, end())
         .prop_flat_map(|(parts, end)| {
@@ -54,7 +54,7 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
 
 /// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
 /// then [`disturbed`].
-pub fn log() -> BoxedStrategy<LogBytes> {
+pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
 

@@ -3,11 +3,9 @@
 use proptest::prelude::*;
 
 use super::record::{IDS, event_of, texts};
-use crate::testkit::{
-    codex::tools,
-    generate::{
-        FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, word,
-    },
+use crate::generate::codex::tools;
+use foldline::testkit::generate::{
+    FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, word,
 };
 
 /// An event; `id` is the call that it is about, if it is about one.

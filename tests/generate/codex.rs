@@ -1,5 +1,5 @@
 //! Strategies for Codex's logs: the stream of [`exec`] and its [`rollout`] files.
 
-pub mod exec;
-pub mod rollout;
+pub(crate) mod exec;
+pub(crate) mod rollout;
 mod tools;

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use super::tools;
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, calls, concat, disturbed, field, fields, json, kind, list,
     literal, maybe, number, object, quote, word,
 };
@@ -13,7 +13,7 @@ const IDS: &[&str] = &["item_0", "item_1", "item_2", "ws_3\nx", ""];
 
 /// Any one line: every type with every variation of its fields, the app server's dialect, and types
 /// that Codex does not have.
-pub fn line() -> BoxedStrategy<String> {
+pub(crate) fn line() -> BoxedStrategy<String> {
     let phase = select(vec!["item.started", "item.updated", "item.completed"]);
     let unknown = object(vec![maybe("type", literal()), maybe("item", json()), dialect()]);
     prop_oneof![
@@ -40,7 +40,7 @@ pub fn line() -> BoxedStrategy<String> {
 /// The lines of a log in which everything is as it should be: items with ids of their own; messages,
 /// thoughts and changes of files that come complete, or grow; tools that start at once and end in any
 /// order, updated or not; a list of things to do that ends with the turn.
-pub fn conversation() -> BoxedStrategy<Vec<String>> {
+pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     let end = prop_oneof![
         3 => turn_completed().prop_map(|line| vec![line]),
         1 => literal().prop_map(|message| vec![
@@ -65,7 +65,7 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
 
 /// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
 /// then [`disturbed`].
-pub fn log() -> BoxedStrategy<LogBytes> {
+pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
 

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::tools;
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     FieldsStrategy, Tool, field, fields, json, kind, list, literal, maybe, number, object, quote,
     word,
 };

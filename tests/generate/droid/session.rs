@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::tools::tool;
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, array, calls, concat, disturbed, field, fields, json, kind,
     list, literal, maybe, number, object, quote, time, word,
 };
@@ -12,7 +12,7 @@ use crate::testkit::generate::{
 const IDS: &[&str] = &["call_1", "toolu_1", "call_3\nfc_3", ""];
 
 /// Any one line: every type of record, and types that these files do not have.
-pub fn line() -> BoxedStrategy<String> {
+pub(crate) fn line() -> BoxedStrategy<String> {
     let id = || maybe("id", word(IDS));
     let answered = maybe("tool_use_id", word(IDS));
     let blocks = list(prop_oneof![text(), odd(), tool_use(id()), tool_result(answered)].boxed());
@@ -37,7 +37,7 @@ pub fn line() -> BoxedStrategy<String> {
 /// The lines of a log in which everything is as it should be: as
 /// [`droid::conversation`](super::conversation), with calls in one message or in several, and their
 /// results likewise.
-pub fn conversation() -> BoxedStrategy<Vec<String>> {
+pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     vec(part(), 0..8)
         .prop_flat_map(|parts| {
             let prompt = message(Just(quote("user")), list(text()));
@@ -50,7 +50,7 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
 
 /// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
 /// then [`disturbed`].
-pub fn log() -> BoxedStrategy<LogBytes> {
+pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
 

@@ -10,13 +10,13 @@ use self::{
     record::{IDS, common, event_of, record, texts},
 };
 use super::tools;
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, calls, concat, disturbed, field, fields, json, kind, list,
     literal, maybe, number, object, quote, time, word,
 };
 
 /// Any one line: every type of record and of payload, and types that Codex does not have.
-pub fn line() -> BoxedStrategy<String> {
+pub(crate) fn line() -> BoxedStrategy<String> {
     let id = || maybe("call_id", word(IDS));
     let unknown = object(vec![maybe("type", literal()), maybe("payload", json()), common()]);
     let search = object(vec![kind("web_search_call"), maybe("id", word(IDS)), tools::search()]);
@@ -45,7 +45,7 @@ pub fn line() -> BoxedStrategy<String> {
 ///
 /// The calls whose end an event tells too have ids that begin with `told`: of such two results the
 /// first counts, so the order of these does matter.
-pub fn conversation() -> BoxedStrategy<Vec<String>> {
+pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     vec(part(), 0..8)
         .prop_flat_map(|parts| {
             let mut lines = vec![vec![meta(), context(), started()].boxed()];
@@ -58,7 +58,7 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
 
 /// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
 /// then [`disturbed`].
-pub fn log() -> BoxedStrategy<LogBytes> {
+pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
 

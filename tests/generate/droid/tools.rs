@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     Tool, field, json, list, literal, maybe, number, object, path, quote, tool as named, word,
 };
 
 /// A tool's name and its parameters as JSON text: the tools that are known, with the spellings of
 /// older builds, MCP tools, and others.
-pub fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     prop_oneof![
         3 => execute(),
         3 => edits(),

@@ -10,7 +10,7 @@ use self::{
     partial::{delta, partial},
 };
 use super::blocks;
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, array, calls, concat, disturbed, field, fields, json, kind,
     list, literal, maybe, number, object, path, quote, word,
 };
@@ -23,7 +23,7 @@ const MESSAGES: &[&str] = &["msg_1", "msg_2", "msg_3"];
 
 /// Any one line: every type with every variation of its fields, and types that Claude Code does not
 /// have.
-pub fn line() -> BoxedStrategy<String> {
+pub(crate) fn line() -> BoxedStrategy<String> {
     let id = maybe("id", word(MESSAGES));
     let envelope = || fields(vec![common(), maybe("parent_tool_use_id", parent())]);
     let results = fields(vec![
@@ -63,7 +63,7 @@ pub fn line() -> BoxedStrategy<String> {
 ///
 /// A call that the result names as denied has no other result: of two, the first would count, and
 /// their order would matter.
-pub fn conversation() -> BoxedStrategy<Vec<String>> {
+pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     let end = prop_oneof![1 => Just(false), 4 => Just(true)];
     (vec(part(), 0..7), end)
         .prop_flat_map(|(parts, end)| {
@@ -80,7 +80,7 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
 
 /// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
 /// then [`disturbed`].
-pub fn log() -> BoxedStrategy<LogBytes> {
+pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
 

@@ -6,7 +6,7 @@ use proptest::{collection::vec, prelude::*};
 
 use self::notice::{attachment, bookkeeping, progress, system};
 use super::blocks;
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     Calls, FieldsStrategy, LogBytes, array, calls, concat, disturbed, field, fields, json, kind,
     list, literal, maybe, object, quote, time, word,
 };
@@ -16,7 +16,7 @@ const IDS: &[&str] = &["toolu_1", "toolu_2", "srvtoolu_3", "toolu_4\nx", ""];
 
 /// Any one line: every type of record with every variation of its fields, side chains with and
 /// without the name of their agent, and types that Claude Code does not have.
-pub fn line() -> BoxedStrategy<String> {
+pub(crate) fn line() -> BoxedStrategy<String> {
     let author = || {
         fields(vec![
             maybe("uuid", word(&["u1", "u2", "u3", "u4"])),
@@ -75,7 +75,7 @@ pub fn line() -> BoxedStrategy<String> {
 ///
 /// A side chain names its agent here: those of old releases belong to the oldest open call, so that
 /// the order of the results does matter to them.
-pub fn conversation() -> BoxedStrategy<Vec<String>> {
+pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     vec(part(), 0..8)
         .prop_flat_map(|parts| {
             let lines = parts.into_iter().enumerate().map(|(n, part)| part.lines(n));
@@ -86,7 +86,7 @@ pub fn conversation() -> BoxedStrategy<Vec<String>> {
 
 /// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
 /// then [`disturbed`].
-pub fn log() -> BoxedStrategy<LogBytes> {
+pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, quote, time,
 };
 

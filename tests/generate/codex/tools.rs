@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::testkit::generate::{
+use foldline::testkit::generate::{
     FieldsStrategy, Tool, field, fields, json, list, literal, maybe, number, object, path, quote,
     tool as named, word,
 };

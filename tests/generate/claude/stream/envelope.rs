@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::testkit::generate::{FieldsStrategy, fields, literal, maybe, time, word};
+use foldline::testkit::generate::{FieldsStrategy, fields, literal, maybe, time, word};
 
 /// The fields of nearly every line. All have one session.
 pub(super) fn common() -> FieldsStrategy {
