@@ -75,7 +75,7 @@ fn of_two_calls_with_one_id_a_store_finds_the_latest() {
     }
     check(&store);
     // Also when it was made from a document.
-    let document = serde_json::to_string(&store.snapshot().conversation).unwrap();
+    let document = store.snapshot().json().to_owned();
     let restored: Conversation = serde_json::from_str(&document).unwrap();
     check(&MsgStore::from(restored));
 }

@@ -19,7 +19,7 @@ use foldline::{
         NormalizedEntryType, TokenUsage, ToolStatus, ToolUse, WarningKind,
     },
     emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit, EntryIndices, PatchEmitter},
-    store::{MsgStore, Subscription, TryNextError, Update},
+    store::{MsgStore, Subscription, TryNextError, Update, UpdateId},
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -45,6 +45,22 @@ fn end_call(id: &str) -> DomainEvent {
     DomainEvent::UpdateToolCall { corr_id, entry }
 }
 
+fn push(store: &MsgStore, emitter: &mut PatchEmitter, event: &DomainEvent) {
+    emitter.patch(event).into_iter().for_each(|patch| store.push(patch).unwrap());
+}
+
+fn document(store: &MsgStore) -> Value {
+    serde_json::from_str(store.snapshot().json()).unwrap()
+}
+
+/// What the events add up to. What the fold needs to continue is not part of the document.
+fn folded(events: &[DomainEvent]) -> Value {
+    let folded: Conversation = events.iter().collect();
+    let mut expected = serde_json::to_value(&folded).unwrap();
+    expected.as_object_mut().unwrap().remove("open");
+    expected
+}
+
 /// A reader that applies what it receives as any JSON Patch library does.
 #[derive(Default)]
 struct Reader {
@@ -58,14 +74,15 @@ impl Reader {
         match update {
             Update::Snapshot(snapshot) => {
                 assert!(self.snapshots == 0 || snapshot.seq > self.seq, "a snapshot of the past");
-                self.document = serde_json::to_value(&snapshot.conversation).unwrap();
+                self.document = serde_json::from_str(snapshot.json()).unwrap();
                 self.seq = snapshot.seq;
                 self.snapshots += 1;
             }
-            Update::Patch { seq, patch } => {
-                assert_eq!(seq, self.seq + 1, "a gap, or a patch twice");
-                json_patch::patch(&mut self.document, &json_patch::Patch::from(patch)).unwrap();
-                self.seq = seq;
+            Update::Patch(patch) => {
+                assert_eq!(patch.seq, self.seq + 1, "a gap, or a patch twice");
+                let patches: json_patch::Patch = serde_json::from_str(patch.json()).unwrap();
+                json_patch::patch(&mut self.document, &patches).unwrap();
+                self.seq = patch.seq;
             }
         }
     }
@@ -84,15 +101,14 @@ fn after_a_restart_the_store_knows_where_a_call_is() {
     }
     // The process ends; what is left is the document.
     drop(emitter);
-    let stored = serde_json::to_string(&store.snapshot().conversation).unwrap();
+    let stored = store.snapshot().json().to_owned();
     let store = MsgStore::from(serde_json::from_str::<Conversation>(&stored).unwrap());
 
-    let indices = EntryIndices::starting_at(store.len());
-    let mut emitter = PatchEmitter::new(indices).with_resolver(store.clone());
+    let mut emitter = store.emitter();
     for event in [end_call("b"), DomainEvent::entry(entry("done"))] {
         emitter.patch(&event).into_iter().for_each(|patch| store.push(patch).unwrap());
     }
-    let entries = store.snapshot().conversation.entries;
+    let entries = &store.snapshot().entries;
     let status = |index: usize| entries[index].tool().map(|tool| tool.status.clone());
     assert_eq!(entries.len(), 4);
     assert_eq!((status(1), status(2)), (Some(ToolStatus::Created), Some(ToolStatus::Success)));
@@ -107,7 +123,7 @@ fn without_a_resolver_a_late_result_is_a_warning() {
 
     let mut emitter = PatchEmitter::new(EntryIndices::starting_at(store.len()));
     store.push(emitter.patch(&end_call("a")).unwrap()).unwrap();
-    let conversation = store.snapshot().conversation;
+    let conversation = store.snapshot();
     assert_eq!(conversation.entries[0].tool().unwrap().status, ToolStatus::Created);
     assert_eq!(conversation.summary.warnings[&WarningKind::UnknownCorrelation], 1);
 }
@@ -138,6 +154,79 @@ fn a_patch_that_does_not_fit_changes_nothing_and_is_not_told() {
 }
 
 #[test]
+fn a_call_that_has_ended_is_not_resolved() {
+    let store = MsgStore::new();
+    let mut emitter = PatchEmitter::default();
+    [new_call("a"), new_call("b"), end_call("a")]
+        .iter()
+        .for_each(|event| push(&store, &mut emitter, event));
+    for store in [store.clone(), MsgStore::from((**store.snapshot()).clone())] {
+        assert_eq!(store.resolve_corr_id(&"a".into()), None);
+        assert_eq!(store.resolve_corr_id(&"b".into()), Some(EntryIdx::new(1)));
+    }
+}
+
+#[test]
+fn a_reader_that_was_disconnected_continues_after_its_last_update() {
+    let store = MsgStore::new().with_epoch("e");
+    (0..2).for_each(|index| store.push(added(index)).unwrap());
+    let mut subscription = store.subscribe();
+    assert_eq!(subscription.try_next().unwrap().seq(), 2);
+    drop(subscription);
+    (2..5).for_each(|index| store.push(added(index)).unwrap());
+    let next = |epoch: &str, seq| {
+        let id = UpdateId { epoch: epoch.into(), seq };
+        store.subscribe_after(&id).try_next()
+    };
+    for seq in 2..5 {
+        assert!(matches!(next("e", seq), Ok(Update::Patch(patch)) if patch.seq == seq + 1));
+    }
+    assert_eq!(next("e", 5), Err(TryNextError::Empty));
+    // What came before the first reader is not kept: no reader can have received it.
+    for (epoch, seq) in [("e", 0), ("e", 1), ("e", 6), ("other", 3), ("", 3)] {
+        assert!(matches!(next(epoch, seq), Ok(Update::Snapshot(snapshot)) if snapshot.seq == 5));
+    }
+}
+
+#[test]
+fn readers_share_updates_and_their_json() {
+    let store = MsgStore::new();
+    store.push(added(0)).unwrap();
+    let mut readers = [store.subscribe(), store.subscribe()];
+    let [first, second] = readers.each_mut().map(|reader| {
+        // The document grows between the two, and the snapshot will do for both.
+        let Ok(Update::Snapshot(snapshot)) = reader.try_next() else { panic!("a snapshot") };
+        store.push(added(store.len())).unwrap();
+        snapshot
+    });
+    assert!(Arc::ptr_eq(&first, &second) && std::ptr::eq(first.json(), second.json()));
+    assert_eq!(store.snapshot().seq, 3);
+    let [first, second] = readers.each_mut().map(|reader| {
+        let Ok(Update::Patch(patch)) = reader.try_next() else { panic!("a patch") };
+        patch
+    });
+    assert!(Arc::ptr_eq(&first, &second) && std::ptr::eq(first.json(), second.json()));
+}
+
+#[test]
+fn a_document_that_is_restored_reaches_every_reader_as_a_snapshot() {
+    let store = MsgStore::new();
+    let mut subscription = store.subscribe();
+    let mut reader = Reader::default();
+    reader.read_some(&mut subscription, 1);
+    let events = [new_call("a"), new_call("b"), end_call("b")];
+    // The fold has a memory of the open call.
+    store.restore(events.iter().collect());
+    reader.read_some(&mut subscription, 9);
+    assert_eq!((&reader.document, reader.snapshots), (&folded(&events), 2));
+    let mut emitter = store.emitter();
+    store.push(emitter.patch(&end_call("a")).unwrap()).unwrap();
+    reader.read_some(&mut subscription, 9);
+    assert_eq!((reader.document, reader.snapshots), (document(&store), 2));
+    assert_eq!(store.snapshot().entries[0].tool().unwrap().status, ToolStatus::Success);
+}
+
+#[test]
 fn readers_wait_for_what_comes_and_end_with_the_store() {
     const PATCHES: usize = 2000;
     let store = MsgStore::new();
@@ -156,7 +245,7 @@ fn readers_wait_for_what_comes_and_end_with_the_store() {
         store.push(patch).unwrap();
     }
     store.close();
-    let expected = serde_json::to_value(store.snapshot().conversation).unwrap();
+    let expected = document(&store);
     for reader in readers {
         assert!(reader.join().unwrap() == expected);
     }
@@ -206,7 +295,7 @@ fn tasks_wait_for_what_comes_and_end_with_the_store() {
         })
         .into();
     (0..PATCHES).for_each(|index| store.push(added(index)).unwrap());
-    let expected = serde_json::to_value(store.snapshot().conversation).unwrap();
+    let expected = document(&store);
     // The last handle: that closes the store, too.
     drop(store);
     for reader in readers {
@@ -311,18 +400,58 @@ proptest! {
                     reader.read_some(subscription, speeds[at % speeds.len()]);
                 }
             }
-            emitter.patch(event).into_iter().for_each(|patch| store.push(patch).unwrap());
+            push(&store, &mut emitter, event);
         }
         emitter.remaining().for_each(|patch| store.push(patch).unwrap());
-        let folded: Conversation = events.iter().collect();
-        let mut expected = serde_json::to_value(&folded).unwrap();
-        // What the fold needs to go on is not part of the document.
-        expected.as_object_mut().unwrap().remove("open");
-        prop_assert_eq!(serde_json::to_value(store.snapshot().conversation).unwrap(), expected.clone());
+        let expected = folded(&events);
+        prop_assert_eq!(document(&store), expected.clone());
         running.push(Some((store.subscribe(), Reader::default())));
         for (mut subscription, mut reader) in running.into_iter().flatten() {
             reader.read_some(&mut subscription, usize::MAX);
             prop_assert_eq!(reader.document, expected.clone());
         }
+    }
+
+    #[test]
+    fn a_reader_that_is_disconnected_again_and_again_misses_nothing(
+        events in prop::collection::vec(event(), 0..60).prop_map(opened_once),
+        reads in prop::collection::vec(0usize..4, 1..6),
+    ) {
+        let store = MsgStore::new().with_epoch("e");
+        let mut emitter = PatchEmitter::default();
+        let mut reader = Reader::default();
+        reader.read_some(&mut store.subscribe(), 1);
+        let read = |reader: &mut Reader, most| {
+            let has = UpdateId { epoch: store.epoch(), seq: reader.seq };
+            reader.read_some(&mut store.subscribe_after(&has), most);
+        };
+        for (at, event) in events.iter().enumerate() {
+            push(&store, &mut emitter, event);
+            read(&mut reader, reads[at % reads.len()]);
+        }
+        read(&mut reader, usize::MAX);
+        prop_assert_eq!((reader.document, reader.snapshots), (document(&store), 1));
+    }
+
+    /// Calls, facts, totals and counts of warnings are continued by what was stored. Text that was still growing is not.
+    #[test]
+    fn a_restart_at_any_place_changes_nothing(
+        events in prop::collection::vec(event(), 0..60).prop_map(opened_once),
+        restarts in prop::collection::btree_set(0usize..60, 0..4),
+    ) {
+        let grows = |event: &DomainEvent| matches!(event, DomainEvent::OpenEntry { .. }
+            | DomainEvent::GrowEntry { .. } | DomainEvent::CloseEntry { .. });
+        let events: Vec<_> = events.into_iter().filter(|event| !grows(event)).collect();
+        let mut store = MsgStore::new();
+        let mut emitter = store.emitter();
+        for (at, event) in events.iter().enumerate() {
+            if restarts.contains(&at) {
+                let stored: Conversation = serde_json::from_str(store.snapshot().json()).unwrap();
+                store = MsgStore::from(stored);
+                emitter = store.emitter();
+            }
+            emitter.patch(event).into_iter().for_each(|patch| store.push(patch).unwrap());
+        }
+        prop_assert_eq!(document(&store), folded(&events));
     }
 }

@@ -79,6 +79,13 @@ impl Conversation {
         }
     }
 
+    /// The document alone, without the memory of open entries.
+    #[cfg(feature = "store")]
+    pub(crate) fn closed(mut self) -> Self {
+        self.open.clear();
+        self
+    }
+
     fn open(&mut self, corr_id: &CorrId, entry: Arc<NormalizedEntry>) {
         self.open.insert(corr_id.clone(), self.entries.len());
         self.entries.push(entry);

@@ -169,6 +169,14 @@ impl ConversationPatch {
         Ok(())
     }
 
+    /// Its approximate size in memory in bytes.
+    #[cfg(feature = "store")]
+    pub(crate) fn size(&self) -> usize {
+        // What is not an entry is small, and of a bounded size.
+        const OVERHEAD: usize = 512;
+        self.entry().map_or(0, |(_, entry)| entry.size()) + OVERHEAD
+    }
+
     /// Whether the patch adds an entry, and does not only replace one.
     pub fn adds_entry(&self) -> bool {
         matches!(self.0, [Operation { op: Op::Add, path: Path::Entry(_), .. }])

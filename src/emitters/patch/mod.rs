@@ -23,8 +23,8 @@ pub use self::{
 pub use super::index::{EntryIndexProvider, EntryIndices};
 use crate::{
     conversation::{
-        CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart, WarningKind,
-        entry_of_call,
+        Conversation, CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart,
+        WarningKind, entry_of_call,
     },
     transduce::{Batch, Emitter, Resume},
 };
@@ -81,6 +81,16 @@ impl Default for PatchEmitter {
     /// An emitter for a conversation that begins with it.
     fn default() -> Self {
         Self::new(EntryIndices::default())
+    }
+}
+
+impl PatchEmitter {
+    /// An emitter that continues this conversation: it assigns the next index, and adds to the facts and totals. For
+    /// calls that are open in it, it needs a [resolver](Self::with_resolver).
+    pub fn continuing(conversation: &Conversation) -> Self {
+        let summary = conversation.summary.clone();
+        let state = PatchState { open: BTreeMap::new(), summary };
+        Self::new(EntryIndices::starting_at(conversation.entries.len())).with_state(state)
     }
 }
 

@@ -12,22 +12,25 @@ use std::{
 use self::shared::{Shared, State};
 pub use self::{
     subscription::{Subscription, TryNextError},
-    update::{DocumentSnapshot, Update},
+    update::{DocumentSnapshot, Update, UpdateId},
 };
 use crate::{
     conversation::{Conversation, CorrId, EntryIdx},
-    emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit},
+    emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit, EntryIndices, PatchEmitter},
 };
-
-/// How many updates wait for a subscriber, unless another number is given.
-pub const DEFAULT_CAPACITY: usize = 256;
 
 /// A live conversation, for subscribers that join at any time and read at any speed.
 ///
 /// A new subscriber gets one snapshot and then every patch after it; a slow one gets a fresh snapshot
 /// in place of the patches that it did not read in time. A subscriber that applies its updates in order
-/// therefore always ends with the whole document. The store keeps the document and not its history;
-/// entries are shared, so that a snapshot copies none.
+/// therefore always ends with the whole document. The store keeps the document, and only the last part of its
+/// history, see [`Recent`](super::Recent). Nothing is kept for each subscriber; they share updates and their JSON.
+///
+/// Updates are numbered. With an [epoch](Self::with_epoch), a reader that was disconnected
+/// [continues](Self::subscribe_after) with the update after the last one that it received.
+///
+/// A stored conversation becomes a store again by `From` or [`restore`](Self::restore), and is continued by the
+/// patches of its [`emitter`](Self::emitter).
 ///
 /// Clones are handles to the same store. It closes when the last one is dropped, or by
 /// [`close`](Self::close); subscribers then read what is there, and end.
@@ -52,11 +55,13 @@ pub const DEFAULT_CAPACITY: usize = 256;
 /// let mut document = serde_json::Value::Null;
 /// for update in subscription {
 ///     match update {
-///         Update::Snapshot(snapshot) => document = serde_json::to_value(snapshot.conversation)?,
-///         Update::Patch { patch, .. } => json_patch::patch(&mut document, &json_patch::Patch::from(patch))?,
+///         Update::Snapshot(snapshot) => document = serde_json::from_str(snapshot.json())?,
+///         Update::Patch(patch) => {
+///             json_patch::patch(&mut document, &serde_json::from_str::<json_patch::Patch>(patch.json())?)?;
+///         }
 ///     }
 /// }
-/// assert_eq!(document, serde_json::to_value(store.snapshot().conversation)?);
+/// assert_eq!(document, serde_json::from_str::<serde_json::Value>(store.snapshot().json())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -89,14 +94,37 @@ impl MsgStore {
         self.handle.0.change(|state| state.push(patch.borrow()))
     }
 
-    /// A snapshot of the conversation.
-    pub fn snapshot(&self) -> DocumentSnapshot {
+    /// The same store with an epoch: a name that no other store has, also none that has the same document later.
+    #[must_use]
+    pub fn with_epoch(self, epoch: impl Into<Arc<str>>) -> Self {
+        self.state().epoch = epoch.into();
+        self
+    }
+
+    /// The name of the store; empty unless [it was given one](Self::with_epoch).
+    pub fn epoch(&self) -> Arc<str> {
+        Arc::clone(&self.state().epoch)
+    }
+
+    /// Replaces the conversation by another one, a stored one for instance. Every subscriber gets a snapshot.
+    pub fn restore(&self, conversation: Conversation) {
+        self.handle.0.change(|state| state.restore(conversation));
+    }
+
+    /// An emitter whose patches continue the conversation: it assigns the next index, adds to the facts and totals,
+    /// and finds calls that were opened before it, for which it asks the store.
+    pub fn emitter(&self) -> PatchEmitter<EntryIndices, Self> {
+        PatchEmitter::continuing(self.state().conversation()).with_resolver(self.clone())
+    }
+
+    /// A snapshot of the conversation as it is now.
+    pub fn snapshot(&self) -> Arc<DocumentSnapshot> {
         self.state().snapshot()
     }
 
-    /// The number of entries, and so the next index for a `PatchEmitter` that continues the conversation.
+    /// The number of entries.
     pub fn len(&self) -> usize {
-        self.state().len()
+        self.state().conversation().entries.len()
     }
 
     /// Whether there is no entry.
@@ -104,15 +132,22 @@ impl MsgStore {
         self.len() == 0
     }
 
-    /// Subscribes. Up to [`DEFAULT_CAPACITY`] patches are queued for the subscriber.
+    /// Subscribes.
     pub fn subscribe(&self) -> Subscription {
-        self.subscribe_with_capacity(DEFAULT_CAPACITY)
+        self.subscribe_with_capacity(usize::MAX)
     }
 
-    /// Subscribes, with a queue of up to `capacity` patches.
+    /// Subscribes. A subscriber that is more than `capacity` patches behind gets a snapshot instead of them.
     pub fn subscribe_with_capacity(&self, capacity: usize) -> Subscription {
-        let id = self.state().subscribe(capacity);
-        Subscription::new(Arc::clone(&self.handle.0), id)
+        let subscription = self.state().subscribe(None, capacity);
+        Subscription::new(Arc::clone(&self.handle.0), subscription)
+    }
+
+    /// Subscribes a reader that has this update. It gets the patches after it, or a snapshot if they are gone, or if
+    /// it is an update of another store.
+    pub fn subscribe_after(&self, has: &UpdateId) -> Subscription {
+        let subscription = self.state().subscribe(Some(has), usize::MAX);
+        Subscription::new(Arc::clone(&self.handle.0), subscription)
     }
 
     /// Closes the store: subscribers end once they have read what is queued.
@@ -128,12 +163,14 @@ impl MsgStore {
 /// A store that continues a stored conversation.
 impl From<Conversation> for MsgStore {
     fn from(conversation: Conversation) -> Self {
-        let shared = Arc::new(Shared::new(conversation));
-        Self { handle: Arc::new(Handle(shared)) }
+        let store = Self::default();
+        store.restore(conversation);
+        store
     }
 }
 
-/// Answers from an index, in logarithmic time. Of several calls with one id the latest is found.
+/// Answers for calls that are open, in logarithmic time: a call that has ended is not updated. Of several calls with
+/// one id the latest is found.
 impl CorrIdResolver for MsgStore {
     fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx> {
         self.state().index_of(corr_id)

@@ -1,16 +1,17 @@
 //! What the handles to a store share: one state under one lock.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    collections::BTreeMap,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
     task::{Context, Poll, Waker},
     time::Duration,
 };
 
-use super::update::{DocumentSnapshot, Update};
+use super::update::{DocumentSnapshot, Update, UpdateId};
 use crate::{
     conversation::{Conversation, CorrId, EntryIdx, NormalizedEntry},
     emitters::patch::{ConversationPatch, DoesNotFit},
+    store::{Recent, Sequenced},
 };
 
 #[derive(Debug, Default)]
@@ -20,10 +21,6 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(conversation: Conversation) -> Self {
-        Self { state: Mutex::new(State::new(conversation)), changed: Condvar::new() }
-    }
-
     /// Every change is complete before anything in it can panic, so a poisoned lock has a sound state.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -34,11 +31,11 @@ impl Shared {
         let (changed, wakers) = {
             let mut state = self.lock();
             let changed = f(&mut state);
-            (changed, state.take_wakers())
+            (changed, std::mem::take(&mut state.wakers))
         };
         // Not under the lock: a waker may run any code.
         self.changed.notify_all();
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_values().for_each(Waker::wake);
         changed
     }
 
@@ -58,119 +55,144 @@ impl Shared {
     }
 }
 
-/// The document, its subscribers, and their queues. Changing the document, queueing the change and taking
-/// a snapshot happen under one lock, so that there is no gap between them.
+/// The document and its last changes. Changing the document, recording the change and taking a snapshot happen
+/// under one lock, so that there is no gap between them.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    pub(super) epoch: Arc<str>,
     conversation: Conversation,
-    /// Where the tool calls are.
-    calls: BTreeMap<CorrId, EntryIdx>,
-    /// How many patches there were.
-    seq: u64,
-    queues: BTreeMap<u64, Queue>,
+    /// Where the tool calls are that are open.
+    open: BTreeMap<CorrId, EntryIdx>,
+    recent: Recent<Arc<Sequenced<ConversationPatch>>>,
+    /// Whether a reader has a snapshot. Before that no patch is kept, since no reader can continue with it.
+    is_read: bool,
+    /// The last snapshot, while a reader has it.
+    snapshot: Weak<DocumentSnapshot>,
+    /// The tasks that wait, by subscription.
+    wakers: BTreeMap<u64, Waker>,
     next_id: u64,
     closed: bool,
 }
 
-/// The queue of one subscriber.
-#[derive(Debug)]
-struct Queue {
-    patches: VecDeque<(u64, ConversationPatch)>,
-    capacity: usize,
-    /// The next update is a snapshot: the subscriber is new, or was too slow.
-    needs_snapshot: bool,
-    /// The task that waits for it.
-    waker: Option<Waker>,
+/// What a subscription has received, and how far it may be behind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// The number of the last update; `None` if a snapshot is needed.
+    pub(super) seq: Option<u64>,
+    /// How many patches it may be behind before it gets a snapshot instead.
+    pub(super) capacity: usize,
 }
 
 impl State {
-    fn new(conversation: Conversation) -> Self {
-        let mut state = Self::default();
-        for (index, entry) in conversation.entries.iter().enumerate() {
-            state.note(EntryIdx::new(index), entry);
+    /// Replaces the document, for all readers.
+    pub(super) fn restore(&mut self, conversation: Conversation) {
+        (self.open, self.conversation) = (BTreeMap::new(), conversation.closed());
+        for (index, entry) in self.conversation.entries.iter().enumerate() {
+            note(&mut self.open, EntryIdx::new(index), entry);
         }
-        state.conversation = conversation;
-        state
+        self.recent.skip();
     }
 
     pub(super) fn push(&mut self, patch: &ConversationPatch) -> Result<(), DoesNotFit> {
         patch.apply_to(&mut self.conversation)?;
         if let Some((index, entry)) = patch.entry() {
-            self.note(index, entry);
+            note(&mut self.open, index, entry);
         }
-        self.seq += 1;
-        for queue in self.queues.values_mut().filter(|queue| !queue.needs_snapshot) {
-            if queue.patches.len() < queue.capacity {
-                queue.patches.push_back((self.seq, patch.clone()));
-            } else {
-                queue.patches = VecDeque::new();
-                queue.needs_snapshot = true;
-            }
+        if self.is_read {
+            let sequenced = Sequenced::new(self.recent.last() + 1, patch.clone());
+            self.recent.push(Arc::new(sequenced), patch.size());
+        } else {
+            self.recent.skip();
         }
         Ok(())
     }
 
-    pub(super) fn snapshot(&self) -> DocumentSnapshot {
-        DocumentSnapshot { seq: self.seq, conversation: self.conversation.clone() }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.conversation.entries.len()
+    pub(super) fn conversation(&self) -> &Conversation {
+        &self.conversation
     }
 
     pub(super) fn index_of(&self, corr_id: &CorrId) -> Option<EntryIdx> {
-        self.calls.get(corr_id).copied()
+        self.open.get(corr_id).copied()
     }
 
-    pub(super) fn subscribe(&mut self, capacity: usize) -> u64 {
-        let id = self.next_id;
+    /// The document as it is now.
+    pub(super) fn snapshot(&mut self) -> Arc<DocumentSnapshot> {
+        self.snapshot_with(|state, seq| seq == state.recent.last())
+    }
+
+    /// The last snapshot, if it will do, else a new one.
+    fn snapshot_with(&mut self, will_do: impl Fn(&Self, u64) -> bool) -> Arc<DocumentSnapshot> {
+        self.is_read = true;
+        let last = self.snapshot.upgrade().filter(|snapshot| will_do(self, snapshot.seq));
+        last.unwrap_or_else(|| {
+            let snapshot = Sequenced::new(self.recent.last(), self.conversation.clone());
+            let snapshot = Arc::new(snapshot);
+            self.snapshot = Arc::downgrade(&snapshot);
+            snapshot
+        })
+    }
+
+    /// A new subscription, of a reader that has this update. Only one of this store can be continued.
+    pub(super) fn subscribe(&mut self, has: Option<&UpdateId>, capacity: usize) -> (u64, Progress) {
         self.next_id += 1;
-        let patches = VecDeque::new();
-        let queue = Queue { patches, capacity, needs_snapshot: true, waker: None };
-        self.queues.insert(id, queue);
-        id
+        let seq = has.filter(|id| id.epoch == self.epoch).map(|id| id.seq);
+        (self.next_id, Progress { seq, capacity })
     }
 
     pub(super) fn unsubscribe(&mut self, id: u64) {
-        self.queues.remove(&id);
+        self.wakers.remove(&id);
+    }
+
+    /// The patches after this number, if there are all of them, and not too many.
+    fn after(
+        &self,
+        seq: u64,
+        capacity: usize,
+    ) -> Option<impl ExactSizeIterator<Item = &Arc<Sequenced<ConversationPatch>>>> {
+        self.recent.after(seq).filter(|patches| patches.len() <= capacity)
     }
 
     /// The next update for a subscriber, if there is one already; `None` at the end.
-    pub(super) fn next_for(&mut self, id: u64) -> Poll<Option<Update>> {
-        let Some(queue) = self.queues.get_mut(&id) else { return Poll::Ready(None) };
-        if std::mem::take(&mut queue.needs_snapshot) {
-            return Poll::Ready(Some(Update::Snapshot(self.snapshot())));
-        }
-        match queue.patches.pop_front() {
-            Some((seq, patch)) => Poll::Ready(Some(Update::Patch { seq, patch })),
-            None if self.closed => Poll::Ready(None),
-            None => Poll::Pending,
-        }
+    pub(super) fn next_for(&mut self, progress: &mut Progress) -> Poll<Option<Update>> {
+        let Progress { seq, capacity } = *progress;
+        let next = seq.and_then(|seq| Some(self.after(seq, capacity)?.next().cloned()));
+        let next = match next {
+            Some(Some(patch)) => Update::Patch(patch),
+            Some(None) if self.closed => return Poll::Ready(None),
+            Some(None) => return Poll::Pending,
+            None => Update::Snapshot(
+                self.snapshot_with(|state, seq| state.after(seq, capacity).is_some()),
+            ),
+        };
+        progress.seq = Some(next.seq());
+        Poll::Ready(Some(next))
     }
 
     /// The same; if there is no update yet, registers the task to be woken.
-    pub(super) fn poll_next(&mut self, id: u64, cx: &Context<'_>) -> Poll<Option<Update>> {
-        let next = self.next_for(id);
-        if let (Poll::Pending, Some(queue)) = (&next, self.queues.get_mut(&id)) {
-            match &mut queue.waker {
-                Some(waker) => waker.clone_from(cx.waker()),
-                none => *none = Some(cx.waker().clone()),
-            }
+    pub(super) fn poll_next(
+        &mut self,
+        id: u64,
+        progress: &mut Progress,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Update>> {
+        let next = self.next_for(progress);
+        if next.is_pending() {
+            self.wakers.insert(id, cx.waker().clone());
         }
         next
-    }
-
-    fn take_wakers(&mut self) -> Vec<Waker> {
-        self.queues.values_mut().filter_map(|queue| queue.waker.take()).collect()
     }
 
     pub(super) fn close(&mut self) {
         self.closed = true;
     }
+}
 
-    fn note(&mut self, index: EntryIdx, entry: &NormalizedEntry) {
-        if let (Some(corr_id), Some(_)) = (entry.corr_id(), entry.tool()) {
-            self.calls.insert(corr_id.clone(), index);
-        }
+/// Notes that a call was opened, or has ended.
+fn note(open: &mut BTreeMap<CorrId, EntryIdx>, index: EntryIdx, entry: &NormalizedEntry) {
+    let (Some(corr_id), Some(tool)) = (entry.corr_id(), entry.tool()) else { return };
+    if !tool.status.is_final() {
+        open.insert(corr_id.clone(), index);
+    } else if open.get(corr_id) == Some(&index) {
+        open.remove(corr_id);
     }
 }

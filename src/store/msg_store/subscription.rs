@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{shared::Shared, update::Update};
+use super::{
+    shared::{Progress, Shared},
+    update::Update,
+};
 
 /// Why there is no update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,11 +44,12 @@ pub enum TryNextError {
 pub struct Subscription {
     shared: Arc<Shared>,
     id: u64,
+    progress: Progress,
 }
 
 impl Subscription {
-    pub(super) fn new(shared: Arc<Shared>, id: u64) -> Self {
-        Self { shared, id }
+    pub(super) fn new(shared: Arc<Shared>, (id, progress): (u64, Progress)) -> Self {
+        Self { shared, id, progress }
     }
 
     /// The next update, if there is one already.
@@ -54,7 +58,7 @@ impl Subscription {
     /// There is none: [`Empty`](TryNextError::Empty) if more may come, else
     /// [`Closed`](TryNextError::Closed).
     pub fn try_next(&mut self) -> Result<Update, TryNextError> {
-        match self.shared.lock().next_for(self.id) {
+        match self.shared.lock().next_for(&mut self.progress) {
             Poll::Ready(next) => next.ok_or(TryNextError::Closed),
             Poll::Pending => Err(TryNextError::Empty),
         }
@@ -73,7 +77,7 @@ impl Subscription {
     /// Polls for the next update, as `Stream::poll_next` does: the task that polled last is woken when there
     /// is one. `Ready(None)` is the end.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Update>> {
-        self.shared.lock().poll_next(self.id, cx)
+        self.shared.lock().poll_next(self.id, &mut self.progress, cx)
     }
 
     /// Waits for the next update; `None` is the end. Cancel-safe: no update is lost if the future is dropped.
@@ -81,10 +85,10 @@ impl Subscription {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    fn wait(&self, left: impl Fn() -> Option<Duration>) -> Result<Update, TryNextError> {
+    fn wait(&mut self, left: impl Fn() -> Option<Duration>) -> Result<Update, TryNextError> {
         let mut state = self.shared.lock();
         loop {
-            if let Poll::Ready(next) = state.next_for(self.id) {
+            if let Poll::Ready(next) = state.next_for(&mut self.progress) {
                 return next.ok_or(TryNextError::Closed);
             }
             let left = left();

@@ -1,27 +1,63 @@
 //! [`Update`]: what a subscriber receives.
 
-use crate::{conversation::Conversation, emitters::patch::ConversationPatch};
+use std::{fmt, num::ParseIntError, str::FromStr, sync::Arc};
 
-/// The conversation at one moment. It shares its entries with the store.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct DocumentSnapshot {
-    /// The number of the last patch that it contains; 0 before the first one.
-    pub seq: u64,
-    /// The whole conversation.
-    pub conversation: Conversation,
-}
+use crate::{conversation::Conversation, emitters::patch::ConversationPatch, store::Sequenced};
 
-/// What a subscriber receives.
+/// The whole conversation at one moment, with the number of the last change that it contains; 0 before the first
+/// one. It shares its entries with the store.
+pub type DocumentSnapshot = Sequenced<Conversation>;
+
+/// What a subscriber receives. All subscribers share it, and its JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
     /// The whole conversation. It replaces everything received before.
-    Snapshot(DocumentSnapshot),
-    /// A change to what was received before.
-    Patch {
-        /// The patch's number: one more than that of the patch or snapshot before it.
-        seq: u64,
-        /// The change.
-        patch: ConversationPatch,
-    },
+    Snapshot(Arc<DocumentSnapshot>),
+    /// A change to what was received before. Its number is one more than that of the update before it.
+    Patch(Arc<Sequenced<ConversationPatch>>),
+}
+
+impl Update {
+    /// The number of the update.
+    pub fn seq(&self) -> u64 {
+        match self {
+            Self::Snapshot(snapshot) => snapshot.seq,
+            Self::Patch(patch) => patch.seq,
+        }
+    }
+}
+
+/// The update that a reader received last, as `epoch:seq`. It is how a reader that was disconnected continues.
+///
+/// ```
+/// use foldline::store::UpdateId;
+///
+/// let id: UpdateId = "b9a0:17".parse()?;
+/// assert_eq!((&*id.epoch, id.seq), ("b9a0", 17));
+/// assert_eq!(id.to_string(), "b9a0:17");
+/// assert!("17".parse::<UpdateId>().is_err());
+/// # Ok::<(), std::num::ParseIntError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateId {
+    /// The name of the store: numbers of another one have no meaning here.
+    pub epoch: Arc<str>,
+    /// The number of the update.
+    pub seq: u64,
+}
+
+impl fmt::Display for UpdateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.epoch, self.seq)
+    }
+}
+
+impl FromStr for UpdateId {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        // Text without an epoch has no number either.
+        let (epoch, seq) = text.split_once(':').unwrap_or_default();
+        Ok(Self { epoch: epoch.into(), seq: seq.parse()? })
+    }
 }

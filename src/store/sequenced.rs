@@ -1,0 +1,44 @@
+//! [`Sequenced`]: a value with its number, and its JSON.
+
+use std::{ops::Deref, sync::OnceLock};
+
+use serde::Serialize;
+
+use crate::json;
+
+/// A value with its number in a sequence. Its JSON is made when it is first asked for, and shared by all readers.
+#[derive(Debug)]
+pub struct Sequenced<T> {
+    /// The number.
+    pub seq: u64,
+    value: T,
+    json: OnceLock<String>,
+}
+
+impl<T> Sequenced<T> {
+    /// A value with its number.
+    pub fn new(seq: u64, value: T) -> Self {
+        Self { seq, value, json: OnceLock::new() }
+    }
+}
+
+impl<T: Serialize> Sequenced<T> {
+    /// The value as JSON. A value that has no JSON form is an empty string; documents and patches always have one.
+    pub fn json(&self) -> &str {
+        self.json.get_or_init(|| json::to_string(&self.value).unwrap_or_default())
+    }
+}
+
+impl<T> Deref for Sequenced<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: PartialEq> PartialEq for Sequenced<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.seq, &self.value) == (other.seq, &other.value)
+    }
+}
