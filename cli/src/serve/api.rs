@@ -20,12 +20,12 @@ use axum::{
 
 use super::{
     app::App,
-    events::{self, View},
+    events,
     filter::Filter,
     list::now,
     request::{At, Failed, blocking, live, place},
     sessions::{self, PAGE, Session},
-    snapshot,
+    sse,
 };
 use crate::ingest;
 
@@ -47,10 +47,8 @@ pub(super) async fn session(
     let (_, live) = live(&app, name).await?;
     // A part of it would be a wrong answer.
     live.current().await;
-    let last = live.document().changes.last();
-    let snapshot = View::Patches.snapshot(&live, |number| number >= last).await;
-    let json = snapshot::bytes(snapshot.ok_or_else(Failed::unreadable)?);
-    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+    let json = blocking(&app, move |_| Ok(sse::json(live.store.snapshot())));
+    Ok(([(header::CONTENT_TYPE, "application/json")], json.await?).into_response())
 }
 
 pub(super) async fn patches(
@@ -60,7 +58,7 @@ pub(super) async fn patches(
     headers: HeaderMap,
 ) -> Result<Response, Failed> {
     let (_, live) = live(&app, name).await?;
-    Ok(events::session(live, View::Patches, place(&headers, &at)))
+    Ok(events::patches(live, place(&headers, &at)))
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Failed> {

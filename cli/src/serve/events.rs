@@ -1,14 +1,13 @@
 //! Streams of server-sent events: what changes in a session, and that the list has changed.
 //!
-//! An event's id is `epoch:number`. A browser that was cut off says the last one that it has, and gets what came
-//! after it; if that is not there any more, or the epoch is another, it gets a `snapshot`. So does a reader that
-//! is too slow. After an `end` nothing comes any more, and nobody need ask again. What is sent is taken from the session's [`Feed`] when the connection has room for it, so that
-//! slow readers cost nothing.
+//! An event's id is `epoch:number`. A browser that was disconnected states the last one that it has, and gets the events
+//! after it; if they are gone, or the epoch is another, it gets a `snapshot`. So does a reader that is too slow. After
+//! an `end` no event follows, and no reader need ask again. Events are taken from the session when the connection has
+//! room for them, so that slow readers cost nothing.
 
 use std::{
-    collections::VecDeque,
     convert::Infallible,
-    str::FromStr,
+    future::Future,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -20,247 +19,227 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use foldline::{conversation::Outcome, json};
-use futures_util::stream::unfold;
+use foldline::{
+    conversation::Outcome,
+    json,
+    store::{Subscription, Update, UpdateId},
+};
+use futures_util::{
+    StreamExt,
+    stream::{iter, unfold},
+};
+use serde::Serialize;
 use tokio::{
     sync::watch,
+    task::spawn_blocking,
     time::{Instant, sleep_until},
 };
 
 use super::{
-    live::{Document, Feed, LiveSession, Viewer},
-    page::Window,
-    snapshot::{self, Snapshot},
+    live::LiveSession,
+    page::{self, Window},
     sse,
     status::Status,
 };
 
-/// About how many bytes are taken from a feed at once: what a reader holds while it is slow.
+/// About how many bytes are taken from a page's changes at once: what a reader holds while it is slow.
 const MOST: usize = 64 << 10;
 
-/// How long a connection is silent until it says that it is there.
-const SILENT: Duration = Duration::from_secs(15);
+/// The most changes after which readers share a snapshot of a page.
+const NEAR: usize = 256;
 
 /// The least time between two events with the facts of a session, or of the list.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// How often to look whether a session is still running.
+/// How often to check whether a session is still running.
 const RARELY: Duration = Duration::from_secs(5);
 
-/// A place in a stream: what a reader has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) epoch: String,
-    pub(super) number: u64,
+/// A reader of a session. It begins when what there is was read: that comes at once, and not in pieces.
+trait Reader: Send + 'static {
+    /// The next events; `None` when the session is over, and the reader has everything.
+    fn next(&mut self) -> impl Future<Output = Option<Vec<Bytes>>> + Send;
 }
 
-impl FromStr for Place {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (epoch, number) = text.split_once(':').ok_or(())?;
-        Ok(Self { epoch: epoch.to_owned(), number: number.parse().map_err(drop)? })
-    }
-}
-
-/// What is streamed of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum View {
-    /// Fragments of the page, and the facts of the session.
-    Page,
-    /// JSON Patches of the conversation.
-    Patches,
-}
-
-impl View {
-    fn feed(self, document: &Document) -> &Feed {
-        match self {
-            Self::Page => &document.fragments,
-            Self::Patches => &document.changes,
+/// What a reader gets, and at last that the session has ended, unless it is only to be read again.
+fn stream(live: Arc<LiveSession>, reader: impl Reader) -> Response {
+    // Keeps the session alive.
+    let viewer = live.view();
+    let events = unfold(Some((live, viewer, reader)), async |state| {
+        let (live, viewer, mut reader) = state?;
+        live.current().await;
+        match reader.next().await {
+            Some(events) => Some((events, Some((live, viewer, reader)))),
+            None => live.is_over_for_good().then(|| (vec![sse::event("end", "")], None)),
         }
-    }
+    });
+    sse::answer(events.flat_map(iter))
+}
 
-    /// The whole, in a state that will do. `None` if it cannot be made.
-    pub(super) async fn snapshot(
-        self,
-        live: &Arc<LiveSession>,
-        will_do: impl Fn(u64) -> bool,
-    ) -> Option<Arc<Snapshot>> {
-        let snapshots = match self {
-            Self::Page => &live.pages,
-            Self::Patches => &live.conversations,
-        };
-        let live = Arc::clone(live);
-        snapshots.get(will_do, move || self.make_snapshot(&live)).await
-    }
+/// JSON Patches of the conversation, after the one that the reader has.
+pub(super) fn patches(live: Arc<LiveSession>, has: Option<UpdateId>) -> Response {
+    let reader = Patches { live: Arc::clone(&live), has, subscription: None };
+    stream(live, reader)
+}
 
-    /// The document is free again while it becomes JSON, which takes a while.
-    fn make_snapshot(self, live: &LiveSession) -> Snapshot {
-        let document = live.document();
-        let number = self.feed(&document).last();
-        let json = match self {
-            Self::Page => {
-                let entries = Window::of(document.shown()).feed(None).concat();
-                drop(document);
-                json::to_string(&entries)
+struct Patches {
+    live: Arc<LiveSession>,
+    has: Option<UpdateId>,
+    /// Begins when the session was read.
+    subscription: Option<Subscription>,
+}
+
+impl Reader for Patches {
+    async fn next(&mut self) -> Option<Vec<Bytes>> {
+        let store = &self.live.store;
+        let subscription = self.subscription.get_or_insert_with(|| match &self.has {
+            Some(has) => store.subscribe_after(has),
+            None => store.subscribe(),
+        });
+        let update = subscription.next_update().await?;
+        let id = UpdateId { epoch: store.epoch(), seq: update.seq() };
+        Some(match update {
+            // A document becomes JSON on a thread for that, which takes a while.
+            Update::Snapshot(snapshot) => {
+                let json = spawn_blocking(|| sse::json(snapshot)).await.ok()?;
+                sse::parts("snapshot", &id, json)
             }
-            Self::Patches => {
-                let conversation = document.conversation.clone();
-                drop(document);
-                json::to_string(&conversation)
-            }
-        };
-        // Strings and entries always have a JSON form.
-        Snapshot { number, json: json.unwrap_or_default() }
+            Update::Patch(patch) => sse::parts("patch", &id, sse::json(patch)),
+        })
     }
 }
 
-/// One reader of a session.
-struct Reader {
+/// Changes of the page, after the one that the browser has, and the facts and the status of the session.
+pub(super) fn fragments(live: Arc<LiveSession>, has: Option<UpdateId>) -> Response {
+    let has = has.filter(|id| id.epoch == live.store.epoch());
+    let reader = Fragments {
+        live: Arc::clone(&live),
+        changed: live.changed(),
+        at: has.map(|id| id.seq),
+        facts: None,
+        facts_due: Instant::now(),
+        status: None,
+    };
+    stream(live, reader)
+}
+
+struct Fragments {
     live: Arc<LiveSession>,
-    /// Keeps the session alive.
-    _viewer: Viewer,
-    view: View,
     changed: watch::Receiver<u64>,
-    /// The number of the last event that was taken; `None` if a snapshot is needed.
+    /// The number of the last change that was taken; `None` if a snapshot is needed.
     at: Option<u64>,
-    taken: VecDeque<Bytes>,
-    /// When anything was last sent.
-    spoke: Instant,
     /// The number of events that the last facts were made of.
     facts: Option<u64>,
     facts_due: Instant,
     status: Option<Status>,
-    has_said_end: bool,
 }
 
-/// What changes in a session, from a place on that the reader has.
-pub(super) fn session(live: Arc<LiveSession>, view: View, has: Option<Place>) -> Response {
-    let at = has.filter(|place| place.epoch == live.epoch).map(|place| place.number);
-    let reader = Reader {
-        _viewer: live.view(),
-        view,
-        changed: live.changed(),
-        at,
-        taken: VecDeque::new(),
-        spoke: Instant::now(),
-        facts: None,
-        facts_due: Instant::now(),
-        status: None,
-        has_said_end: false,
-        live,
-    };
-    sse::answer(unfold(reader, |mut reader| async {
-        let bytes = reader.next().await?;
-        reader.spoke = Instant::now();
-        Some((bytes, reader))
-    }))
-}
-
-/// What a reader does when it has taken what is there.
-enum Then {
-    Snapshot,
-    WaitUntil(Instant),
-}
-
-impl Reader {
-    async fn next(&mut self) -> Option<Bytes> {
+impl Reader for Fragments {
+    async fn next(&mut self) -> Option<Vec<Bytes>> {
         loop {
-            if let Some(bytes) = self.taken.pop_front() {
-                return Some(bytes);
-            }
             let is_over = self.live.is_over();
             self.changed.borrow_and_update();
-            match self.take(is_over) {
-                Then::Snapshot => self.take_snapshot().await?,
-                Then::WaitUntil(until) if self.taken.is_empty() => {
-                    if is_over {
-                        return self.last_word();
-                    }
-                    if self.spoke.elapsed() >= SILENT {
-                        return Some(sse::ALIVE);
-                    }
-                    tokio::select! {
-                        changed = self.changed.changed() => changed.ok()?,
-                        () = sleep_until(until) => {}
-                    }
+            let Some((mut events, number, outcome)) = self.take() else {
+                return self.snapshot().await;
+            };
+            let status = status(outcome, self.live.grew().filter(|_| !is_over));
+            if self.status.replace(status) != Some(status) {
+                events.push(sse::event("status", status.as_str()));
+            }
+            let mut until = Instant::now() + RARELY;
+            if self.facts != Some(number) {
+                if is_over || self.facts_due <= Instant::now() {
+                    events.push(self.facts(number).await?);
+                } else {
+                    until = self.facts_due;
                 }
-                Then::WaitUntil(_) => {}
+            }
+            if !events.is_empty() {
+                return Some(events);
+            }
+            if is_over {
+                return None;
+            }
+            tokio::select! {
+                changed = self.changed.changed() => changed.ok()?,
+                () = sleep_until(until) => {}
             }
         }
-    }
-
-    /// That the session has ended, once, unless it is only to be read anew.
-    fn last_word(&mut self) -> Option<Bytes> {
-        let says = !self.has_said_end && self.live.is_over_for_good();
-        self.has_said_end = true;
-        says.then(|| sse::event("end", ""))
-    }
-
-    /// Takes what is there, and at the end everything.
-    fn take(&mut self, is_over: bool) -> Then {
-        let rarely = Then::WaitUntil(Instant::now() + RARELY);
-        let mut document = self.live.document();
-        // What is still being read for the first time comes at once, and not in pieces.
-        if !document.is_current() {
-            return rarely;
-        }
-        let feed = self.view.feed(&document);
-        let Some((at, records)) = self.at.and_then(|at| Some((at, feed.after(at)?))) else {
-            return Then::Snapshot;
-        };
-        let mut bytes = 0;
-        for record in records {
-            if bytes >= MOST {
-                break;
-            }
-            bytes += record.len();
-            self.taken.push_back(record.clone());
-        }
-        self.at = Some(at + self.taken.len() as u64);
-        if self.view == View::Patches {
-            return rarely;
-        }
-        let grew = self.live.grew().filter(|_| !is_over);
-        let status = status(&document, grew);
-        if self.status != Some(status) {
-            self.status = Some(status);
-            self.taken.push_back(sse::event("status", status.as_str()));
-        }
-        let events = document.events();
-        if self.facts == Some(events) {
-            return rarely;
-        }
-        if self.facts_due > Instant::now() && !is_over {
-            return Then::WaitUntil(self.facts_due);
-        }
-        self.taken.push_back(sse::event("facts", &document.facts()));
-        self.facts = Some(events);
-        self.facts_due = Instant::now() + LEAST;
-        rarely
-    }
-
-    /// Takes the whole, in a state from which it can be gone on.
-    async fn take_snapshot(&mut self) -> Option<()> {
-        let (live, view) = (&self.live, self.view);
-        let can_go_on = |number| view.feed(&live.document()).after(number).is_some();
-        let snapshot = view.snapshot(live, can_go_on).await?;
-        self.at = Some(snapshot.number);
-        self.facts = None;
-        let head = sse::head("snapshot", &self.live.epoch, snapshot.number);
-        self.taken.extend([head.into(), snapshot::bytes(snapshot), sse::END]);
-        Some(())
     }
 }
 
-/// How a session stands that is looked at.
-pub(super) fn status(document: &Document, grew: Option<SystemTime>) -> Status {
+impl Fragments {
+    /// Takes the next changes; `None` if they are gone. The facts after so many events, which follow them, and the
+    /// outcome are of the same moment.
+    fn take(&mut self) -> Option<(Vec<Bytes>, u64, Option<Outcome>)> {
+        let at = self.at?;
+        let document = self.live.document();
+        let mut room = MOST;
+        let has_room = |event: &&Bytes| {
+            let has_room = room > 0;
+            room = room.saturating_sub(event.len());
+            has_room
+        };
+        let events: Vec<_> = document.fragments_after(at)?.take_while(has_room).cloned().collect();
+        self.at = Some(at + events.len() as u64);
+        Some((events, document.events(), document.outcome()))
+    }
+
+    /// Takes the whole, in a state from which the changes can be continued.
+    async fn snapshot(&mut self) -> Option<Vec<Bytes>> {
+        let live = Arc::clone(&self.live);
+        let is_near = |number| {
+            self.live.document().fragments_after(number).is_some_and(|after| after.len() <= NEAR)
+        };
+        let render = move || {
+            let shown = live.shown(|_| None);
+            let entries = Window::of(&shown.snapshot).feed(None).concat();
+            // Strings always have a JSON form.
+            (shown.place.seq, json::to_string(&entries).unwrap_or_default())
+        };
+        let (seq, entries) = self.live.entries.get(is_near, render).await?;
+        (self.at, self.facts) = (Some(seq), None);
+        Some(sse::parts("snapshot", &UpdateId { epoch: self.live.store.epoch(), seq }, entries))
+    }
+
+    /// The facts of the session after so many events, or more.
+    async fn facts(&mut self, number: u64) -> Option<Bytes> {
+        let live = Arc::clone(&self.live);
+        let will_do = |made| made >= number;
+        let (_, facts) = self.live.facts.get(will_do, move || facts(&live)).await?;
+        // Facts that are ahead of the changes come again after them.
+        (self.facts, self.facts_due) = (Some(number), Instant::now() + LEAST);
+        Some(sse::event("facts", str::from_utf8(&facts).ok()?))
+    }
+}
+
+/// The facts of a session.
+#[derive(Serialize)]
+struct Facts<'f> {
+    title: &'f str,
+    about: &'f str,
+    side: &'f str,
+    /// The map of the session, and how long it is.
+    map: &'f str,
+    length: u64,
+}
+
+/// The facts of the session as JSON, and the number of events that they are made of.
+fn facts(live: &LiveSession) -> (u64, String) {
+    let shown = live.shown(|_| None);
+    let (snapshot, timeline) = (&shown.snapshot, &shown.timeline);
+    let (title, about, side) = (snapshot.title(), snapshot.about(), snapshot.side());
+    let (map, length) = (page::map(timeline).into_string(), timeline.length());
+    let facts = Facts { title: &title, about: &about, side: &side, map: &map, length };
+    (timeline.last() as u64, json::to_string(&facts).unwrap_or_default())
+}
+
+/// The status of a session that is open in a page.
+pub(super) fn status(outcome: Option<Outcome>, grew: Option<SystemTime>) -> Status {
     let millis = |at: SystemTime| {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     };
-    let session = document.conversation.summary.session.as_ref();
-    let outcome = session.and_then(|session| session.outcome).map(Outcome::as_str);
+    let outcome = outcome.map(Outcome::as_str);
     Status::of(outcome, grew.map(millis), false, millis(SystemTime::now()))
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     app::App,
-    live::{Document, Step},
+    live::{LiveSession, Step},
     page::{self, Window},
     request::{Failed, blocking, live},
 };
@@ -58,12 +58,13 @@ pub(super) async fn past(
     Query(asked): Query<Asked>,
 ) -> Result<Json<Past>, Failed> {
     let (number, live) = live(&app, name).await?;
-    let made = blocking(&app, move |_| Ok(at(number, &live.document(), &asked)));
+    let made = blocking(&app, move |_| Ok(at(number, &live, &asked)));
     Ok(Json(made.await?))
 }
 
-fn at(session: i64, document: &Document, asked: &Asked) -> Past {
-    let timeline = &document.timeline;
+fn at(session: i64, live: &LiveSession, asked: &Asked) -> Past {
+    let document = live.document();
+    let timeline = &*Arc::clone(&document.timeline);
     let last = timeline.last();
     let from = asked.moment.unwrap_or(last).min(last);
     let moment = match (asked.offset, asked.step) {
@@ -72,8 +73,9 @@ fn at(session: i64, document: &Document, asked: &Asked) -> Past {
         (None, None) => from,
     };
     let words = page::words(timeline, moment);
-    let shown = (asked.has != Some(moment)).then(|| {
-        let past = document.history.at(moment, &*words);
+    let shown = (asked.has != Some(moment)).then(|| document.shown(Some(moment)).snapshot);
+    drop(document);
+    let shown = shown.map(|past| {
         let mut parts = Window::at(&past, Some(moment)).recent();
         parts.push(page::end(session, timeline, moment).into_string());
         let side = (!asked.is_brief).then(|| past.side());

@@ -6,10 +6,11 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::{Html, IntoResponse, Response},
 };
+use foldline::store::UpdateId;
 use serde::Deserialize;
 use tokio::{sync::oneshot, task::spawn_blocking};
 
-use super::{app::App, events::Place, live::LiveSession, page, sessions};
+use super::{app::App, live::LiveSession, page, sessions};
 use crate::error::Error;
 
 /// Why there is no answer, for a person.
@@ -63,7 +64,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// What a browser has of a stream: its last event, or else what the page said.
-pub(super) fn place(headers: &HeaderMap, at: &At) -> Option<Place> {
+pub(super) fn place(headers: &HeaderMap, at: &At) -> Option<UpdateId> {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     last.or(at.at.as_deref())?.parse().ok()
 }

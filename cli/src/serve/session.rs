@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     app::App,
-    events::{self, View},
-    explain,
+    events, explain,
     page::{self, SessionPage, Wanted, Window},
     request::{At, Failed, blocking, live, place},
     sessions,
@@ -39,26 +38,12 @@ pub(super) async fn page(
     };
     let (number, live) = live(&app, name).await?;
     let made = blocking(&app, move |_| {
-        let document = live.document();
-        let timeline = &document.timeline;
-        let moment = at.moment.filter(|moment| *moment < timeline.last());
-        let mut shown = match moment {
-            Some(moment) => document.history.at(moment, page::words(timeline, moment)),
-            None => document.shown().clone(),
-        };
+        let mut shown = live.shown(|timeline| at.moment.filter(|moment| *moment < timeline.last()));
         if let Some((entry, html)) = &explained {
-            shown.append_to(EntryIdx::new(*entry), html);
+            shown.snapshot.append_to(EntryIdx::new(*entry), html);
         }
-        let page = SessionPage {
-            number,
-            shown: &shown,
-            timeline,
-            moment,
-            status: events::status(&document, live.grew()),
-            place: &format!("{}:{}", live.epoch, document.fragments.last()),
-            around: at.explain.or(at.at),
-            failure: document.failure.as_deref(),
-        };
+        let status = events::status(shown.outcome, live.grew());
+        let page = SessionPage { number, shown: &shown, status, around: at.explain.or(at.at) };
         Ok(page.render())
     });
     Ok(Html(made.await?).into_response())
@@ -71,7 +56,7 @@ pub(super) async fn fragments(
     headers: HeaderMap,
 ) -> Result<Response, Failed> {
     let (_, live) = live(&app, name).await?;
-    Ok(events::session(live, View::Page, place(&headers, &at)))
+    Ok(events::fragments(live, place(&headers, &at)))
 }
 
 /// Which entries of a gap are asked for: `at` is `first`, `last`, or the number of an entry.
@@ -104,12 +89,9 @@ pub(super) async fn entries(
     };
     let (_, live) = live(&app, name).await?;
     let made = blocking(&app, move |_| {
-        let document = live.document();
-        let place = format!("{}:{}", live.epoch, document.fragments.last());
-        let past = gap.moment.map(|moment| document.history.at(moment, ""));
-        let shown = past.as_ref().unwrap_or(document.shown());
-        let html = Window::at(shown, gap.moment).stretch(gap.first, gap.last, wanted);
-        Ok(Entries { place, html })
+        let shown = live.shown(|_| gap.moment);
+        let html = Window::at(&shown.snapshot, shown.moment).stretch(gap.first, gap.last, wanted);
+        Ok(Entries { place: shown.place.to_string(), html })
     });
     Ok(Json(made.await?).into_response())
 }
@@ -128,9 +110,9 @@ pub(super) async fn find(
     let wanted = find.q.to_lowercase();
     let (_, live) = live(&app, name).await?;
     let found = blocking(&app, move |_| {
-        let entries = live.document().conversation.entries.clone();
+        let document = live.store.snapshot();
         let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let found = entries.iter().enumerate().filter(|(_, entry)| {
+        let found = document.entries.iter().enumerate().filter(|(_, entry)| {
             let tool = entry.tool();
             has(&entry.content.decode())
                 || tool.is_some_and(|tool| has(&tool.tool_name.decode()))

@@ -1,11 +1,15 @@
 //! A session at any moment.
 
-use std::fs;
+use std::{
+    fs,
+    thread::{scope, sleep},
+    time::Instant,
+};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
-    client::{Server, answered, append, folder},
+    client::{Server, answered, append, folder, until},
     logs::droid,
 };
 
@@ -137,4 +141,38 @@ fn the_past_of_a_session_that_grows_stays_as_it_was() {
     let entries =
         |past: &Value| parts(past).split("<article class=\"past-end").next().unwrap().to_owned();
     assert_eq!(entries(&before), entries(&after));
+}
+
+/// While a page of a long session is rendered, its log is read and other questions are answered.
+#[test]
+fn a_session_is_free_while_a_page_of_it_is_rendered() {
+    const PROMPTS: u64 = 6_000;
+    let (_folder, logs) = folder();
+    let prompt = |number: u64| {
+        json!({ "type": "message", "role": "user", "id": number.to_string(),
+                "text": format!("prompt {number}"), "session_id": "session",
+                "timestamp": 1_770_000_000_000_u64 + number })
+    };
+    let log: String = (0..PROMPTS).map(|number| format!("{}\n", prompt(number))).collect();
+    fs::write(logs.join("log.jsonl"), log).unwrap();
+    let server = Server::start(&logs, &[]);
+    let page = || server.body("/sessions/session");
+    until("the log is read", || page().contains(&format!("prompt {}", PROMPTS - 1)));
+    let begun = Instant::now();
+    page();
+    let while_rendered = begun.elapsed() / 4;
+    // On a busy machine an answer may be late, but not each of them.
+    let is_free = (0..10).any(|_| {
+        scope(|scope| {
+            let rendered = scope.spawn(|| {
+                page();
+                Instant::now()
+            });
+            sleep(while_rendered);
+            past(&server, "has=5&moment=5");
+            let answered = Instant::now();
+            answered + while_rendered < rendered.join().unwrap()
+        })
+    });
+    assert!(is_free);
 }

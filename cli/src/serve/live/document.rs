@@ -1,39 +1,50 @@
-//! [`Document`]: a session as it is now, and what changed last.
+//! [`Document`]: the page of a session as it is now, and what makes the patches of its [`MsgStore`].
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use foldline::{
-    conversation::{Conversation, DomainEvent, EntryIdx, Located},
+    conversation::{DomainEvent, EntryIdx, Outcome},
     emitters::{
         html::{Fragment, History, Page, Place, Snapshot},
-        patch::{PatchRecord, PatchStream},
+        patch::{EntryIndices, PatchEmitter},
     },
     json,
     pricing::Prices,
+    store::{MsgStore, Recent, UpdateId},
 };
 use serde::Serialize;
 
-use super::{feed::Feed, timeline::Timeline};
-use crate::serve::page;
+use super::timeline::Timeline;
+use crate::serve::{page, sse};
 
-/// A session as it is now, and what changed last: as a page, and as the document of which programs get patches.
+/// The page of a session as it is now, its last changes, and what makes the patches of the session's store.
 pub(in crate::serve) struct Document {
     pub(in crate::serve) history: History,
-    pub(in crate::serve) timeline: Timeline,
-    pub(in crate::serve) conversation: Conversation,
-    patches: PatchStream,
-    /// Changes of the page.
-    pub(in crate::serve) fragments: Feed,
-    /// Changes of the conversation.
-    pub(in crate::serve) changes: Feed,
-    /// Whether the log was read to where it ended when it was opened. What changes before is not recorded: nobody
-    /// waits for it.
+    pub(in crate::serve) timeline: Arc<Timeline>,
+    /// Changes of the page, as events for the browser.
+    fragments: Recent<Bytes>,
+    store: MsgStore,
+    patches: PatchEmitter<EntryIndices, MsgStore>,
+    /// Whether the log was read to where it ended when it was opened. Changes of the page before that are not
+    /// recorded: no reader waits for them.
     is_current: bool,
-    /// The number of events that the facts of the page are made of.
-    events: u64,
-    /// The facts as HTML, and the number of events that they were made of.
-    facts: Option<(u64, Arc<str>)>,
+    /// How the session ended, as its log states.
+    outcome: Option<Outcome>,
     /// Why the log is not read any further.
+    pub(in crate::serve) failure: Option<String>,
+}
+
+/// What is shown of a session at one moment. It is independent of the document, which may change while it is
+/// rendered.
+pub(in crate::serve) struct Shown {
+    pub(in crate::serve) snapshot: Snapshot,
+    pub(in crate::serve) timeline: Arc<Timeline>,
+    /// The moment, if that is not the present.
+    pub(in crate::serve) moment: Option<usize>,
+    /// The last change of the page that is in it.
+    pub(in crate::serve) place: UpdateId,
+    pub(in crate::serve) outcome: Option<Outcome>,
     pub(in crate::serve) failure: Option<String>,
 }
 
@@ -48,45 +59,39 @@ struct Change<'f> {
     html: &'f str,
 }
 
-/// The facts of a session.
-#[derive(Serialize)]
-struct Facts<'f> {
-    title: &'f str,
-    about: &'f str,
-    side: &'f str,
-    /// The map of the session, and how long it is.
-    map: &'f str,
-    length: u64,
-}
-
 impl Document {
-    /// An empty one, whose changes have this epoch. What its log does not say that it cost is estimated.
-    pub(super) fn new(epoch: &str, prices: &Arc<Prices>) -> Self {
-        let epoch = Arc::<str>::from(epoch);
+    /// An empty one, whose patches are pushed to this store. The cost is estimated where the log does not state it.
+    pub(super) fn new(store: MsgStore, prices: &Arc<Prices>) -> Self {
         let page = Page::with_prices(Arc::clone(prices)).explained();
         Self {
             history: History::new(page),
-            timeline: Timeline::default(),
-            conversation: Conversation::default(),
-            patches: PatchStream::default(),
-            fragments: Feed::new("fragment", Arc::clone(&epoch)),
-            changes: Feed::new("patch", epoch),
+            timeline: Arc::default(),
+            fragments: Recent::default(),
+            patches: store.emitter(),
+            store,
             is_current: false,
-            events: 0,
-            facts: None,
+            outcome: None,
             failure: None,
         }
     }
 
-    pub(super) fn apply(&mut self, event: &Located<DomainEvent>) {
-        self.events += 1;
-        let fragment = self.history.fragment(&event.item);
-        self.timeline.push(&event.item, fragment.as_ref());
+    pub(super) fn apply(&mut self, event: &DomainEvent) {
+        self.show(event);
+        if let Some(patch) = self.patches.patch(event) {
+            // A patch of this very document fits it.
+            let _ = self.store.push(patch);
+        }
+    }
+
+    /// Applies an event to the page.
+    fn show(&mut self, event: &DomainEvent) {
+        if let DomainEvent::Session(session) = event {
+            self.outcome = session.outcome.or(self.outcome);
+        }
+        let fragment = self.history.fragment(event);
+        Arc::make_mut(&mut self.timeline).push(event, fragment.as_ref());
         if let Some(fragment) = fragment {
             self.publish(&fragment);
-        }
-        if let Some(record) = self.patches.record(event) {
-            self.change(&record);
         }
     }
 
@@ -95,14 +100,29 @@ impl Document {
         for fragment in self.history.end() {
             self.publish(&fragment);
         }
-        for record in self.patches.remaining().collect::<Vec<_>>() {
-            self.change(&record);
+        for patch in self.patches.remaining() {
+            let _ = self.store.push(patch);
         }
     }
 
-    /// The session as it is now.
-    pub(in crate::serve) fn shown(&self) -> &Snapshot {
-        self.history.page().snapshot()
+    /// The session as it was at a moment, or as it is now.
+    pub(in crate::serve) fn shown(&self, moment: Option<usize>) -> Shown {
+        let snapshot = match moment {
+            Some(moment) => self.history.at(moment, page::words(&self.timeline, moment)),
+            None => self.history.page().snapshot().clone(),
+        };
+        Shown {
+            snapshot,
+            timeline: Arc::clone(&self.timeline),
+            moment,
+            place: UpdateId { epoch: self.store.epoch(), seq: self.fragments.last() },
+            outcome: self.outcome,
+            failure: self.failure.clone(),
+        }
+    }
+
+    pub(in crate::serve) fn outcome(&self) -> Option<Outcome> {
+        self.outcome
     }
 
     pub(super) fn set_current(&mut self) {
@@ -113,48 +133,31 @@ impl Document {
         self.is_current
     }
 
+    /// The number of events.
     pub(in crate::serve) fn events(&self) -> u64 {
-        self.events
+        self.history.len() as u64
     }
 
-    /// The facts of the session as JSON, made anew if there are others.
-    pub(in crate::serve) fn facts(&mut self) -> Arc<str> {
-        if let Some((events, facts)) = &self.facts
-            && *events == self.events
-        {
-            return Arc::clone(facts);
-        }
-        let shown = self.shown();
-        let (title, about, side) = (shown.title(), shown.about(), shown.side());
-        let (map, length) = (page::map(&self.timeline).into_string(), self.timeline.length());
-        let facts = Facts { title: &title, about: &about, side: &side, map: &map, length };
-        let facts: Arc<str> = json::to_string(&facts).unwrap_or_default().into();
-        self.facts = Some((self.events, Arc::clone(&facts)));
-        facts
+    /// The changes of the page after this one, as events; `None` if not all of them are there.
+    pub(in crate::serve) fn fragments_after(
+        &self,
+        number: u64,
+    ) -> Option<impl ExactSizeIterator<Item = &Bytes>> {
+        self.fragments.after(number)
     }
 
     fn publish(&mut self, fragment: &Fragment) {
         if !self.is_current {
-            return self.fragments.pass();
+            return self.fragments.skip();
         }
         let Fragment { index, place, parent, html, .. } = fragment;
-        let change = Change {
-            index: *index,
-            place: *place,
-            parent: *parent,
-            root: self.shown().outermost_of(*index),
-            html,
-        };
+        let root = self.history.page().snapshot().outermost_of(*index);
+        let change = Change { index: *index, place: *place, parent: *parent, root, html };
         // Strings and numbers always have a JSON form.
-        self.fragments.push(&json::to_string(&change).unwrap_or_default());
-    }
-
-    fn change(&mut self, record: &PatchRecord) {
-        // A patch of this very conversation fits it.
-        let _ = record.patch.apply_to(&mut self.conversation);
-        match self.is_current {
-            true => self.changes.push(&json::to_string(&record.patch).unwrap_or_default()),
-            false => self.changes.pass(),
-        }
+        let change = json::to_string(&change).unwrap_or_default();
+        let id = UpdateId { epoch: self.store.epoch(), seq: self.fragments.last() + 1 };
+        let event = sse::numbered("fragment", &id, &change);
+        let bytes = event.len();
+        self.fragments.push(event, bytes);
     }
 }

@@ -1,8 +1,9 @@
-//! Sessions that somebody looks at.
+//! Sessions that are open in a browser or a program.
 //!
-//! A [`LiveSession`] is a thread that reads the log, and the [`Document`] that it makes. It begins when somebody
-//! asks for the session, and ends some time after nobody does. Each has an epoch, a random name: numbers of
-//! changes mean something within it only.
+//! A [`LiveSession`] is a thread that reads the log, the [`MsgStore`](foldline::store::MsgStore) of which programs get
+//! patches, and the [`Document`](document::Document) of which browsers get the page. It begins with the first request
+//! for the session, and ends some time after the last one. Each has an epoch, a random name: numbers of changes mean
+//! something within it only.
 //!
 //! A session is always read from the beginning of its log, after a restart too, and from the database where the
 //! log is gone. So every call that is open is known here, and no `CorrIdResolver` is asked: one would only be
@@ -10,16 +11,14 @@
 //! that is still coming is not stored.
 
 mod document;
-mod feed;
 mod reading;
 mod session;
 mod sessions;
 mod timeline;
 
 pub(super) use self::{
-    document::Document,
-    feed::Feed,
-    session::{LiveSession, Viewer},
+    document::Shown,
+    session::LiveSession,
     sessions::LiveSessions,
     timeline::{Mark, Moment, Step, Timeline},
 };

@@ -9,7 +9,7 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Located, Position},
+    conversation::{DomainEvent, Located},
     emitters::sqlite::Database,
     processor::DEFAULT_MAX_LINE,
     source::{Follow, SourceError, Step, Until},
@@ -27,10 +27,8 @@ pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, d
         let is_gone = is_gone(&read);
         let place = place(&database, &source);
         if is_gone {
-            let mut apply = |event| {
-                live.document().apply(&Located::new(Position::default(), event));
-            };
-            read = database.events(source.session, &mut apply).map_err(Error::from);
+            let apply = |event| live.document().apply(&event);
+            read = database.events(source.session, apply).map_err(Error::from);
         }
         let mut document = live.document();
         document.failure = read.err().map(|error| error.to_string());
@@ -146,7 +144,7 @@ struct Publish(Arc<LiveSession>);
 
 impl Emitter<Located<DomainEvent>, Infallible> for Publish {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        self.0.document().apply(event);
+        self.0.document().apply(&event.item);
         Batch::EMPTY
     }
 

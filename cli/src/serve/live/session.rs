@@ -8,24 +8,27 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use foldline::pricing::Prices;
+use foldline::{pricing::Prices, store::MsgStore};
 use tokio::sync::watch;
 
-use super::document::Document;
-use crate::{error::Error, serve::snapshot::Snapshots};
+use super::{
+    document::{Document, Shown},
+    timeline::Timeline,
+};
+use crate::{error::Error, serve::rendered::Rendered};
 
 /// How long a session is kept that nobody looks at.
 const LINGER: Duration = Duration::from_secs(60);
 
 /// A session that somebody looks at.
 pub(in crate::serve) struct LiveSession {
-    /// The name of this reading of the log.
-    pub(in crate::serve) epoch: String,
+    /// The conversation, of which programs get patches. Its epoch is the name of this reading of the log.
+    pub(in crate::serve) store: MsgStore,
     document: Mutex<Document>,
-    /// The entries of the page, as a whole.
-    pub(in crate::serve) pages: Snapshots,
-    /// The conversation, as a whole.
-    pub(in crate::serve) conversations: Snapshots,
+    /// The entries of the page.
+    pub(in crate::serve) entries: Rendered,
+    /// The facts of the page.
+    pub(in crate::serve) facts: Rendered,
     changed: watch::Sender<u64>,
     pub(super) stop: Arc<AtomicBool>,
     /// The log grows no more: nobody writes to it.
@@ -50,12 +53,12 @@ impl LiveSession {
     ) -> Result<Self, Error> {
         let epoch = getrandom::u64()
             .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
-        let epoch = format!("{epoch:016x}");
+        let store = MsgStore::new().with_epoch(format!("{epoch:016x}"));
         Ok(Self {
-            document: Mutex::new(Document::new(&epoch, prices)),
-            epoch,
-            pages: Snapshots::default(),
-            conversations: Snapshots::default(),
+            document: Mutex::new(Document::new(store.clone(), prices)),
+            store,
+            entries: Rendered::default(),
+            facts: Rendered::default(),
             changed: watch::Sender::new(0),
             stop: Arc::default(),
             is_complete,
@@ -66,9 +69,15 @@ impl LiveSession {
         })
     }
 
-    /// The session as it is now.
+    /// The session as it is now. It is not held while anything is rendered.
     pub(in crate::serve) fn document(&self) -> MutexGuard<'_, Document> {
         self.document.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is shown of the session at the moment that is chosen, or as it is now.
+    pub(in crate::serve) fn shown(&self, moment: impl FnOnce(&Timeline) -> Option<usize>) -> Shown {
+        let document = self.document();
+        document.shown(moment(&document.timeline))
     }
 
     /// Changes whenever the session does.
@@ -96,16 +105,25 @@ impl LiveSession {
     /// Ends it; whoever asks again begins a new one.
     pub(in crate::serve) fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
+        self.store.close();
         self.notify();
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.is_complete.load(Ordering::Relaxed)
+        self.is_complete.load(Ordering::SeqCst)
     }
 
     /// It was read to its end.
     pub(super) fn set_read(&self) {
-        self.is_read.store(true, Ordering::Relaxed);
+        self.is_read.store(true, Ordering::SeqCst);
+        self.check_over();
+    }
+
+    /// Lets readers go if nothing comes any more.
+    pub(super) fn check_over(&self) {
+        if self.is_over_for_good() {
+            self.store.close();
+        }
         self.notify();
     }
 
@@ -116,7 +134,7 @@ impl LiveSession {
 
     /// Whether nothing will come from another reading either: the log was complete, and was read to its end.
     pub(in crate::serve) fn is_over_for_good(&self) -> bool {
-        self.is_complete() && self.is_read.load(Ordering::Relaxed)
+        self.is_complete() && self.is_read.load(Ordering::SeqCst)
     }
 
     pub(in crate::serve) fn set_grew(&self, at: Option<SystemTime>) {
@@ -143,7 +161,7 @@ impl LiveSession {
     pub(in crate::serve) fn has_ended(&self) -> bool {
         let is_forgotten = self.viewers() == 0 && self.asked().elapsed() > LINGER;
         if is_forgotten {
-            self.stop.store(true, Ordering::Relaxed);
+            self.end();
         }
         self.stop.load(Ordering::Relaxed)
     }

@@ -63,8 +63,8 @@ impl LiveSessions {
 
     /// All logs are complete. Their sessions end where they do, and readers when they have everything.
     pub(in crate::serve) fn complete(&self) {
-        self.are_complete.store(true, Ordering::Relaxed);
-        self.sessions().values().for_each(|live| live.notify());
+        self.are_complete.store(true, Ordering::SeqCst);
+        self.sessions().values().for_each(|live| live.check_over());
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<LiveSession>>> {

@@ -12,7 +12,7 @@ const PAUSE: u64 = 20_000;
 const UNTIMED: u64 = 1_000;
 
 /// When the events of a session happened: moment `n` is the one after the first `n` events.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::serve) struct Timeline {
     moments: Vec<Moment>,
 }

@@ -1,6 +1,5 @@
 //! The page of a session.
 
-use foldline::emitters::html::Snapshot;
 use maud::{Markup, PreEscaped, html};
 
 use super::{
@@ -8,7 +7,7 @@ use super::{
     frame::{brand, help, help_button, icon, line, page_in_time},
     window::Window,
 };
-use crate::serve::{live::Timeline, status::Status};
+use crate::serve::{live::Shown, status::Status};
 
 const KEYS: [(&[&str], &str); 11] = [
     (&["j", "k"], "next, previous entry"),
@@ -36,42 +35,36 @@ const LEGEND: [(&str, &str); 5] = [
 pub(in crate::serve) struct SessionPage<'d> {
     /// The number of the session.
     pub(in crate::serve) number: i64,
-    pub(in crate::serve) shown: &'d Snapshot,
-    pub(in crate::serve) timeline: &'d Timeline,
-    /// The moment that is shown, if that is not the present.
-    pub(in crate::serve) moment: Option<usize>,
+    pub(in crate::serve) shown: &'d Shown,
     pub(in crate::serve) status: Status,
-    /// The epoch, and the number of the last change that is in the page.
-    pub(in crate::serve) place: &'d str,
     /// The entry that was asked for.
     pub(in crate::serve) around: Option<usize>,
-    /// Why the log is not read any further.
-    pub(in crate::serve) failure: Option<&'d str>,
 }
 
 impl SessionPage<'_> {
     /// The page as HTML.
     pub(in crate::serve) fn render(&self) -> String {
-        let Self { number, shown, timeline, moment, .. } = *self;
-        let title = shown.title();
-        let entries = Window::at(shown, moment).feed(self.around).concat();
+        let Self { number, shown, status, around } = *self;
+        let Shown { snapshot, timeline, moment, place, failure, .. } = shown;
+        let (title, moment) = (snapshot.title(), *moment);
+        let entries = Window::at(snapshot, moment).feed(around).concat();
         let body = html! {
             a class="skip vh" href="#feed" { "Skip to the conversation" }
             (top(&title))
             main class="page session" {
-                (PreEscaped(shown.about()))
+                (PreEscaped(snapshot.about()))
                 div.feed #feed role="feed" aria-label="Conversation" aria-busy="false"
-                    data-session={ "/sessions/" (number) } data-at=(self.place) data-moment=[moment]
+                    data-session={ "/sessions/" (number) } data-at=(place) data-moment=[moment]
                 {
                     (PreEscaped(entries))
                     @if let Some(moment) = moment { (end(number, timeline, moment)) }
                 }
-                (PreEscaped(shown.side()))
-                @if let Some(failure) = self.failure {
+                (PreEscaped(snapshot.side()))
+                @if let Some(failure) = failure {
                     footer.colophon { p role="alert" { "The log is not read any further: " (line(failure)) } }
                 }
             }
-            (dock(timeline, moment, self.status))
+            (dock(timeline, moment, status))
             p.vh role="status" #news {}
             (help(&KEYS, &legend()))
         };
