@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use crate::logs::{assert_same, dump};
 use foldline::{
     conversation::{
-        ActionType, Conversation, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
+        ActionType, Conversation, CorrId, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
         NormalizedEntryType, Position, Session, SessionKey, Text, Timestamp, TokenUsage,
         ToolResult, ToolStatus, ToolUse, Warning, WarningKind,
     },
     emitters::{
         patch::CorrIdResolver,
-        sqlite::{DEFAULT_WAIT, Database, Output, Rows, SqliteError},
+        sqlite::{DEFAULT_WAIT, Database, Output, Rows, SessionEvents, SqliteError},
     },
     ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
 };
@@ -230,6 +230,51 @@ fn it_does_not_matter_where_the_log_was_cut() {
     let everywhere: Vec<_> = (1..count).collect();
     write(&place.path("everywhere"), events(), &everywhere);
     assert_same(&dump(&place.path("everywhere")), &whole, "cut everywhere");
+}
+
+/// Whether an entry that is open at this place has text that comes later.
+fn grows_on(events: &[DomainEvent], cut: usize) -> bool {
+    let (before, after) = events.split_at(cut);
+    let is_open = |id: &CorrId| {
+        before
+            .iter()
+            .any(|it| matches!(it, DomainEvent::OpenEntry { corr_id, .. } if corr_id == id))
+    };
+    after.iter().any(|event| match event {
+        DomainEvent::GrowEntry { corr_id, .. }
+        | DomainEvent::CloseEntry { corr_id, entry: Some(_) } => is_open(corr_id),
+        _ => false,
+    })
+}
+
+#[test]
+fn a_stored_session_is_continued_where_it_was_read_to() {
+    let place = Place::new();
+    let count = events().len();
+    for cut in 1..count {
+        let path = place.path(&format!("cut-{cut}"));
+        let mut rest = located(events());
+        let begun: Vec<_> = rest.drain(..cut).collect();
+        let mut database = open(&path);
+        database.commit(&[commit(None, &begun, cut as u64)], &[]).unwrap();
+        let (mut reading, mut conversation) = (SessionEvents::new(1), Conversation::default());
+        assert!(reading.read(&database, |event| conversation.apply(&event)).unwrap());
+        assert!(reading.read(&database, |event| panic!("{event:?}")).unwrap());
+        database.commit(&[commit(Some(cut as u64), &rest, count as u64)], &[]).unwrap();
+        let is_continued = reading.read(&database, |event| conversation.apply(&event)).unwrap();
+        assert_eq!(is_continued, !grows_on(&events(), cut), "cut at {cut}");
+        if is_continued {
+            let mut whole = Conversation::default();
+            database.events(1, |event| whole.apply(&event)).unwrap();
+            assert_eq!(conversation.entries, whole.entries, "cut at {cut}");
+            assert_eq!(conversation.summary.session, whole.summary.session);
+            let [cost, expected] =
+                [conversation, whole].map(|it| it.summary.usage.unwrap().cost_usd.unwrap());
+            assert!((cost - expected).abs() < 1e-9, "cut at {cut}: {cost}");
+        }
+        database.prune(Timestamp::from_millis(i64::MAX), false).unwrap();
+        assert!(!reading.read(&database, |event| panic!("{event:?}")).unwrap());
+    }
 }
 
 #[test]

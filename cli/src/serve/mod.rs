@@ -1,8 +1,8 @@
 //! `foldline serve`: sessions in the browser, while they grow.
 //!
 //! The list of sessions is read from the database, which a thread keeps up to date. A session that somebody
-//! looks at is followed by a thread of its own, see [`live`]; the asynchronous part only moves bytes. Nothing
-//! is kept here: after a restart everything comes from the database and the logs.
+//! looks at is followed by a thread of its own, see [`live`]; the asynchronous part only moves bytes, and makes the JSON
+//! of patches. Nothing is kept here: after a restart everything comes from the database and the logs.
 //!
 //! What is safe, and how, is described in [`guard`].
 

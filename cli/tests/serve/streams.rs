@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     client::{Event, Server, answered, append, folder},
-    logs::{Random, droid, stdout},
+    logs::{Random, droid, foldline, stdout},
 };
 
 /// What a client makes of a stream.
@@ -205,6 +205,50 @@ fn a_call_that_was_open_is_answered_after_a_restart() {
     // The call is where it was, and has another status.
     assert_ne!(calls(&replayed)[..before.len()], before);
     assert_eq!(client.snapshots, 2);
+}
+
+/// A session whose log is on another machine, while a program there fills the database: each call of `ingest` is a
+/// process of its own, and ends calls that another one has opened.
+#[test]
+fn a_stored_session_is_continued_by_what_is_added_to_the_database() {
+    let (_folder, logs) = folder();
+    let (log, away) = (logs.join("log.jsonl"), logs.join("away"));
+    let db = logs.with_extension("db");
+    let db = db.to_str().unwrap();
+    let add = |text: &str| {
+        let _ = fs::rename(&away, &log);
+        append(&log, text);
+        stdout(&["ingest", "--db", db, log.to_str().unwrap()]);
+        fs::rename(&log, &away).unwrap();
+    };
+    let whole = answered(5, 7);
+    let is_answer = |line: &&str| line.contains("\"type\":\"tool_result\"");
+    let answer = whole.find(whole.lines().rfind(is_answer).unwrap()).unwrap();
+    let end = answer + whole[answer..].find('\n').unwrap() + 1;
+    add(&whole[..answer]);
+    let serve = || {
+        let mut command = foldline();
+        command.args(["serve", "--db", db, "--listen", "127.0.0.1:0"]);
+        Server::of(command)
+    };
+    let server = serve();
+    let (mut client, mut page) = (Client::<Conversation>::new(), Client::<Entries>::new());
+    let mut patches = server.events(Conversation::PATH, None);
+    let mut fragments = server.events(Entries::PATH, None);
+    client.take(&patches.next());
+    page.take(&fragments.next());
+    let entries = |document: &Value| document["entries"].as_array().unwrap().len();
+    let before = entries(&client.document.0);
+    for part in [&whole[answer..end], &whole[end..]] {
+        add(part);
+        let stored: Value = serde_json::from_str(&serve().body("/api/sessions/session")).unwrap();
+        while client.document.0 != stored {
+            client.take(&patches.next());
+        }
+        page.take(&fragments.next_named("fragment"));
+    }
+    assert!(entries(&client.document.0) > before);
+    assert_eq!((client.snapshots, page.snapshots), (1, 1));
 }
 
 /// Both streams, cut off at 200 places while the log grows, give what is there in the end.

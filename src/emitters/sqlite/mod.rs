@@ -55,6 +55,7 @@ pub use self::{
     read::StoredEntry,
     replace::Replacement,
     sources::{Known, Totals},
+    stored::SessionEvents,
 };
 
 /// How long a writer waits for another one, unless told otherwise.

@@ -1,27 +1,85 @@
 //! A stored session, as the events that it was made from.
 
-use rusqlite::{Row, params};
+use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Database, SqliteError};
-use crate::conversation::{DomainEvent, Outcome, Session, Text, Timestamp, TokenUsage};
+use rusqlite::{OptionalExtension, Row, params};
 
-impl Database {
-    /// A session (by its row id) as domain events, each handed to `each`: its facts, its entries, and its
-    /// usage. A consumer gets out of them what it would have got out of the log in the end; what was between,
-    /// such as the growth of a message, is not stored. Entries that were pruned are not there.
+use super::{Database, SqliteError, StoredEntry};
+use crate::conversation::{
+    DomainEvent, EntryIdx, NormalizedEntry, Outcome, Session, Text, Timestamp, TokenUsage,
+};
+
+/// A stored session as domain events: all of it first, and at each later reading what was added since.
+///
+/// A consumer gets out of them what it would have got out of the log in the end; what was between, such as the growth
+/// of a message, is not stored. Entries that were pruned are not there.
+#[derive(Debug)]
+pub struct SessionEvents {
+    session: i64,
+    facts: Option<Session>,
+    /// The index of the next entry, and the row of the last one.
+    next: i64,
+    last: Option<(i64, i64)>,
+    /// Entries that may still change, as they were.
+    open: BTreeMap<EntryIdx, Arc<NormalizedEntry>>,
+    /// The tokens by model.
+    usage: BTreeMap<String, TokenUsage>,
+}
+
+impl SessionEvents {
+    /// Of a session, given by its row id. Nothing is read yet.
+    pub fn new(session: i64) -> Self {
+        Self {
+            session,
+            facts: None,
+            next: 0,
+            last: None,
+            open: BTreeMap::new(),
+            usage: BTreeMap::new(),
+        }
+    }
+
+    /// Hands what was added since the last reading to `each`. It is `false`, and nothing is handed over, if the rows do
+    /// not continue those that were read: the log was replaced or pruned, or a message that was still coming has grown.
     ///
     /// # Errors
-    /// The database cannot be read.
-    pub fn events(
-        &self,
-        session: i64,
+    /// The database cannot be read, or the session is not there.
+    pub fn read(
+        &mut self,
+        database: &Database,
         mut each: impl FnMut(DomainEvent),
-    ) -> Result<(), SqliteError> {
-        each(DomainEvent::Session(Box::new(self.session(session)?)));
-        self.entries(session, 0..i64::MAX, |stored| {
-            let entry = std::sync::Arc::new(stored.entry);
-            let corr_id = entry.metadata.as_ref().and_then(|metadata| metadata.corr_id.clone());
-            let Some((corr_id, tool)) = corr_id.zip(entry.tool()) else {
+    ) -> Result<bool, SqliteError> {
+        let fail = |error| database.error(&error);
+        // All that is read is of one moment, unless the caller has a transaction.
+        let is_alone = database.connection.is_autocommit();
+        let transaction = is_alone.then(|| database.connection.unchecked_transaction());
+        let transaction = transaction.transpose().map_err(fail)?;
+        let facts = database.session(self.session)?;
+        let usage = database.usage_of(self.session).map_err(fail)?;
+        let growing = database.growing(self.session).map_err(fail)?;
+        let Some(changed) = self.changed(database)? else { return Ok(false) };
+        let is_smaller =
+            |(model, old)| usage.get(model).is_none_or(|new: &TokenUsage| new.max(old) != *new);
+        if self.usage.iter().any(is_smaller) {
+            return Ok(false);
+        }
+        let is_growing = |index| growing.contains(&index);
+        if self.facts.as_ref() != Some(&facts) {
+            each(DomainEvent::Session(Box::new(facts.clone())));
+            self.facts = Some(facts);
+        }
+        self.open.retain(|index, entry| entry.tool().is_some() || is_growing(*index));
+        for StoredEntry { index, entry, .. } in changed {
+            let Some(corr_id) = entry.corr_id().cloned() else { continue };
+            let entry = Arc::new(entry);
+            self.note(index, &entry, false);
+            each(DomainEvent::UpdateToolCall { corr_id, entry });
+        }
+        database.entries(self.session, self.next..i64::MAX, |stored| {
+            let (index, entry) = (stored.index, Arc::new(stored.entry));
+            self.next = i64::try_from(index.get()).unwrap_or(i64::MAX).saturating_add(1);
+            self.note(index, &entry, is_growing(index));
+            let Some((corr_id, tool)) = entry.corr_id().cloned().zip(entry.tool()) else {
                 return each(DomainEvent::entry(entry));
             };
             let has_ended = tool.status.is_final();
@@ -30,7 +88,59 @@ impl Database {
                 each(DomainEvent::UpdateToolCall { corr_id, entry });
             }
         })?;
-        self.usage_of(session, &mut each).map_err(|error| self.error(&error))
+        self.last = database.row(self.session, self.next - 1).map_err(fail)?;
+        drop(transaction);
+        for (model, now) in &usage {
+            let before = self.usage.get(model);
+            if before != Some(now) {
+                let usage = Box::new(now.since(&before.copied().unwrap_or_default()));
+                let model = (!model.is_empty()).then(|| model.as_str().into());
+                each(DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
+            }
+        }
+        self.usage = usage;
+        Ok(true)
+    }
+
+    /// The open calls that have changed; `None` if what was read is not there any more as it was.
+    fn changed(&self, database: &Database) -> Result<Option<Vec<StoredEntry>>, SqliteError> {
+        let fail = |error| database.error(&error);
+        if self.last != database.row(self.session, self.next - 1).map_err(fail)? {
+            return Ok(None);
+        }
+        let mut changed = Vec::new();
+        for (index, known) in &self.open {
+            let at = i64::try_from(index.get()).unwrap_or(i64::MAX);
+            let mut found = None;
+            database.entries(self.session, at..at.saturating_add(1), |it| found = Some(it))?;
+            match found {
+                Some(now) if now.entry == **known => {}
+                Some(now) if known.tool().is_some() && now.entry.corr_id() == known.corr_id() => {
+                    changed.push(now);
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(changed))
+    }
+
+    /// Notes whether an entry may still change.
+    fn note(&mut self, index: EntryIdx, entry: &Arc<NormalizedEntry>, is_growing: bool) {
+        if is_growing || entry.tool().is_some_and(|tool| !tool.status.is_final()) {
+            self.open.insert(index, Arc::clone(entry));
+        } else {
+            self.open.remove(&index);
+        }
+    }
+}
+
+impl Database {
+    /// A session (by its row id) as domain events, each handed to `each`; see [`SessionEvents`].
+    ///
+    /// # Errors
+    /// The database cannot be read, or the session is not there.
+    pub fn events(&self, session: i64, each: impl FnMut(DomainEvent)) -> Result<(), SqliteError> {
+        SessionEvents::new(session).read(self, each).map(drop)
     }
 
     /// The facts of a session, by its row id.
@@ -49,16 +159,14 @@ impl Database {
             .map_err(|error| self.error(&error))
     }
 
-    fn usage_of(&self, session: i64, each: &mut impl FnMut(DomainEvent)) -> rusqlite::Result<()> {
+    fn usage_of(&self, session: i64) -> rusqlite::Result<BTreeMap<String, TokenUsage>> {
         let mut query = self.connection.prepare_cached(
             "SELECT model, sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
                     sum(cache_write_tokens), sum(cache_write_1h_tokens), sum(reasoning_tokens),
                     sum(cost_usd)
-             FROM usage WHERE session = ?1 GROUP BY model ORDER BY model",
+             FROM usage WHERE session = ?1 GROUP BY model",
         )?;
-        let mut rows = query.query(params![session])?;
-        while let Some(row) = rows.next()? {
-            let model: String = row.get(0)?;
+        let usage = |row: &Row<'_>| {
             let count =
                 |column| row.get::<_, Option<i64>>(column).map(|n| n.map(i64::cast_unsigned));
             let usage = TokenUsage {
@@ -70,11 +178,29 @@ impl Database {
                 reasoning_tokens: count(6)?,
                 cost_usd: row.get(7)?,
             };
-            let model = (!model.is_empty()).then(|| model.into());
-            let usage = Box::new(usage);
-            each(DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
-        }
-        Ok(())
+            Ok((row.get(0)?, usage))
+        };
+        query.query_map([session], usage)?.collect()
+    }
+
+    /// The entries of a session that still grow.
+    fn growing(&self, session: i64) -> rusqlite::Result<Vec<EntryIdx>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT idx FROM open_entries JOIN entries ON entries.id = open_entries.entry
+             WHERE open_entries.session = ?1",
+        )?;
+        let index = |row: &Row<'_>| {
+            Ok(EntryIdx::new(usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX)))
+        };
+        query.query_map([session], index)?.collect()
+    }
+
+    /// The row of an entry, and where it begins in the log: they are others when the log was replaced.
+    fn row(&self, session: i64, index: i64) -> rusqlite::Result<Option<(i64, i64)>> {
+        self.connection
+            .prepare_cached("SELECT id, offset FROM entries WHERE session = ?1 AND idx = ?2")?
+            .query_row(params![session, index], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use foldline::{
-    conversation::{DomainEvent, EntryIdx, Outcome},
+    conversation::{Conversation, DomainEvent, EntryIdx, Outcome},
     emitters::{
         html::{Fragment, History, Page, Place, Snapshot},
         patch::{EntryIndices, PatchEmitter},
@@ -83,8 +83,15 @@ impl Document {
         }
     }
 
-    /// Applies an event to the page.
-    fn show(&mut self, event: &DomainEvent) {
+    /// Continues a stored conversation, of which the page was shown.
+    pub(super) fn restore(&mut self, stored: Conversation) {
+        self.store.restore(stored);
+        // It finds calls that are open in what was stored.
+        self.patches = self.store.emitter();
+    }
+
+    /// Applies an event to the page alone.
+    pub(super) fn show(&mut self, event: &DomainEvent) {
         if let DomainEvent::Session(session) = event {
             self.outcome = session.outcome.or(self.outcome);
         }

@@ -1,4 +1,4 @@
-//! The thread of a [`LiveSession`]: reads the log, and goes on as it grows.
+//! The thread of a [`LiveSession`]: reads the log, and continues as it grows.
 
 use std::{
     convert::Infallible,
@@ -9,8 +9,8 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Located},
-    emitters::sqlite::Database,
+    conversation::{Conversation, DomainEvent, Located},
+    emitters::sqlite::{Database, SessionEvents},
     processor::DEFAULT_MAX_LINE,
     source::{Follow, SourceError, Step, Until},
     transduce::{Batch, Emitter, filter},
@@ -19,30 +19,70 @@ use foldline::{
 use super::session::LiveSession;
 use crate::{error::Error, log::Log, pipeline, program::Program, serve::sessions::Source};
 
-/// Begins to read. What is not in the log any more is read from the database.
+/// Begins to read. A session whose log is gone is read from the database.
 pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, database: Database) {
     let program = program.clone();
     thread::spawn(move || {
+        let mut rows = None;
         let mut read = follow(&program, &live, &source);
-        let is_gone = is_gone(&read);
-        let place = place(&database, &source);
-        if is_gone {
-            let apply = |event| live.document().apply(&event);
-            read = database.events(source.session, apply).map_err(Error::from);
+        if is_gone(&read) {
+            read = Rows::load(&live, source, database).map(|loaded| rows = Some(loaded));
         }
         let mut document = live.document();
         document.failure = read.err().map(|error| error.to_string());
         document.set_current();
         drop(document);
         live.set_read();
-        // Whoever has no log, but another writer of the database, reads it anew when it has grown.
-        while is_gone && !live.has_ended() && !live.is_complete() {
-            thread::sleep(RARELY);
-            if self::place(&database, &source) != place {
-                live.end();
-            }
+        if let Some(mut rows) = rows
+            && !rows.follow(&live)
+        {
+            live.end();
         }
     });
+}
+
+/// A session in the database, which another program may still write.
+struct Rows {
+    source: Source,
+    database: Database,
+    events: SessionEvents,
+    place: Option<(i64, i64, bool)>,
+}
+
+impl Rows {
+    /// The stored session becomes the document, and the page is made of its events.
+    fn load(live: &LiveSession, source: Source, database: Database) -> Result<Self, Error> {
+        let place = place(&database, &source);
+        let mut events = SessionEvents::new(source.session);
+        let mut stored = Conversation::default();
+        events.read(&database, |event| {
+            live.document().show(&event);
+            stored.apply(&event);
+        })?;
+        live.document().restore(stored);
+        Ok(Self { source, database, events, place })
+    }
+
+    /// Continues the document with what is added to the database. Returns whether that was possible until the session
+    /// ended.
+    fn follow(&mut self, live: &LiveSession) -> bool {
+        while !live.has_ended() && !live.is_complete() {
+            thread::sleep(RARELY);
+            let place = place(&self.database, &self.source);
+            if place == self.place {
+                continue;
+            }
+            let apply = |event| live.document().apply(&event);
+            let is_behind = place < self.place;
+            if is_behind || !self.events.read(&self.database, apply).unwrap_or(false) {
+                return false;
+            }
+            self.place = place;
+            live.set_grew(Some(SystemTime::now()));
+            live.notify();
+        }
+        true
+    }
 }
 
 /// How far the log of a session is in the database.
@@ -66,7 +106,7 @@ const GROWS: Duration = Duration::from_secs(60 * 60);
 /// How often to look whether a complete log has grown all the same.
 const RARELY: Duration = Duration::from_secs(1);
 
-/// Reads the log until its end is stated, or nobody looks any more.
+/// Reads the log until its end is stated, or the session has ended.
 fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result<(), Error> {
     let metadata = fs::metadata(&source.path).ok();
     let length = metadata.as_ref().map_or(0, fs::Metadata::len);
@@ -126,7 +166,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result
     processor.finish(|_| {});
     live.document().set_current();
     live.notify();
-    // Should it grow, it is read anew.
+    // Should it grow, it is read again.
     while !live.has_ended()
         && !live.is_complete()
         && fs::metadata(&source.path).is_ok_and(|now| now.len() == length)

@@ -1,4 +1,4 @@
-//! [`LiveSession`]: a session that somebody looks at.
+//! [`LiveSession`]: a session that is open in a browser or a program.
 
 use std::{
     sync::{
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{error::Error, serve::rendered::Rendered};
 
-/// How long a session is kept that nobody looks at.
+/// How long a session is kept without a viewer or a request.
 const LINGER: Duration = Duration::from_secs(60);
 
-/// A session that somebody looks at.
+/// A session that is open in a browser or a program.
 pub(in crate::serve) struct LiveSession {
     /// The conversation, of which programs get patches. Its epoch is the name of this reading of the log.
     pub(in crate::serve) store: MsgStore,
@@ -31,12 +31,12 @@ pub(in crate::serve) struct LiveSession {
     pub(in crate::serve) facts: Rendered,
     changed: watch::Sender<u64>,
     pub(super) stop: Arc<AtomicBool>,
-    /// The log grows no more: nobody writes to it.
+    /// The log grows no more: no program writes it.
     is_complete: Arc<AtomicBool>,
     /// It was read to its end, and is not read any more.
     is_read: AtomicBool,
     viewers: AtomicUsize,
-    /// When somebody last asked.
+    /// When the last request was.
     asked: Mutex<Instant>,
     /// When the log last grew.
     grew: Mutex<Option<SystemTime>>,
@@ -102,7 +102,7 @@ impl LiveSession {
         Viewer(Arc::clone(self))
     }
 
-    /// Ends it; whoever asks again begins a new one.
+    /// Ends it; the next request begins a new one.
     pub(in crate::serve) fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.store.close();
@@ -157,7 +157,7 @@ impl LiveSession {
         self.viewers.load(Ordering::Relaxed)
     }
 
-    /// Whether the log is read no more: nobody asked for a while, or it has to be read anew.
+    /// Whether the log is not read any more: there was no request for a while, or it has to be read again.
     pub(in crate::serve) fn has_ended(&self) -> bool {
         let is_forgotten = self.viewers() == 0 && self.asked().elapsed() > LINGER;
         if is_forgotten {

@@ -1,4 +1,4 @@
-//! [`LiveSessions`]: all sessions that somebody looks at.
+//! [`LiveSessions`]: all sessions that are open.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ const MOST: usize = 64;
 /// How long an answer waits for a log to be read. A page then shows what was read, and the rest as it comes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The sessions that somebody looks at.
+/// The sessions that are open in a browser or a program.
 pub(in crate::serve) struct LiveSessions {
     program: Program,
     prices: Arc<Prices>,
@@ -72,7 +72,7 @@ impl LiveSessions {
     }
 }
 
-/// Forgets what was asked for longest ago, unless somebody looks at it.
+/// Forgets the session with the oldest request, unless it has a viewer.
 fn make_room(sessions: &mut BTreeMap<i64, Arc<LiveSession>>) -> Result<(), Error> {
     while sessions.len() >= MOST {
         let unseen = sessions.iter().filter(|(_, live)| live.viewers() == 0);
