@@ -5,23 +5,25 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
 use super::{
-    agent::RunArgs,
-    answer::{
-        blocks::BlocksArgs, errors::ErrorsArgs, files::FilesArgs, query::QueryArgs,
-        search::SearchArgs, sessions::SessionsArgs, show::ShowArgs, statusline::StatuslineArgs,
-        tools::ToolsArgs, usage::UsageArgs,
-    },
-    check::CheckArgs,
-    doctor::DoctorArgs,
-    export::ExportArgs,
-    ingest::IngestArgs,
-    keys::AuditKeyArgs,
     options::EXIT_CODES,
-    prune::PruneArgs,
-    replay::ReplayArgs,
-    shell::{CompletionsArgs, ManArgs},
-    task::TaskArgs,
-    verify::VerifyArgs,
+    verbs::{
+        answer::{
+            blocks::BlocksArgs, errors::ErrorsArgs, files::FilesArgs, query::QueryArgs,
+            search::SearchArgs, sessions::SessionsArgs, show::ShowArgs, statusline::StatuslineArgs,
+            tools::ToolsArgs, usage::UsageArgs,
+        },
+        audit_key::AuditKeyArgs,
+        check::CheckArgs,
+        doctor::DoctorArgs,
+        export::ExportArgs,
+        ingest::IngestArgs,
+        prune::PruneArgs,
+        replay::ReplayArgs,
+        run::RunArgs,
+        shell::{CompletionsArgs, ManArgs},
+        task::TaskArgs,
+        verify::VerifyArgs,
+    },
 };
 
 /// Reads the logs of coding agents: shows, searches, adds up, converts and follows their sessions. Alone, it says

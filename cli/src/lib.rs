@@ -5,42 +5,30 @@
 //! value, to which other crates add their executors and consumers. [`shared`] is for programs of their own.
 #![forbid(unsafe_code)]
 
-mod agent;
-mod answer;
 mod args;
-mod check;
 mod config;
+mod dispatch;
 mod distinct;
-mod doctor;
 mod error;
-mod export;
 mod files;
 mod homes;
-mod ingest;
-mod keys;
 mod log;
 mod logging;
 mod malformed;
 mod options;
 mod outputs;
-mod overview;
 mod pace;
 mod pager;
 mod pipeline;
 mod program;
-mod prune;
-mod replay;
-mod run;
 mod say;
 #[cfg(feature = "serve")]
 mod serve;
 pub mod shared;
-mod shell;
 mod signal;
 mod sink;
 mod table;
-mod task;
-mod verify;
+mod verbs;
 
 pub use self::program::Program;
 

@@ -8,13 +8,13 @@ pub use crate::{
     distinct::DistinctFiles,
     error::Error,
     homes::{DatabaseOption, data_folder, or_homes},
-    ingest::at_or_below,
     log::Recognition,
     logging::log_to_stderr,
     options::{parse_seconds, parse_size, width},
     outputs::{Outputs, OutputsState, Records, whole_trails},
     signal::stop_flag,
     table::{Clip, Layout, write_table},
+    verbs::ingest::at_or_below,
 };
 
 /// How a log is folded.

@@ -25,7 +25,7 @@ use self::{
     file::{FileState, LockedFile, OutputFile},
     trail::Trail,
 };
-use crate::{error::Error, keys::signing_key, sink::Gathered};
+use crate::{error::Error, sink::Gathered, verbs::audit_key::signing_key};
 
 /// The outputs beside a database.
 pub struct Outputs {

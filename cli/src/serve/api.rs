@@ -27,7 +27,7 @@ use super::{
     sessions::{self, PAGE, Session},
     sse,
 };
-use crate::ingest;
+use crate::verbs::ingest;
 
 pub(super) async fn sessions(
     State(app): State<Arc<App>>,

@@ -9,13 +9,13 @@ use super::{
     chart::{Chart, Part},
 };
 use crate::{
-    answer::{
+    error::Error,
+    verbs::answer::{
         filters::Filters,
         tools::{self, Tool},
         usage::{By, Row, Used, UsedSession, all_tokens, stored},
         when::Span,
     },
-    error::Error,
 };
 
 /// More days than these are added up by month.

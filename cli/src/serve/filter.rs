@@ -3,11 +3,11 @@
 use jiff::tz::TimeZone;
 
 use crate::{
-    answer::{
+    error::Error,
+    verbs::answer::{
         sessions::{COSTS, FAILURES},
         when::{self, Span},
     },
-    error::Error,
 };
 
 /// Which sessions the list shows.

@@ -12,11 +12,11 @@ use super::{
     status::Status,
 };
 use crate::{
-    answer::{
+    error::Error,
+    verbs::answer::{
         sessions::{COSTS, FAILURES, cost_basis, title},
         when::Span,
     },
-    error::Error,
 };
 
 /// Where a session is read from. It comes from the database, never from a request.

@@ -16,7 +16,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recom
 use tokio::sync::watch;
 use tracing::debug;
 
-use crate::{error::Error, homes::tilde, ingest, program::Program, say::say};
+use crate::{error::Error, homes::tilde, program::Program, say::say, verbs::ingest};
 
 /// The least time between two looks at the logs.
 const LEAST: Duration = Duration::from_millis(500);

@@ -8,11 +8,11 @@ use super::{
     frame::{brand, help, help_button, line, money, page},
 };
 use crate::{
-    answer::tools::Tool,
     serve::{
         chart::Amount,
         figures::{Asked, Stack, Time, Usage},
     },
+    verbs::answer::tools::Tool,
 };
 
 /// Tools of each table; the others are left out, and counted.

@@ -1,0 +1,116 @@
+//! Running a [`Program`]: its command line, and what comes of each verb.
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
+use foldline::executors::DynExecutor;
+
+use crate::{
+    args::{Args, Command},
+    config,
+    error::Error,
+    logging::log_to_stderr,
+    program::Program,
+    sink::SinkKind,
+    verbs::{
+        answer::{blocks, errors, files, query, search, sessions, show, statusline, tools, usage},
+        audit_key, check, doctor, export, ingest, overview, prune, replay, run, shell, task,
+        verify,
+    },
+};
+
+impl Program {
+    /// Runs the program with the arguments of the process.
+    pub fn run(&self) -> ExitCode {
+        self.run_with(std::env::args_os())
+    }
+
+    /// Runs the program with these arguments, of which the first is its own name.
+    ///
+    /// Wrong arguments, `--help` and `--version` end the process.
+    pub fn run_with<I>(&self, arguments: I) -> ExitCode
+    where
+        I: IntoIterator,
+        I::Item: Into<OsString> + Clone,
+    {
+        log_to_stderr();
+        let run = || {
+            let command = config::with_defaults(self.command())?;
+            // clap itself exits with 2 on wrong use, and with 0 after --help.
+            let matches = command.get_matches_from(arguments);
+            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+            self.run_command(args.command.as_ref())
+        };
+        match run() {
+            Ok(code) => ExitCode::from(code),
+            Err(error) => {
+                error.report();
+                ExitCode::from(error.exit_code())
+            }
+        }
+    }
+
+    fn run_command(&self, command: Option<&Command>) -> Result<u8, Error> {
+        let Some(command) = command else { return overview::run(self) };
+        match command {
+            Command::Sessions(args) => sessions::run(self, args),
+            Command::Usage(args) => usage::run(self, args),
+            Command::Blocks(args) => blocks::run(self, args),
+            Command::Statusline(args) => statusline::run(self, args),
+            Command::Show(args) => show::run(self, args),
+            Command::Search(args) => search::run(self, args),
+            Command::Files(args) => files::run(self, args),
+            Command::Tools(args) => tools::run(self, args),
+            Command::Errors(args) => errors::run(self, args),
+            Command::Query(args) => query::run(self, args),
+            Command::Task(args) => task::run(self, args),
+            Command::Run(args) => run::run(self, args),
+            Command::Replay(args) => replay::run(self, args),
+            Command::Export(args) => export::run(self, args),
+            Command::Ingest(args) => ingest::run(self, args),
+            Command::Prune(args) => prune::run(args),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => crate::serve::run(self, args),
+            Command::Doctor(args) => doctor::run(self, args),
+            Command::Verify(args) => verify::run(args),
+            Command::Check(args) => check::run(args),
+            Command::AuditKey(args) => audit_key::run(args),
+            Command::Completions(args) => shell::completions(self.command(), args),
+            Command::Man(args) => shell::man(self.command(), args),
+        }
+    }
+
+    /// The command line, with the names of the registered executors and outputs.
+    fn command(&self) -> ClapCommand {
+        let names = || self.registry.iter().map(DynExecutor::format);
+        let executors = || {
+            let named = names().map(|format| PossibleValue::new(format.name).help(format.title));
+            let auto = PossibleValue::new("auto").help("Looks at the first lines");
+            std::iter::once(auto).chain(named).collect::<Vec<_>>()
+        };
+        let outputs = || {
+            let named = |kind: &SinkKind| PossibleValue::new(kind.name).help(kind.about);
+            self.sinks.iter().map(named).collect::<Vec<_>>()
+        };
+        let executor = |verb: ClapCommand| {
+            verb.mut_arg("executor", |arg| {
+                arg.value_parser(executors()).hide_possible_values(false)
+            })
+        };
+        Args::command()
+            .mut_subcommand("replay", |verb| {
+                executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
+            })
+            .mut_subcommand("run", |verb| {
+                let verb = executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()));
+                // Without a server, nobody can ask.
+                #[cfg(feature = "serve")]
+                let verb = ["token", "hosts"]
+                    .into_iter()
+                    .fold(verb, |verb, option| verb.mut_arg(option, |arg| arg.requires("address")));
+                verb
+            })
+            .mut_subcommand("export", executor)
+            .mut_subcommand("ingest", executor)
+    }
+}

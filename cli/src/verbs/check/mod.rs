@@ -1,0 +1,168 @@
+//! `foldline check`: whether a database is sound, and whether its audit trail fits it.
+
+mod trail;
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::Args;
+use foldline::emitters::{
+    sqlite::{Database, Finding, SqliteError, Totals},
+    terminal::neutralise_line,
+};
+
+use crate::{distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
+
+const CHECK_EXIT_CODES: &str = "\
+Exit codes:
+  0  the database is sound, or is so now that it was repaired, and the trail that was given fits it
+  1  it is not, or something could not be read or written
+  2  wrong use
+
+Nothing is written without --repair. It makes anew what is made from other rows: indices, the search index,
+the numbers of entries. The rows themselves stay as they are, also those that are not what was written.";
+
+/// The options of `foldline check`.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXIT_CODES)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    database: DatabaseOption,
+
+    /// Make anew what is made from other rows, if something is wrong. Takes as much room on the disk as the
+    /// database has
+    #[arg(long)]
+    repair: bool,
+
+    /// The audit trail of the database: it is verified, and compared with what the database has committed to it
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+
+    /// How many seconds to wait while another program writes to the database
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u32,
+}
+
+/// What was looked at, and what is wrong with it.
+#[derive(Default)]
+struct Report {
+    looked_at: Vec<String>,
+    problems: Vec<String>,
+    /// All problems are with what can be made anew.
+    is_derived: bool,
+    /// What the database holds.
+    holds: String,
+}
+
+pub(crate) fn run(args: &CheckArgs) -> Result<u8, Error> {
+    let mut files = DistinctFiles::default();
+    let db = args.database.path()?;
+    files.database(&db)?;
+    if let Some(audit) = &args.audit {
+        files.input("the audit trail", audit)?;
+    }
+    files.stdout()?;
+    files.stderr()?;
+    let wait = Duration::from_secs(args.wait.into());
+    let mut out = io::stdout().lock();
+    let mut report = examine(&db, args.audit.as_deref(), wait)?;
+    write!(out, "{}", report.looked_at_text()).map_err(Error::Output)?;
+    if args.repair && !report.problems.is_empty() {
+        write!(out, "{}", report.problems_text()).map_err(Error::Output)?;
+        repair(&db, wait)?;
+        writeln!(out, "made anew: the indices, the search index, the numbers of entries")
+            .map_err(Error::Output)?;
+        report = examine(&db, args.audit.as_deref(), wait)?;
+    }
+    write!(out, "{}{}", report.problems_text(), report.conclusion(args.repair))
+        .map_err(Error::Output)?;
+    Ok(if report.problems.is_empty() { exit::FINE } else { exit::FAILED })
+}
+
+fn examine(db: &Path, audit: Option<&Path>, wait: Duration) -> Result<Report, Error> {
+    let mut database = Database::open_as_it_is(db, wait)?;
+    let mut report = Report::default();
+    let mut findings = database.check()?;
+    report.looked_at.push(
+        "the schema, the pages and the indices, references between rows, the checksums of the rows, the \
+         numbers of entries, the positions of the sources"
+            .to_owned(),
+    );
+    match database.check_search() {
+        Ok(found) => {
+            findings.extend(found);
+            report.looked_at.push("the search index, against the entries".to_owned());
+        }
+        Err(SqliteError::ReadOnly(_)) => report.looked_at.push(
+            "not the search index: for that, the database must be one that can be written to"
+                .to_owned(),
+        ),
+        Err(error) => return Err(error.into()),
+    }
+    if findings.is_empty() {
+        let Totals { sources, sessions, entries, .. } = database.totals()?;
+        report.holds = format!("{sources} sources, {sessions} sessions, {entries} entries");
+    }
+    report.is_derived = findings.iter().all(|finding| finding.is_derived);
+    report.problems.extend(findings.into_iter().map(|Finding { message, .. }| message));
+    if let Some(path) = audit {
+        match trail::check(&database, path)? {
+            Ok(looked_at) => report.looked_at.push(looked_at),
+            Err(problem) => {
+                report.is_derived = false;
+                report.problems.push(format!("the audit trail {}: {problem}", path.display()));
+            }
+        }
+    }
+    database.confirm()?;
+    Ok(report)
+}
+
+fn repair(db: &Path, wait: Duration) -> Result<(), Error> {
+    let mut database = Database::open(db, wait)?;
+    if database.repair()?.is_empty() {
+        database.close()?;
+    }
+    Ok(())
+}
+
+impl Report {
+    fn looked_at_text(&self) -> String {
+        lines("looked at", &self.looked_at)
+    }
+
+    fn problems_text(&self) -> String {
+        lines("wrong", &self.problems)
+    }
+
+    /// What it comes to, and what to do.
+    fn conclusion(&self, is_repaired: bool) -> String {
+        if self.problems.is_empty() {
+            return format!("sound: {}\n", self.holds);
+        }
+        let mut conclusion = String::new();
+        if !is_repaired {
+            conclusion += match self.is_derived {
+                true => "The rows themselves are sound. ",
+                false => "Some of this may be in what is made from the rows. ",
+            };
+            conclusion +=
+                "Run `foldline check --repair`, which makes anew what is made from the rows.\n";
+        }
+        if is_repaired || !self.is_derived {
+            conclusion += "Nothing can be added while something is wrong with the rows. Put a copy of the database \
+                           in its place that was made before, or ingest the logs into a new one. Keep this one \
+                           until then: tasks that were set by hand, and sessions whose logs are gone, are nowhere \
+                           else.\n";
+        }
+        conclusion
+    }
+}
+
+/// What is damaged may hold anything.
+fn lines(name: &str, texts: &[String]) -> String {
+    texts.iter().map(|text| format!("{name}: {}\n", neutralise_line(text))).collect()
+}

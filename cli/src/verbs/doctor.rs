@@ -1,0 +1,139 @@
+//! `foldline doctor`: reports what was not understood in logs.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::Args;
+
+use crate::{
+    error::Error,
+    exit,
+    files::{self, Found},
+    homes::or_homes,
+    log::Log,
+    options::{EXIT_CODES, parse_size},
+    pipeline,
+    program::Program,
+};
+use foldline::{
+    conversation::WarningKind,
+    emitters::{drift::Drift, terminal::neutralise},
+    executors::Format,
+    processor::Counts,
+    source::SourceError,
+};
+
+/// The options of `foldline doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct DoctorArgs {
+    /// Logs, or folders that are searched for them [default: where the agents keep theirs]
+    paths: Vec<PathBuf>,
+
+    /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
+    /// are kept
+    #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
+    max_line: usize,
+
+    /// Exit with 3 if anything was not fully understood
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
+    let mut out = io::stdout().lock();
+    let mut understood = true;
+    let paths = or_homes(&args.paths, &program.registry)?;
+    let logs = files::logs(program, &paths)?;
+    if logs.is_empty() {
+        return Err(Error::NoLogs { paths });
+    }
+    for found in logs {
+        let mut text = String::new();
+        understood &= examine(program, &found, args.max_line, &mut text)?;
+        // Names of fields and files may contain control characters.
+        out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
+    }
+    out.flush().map_err(Error::Output)?;
+    Ok(if args.strict && !understood { exit::MALFORMED } else { exit::FINE })
+}
+
+/// Describes one log. Returns whether all of it was understood.
+fn examine(
+    program: &Program,
+    found: &Found,
+    max_line: usize,
+    text: &mut String,
+) -> Result<bool, Error> {
+    let name = found.path.display();
+    let opened = match found.is_named {
+        true => Log::open(&found.path),
+        false => Log::open_regular(&found.path),
+    };
+    let mut log = match opened {
+        Err(Error::Source(SourceError::NotRegular { .. })) => {
+            *text += &format!("{name}\n  not a file\n\n");
+            return Ok(false);
+        }
+        opened => opened?,
+    };
+    let executor = match log.executor(&program.registry, "auto", max_line) {
+        Ok(executor) => executor,
+        Err(
+            error @ (Error::Unrecognised { .. }
+            | Error::Unsupported { .. }
+            | Error::Disputed { .. }),
+        ) => {
+            *text += &format!("{name}\n  {error}\n\n");
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    };
+    let format = executor.format();
+    let (counts, drift) = pipeline::read_whole(
+        &mut log,
+        executor,
+        Drift::default(),
+        max_line,
+        |never| match never {},
+    )?;
+    *text += &format!("{name}\n  {}\n", heading(format, &drift, counts));
+    for (kind, subject, finding) in drift.findings() {
+        let times = format!("{}×", finding.count);
+        let what = format!("{} {subject}", label(kind));
+        *text +=
+            &format!("  {times:>7}  {:<44}  from line {}", what.trim_end(), finding.first_line);
+        if let Some(shape) = &finding.shape {
+            *text += &format!("  {}", clip(shape, 160));
+        }
+        text.push('\n');
+    }
+    if drift.is_empty() {
+        *text += "  everything was understood\n";
+    }
+    text.push('\n');
+    Ok(drift.is_empty())
+}
+
+fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {
+    let version = drift.session().version.as_ref().map(|version| format!(" {version}"));
+    let Counts { lines, records, .. } = counts;
+    format!(
+        "{} ({format}){}: {lines} lines, {records} records",
+        format.title,
+        version.unwrap_or_default()
+    )
+}
+
+fn label(kind: WarningKind) -> String {
+    kind.as_str().replace('_', " ")
+}
+
+fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

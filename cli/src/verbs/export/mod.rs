@@ -1,0 +1,158 @@
+//! `foldline export`: a session as a document that can be sent.
+
+mod args;
+mod document;
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use foldline::{
+    conversation::{ByItem, DomainEvent, Located, SessionKey, by_item},
+    emitters::redact::Redact,
+    files::replace_file,
+    transduce::{Emitter, KeyedEmitter},
+};
+
+pub(crate) use self::args::ExportArgs;
+use self::{
+    args::Format,
+    document::{Document, note},
+};
+use crate::{
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    log::Log,
+    malformed::Malformed,
+    pipeline,
+    program::Program,
+    verbs::answer::{filters::Filters, find},
+};
+
+pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
+    check_files(args)?;
+    let prices = args.prices.load()?.into_owned();
+    let document = || Document::new(args.format, prices.clone());
+    let (documents, malformed) = match args.redact {
+        true => {
+            let (redacted, malformed) = read(program, args, || Redact::new(document()))?;
+            let documents = redacted.into_iter().map(|redact| {
+                let replaced: BTreeMap<_, _> = redact.replaced().collect();
+                (redact.into_inner(), replaced)
+            });
+            (documents.collect::<Vec<_>>(), malformed)
+        }
+        false => {
+            let (documents, malformed) = read(program, args, document)?;
+            (documents.into_iter().map(|document| (document, BTreeMap::new())).collect(), malformed)
+        }
+    };
+    let mut replaced = BTreeMap::<_, u64>::new();
+    let mut texts = Vec::new();
+    for (document, counts) in documents {
+        counts.iter().for_each(|(kind, count)| *replaced.entry(*kind).or_default() += count);
+        texts.push(document.render(&counts).map_err(|error| Error::Output(error.into()))?);
+    }
+    write(args, &texts)?;
+    if args.redact {
+        let note = note(&replaced).unwrap_or_else(|| "nothing to replace was found".to_owned());
+        let _ = writeln!(io::stderr(), "foldline: {note}");
+    }
+    Ok(if args.strict && malformed > 0 { exit::MALFORMED } else { exit::FINE })
+}
+
+/// Reads the log or the stored session, each session of it for an emitter of its own. Returns the emitters, and the
+/// number of malformed records.
+fn read<M>(
+    program: &Program,
+    args: &ExportArgs,
+    mut make: impl FnMut() -> M,
+) -> Result<(Vec<M>, u64), Error>
+where
+    M: Emitter<DomainEvent, Infallible>,
+{
+    if !is_log(args) {
+        let mut emitter = make();
+        let database = args.database.open(program)?;
+        let session =
+            find::session(&database, &args.session.to_string_lossy(), &Filters::default())?;
+        database.events(session, |event| drop(emitter.emit(&event)))?;
+        drop(emitter.finish());
+        return Ok((vec![emitter], 0));
+    }
+    let mut log = Log::open(&args.session)?;
+    let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
+    let sessions = KeyedEmitter::new(
+        |event: &Located<DomainEvent>| event.session,
+        |_: &SessionKey| by_item(make()),
+    );
+    let emitters = (Malformed::default(), sessions);
+    let (_, (Malformed(malformed), sessions)) =
+        pipeline::read_whole(&mut log, executor, emitters, args.max_line, |_| {})?;
+    let mut emitters: Vec<_> =
+        sessions.into_inner().into_values().map(ByItem::into_inner).collect();
+    if emitters.is_empty() {
+        emitters.push(make());
+    }
+    Ok((emitters, malformed))
+}
+
+/// Whether it is a log that is named, and not a session.
+fn is_log(args: &ExportArgs) -> bool {
+    args.session == Path::new("-") || args.session.exists()
+}
+
+/// Checks that the output is not the log.
+fn check_files(args: &ExportArgs) -> Result<(), Error> {
+    let mut files = DistinctFiles::default();
+    match is_log(args) {
+        true => files.input("the log", &args.session)?,
+        false => files.database(&args.database.path()?)?,
+    }
+    match &args.out {
+        Some(out) => files.replaced("--out", out)?,
+        None => files.stdout()?,
+    }
+    files.stderr()
+}
+
+/// Writes a document for each session of the log: to standard output one after another, to files with numbers.
+fn write(args: &ExportArgs, documents: &[String]) -> Result<(), Error> {
+    let Some(path) = &args.out else {
+        if args.format == Format::Html && documents.len() > 1 {
+            let sessions = documents.len();
+            return Err(Error::WrongUse(format!(
+                "the log has {sessions} sessions, and a page shows one; --out FILE writes a page for each"
+            )));
+        }
+        let mut out = io::stdout().lock();
+        return documents
+            .iter()
+            .try_for_each(|text| out.write_all(text.as_bytes()))
+            .and_then(|()| out.flush())
+            .map_err(Error::Output);
+    };
+    for (number, text) in (1..).zip(documents) {
+        let path = numbered(path, number);
+        replace_file(&path, text.as_bytes()).map_err(|error| Error::output(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// `page.html`, `page-2.html`, ..
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}

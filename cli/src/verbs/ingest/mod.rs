@@ -1,0 +1,235 @@
+//! `foldline ingest`: reads files and folders of logs into a database.
+//!
+//! Every file is read from its checkpoint on, and its output is committed together with the new
+//! checkpoint. Files are parsed by several threads and written by one, in the order of their paths, so
+//! that the database does not depend on how many there are.
+//!
+//! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only
+//! `--final` says that the logs are complete; then such calls end as `unfinished`, and what was held
+//! back is released. Should a file grow after that, it is read again from its beginning, and the new rows
+//! take the place of the old ones in one transaction. In the same way a last line without a line end is left
+//! for the next run, unless it is a whole record.
+//!
+//! The audit trail and the files of `--sink` belong to the database: see [`outputs`](crate::outputs).
+
+mod args;
+mod files;
+mod maintenance;
+mod parallel;
+mod plan;
+mod read;
+mod run_log;
+mod summary;
+mod walk;
+mod write;
+
+use std::{
+    fs, io,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+pub use self::files::at_or_below;
+pub(crate) use self::{args::IngestArgs, plan::copies, run_log::RunLog};
+use self::{
+    maintenance::MaintenanceThread,
+    plan::{Plan, Planned, Planner},
+    read::Reading,
+    summary::Summary,
+    write::Writer,
+};
+use crate::{
+    error::Error,
+    exit,
+    homes::{or_homes, tilde},
+    options::width,
+    outputs::{Outputs, whole_trails},
+    program::Program,
+    say::say,
+    sink::{SinkKind, SinkName, SinkOptions},
+};
+use foldline::{
+    emitters::{
+        metrics::Metrics,
+        sqlite::{Database, SqliteError, Totals},
+        transcript::TranscriptStyle,
+    },
+    files::replace_file,
+};
+
+pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
+    let paths = or_homes(&args.paths, &program.registry)?;
+    let db = args.database.path()?;
+    let (summary, totals) = ingest(program, args, &paths, &db)?;
+    summary.print(&mut io::stdout().lock(), totals).map_err(Error::Output)?;
+    if summary.found_nothing() {
+        let hidden = if args.hidden { "" } else { "; hidden folders are searched with --hidden" };
+        say(&format!("there are no files in what was named{hidden}"));
+    }
+    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+}
+
+/// Brings a database up to date with these logs and folders of logs. Returns whether all of them could be read.
+#[cfg(feature = "serve")]
+pub(crate) fn update(program: &Program, paths: &[PathBuf], db: &Path) -> Result<bool, Error> {
+    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
+    let (summary, _) = ingest(program, &args, paths, db)?;
+    Ok(!summary.has_failures())
+}
+
+/// Brings a database up to date with the logs that agents keep, and says on standard error what went wrong. A
+/// database in use by another program stays as it is.
+pub(crate) fn refresh(program: &Program, db: &Path) -> Result<(), Error> {
+    let paths = or_homes(&[], &program.registry)?;
+    if !db.exists() {
+        say(&format!("reading the logs into {}, for the first time", tilde(db)));
+    }
+    match fill(program, &paths, db) {
+        Err(Error::Database(SqliteError::Locked(_))) if db.exists() => {
+            say("the database is in use by another program, and what is new is not read");
+            Ok(())
+        }
+        filled => filled,
+    }
+}
+
+/// Puts logs into a database, and says on standard error if some cannot be read.
+pub(crate) fn fill(program: &Program, paths: &[PathBuf], db: &Path) -> Result<(), Error> {
+    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
+    let (summary, _) = ingest(program, &args, paths, db)?;
+    if summary.has_failures() {
+        say("some logs could not be read; foldline ingest says which");
+    }
+    Ok(())
+}
+
+/// How long an answer waits for a writer of the database, in seconds.
+const REFRESH_WAIT: u32 = 2;
+
+fn ingest(
+    program: &Program,
+    args: &IngestArgs,
+    paths: &[PathBuf],
+    db: &Path,
+) -> Result<(Summary, Totals), Error> {
+    let sinks: Vec<_> = args
+        .sinks
+        .iter()
+        .map(|sink| resumable(program.sinks.require(&sink.name)?))
+        .collect::<Result<_, Error>>()?;
+    let mut summary = Summary::default();
+    let files = files::find(program, args, paths, db, &mut summary)?;
+    let wait = Duration::from_secs(args.wait.into());
+    let mut database = Database::open_sound(db, wait)?;
+    let whole = whole_trails(&database)?;
+    let outputs = open_outputs(args, &sinks, &mut database, &mut summary)?;
+    let style = TranscriptStyle::new(width(None));
+    let options = SinkOptions { style, log: String::new() };
+    let (jobs, audited) = (jobs(args), args.audit.is_some());
+    let stretch_size = parallel::stretch_size(jobs);
+    let reading = Reading { program, sinks, options, audited, stretch_size };
+    let Planned { plans, copies } = Planner::new(&database, args, &mut summary).plan(&files)?;
+    let progress = progress(plans.iter().map(Plan::bytes).sum());
+    let maintenance = MaintenanceThread::start(db, wait)?;
+    let writer = Writer::new(database, maintenance, outputs, progress, summary);
+    let (mut database, mut summary) =
+        read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
+    database.remember_copies(&copies)?;
+    let still_whole = whole_trails(&database)?;
+    for path in whole.iter().filter(|path| !still_whole.contains(path)) {
+        summary.note(format!(
+            "the audit trail has no record of what was added, without --audit {path}"
+        ));
+    }
+    let totals = database.totals()?;
+    database.close()?;
+    Ok((summary, totals))
+}
+
+/// Opens the outputs that were asked for.
+fn open_outputs(
+    args: &IngestArgs,
+    kinds: &[&SinkKind],
+    database: &mut Database,
+    summary: &mut Summary,
+) -> Result<Outputs, Error> {
+    let mut sinks = Vec::new();
+    for (SinkName { file, .. }, kind) in args.sinks.iter().zip(kinds) {
+        let Some(path) = file else {
+            return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
+        };
+        sinks.push((kind.name, path.as_path()));
+    }
+    let (audit, sign) = (args.audit.as_deref(), args.sign.as_deref());
+    let (outputs, gap) = Outputs::open(audit, sign, &sinks, database)?;
+    gap.into_iter().for_each(|gap| summary.note(gap));
+    Ok(outputs)
+}
+
+/// Checks that a consumer is resumable, as ingest requires.
+fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
+    let name = kind.name;
+    // A trail for each log would be many in one file.
+    if kind.hashes_lines {
+        return Err(Error::WrongUse(format!(
+            "an ingest writes one trail for all logs, with --{name} FILE"
+        )));
+    }
+    if kind.resumable {
+        return Ok(kind);
+    }
+    Err(Error::WrongUse(format!("the output {name} cannot be gone on with, as ingest does")))
+}
+
+/// Reads everything that is planned into the database and the side outputs.
+fn read_all(
+    args: &IngestArgs,
+    reading: &Reading<'_>,
+    plans: &[Plan],
+    jobs: usize,
+    mut writer: Writer,
+) -> Result<(Database, Summary), Error> {
+    parallel::read_all(reading, plans, jobs, &mut writer)?;
+    let (database, summary) = writer.finish()?;
+    if let Some(path) = &args.metrics {
+        let written = write_whole(path, metrics(&database)?.as_bytes());
+        written.map_err(|error| Error::output(path, &error))?;
+    }
+    Ok((database, summary))
+}
+
+/// The metrics of everything in the database, in the text format of Prometheus.
+pub(crate) fn metrics(database: &Database) -> Result<String, Error> {
+    let mut metrics = Metrics::default();
+    database.each_state(|state| read::add_metrics(&mut metrics, &state))?;
+    metrics.clear_usage();
+    database.usage(|agent, model, usage| metrics.add_usage(agent, model, usage))?;
+    Ok(metrics.render())
+}
+
+/// Replaces a file as a whole, since a scraper may read it at any time.
+fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        // A device or a pipe must not be replaced by a file.
+        return fs::write(path, contents);
+    }
+    replace_file(path, contents).map(drop)
+}
+
+fn jobs(args: &IngestArgs) -> usize {
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok());
+    jobs.map_or(1, NonZeroUsize::get)
+}
+
+fn progress(bytes: u64) -> ProgressBar {
+    // stderr() draws nothing where standard error is no terminal.
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+    let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";
+    bar.with_style(
+        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
+}

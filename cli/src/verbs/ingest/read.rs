@@ -1,0 +1,401 @@
+//! Reads a file from its checkpoint on, as commits. Independent of the database.
+
+use std::{
+    convert::Infallible,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+};
+
+use foldline::{
+    conversation::Json,
+    emitters::{
+        audit::{EventRecord, EventRecords},
+        metrics::Metrics,
+        sqlite::{RowEmitter, Rows},
+    },
+    ledger::{Checkpoint, Commit, Identity, SourceFacts},
+    processor::{DEFAULT_MAX_LINE, LastLine, Snapshot, StretchLimits, Stretches},
+    source::{LogFile, Step},
+    transduce::{Batch, Collecting, Fault, Gather, collecting},
+};
+use serde::de::IgnoredAny;
+
+use super::plan::{Plan, Start};
+use crate::{
+    error::Error,
+    log::Log,
+    outputs::Records,
+    pipeline::{self, LogEmitter, LogReducer, LogState},
+    program::Program,
+    sink::{Gathered, SinkKind, SinkOptions, Sinks},
+};
+
+/// The shared configuration of the readers.
+pub(super) struct Reading<'a> {
+    pub(super) program: &'a Program,
+    /// The further consumers.
+    pub(super) sinks: Vec<&'a SinkKind>,
+    pub(super) options: SinkOptions,
+    /// Whether there is an audit trail, which needs every event, with the digest of its line.
+    pub(super) audited: bool,
+    /// How much memory the output of a stretch may take, in bytes.
+    pub(super) stretch_size: usize,
+}
+
+/// One step of reading a file.
+pub(super) enum Piece {
+    /// The stored state of the source cannot be resumed: what comes until the end of the file replaces what
+    /// is stored.
+    Replace,
+    /// A commit.
+    Stretch(Box<Stretch>),
+    /// A line is longer than a stretch. Of all files only one such line is read at a time.
+    LongLine,
+    /// The end of the file.
+    End(End),
+    /// It could not be read to its end.
+    Failed(Error),
+}
+
+impl Piece {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Stretch(stretch) => stretch.size(),
+            Self::Replace | Self::LongLine | Self::End(_) | Self::Failed(_) => 0,
+        }
+    }
+}
+
+/// The output of a commit.
+pub(super) struct Stretch {
+    /// Rows, prepared on the reading thread to unburden the writing one.
+    pub(super) commit: Commit<Rows>,
+    /// For the audit trail, if there is one.
+    pub(super) records: Option<Records>,
+    /// For the files of the sinks.
+    pub(super) gathered: Gathered,
+    /// The number of bytes of the file.
+    pub(super) bytes: u64,
+}
+
+impl Stretch {
+    /// About how much memory it takes, in bytes.
+    fn size(&self) -> usize {
+        let Self { commit, records, gathered, bytes: _ } = self;
+        let rows = commit.output.size();
+        let events = records.iter().flat_map(|records| &records.events);
+        let events: usize = events.map(EventRecord::size).sum();
+        let gathered: usize = gathered.iter().map(|(_, spool)| spool.length()).sum();
+        rows + events + gathered + commit.checkpoint.state.get().len()
+    }
+}
+
+/// A report at the end of a file.
+pub(super) struct End {
+    /// Something was committed.
+    pub(super) has_news: bool,
+    /// It ends in the middle of a line, which is left for the next run.
+    pub(super) mid_line: bool,
+    /// The sinks that failed with this file, and why.
+    pub(super) failures: Vec<String>,
+}
+
+/// Reads a file. Stops early when `each` returns `false`.
+///
+/// A panic ends this file only, after what was committed of it before. Executors of other crates may have one.
+pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
+    let mut is_theirs = false;
+    let mut handed_over = |piece| {
+        is_theirs = true;
+        let may_go_on = each(piece);
+        is_theirs = false;
+        may_go_on
+    };
+    // Nothing of a file outlives its panic: pieces are complete when they are handed over.
+    let read = catch_unwind(AssertUnwindSafe(|| try_read(reading, plan, &mut handed_over)));
+    let last = match read {
+        Ok(Ok(Some(end))) => Piece::End(end),
+        Ok(Ok(None)) => return,
+        Ok(Err(error)) => Piece::Failed(error),
+        Err(panic) if is_theirs => resume_unwind(panic),
+        Err(panic) => {
+            let error = io::Error::other(Fault::of(&*panic));
+            Piece::Failed(Error::Input { path: plan.path.clone(), error })
+        }
+    };
+    each(last);
+}
+
+/// The emitters of ingest.
+type Fan = (Metrics, RowEmitter, Option<Kept>, Sinks);
+type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
+
+fn fan(reading: &Reading<'_>) -> Fan {
+    let mut sinks = Sinks::default();
+    reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
+    let kept = reading.audited.then(|| collecting(EventRecords::default(), EventRecord::size));
+    (Metrics::default(), RowEmitter::default(), kept, sinks)
+}
+
+/// Collects the records of the audit trail.
+type Kept = Collecting<EventRecords, EventRecord>;
+
+/// The emitters here collect, and emit nothing.
+fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}
+
+fn try_read(
+    reading: &Reading<'_>,
+    plan: &Plan,
+    each: &mut dyn FnMut(Piece) -> bool,
+) -> Result<Option<End>, Error> {
+    let mut log = LogFile::open_regular(&plan.path)?;
+    let is_another = log.status()?.is_some_and(|status| !status.is_same_file(&plan.found));
+    if is_another && plan.found.inode.is_some() {
+        return Err(replaced(plan));
+    }
+    if let Start::Update(checkpoint) = &plan.start {
+        return update(plan, checkpoint, &mut log, each);
+    }
+    let mut log = Log::Once(Box::new(log));
+    let Some(mut file) = OpenLog::open(reading, plan, &mut log, each)? else { return Ok(None) };
+    let first = file.stretches.committed();
+    while let Step::Bytes(bytes) = log.step()? {
+        let span = pipeline::span(file.stretches.processor());
+        span.in_scope(|| file.stretches.push(bytes, nothing));
+        if !file.commit_due(&mut log, each)? {
+            return Ok(None);
+        }
+        if file.is_in_long_line(&log, reading) && !each(Piece::LongLine) {
+            return Ok(None);
+        }
+    }
+    let mid_line = match plan.complete {
+        true => {
+            file.stretches.end_line(nothing);
+            false
+        }
+        false => file.stretches.flush_last_line(nothing) == LastLine::Left,
+    };
+    if !file.commit_due(&mut log, each)? {
+        return Ok(None);
+    }
+    if plan.complete {
+        return file.complete(&mut log, each);
+    }
+    let has_begun = file.stretches.processor().next_record().offset > 0;
+    let has_news = file.has_moved || (file.stretches.has_news() && has_begun);
+    if has_news || (file.is_touched && has_begun) {
+        let identity = file.identity(&mut log)?;
+        if !each(file.stretch(identity)?) {
+            return Ok(None);
+        }
+    }
+    let has_news = has_news || file.stretches.committed() != first;
+    file.stretches.processor_mut().emitter_mut().end_source();
+    let failures = failures(&pipeline::emitter(file.stretches.processor()).3);
+    Ok(Some(End { mid_line, has_news, failures }))
+}
+
+fn replaced(plan: &Plan) -> Error {
+    let what = "replaced by another file meanwhile; the next run reads it";
+    Error::Input { path: plan.path.clone(), error: io::Error::other(what) }
+}
+
+/// Updates where and how the file is found.
+fn update(
+    plan: &Plan,
+    checkpoint: &Checkpoint,
+    log: &mut LogFile,
+    each: &mut dyn FnMut(Piece) -> bool,
+) -> Result<Option<End>, Error> {
+    let before = &checkpoint.facts;
+    let Some(identity) = log.identity(before.identity.read.length)? else {
+        return Err(replaced(plan));
+    };
+    if !identity.is_alike(&before.identity) {
+        return Err(replaced(plan));
+    }
+    let path = plan.stored_path();
+    let has_news = path != before.path;
+    let facts = SourceFacts { path, identity, ..before.clone() };
+    let commit = Commit {
+        source: plan.name.clone(),
+        expected: Some(checkpoint.position),
+        checkpoint: Checkpoint { facts, ..checkpoint.clone() },
+        output: Rows::default(),
+    };
+    let (records, gathered) = (None, Gathered::new());
+    let stretch = Stretch { commit, records, gathered, bytes: 0 };
+    if !each(Piece::Stretch(Box::new(stretch))) {
+        return Ok(None);
+    }
+    Ok(Some(End { has_news, mid_line: false, failures: Vec::new() }))
+}
+
+/// A file that is being read into the ledger.
+struct OpenLog<'p> {
+    plan: &'p Plan,
+    stretches: LogStretches,
+    /// It is found elsewhere, or in another way, than it was stored.
+    has_moved: bool,
+    /// The system recorded a change, of which no more is to be stored than that.
+    is_touched: bool,
+}
+
+impl<'p> OpenLog<'p> {
+    /// Resumes the file, or begins it; `None` if `each` returned `false`.
+    fn open(
+        reading: &Reading<'_>,
+        plan: &'p Plan,
+        log: &mut Log,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> Result<Option<Self>, Error> {
+        let registry = &reading.program.registry;
+        let (mut processor, mut expected) = (None, None);
+        let (mut has_moved, mut is_touched) = (plan.complete, false);
+        if let (Start::Resume(checkpoint), Log::Once(file)) = (&plan.start, &mut *log)
+            && let Some(executor) = registry.named(&checkpoint.facts.format)
+            && let Ok(resumed) = pipeline::resume(
+                executor.clone(),
+                &checkpoint.state,
+                fan(reading),
+                DEFAULT_MAX_LINE,
+                file.span().clone(),
+            )
+        {
+            if !file.starts_with(&checkpoint.facts.identity)? {
+                return Err(replaced(plan));
+            }
+            file.seek(resumed.position().offset)?;
+            expected = Some(checkpoint.position);
+            let before = &checkpoint.facts;
+            has_moved = before.path != plan.stored_path() || checkpoint.complete != plan.complete;
+            is_touched = !plan.found.is_untouched_since(&before.identity);
+            processor = Some((executor.format().name, resumed));
+        }
+        let (format, processor) = match processor {
+            Some(found) => found,
+            None => {
+                let executor = log.executor(registry, plan.executor(), DEFAULT_MAX_LINE)?;
+                if !matches!(plan.start, Start::New) && !each(Piece::Replace) {
+                    return Ok(None);
+                }
+                let format = executor.format().name;
+                (format, pipeline::begin(executor, fan(reading), DEFAULT_MAX_LINE, log.span()))
+            }
+        };
+        let processor = if reading.audited { processor.with_line_hashes() } else { processor };
+        let facts = SourceFacts {
+            path: plan.stored_path(),
+            format: format.to_owned(),
+            task: plan.task.clone(),
+            identity: Identity::default(),
+        };
+        let limits = StretchLimits { size: reading.stretch_size, ..StretchLimits::default() };
+        let stretches =
+            Stretches::new(plan.name.clone(), facts, expected, processor).with_limits(limits);
+        Ok(Some(Self { plan, stretches, has_moved, is_touched }))
+    }
+
+    /// The identity of the file. A file that was truncated meanwhile keeps its earlier one, and so what was
+    /// read of it stays.
+    fn identity(&self, log: &mut Log) -> Result<Identity, Error> {
+        let offset = self.stretches.processor().next_record().offset;
+        Ok(log.identity(offset)?.unwrap_or_default())
+    }
+
+    /// Whether a line was begun that is long already.
+    fn is_in_long_line(&self, log: &Log, reading: &Reading<'_>) -> bool {
+        let Log::Once(log) = log else { return false };
+        let begun = log.offset().saturating_sub(self.stretches.processor().position().offset);
+        begun > reading.stretch_size as u64
+    }
+
+    /// Commits as long as that is due; `false` if `each` returned `false`.
+    fn commit_due(
+        &mut self,
+        log: &mut Log,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> Result<bool, Error> {
+        while self.stretches.is_due() {
+            let mut identity = self.identity(log)?;
+            // More of the file is to be read, whether or not it changes meanwhile.
+            identity.changed = None;
+            if !each(self.stretch(identity)?) {
+                return Ok(false);
+            }
+            let span = pipeline::span(self.stretches.processor());
+            span.in_scope(|| self.stretches.go_on(nothing));
+        }
+        Ok(true)
+    }
+
+    fn stretch(&mut self, identity: Identity) -> Result<Piece, Error> {
+        let bytes = self.stretches.pending_bytes();
+        let commit = self.stretches.commit(identity).map_err(|error| self.fail(error))?;
+        Ok(piece(commit, bytes))
+    }
+
+    /// The log is complete: finishes the reducer and the emitters.
+    fn complete(
+        self,
+        log: &mut Log,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> Result<Option<End>, Error> {
+        let Self { plan, stretches, has_moved, .. } = self;
+        let (first, pending) = (stretches.committed(), stretches.pending_bytes());
+        let mut identity = Ok(None);
+        let finished = stretches.finish(
+            |end| {
+                identity = log.identity(end.offset);
+                identity.as_ref().ok().copied().flatten().unwrap_or_default()
+            },
+            nothing,
+        );
+        let (commit, finished) = finished.map_err(|error| fail(plan, error))?;
+        identity?;
+        let failures = failures(&finished.emitter.get_ref().3);
+        let has_news = has_moved || first != Some(commit.checkpoint.position);
+        if has_news && !each(piece(commit, pending)) {
+            return Ok(None);
+        }
+        Ok(Some(End { mid_line: false, has_news, failures }))
+    }
+
+    fn fail(&self, error: foldline::json::Error) -> Error {
+        fail(self.plan, error)
+    }
+}
+
+fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
+    Error::Input { path: plan.path.clone(), error: error.into() }
+}
+
+fn failures(sinks: &Sinks) -> Vec<String> {
+    sinks.failures().map(|(name, error)| format!("the output {name} failed: {error}")).collect()
+}
+
+fn piece(commit: Commit<<Fan as Gather>::Stretch>, bytes: u64) -> Piece {
+    let facts = &commit.checkpoint.facts;
+    let (log, task) = (facts.path.clone(), facts.task.clone());
+    let (mut kept, mut gathered) = (None, Gathered::new());
+    let commit = commit.map(|((), rows, events, bytes)| {
+        (kept, gathered) = (events, bytes);
+        rows
+    });
+    let records = kept.map(|events| Records { log, task, events });
+    Piece::Stretch(Box::new(Stretch { commit, records, gathered, bytes }))
+}
+
+/// Adds the metrics in the state of a log.
+pub(super) fn add_metrics(all: &mut Metrics, state: &Json) {
+    type Memory = (Metrics, IgnoredAny, IgnoredAny, IgnoredAny);
+    type Counted = Snapshot<IgnoredAny, Memory>;
+    // A state of another version is skipped: its log is read again when it grows.
+    let Ok(Snapshot { counts, emitter, .. }) = Counted::from_json(state) else { return };
+    let (mut metrics, ..) = emitter;
+    metrics.add_read(counts.into());
+    metrics.end_log();
+    all.add(&metrics);
+}

@@ -1,0 +1,129 @@
+//! `foldline` alone: which logs there are, and what to do with them.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    time::SystemTime,
+};
+
+use foldline::executors::Format;
+use jiff::{Timestamp, Unit, Zoned};
+
+use crate::{
+    error::Error,
+    exit, files,
+    homes::{existing, homes, names, tilde},
+    options::width,
+    program::Program,
+    table::{Clip, Layout, write_table},
+};
+
+/// The logs in one folder.
+#[derive(Default)]
+struct Logs {
+    count: u64,
+    bytes: u64,
+    newest: Option<SystemTime>,
+}
+
+/// Prints what was found, and the next commands.
+pub(crate) fn run(program: &Program) -> Result<u8, Error> {
+    let mut out = io::stdout().lock();
+    let found = look(program)?;
+    print(program, &found, &mut out).and_then(|()| out.flush()).map_err(Error::Output)?;
+    Ok(exit::FINE)
+}
+
+fn look(program: &Program) -> Result<BTreeMap<(String, &'static Format), Logs>, Error> {
+    let mut found = BTreeMap::new();
+    for home in existing(&program.registry) {
+        let mut logs = Logs::default();
+        for file in files::find(std::slice::from_ref(&home.folder))? {
+            // A file that is gone by now is none.
+            let Ok(metadata) = file.path.metadata() else { continue };
+            logs.count += 1;
+            logs.bytes += metadata.len();
+            logs.newest = logs.newest.max(metadata.modified().ok());
+        }
+        found.insert((tilde(&home.folder), home.format), logs);
+    }
+    Ok(found)
+}
+
+fn print(
+    program: &Program,
+    found: &BTreeMap<(String, &'static Format), Logs>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if found.values().all(|logs| logs.count == 0) {
+        return writeln!(
+            out,
+            "No logs of coding agents were found. Searched: {}.\n\n\
+             Name a log:            foldline show PATH\n\
+             Or a folder of logs:   foldline ingest PATH\n\
+             Everything else:       foldline --help",
+            names(&homes(&program.registry))
+        );
+    }
+    let headings = ["agent", "logs", "size", "newest", "folder"].map(str::to_owned);
+    let layout = |right, clip| Layout { right, clip };
+    let layouts = [
+        layout(false, Clip::Late),
+        layout(true, Clip::Never),
+        layout(true, Clip::Never),
+        layout(false, Clip::Never),
+        layout(false, Clip::Early),
+    ];
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .filter(|(_, logs)| logs.count > 0)
+        .map(|((folder, format), logs)| {
+            let newest = logs.newest.and_then(|newest| Timestamp::try_from(newest).ok());
+            vec![
+                agent(format).to_owned(),
+                logs.count.to_string(),
+                indicatif::HumanBytes(logs.bytes).to_string(),
+                newest.map(age).unwrap_or_default(),
+                folder.clone(),
+            ]
+        })
+        .collect();
+    write_table(out, &headings, &layouts, &rows, width(None))?;
+    writeln!(
+        out,
+        "\n  foldline sessions     what the agents did\n  \
+           foldline show         the latest session\n  \
+           foldline search TEXT  who said it\n  \
+           foldline --help       everything else"
+    )
+}
+
+/// The agent of a format, for people: its title up to the comma.
+fn agent(format: &Format) -> &'static str {
+    format.title.split(',').next().unwrap_or(format.title)
+}
+
+/// How long ago something was.
+fn age(moment: Timestamp) -> String {
+    let now = Zoned::now().timestamp();
+    let seconds = now.since((Unit::Second, moment)).map_or(0, |span| span.get_seconds());
+    let number = |n: i64, unit: &str| format!("{n} {unit}{} ago", if n == 1 { "" } else { "s" });
+    match seconds {
+        ..60 => "now".to_owned(),
+        60..3600 => number(seconds / 60, "minute"),
+        3600..86_400 => number(seconds / 3600, "hour"),
+        _ => number(seconds / 86_400, "day"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_named_by_its_title() {
+        let format = foldline::executors::Registry::builtin();
+        let named = format.named("claude-session").map(|executor| agent(executor.format()));
+        assert_eq!(named, Some("Claude Code"));
+    }
+}

@@ -1,0 +1,73 @@
+//! `foldline prune`: removes the entries of old sessions.
+
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
+
+use clap::Args;
+use jiff::tz::TimeZone;
+
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::EXIT_CODES,
+    verbs::answer::when,
+};
+use foldline::{
+    conversation::Timestamp,
+    emitters::sqlite::{Database, Pruned, SqliteError},
+};
+
+/// The options of `foldline prune`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct PruneArgs {
+    #[command(flatten)]
+    database: DatabaseOption,
+
+    /// Remove the entries of sessions in which nothing happened since then: an age such as 30d, a day
+    /// such as 2026-01-31, or an RFC 3339 time
+    #[arg(long, value_name = "WHEN", value_parser = when::check)]
+    older_than: String,
+
+    /// Only report what would be removed
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Return the space to the file system, which rewrites the whole database
+    #[arg(long, conflicts_with = "dry_run")]
+    compact: bool,
+
+    /// How many seconds to wait while another program writes to the database
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u32,
+}
+
+pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
+    let db = args.database.path()?;
+    DistinctFiles::of_database(&db)?;
+    // Opening for writing would create a missing database.
+    if !db.exists() {
+        return Err(SqliteError::Missing(db).into());
+    }
+    let wait = Duration::from_secs(args.wait.into());
+    let mut database = match args.dry_run {
+        true => Database::open_read_only(&db, wait)?,
+        false => Database::open_sound(&db, wait)?,
+    };
+    let before = Timestamp::from_millis(when::parse(&args.older_than, &TimeZone::system())?.start);
+    let Pruned { sessions, entries, calls, bytes, .. } = database.prune(before, args.dry_run)?;
+    database.confirm()?;
+    if args.compact {
+        database.compact()?;
+    }
+    if !args.dry_run {
+        database.close()?;
+    }
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    writeln!(
+        io::stdout(),
+        "{verb} {entries} entries ({calls} tool calls, {bytes} bytes of text) of {sessions} sessions; the sessions, their tokens and warnings stay"
+    )
+    .map_err(Error::Output)?;
+    Ok(exit::FINE)
+}

@@ -1,0 +1,213 @@
+//! `foldline replay`: reads a log to its end, or follows it.
+
+mod args;
+mod checkpointed;
+mod chosen;
+mod fan;
+mod side_file;
+
+use std::{
+    fs::File,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+    thread,
+};
+
+use foldline::{
+    files::owner_only,
+    source::{Follow, LogFile, Step, Until, rotated_files},
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tracing::level_filters::LevelFilter;
+
+pub(crate) use self::args::ReplayArgs;
+use self::{
+    chosen::{Chosen, exit_code, main_failure},
+    fan::{Fan, Paced, nothing},
+};
+use crate::{
+    distinct::DistinctFiles,
+    error::Error,
+    log::Log,
+    malformed::Malformed,
+    pipeline,
+    program::Program,
+    signal::stop_flag,
+    sink::{SinkName, Sinks, Writer},
+};
+
+/// The size in bytes from which a progress bar is shown.
+const LONG_INPUT: u64 = 32 << 20;
+
+/// The size in bytes from which a log is read on two threads.
+const WORTH_TWO_THREADS: u64 = 1 << 20;
+
+pub(crate) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
+    let chosen = Chosen::new(program, args)?;
+    check_files(args)?;
+    let log = open(args)?;
+    match &args.checkpoint {
+        Some(journal) => checkpointed::run(program, args, &chosen, journal, log),
+        None => plain(program, args, &chosen, log),
+    }
+}
+
+/// Reads a log into outputs that write directly.
+fn plain(
+    program: &Program,
+    args: &ReplayArgs,
+    chosen: &Chosen<'_>,
+    mut log: Log,
+) -> Result<u8, Error> {
+    let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
+    let progress = progress(&log);
+    let mut sinks = Sinks::default();
+    sinks.add(chosen.main, &chosen.options, main_writer(args)?);
+    for (kind, file) in &chosen.further {
+        let writer: Writer = match file {
+            Some(path) => Box::new(create(path)?),
+            None => Box::new(io::stderr()),
+        };
+        sinks.add(kind, &chosen.options, writer);
+    }
+    let fan = (Malformed::default(), Paced::new(args.speed, sinks));
+    let processor = pipeline::begin(executor.clone(), fan, args.max_line, log.span());
+    let mut processor = chosen.hashing(processor);
+    let flush = |fan: &mut Fan| {
+        let sinks = fan.1.sinks_mut();
+        sinks.flush();
+        main_failure(sinks, chosen)
+    };
+    if let Some(file) = for_two_threads(&mut log, args) {
+        let read = |bytes| progress.inc(bytes as u64);
+        processor = pipeline::relay(processor, &executor, file, read, nothing, flush)?;
+    }
+    while !processor.is_done() {
+        match log.step()? {
+            Step::Bytes(bytes) => {
+                progress.inc(bytes.len() as u64);
+                let span = pipeline::span(&processor);
+                span.in_scope(|| processor.push(bytes, nothing));
+                // Show what was read before waiting for more.
+                flush(pipeline::emitter_mut(&mut processor))?;
+            }
+            Step::Notice(notice) => Log::report(&args.file, &notice),
+            Step::NextFile(notice) => {
+                processor.next_file(nothing);
+                Log::report(&args.file, &notice);
+            }
+            Step::Idle => {}
+            Step::End => break,
+        }
+    }
+    progress.finish_and_clear();
+    processor.end_line(nothing);
+    let read = processor.counts();
+    pipeline::emitter_mut(&mut processor).1.sinks_mut().set_read(read);
+    let (Malformed(malformed), paced) = processor.finish(nothing).emitter.into_inner();
+    let mut sinks = paced.into_sinks();
+    main_failure(&mut sinks, chosen)?;
+    exit_code(malformed, &sinks, args)
+}
+
+/// The log, if two threads are of use. They are not where it is short, or is read with pauses. Where the lines of
+/// `tracing` are wanted, those of the reducer belong to the session of the event before, which has to be emitted.
+fn for_two_threads<'l>(log: &'l mut Log, args: &ReplayArgs) -> Option<&'l mut LogFile> {
+    let Log::Once(file) = log else { return None };
+    let length = file.length().ok().flatten();
+    let is_long = length.is_none_or(|length| length >= WORTH_TWO_THREADS);
+    let is_slowed = args.speed.0.is_some() || LevelFilter::current() >= LevelFilter::INFO;
+    let has_two = thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+    (is_long && !is_slowed && has_two).then_some(file)
+}
+
+fn open(args: &ReplayArgs) -> Result<Log, Error> {
+    if !args.follow && args.checkpoint.is_none() {
+        return Log::open(&args.file);
+    }
+    if args.file == Path::new("-") {
+        let message = "--follow and --checkpoint need the name of a file";
+        return Err(Error::WrongUse(message.to_owned()));
+    }
+    let until = match args.follow {
+        true => args.idle_exit.map_or(Until::Stopped, Until::Idle),
+        false => Until::EndOfFile,
+    };
+    let mut follow = Follow::open(&args.file, until)?;
+    if args.follow {
+        follow = follow.with_stop(stop_flag()?);
+    }
+    Ok(Log::Followed(Box::new(follow)))
+}
+
+/// Checks that no output is the log, a part of it that was rotated away, or another output.
+fn check_files(args: &ReplayArgs) -> Result<(), Error> {
+    let mut files = DistinctFiles::default();
+    files.input("the log", &args.file)?;
+    if args.follow || args.checkpoint.is_some() {
+        // A folder that cannot be listed has no rotated files to go on with either.
+        for rotated in rotated_files(&args.file).unwrap_or_default() {
+            files.input("the rotated log", &rotated)?;
+        }
+    }
+    match &args.out {
+        Some(out) => files.output("--out", out)?,
+        None => files.stdout()?,
+    }
+    files.stderr()?;
+    if let Some(checkpoint) = &args.checkpoint {
+        files.replaced("--checkpoint", checkpoint)?;
+    }
+    SinkName::name_files(&args.sinks, &mut files)
+}
+
+fn main_writer(args: &ReplayArgs) -> Result<Writer, Error> {
+    Ok(match &args.out {
+        Some(path) => Box::new(create(path)?),
+        None => Box::new(io::stdout()),
+    })
+}
+
+/// Opens a file to replace its contents. A device or a pipe is not truncated.
+fn create(path: &Path) -> Result<Named, Error> {
+    let fail = |error: io::Error| Error::output(path, &error);
+    let mut options = owner_only();
+    let file = options.write(true).create(true).truncate(false).open(path).map_err(fail)?;
+    if file.metadata().map_err(fail)?.is_file() {
+        file.set_len(0).map_err(fail)?;
+    }
+    Ok(Named { path: path.to_owned(), file })
+}
+
+/// A file whose errors contain its name.
+struct Named {
+    path: PathBuf,
+    file: File,
+}
+
+impl Write for Named {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| crate::error::named(&self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn progress(log: &Log) -> ProgressBar {
+    let length = match log {
+        Log::Once(file) => file.length().ok().flatten(),
+        Log::Followed(_) => None,
+    };
+    let Some(length) = length.filter(|length| *length >= LONG_INPUT && !io::stdout().is_terminal())
+    else {
+        return ProgressBar::hidden();
+    };
+    // stderr() draws nothing where standard error is no terminal.
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";
+    bar.with_style(
+        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
+}

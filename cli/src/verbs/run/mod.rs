@@ -1,0 +1,106 @@
+//! `foldline run`: an agent as a child, and its session while it works.
+//!
+//! What the agent prints is written to a log first, then reduced; the log is complete at any moment, and a replay
+//! of it gives the same events. Lines of standard error are records of the log, see
+//! [`aside`](foldline::executors::aside).
+
+mod args;
+mod child;
+mod files;
+mod rows;
+mod session;
+mod watched;
+mod weave;
+
+use std::{io, path::Path, process::ExitStatus};
+
+use foldline::{conversation::Timestamp, emitters::transcript::TranscriptStyle, files::owner_only};
+
+pub(crate) use self::args::RunArgs;
+use self::{
+    child::{Child, Stream},
+    files::Files,
+    session::Session,
+    watched::Watched,
+    weave::Weave,
+};
+use crate::{
+    error::Error,
+    exit,
+    options::width,
+    program::Program,
+    sink::{SinkName, SinkOptions, Sinks, Writer},
+};
+
+/// Runs an agent to its end. The exit code is the agent's, unless the agent succeeded and something else did not.
+pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
+    let files = Files::of(args)?;
+    let sinks = sinks(program, args)?;
+    let watched = Watched::start(program, args, &files)?;
+    let log = files.create_log()?;
+    let child = Child::start(&args.command, args.tap)?;
+    let mut session = Session::new(program, args, sinks, log);
+    let mut weave = Weave::default();
+    let mut listened = Ok(());
+    // A failure must not stop the agent: it works on, and what it prints is taken from it.
+    for (stream, piece) in child.heard() {
+        let mut log = Vec::with_capacity(piece.len());
+        match stream {
+            Stream::Error => weave.stderr(&piece, now(), &mut log),
+            Stream::Input | Stream::Output => weave.stdout(&piece, &mut log),
+        }
+        listened = listened.and_then(|()| session.push(stream, piece, &log));
+        if let Some(format) = session.format() {
+            watched.grew(format);
+        }
+    }
+    let mut rest = Vec::new();
+    weave.finish(now(), &mut rest);
+    let ended = child.wait().map_err(Error::Output)?;
+    let format = session.format().unwrap_or(&args.executor);
+    let finished = listened.and_then(|()| session.finish(&rest));
+    let stored = watched.finish(format);
+    let code = exit_code(ended);
+    if code == exit::FINE {
+        return finished.and_then(|code| if code == exit::FINE { stored } else { Ok(code) });
+    }
+    for failed in [finished, stored] {
+        let _ = failed.inspect_err(Error::report);
+    }
+    Ok(code)
+}
+
+/// The agent's exit code, or what a shell says of the signal that ended it.
+fn exit_code(ended: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&ended) {
+        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    }
+    ended.code().map_or(exit::FAILED, |code| u8::try_from(code).unwrap_or(exit::FAILED))
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
+}
+
+fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
+    let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
+    let log = args.log.as_deref().unwrap_or(Path::new("-")).display().to_string();
+    let options = SinkOptions { style, log };
+    let mut sinks = Sinks::default();
+    if !args.tap {
+        sinks.add(program.sinks.require(&args.format)?, &options, Box::new(io::stdout()));
+    }
+    for SinkName { name, file } in &args.sinks {
+        let writer: Writer = match file {
+            Some(path) => {
+                let mut open = owner_only();
+                let file = open.write(true).create(true).truncate(true).open(path);
+                Box::new(file.map_err(|error| Error::output(path, &error))?)
+            }
+            None => Box::new(io::stderr()),
+        };
+        sinks.add(program.sinks.require(name)?, &options, writer);
+    }
+    Ok(sinks)
+}

@@ -1,0 +1,49 @@
+//! `foldline completions` and `foldline man`: what shells and `man` know of the program.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::{Args, Command};
+use clap_complete::{Shell, generate};
+use clap_mangen::Man;
+
+use crate::{error::Error, exit, options::EXIT_CODES};
+
+/// The options of `foldline completions`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+/// The options of `foldline man`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ManArgs {
+    /// A folder for one page a verb; without it, the page of the program is printed
+    folder: Option<PathBuf>,
+}
+
+/// Prints a script that completes the arguments of this command.
+pub(crate) fn completions(mut command: Command, args: &CompletionsArgs) -> Result<u8, Error> {
+    let mut script = Vec::new();
+    generate(args.shell, &mut command, "foldline", &mut script);
+    io::stdout().write_all(&script).map_err(Error::Output)?;
+    Ok(exit::FINE)
+}
+
+/// Prints or writes the manual of this command.
+pub(crate) fn man(command: Command, args: &ManArgs) -> Result<u8, Error> {
+    match &args.folder {
+        None => Man::new(command).render(&mut io::stdout()).map_err(Error::Output)?,
+        Some(folder) => {
+            let written = std::fs::create_dir_all(folder)
+                .and_then(|()| clap_mangen::generate_to(command, folder));
+            written.map_err(|error| Error::output(folder, &error))?;
+        }
+    }
+    Ok(exit::FINE)
+}

@@ -1,0 +1,90 @@
+//! `foldline verify`: checks an audit trail, and whether the logs are unchanged since it was made.
+
+mod check;
+mod comparison;
+mod source;
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Write},
+    path::PathBuf,
+};
+
+use clap::Args;
+
+use self::{check::Check, source::SourceLines};
+use crate::{distinct::DistinctFiles, error::Error, exit, verbs::audit_key::public_key};
+use foldline::{
+    conversation::Digest,
+    emitters::{audit::verify, terminal::neutralise},
+};
+
+const VERIFY_EXIT_CODES: &str = "\
+Exit codes:
+  0  the trail is whole, and everything that was given fits it
+  1  it is not, or something could not be read
+  2  wrong use
+
+A chain alone cannot show that its end was cut off, or that it was made anew as a whole. Keep the
+head that is printed somewhere else, and give it with --head the next time; or sign the trail with
+`ingest --sign`, and give the public key with --key.";
+
+/// The options of `foldline verify`.
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY_EXIT_CODES)]
+pub(crate) struct VerifyArgs {
+    /// The audit trail
+    pub(crate) audit: PathBuf,
+
+    /// A log that the trail was made from: its lines are compared with the trail. May be given again
+    #[arg(long, value_name = "LOG")]
+    pub(crate) source: Vec<PathBuf>,
+
+    /// The head that an earlier run printed: the trail must still contain it
+    #[arg(long, value_name = "HASH")]
+    pub(crate) head: Option<Digest>,
+
+    /// A public key (Ed25519, PEM) that the trail is signed with: everything in it must be. May be given again,
+    /// if the key was changed
+    #[arg(long, value_name = "PUBKEY")]
+    pub(crate) key: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<u8, Error> {
+    let mut files = DistinctFiles::default();
+    files.input("the trail", &args.audit)?;
+    for source in &args.source {
+        files.input("the log", source)?;
+    }
+    for key in &args.key {
+        files.input("the key", key)?;
+    }
+    files.stdout()?;
+    files.stderr()?;
+    let (code, report) = examine(args)?;
+    let path = args.audit.display();
+    // A trail that was tampered with may contain anything.
+    let written = match code {
+        exit::FINE => io::stdout().write_all(neutralise(&report).as_bytes()),
+        _ => writeln!(io::stderr(), "foldline: {}", neutralise(&format!("{path}: {report}"))),
+    };
+    written.map_err(Error::Output)?;
+    Ok(code)
+}
+
+/// The exit code and the report.
+fn examine(args: &VerifyArgs) -> Result<(u8, String), Error> {
+    let sources =
+        args.source.iter().map(|path| SourceLines::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let keys = args.key.iter().map(|path| public_key(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut check = Check::new(sources, &keys, args.head);
+    let input = |error| Error::Input { path: args.audit.clone(), error };
+    let trail = BufReader::new(File::open(&args.audit).map_err(input)?);
+    match verify(trail, |record| check.record(&record)).map_err(input)? {
+        Ok(head) => Ok(check.conclude(head)),
+        Err(fault) => {
+            let also = check.problem().map(|problem| format!("; before it, {problem}"));
+            Ok((exit::FAILED, format!("{fault}{}", also.unwrap_or_default())))
+        }
+    }
+}
