@@ -11,7 +11,7 @@ use std::{
 use foldline::{
     ledger::{FileLedger, Ledger, SourceFacts, SourceName},
     position::{Located, LocatingState, locating},
-    processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot, Stretches, TextLines},
+    processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Segments, Snapshot, TextLines},
     source::{Follow, Step, Until},
     transduce::{Batch, Emitter, Reducer, Resume, Transducer, collecting},
 };
@@ -105,7 +105,7 @@ fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), B
             Processor::resume_of(TextLines, reducer, snapshot, report, DEFAULT_MAX_LINE)
         }
     };
-    let mut segments = Stretches::new(name, SourceFacts::default(), expected, processor);
+    let mut segments = Segments::new(name, SourceFacts::default(), expected, processor);
     loop {
         match log.step()? {
             Step::Bytes(bytes) => segments.push(bytes, |never: Infallible| match never {}),

@@ -1,7 +1,7 @@
 //! A log that is read in two goes: what is needed to go on is one value, stored between them.
 //!
 //! `Transducer::restore` takes up a reducer's state, and each emitter what it remembered; the snapshot of a
-//! `Processor` does the same for bytes, with positions and a version. `Stretches` makes such snapshots into
+//! `Processor` does the same for bytes, with positions and a version. `Segments` makes such snapshots into
 //! the commits of a ledger.
 
 use foldline::{

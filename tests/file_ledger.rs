@@ -51,7 +51,7 @@ impl Emitter<Located<DomainEvent>, ()> for PatchLines {
 }
 
 impl Gather for PatchLines {
-    type Stretch = Vec<u8>;
+    type Segment = Vec<u8>;
 
     fn cut(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
@@ -88,10 +88,10 @@ where
     }
 }
 
-impl<M: Gather, S: Gather<Stretch = ()>> Gather for Beside<M, S> {
-    type Stretch = M::Stretch;
+impl<M: Gather, S: Gather<Segment = ()>> Gather for Beside<M, S> {
+    type Segment = M::Segment;
 
-    fn cut(&mut self) -> M::Stretch {
+    fn cut(&mut self) -> M::Segment {
         self.1.cut();
         self.0.cut()
     }
@@ -114,20 +114,20 @@ impl<M: Resume, S: Resume> Resume for Beside<M, S> {
     }
 }
 
-/// The one driver: from where the ledger is, `stretches` commits at the most; whether that was all.
+/// The one driver: from where the ledger is, `segments` commits at the most; whether that was all.
 fn drive<L, R, S, M, Out>(
     ledger: &mut L,
     name: &SourceName,
     reducer: R,
     emitter: M,
     log: &[u8],
-    stretches: usize,
+    segments: usize,
 ) -> Result<bool, CommitError<L::Error>>
 where
     R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
     S: Serialize + DeserializeOwned,
     M: Emitter<Located<DomainEvent>, Out> + Gather + Resume<State: Serialize + DeserializeOwned>,
-    L: Ledger<Output = M::Stretch>,
+    L: Ledger<Output = M::Segment>,
 {
     let stored = ledger.load(name)?;
     let mut expected = None;
@@ -165,7 +165,7 @@ where
         ledger.commit(&[Commit { source: name.clone(), expected, checkpoint, output }], &[])?;
         expected = Some(position);
         done += 1;
-        if done == stretches {
+        if done == segments {
             return Ok(false);
         }
     }
@@ -202,7 +202,7 @@ fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
             if all {
                 break;
             }
-            // Killed while the next stretch was being written.
+            // Killed while the next segment was being written.
             let mut bytes = fs::read(&out).unwrap();
             bytes.extend_from_slice(b"{\"seq\":99");
             fs::write(&out, bytes).unwrap();

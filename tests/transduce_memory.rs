@@ -38,7 +38,7 @@ impl Resume for Sum {
 }
 
 impl Gather for Sum {
-    type Stretch = Vec<u32>;
+    type Segment = Vec<u32>;
 
     fn cut(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.seen)
@@ -73,28 +73,28 @@ fn adds_up<M, Out>(
     make: impl Fn() -> M,
     events: &[u32],
     cut: Index,
-    seen: impl Fn(M::Stretch) -> Vec<u32>,
+    seen: impl Fn(M::Segment) -> Vec<u32>,
 ) where
     M: Emitter<u32, Out> + Gather,
 {
     let (before, after) = events.split_at(cut.index(events.len() + 1));
     let (mut parts, mut whole) = (make(), make());
-    let mut stretches = Vec::new();
+    let mut segments = Vec::new();
     for events in [before, after] {
         for event in events {
             drop((parts.emit(event), whole.emit(event)));
         }
         let size = parts.size();
-        let stretch = seen(parts.cut());
-        assert_eq!(size == 0, stretch.is_empty());
+        let segment = seen(parts.cut());
+        assert_eq!(size == 0, segment.is_empty());
         assert_eq!(parts.size(), 0);
-        stretches.extend(stretch);
+        segments.extend(segment);
     }
     let mut together = seen(whole.cut());
-    // Several sinks in one stretch come one after the other: only what there is counts here.
-    stretches.sort_unstable();
+    // Several sinks in one segment come one after the other: only what there is counts here.
+    segments.sort_unstable();
     together.sort_unstable();
-    assert_eq!(stretches, together);
+    assert_eq!(segments, together);
 }
 
 type ByParity = fn(&u32) -> bool;
@@ -227,7 +227,7 @@ impl Resume for Breaks {
 }
 
 impl Gather for Breaks {
-    type Stretch = Vec<u32>;
+    type Segment = Vec<u32>;
 
     fn cut(&mut self) -> Vec<u32> {
         self.inner.cut()

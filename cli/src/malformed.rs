@@ -40,7 +40,7 @@ impl Resume for Malformed {
 }
 
 impl Gather for Malformed {
-    type Stretch = ();
+    type Segment = ();
 
     fn cut(&mut self) {}
 

@@ -18,7 +18,7 @@ impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         write_logs(&folder.path().join("logs"), 6, 30);
-        // More than one stretch, so that there is something to be kept.
+        // More than one segment, so that there is something to be kept.
         fs::write(folder.path().join("logs/large.jsonl"), droid("large", 1_500, 5)).unwrap();
         Self(folder)
     }

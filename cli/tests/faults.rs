@@ -285,7 +285,7 @@ fn a_replacement_that_fails_leaves_no_record() {
     };
     let read = |name: &str| fs::read_to_string(path(name)).unwrap();
     fs::create_dir(path("logs")).unwrap();
-    // More than one stretch, so that something is committed before the rest fails.
+    // More than one segment, so that something is committed before the rest fails.
     let log = droid("a", 2_400, 1);
     assert!(log.len() > 5 << 18);
     fs::write(path("logs/a.jsonl"), &log).unwrap();

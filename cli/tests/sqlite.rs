@@ -157,7 +157,7 @@ fn commit(expected: Option<u64>, events: &[Located<DomainEvent>], line: u64) -> 
     }
 }
 
-/// Commits the events in stretches that end at `cuts`.
+/// Commits the events in segments that end at `cuts`.
 fn write(path: &Path, events: Vec<DomainEvent>, cuts: &[usize]) {
     write_located(path, located(events), cuts);
 }

@@ -21,10 +21,10 @@ use crate::position::Position;
 
 /// Stores the output of sources, together with the position up to which each was read and the state there.
 ///
-/// The rule: the output of a stretch, the position behind it and the state there become visible together or
-/// not at all, and only if the stretch begins where the stored one ends.
+/// The rule: the output of a segment, the position behind it and the state there become visible together or
+/// not at all, and only if the segment begins where the stored one ends.
 pub trait Ledger {
-    /// The output of a stretch of a source: rows, bytes, messages.
+    /// The output of a segment of a source: rows, bytes, messages.
     type Output;
     /// A summary of what a commit added.
     type Receipt;
@@ -117,12 +117,12 @@ pub struct Checkpoint {
     pub complete: bool,
 }
 
-/// One stretch of a source.
+/// One segment of a source.
 #[derive(Clone, Debug)]
 pub struct Commit<Out> {
     /// Which source.
     pub source: SourceName,
-    /// Where the stretch begins: the position stored by the commit before, `None` for the first.
+    /// Where the segment begins: the position stored by the commit before, `None` for the first.
     pub expected: Option<Position>,
     /// Where it ends.
     pub checkpoint: Checkpoint,
@@ -131,7 +131,7 @@ pub struct Commit<Out> {
 }
 
 impl<Out> Commit<Out> {
-    /// Whether `next` is the next stretch of the same source.
+    /// Whether `next` is the next segment of the same source.
     pub fn goes_on_with(&self, next: &Self) -> bool {
         self.source == next.source && Some(self.checkpoint.position) == next.expected
     }
@@ -142,7 +142,7 @@ impl<Out> Commit<Out> {
         append(&mut self.output, next.output);
     }
 
-    /// The same stretch with its output converted.
+    /// The same segment with its output converted.
     pub fn map<B>(self, make: impl FnOnce(Out) -> B) -> Commit<B> {
         let Self { source, expected, checkpoint, output } = self;
         Commit { source, expected, checkpoint, output: make(output) }

@@ -14,7 +14,7 @@ use tracing::debug;
 pub use self::{
     decode::{Damage, Decode, Reads, TextLines},
     drive::{
-        Counts, Finished, LastStretch, Snapshot, SnapshotError, StretchLimits, Stretches, Within,
+        Counts, Finished, LastSegment, SegmentLimits, Segments, Snapshot, SnapshotError, Within,
     },
     line::{DEFAULT_MAX_LINE, Encoding, FramerState, Line, LineFramer},
     records::{Records, RecordsRead, read_records},
@@ -138,7 +138,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
     }
 
     /// Takes the emitter's collected output since the last cut.
-    pub fn cut(&mut self) -> M::Stretch
+    pub fn cut(&mut self) -> M::Segment
     where
         M: Gather,
     {

@@ -123,9 +123,9 @@ impl Emitter<Located<DomainEvent>, Infallible> for Collected {
 }
 
 impl Gather for Collected {
-    type Stretch = Vec<(Position, Option<Digest>, String)>;
+    type Segment = Vec<(Position, Option<Digest>, String)>;
 
-    fn cut(&mut self) -> Self::Stretch {
+    fn cut(&mut self) -> Self::Segment {
         mem::take(&mut self.0)
     }
 

@@ -3,7 +3,7 @@
 //! - An **executor**: call [`law::every`] with it and a log of yours, in a test. For more logs than you
 //!   have, run it in a property test on [`generate::mutated`] versions of that log.
 //! - An **emitter**: call [`law::emitter`] in a property test over [`generate::events`]. If its memory
-//!   can be stored, call [`law::resume`] too; if it gathers stretches for a ledger, [`law::gather`].
+//!   can be stored, call [`law::resume`] too; if it gathers segments for a ledger, [`law::gather`].
 //! - A **ledger**: write a small [`ledger::Engine`], and call [`ledger::check`] and, in a property
 //!   test, [`ledger::model`].
 //!

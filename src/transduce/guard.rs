@@ -179,9 +179,9 @@ impl<M: Resume> Resume for Guarded<M> {
 
 /// Output collected before a panic may be half written, and is not returned.
 impl<M: Gather> Gather for Guarded<M> {
-    type Stretch = Result<M::Stretch, Fault>;
+    type Segment = Result<M::Segment, Fault>;
 
-    fn cut(&mut self) -> Result<M::Stretch, Fault> {
+    fn cut(&mut self) -> Result<M::Segment, Fault> {
         if self.is_lost {
             return Err(Fault::Skipped);
         }

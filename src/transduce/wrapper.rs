@@ -83,9 +83,9 @@ macro_rules! forward_gather {
         where
             $M: $crate::transduce::Gather,
         {
-            type Stretch = $M::Stretch;
+            type Segment = $M::Segment;
 
-            fn cut(&mut self) -> $M::Stretch {
+            fn cut(&mut self) -> $M::Segment {
                 self.$field.cut()
             }
 

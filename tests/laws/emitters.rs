@@ -22,12 +22,12 @@ use proptest::prelude::*;
 
 use super::fewer_cases;
 
-/// What a database holds after stretches were committed one by one.
-fn database_of(stretches: Vec<Rows>) -> Vec<Vec<String>> {
+/// What a database holds after segments were committed one by one.
+fn database_of(segments: Vec<Rows>) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();
     let mut expected = None;
-    for (line, output) in (1..).zip(stretches) {
+    for (line, output) in (1..).zip(segments) {
         let position = Position { line, offset: line };
         let (facts, state) = (SourceFacts::default(), Json::default());
         let checkpoint = Checkpoint { facts, position, state, complete: false };

@@ -84,7 +84,7 @@ impl Outputs {
         Ok((outputs, gap))
     }
 
-    /// Adds the output of a stretch.
+    /// Adds the output of a segment.
     ///
     /// # Errors
     /// What was gathered cannot be read again.
@@ -103,7 +103,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Adds the records of a stretch to the trail, if there is one.
+    /// Adds the records of a segment to the trail, if there is one.
     pub fn add_records(&mut self, records: &Records) {
         if let Some(trail) = &mut self.trail {
             trail.append(records);
@@ -115,11 +115,11 @@ impl Outputs {
         self.files().map(OutputFile::staged_length).sum()
     }
 
-    /// Commits stretches together with what they have added and with the marks `beside`, and writes what was added to
+    /// Commits segments together with what they have added and with the marks `beside`, and writes what was added to
     /// the files.
     ///
     /// # Errors
-    /// Nothing was committed: a source does not stand where a stretch begins, or the database cannot be written. Or it
+    /// Nothing was committed: a source does not stand where a segment begins, or the database cannot be written. Or it
     /// was, and a file cannot be written.
     pub fn commit(
         &mut self,

@@ -17,7 +17,7 @@ const PREFIX: &str = "audit ";
 /// The longest first record, with more room than any has.
 pub(crate) const MAX_FIRST: u64 = 4096;
 
-/// The records of a stretch for the audit trail.
+/// The records of a segment for the audit trail.
 pub struct Records {
     /// The path of the log.
     pub log: String,
@@ -138,7 +138,7 @@ impl Trail {
         Ok((trail, (missed > 0).then_some(missed)))
     }
 
-    /// Adds the records of a stretch.
+    /// Adds the records of a segment.
     pub(super) fn append(&mut self, records: &Records) {
         let Records { log, task, events } = records;
         self.chain.set_task(task.clone());

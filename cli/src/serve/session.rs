@@ -90,7 +90,7 @@ pub(super) async fn entries(
     let (_, live) = live(&app, name).await?;
     let made = blocking(&app, move |_| {
         let shown = live.shown(|_| gap.moment);
-        let html = Window::at(&shown.snapshot, shown.moment).stretch(gap.first, gap.last, wanted);
+        let html = Window::at(&shown.snapshot, shown.moment).segment(gap.first, gap.last, wanted);
         Ok(Entries { place: shown.place.to_string(), html })
     });
     Ok(Json(made.await?).into_response())

@@ -220,7 +220,7 @@ impl Resume for Sinks {
 }
 
 impl Gather for Sinks {
-    type Stretch = Gathered;
+    type Segment = Gathered;
 
     fn cut(&mut self) -> Gathered {
         self.flush();

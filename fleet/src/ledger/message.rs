@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rdkafka::message::{Header, OwnedHeaders};
 
-/// A message that is sent when the stretch that it belongs to is committed.
+/// A message that is sent when the segment that it belongs to is committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The topic.

@@ -1,4 +1,4 @@
-//! [`Feed`]: messages of the topic of events, as stretches of rows, and of records for an audit trail.
+//! [`Feed`]: messages of the topic of events, as segments of rows, and of records for an audit trail.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,16 +22,16 @@ use crate::{
 
 /// What became of a message.
 pub(super) enum Fed {
-    /// It is a part of a stretch that is not complete.
+    /// It is a part of a segment that is not complete.
     Gathered,
-    /// It completes a stretch.
-    Stretch(Box<Stretch>),
+    /// It completes a segment.
+    Segment(Box<Segment>),
     /// It is no message of a worker.
     Foreign,
 }
 
 /// What a source has become since it last said how far it has come.
-pub(super) struct Stretch {
+pub(super) struct Segment {
     pub(super) commit: Commit<Rows>,
     /// For the audit trail, if there is one.
     pub(super) records: Option<Records>,
@@ -54,7 +54,7 @@ struct Gathering {
 }
 
 impl Gathering {
-    /// Takes note of what a session is called: the event that said so may be of an earlier stretch.
+    /// Takes note of what a session is called: the event that said so may be of an earlier segment.
     fn name(&mut self, session: SessionKey, name: Option<SessionId>) {
         if let Some(name) = name
             && self.names.get(&session) != Some(&name)
@@ -106,7 +106,7 @@ impl Feed {
                     task: task.clone(),
                     events: gathered.records,
                 });
-                Ok(Fed::Stretch(Box::new(Stretch { commit, records })))
+                Ok(Fed::Segment(Box::new(Segment { commit, records })))
             }
             _ => Ok(Fed::Foreign),
         }

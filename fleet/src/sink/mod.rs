@@ -31,7 +31,7 @@ use rdkafka::{
 };
 
 use self::{
-    feed::{Fed, Feed, Stretch},
+    feed::{Fed, Feed, Segment},
     offsets::Offsets,
 };
 use crate::{
@@ -199,8 +199,8 @@ impl Sink {
                         ));
                         self.offsets.reached(partition, offset + 1);
                     }
-                    Fed::Stretch(stretch) => {
-                        let Stretch { commit, records } = *stretch;
+                    Fed::Segment(segment) => {
+                        let Segment { commit, records } = *segment;
                         self.pending_size += commit.output.size();
                         let records = records.map(|records| (commit.source.clone(), records));
                         self.records.extend(records);
@@ -239,7 +239,7 @@ impl Sink {
                 "How long they took together",
                 self.committing.as_secs_f64(),
             ),
-            next("foldline_sink_gaps_total", "Stretches whose beginning is missing", self.gaps),
+            next("foldline_sink_gaps_total", "Segments whose beginning is missing", self.gaps),
         ]);
     }
 

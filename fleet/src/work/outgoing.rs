@@ -35,7 +35,7 @@ pub(super) struct Outgoing {
     size: usize,
 }
 
-/// What is remembered between stretches.
+/// What is remembered between segments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Memory {
     /// How many events there were.
@@ -115,7 +115,7 @@ impl Emitter<Located<DomainEvent>, json::Error> for Outgoing {
 }
 
 impl Gather for Outgoing {
-    type Stretch = Vec<Message>;
+    type Segment = Vec<Message>;
 
     fn cut(&mut self) -> Vec<Message> {
         self.size = 0;

@@ -7,7 +7,7 @@ use foldline::{
     executors::Registry,
     json,
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
-    processor::{DEFAULT_MAX_LINE, Stretches},
+    processor::{DEFAULT_MAX_LINE, Segments},
 };
 use foldline_cli::shared::pipeline::{self, LogEmitter, LogReducer, LogState};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use crate::{
     record::{CHECKPOINT, Envelope, Reached},
 };
 
-type SourceStretches = Stretches<LogReducer, LogState, LogEmitter<Outgoing>>;
+type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>>;
 
 /// The state of a source, as checkpoints have it.
 #[derive(Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub(super) struct Source {
     host: String,
     target: Arc<Target>,
     /// `None` once the log is complete.
-    stretches: Option<SourceStretches>,
+    segments: Option<SourceSegments>,
     /// Where the bytes end that were pushed.
     pushed: Place,
     /// The first message of a line that is not complete: it is read again by the next owner.
@@ -102,13 +102,13 @@ impl Source {
         };
         let pushed = Place { file, offset: processor.position().offset };
         let events = pipeline::emitter(&processor).events();
-        let stretches = (!is_complete)
-            .then(|| Stretches::new(piece.source.clone(), facts, expected, processor));
+        let segments =
+            (!is_complete).then(|| Segments::new(piece.source.clone(), facts, expected, processor));
         Ok(Some(Self {
             name: piece.source.clone(),
             host: piece.host.to_owned(),
             target: target.clone(),
-            stretches,
+            segments,
             pushed,
             begun: None,
             pending: None,
@@ -121,15 +121,15 @@ impl Source {
     /// Folds a piece, that of the message at this offset.
     pub(super) fn take(&mut self, piece: &Piece<'_>, offset: i64) -> Result<Taken, Error> {
         let is_known = piece.place.after(piece.bytes.len()) <= self.pushed;
-        if is_known && !(piece.is_end && self.stretches.is_some()) {
+        if is_known && !(piece.is_end && self.segments.is_some()) {
             return Ok(Taken::Known);
         }
-        let Some(stretches) = &mut self.stretches else { return Ok(Taken::Late) };
+        let Some(segments) = &mut self.segments else { return Ok(Taken::Late) };
         let failed = &mut self.failed;
         let is_next_file = piece.place == Place { file: self.pushed.file + 1, offset: 0 }
             && piece.before.is_none_or(|before| before == self.pushed.offset);
         if is_next_file {
-            stretches.next_file(|error| *failed = Some(error));
+            segments.next_file(|error| *failed = Some(error));
             (self.pushed, self.begun) = (piece.place, None);
         }
         // A shipper that was started again may cut the same bytes in other places.
@@ -139,12 +139,12 @@ impl Source {
         };
         let fresh = skipped.and_then(|skipped| piece.bytes.get(usize::try_from(skipped).ok()?..));
         let Some(bytes) = fresh else { return Ok(Taken::Gap(self.pushed)) };
-        let line = stretches.processor().position();
-        stretches.push(bytes, |error| *failed = Some(error));
+        let line = segments.processor().position();
+        segments.push(bytes, |error| *failed = Some(error));
         self.pushed = self.pushed.after(bytes.len());
         self.commit_due()?;
-        if let Some(stretches) = &self.stretches {
-            let next = stretches.processor().position();
+        if let Some(segments) = &self.segments {
+            let next = segments.processor().position();
             self.begun = match (next.offset == self.pushed.offset, self.begun) {
                 (true, _) => None,
                 (false, Some(begun)) if next == line => Some(begun),
@@ -169,8 +169,8 @@ impl Source {
 
     /// Takes what is to be committed, if there is anything.
     pub(super) fn cut(&mut self) -> Result<Option<Commit<Vec<Message>>>, Error> {
-        if self.stretches.as_ref().is_some_and(Stretches::has_news) {
-            self.stretch()?;
+        if self.segments.as_ref().is_some_and(Segments::has_news) {
+            self.segment()?;
         }
         self.pending_size = 0;
         let Some(mut commit) = self.pending.take() else { return Ok(None) };
@@ -198,34 +198,34 @@ impl Source {
     }
 
     fn commit_due(&mut self) -> Result<(), Error> {
-        while self.stretches.as_ref().is_some_and(Stretches::is_due) {
-            self.stretch()?;
+        while self.segments.as_ref().is_some_and(Segments::is_due) {
+            self.segment()?;
             let failed = &mut self.failed;
-            if let Some(stretches) = &mut self.stretches {
-                stretches.go_on(|error| *failed = Some(error));
+            if let Some(segments) = &mut self.segments {
+                segments.go_on(|error| *failed = Some(error));
             }
         }
         self.check()
     }
 
-    /// Ends a stretch, and adds it to what is to be committed.
-    fn stretch(&mut self) -> Result<(), Error> {
-        let Some(stretches) = &mut self.stretches else { return Ok(()) };
-        self.events = pipeline::emitter(stretches.processor()).events();
-        let identity = identity(stretches.processor().next_record().offset);
-        let commit = stretches.commit(identity);
+    /// Ends a segment, and adds it to what is to be committed.
+    fn segment(&mut self) -> Result<(), Error> {
+        let Some(segments) = &mut self.segments else { return Ok(()) };
+        self.events = pipeline::emitter(segments.processor()).events();
+        let identity = identity(segments.processor().next_record().offset);
+        let commit = segments.commit(identity);
         self.add(commit)
     }
 
     /// The log is complete: releases what was held back.
     fn finish(&mut self) -> Result<(), Error> {
         let failed = &mut self.failed;
-        let Some(stretches) = &mut self.stretches else { return Ok(()) };
-        stretches.end_line(|error| *failed = Some(error));
+        let Some(segments) = &mut self.segments else { return Ok(()) };
+        segments.end_line(|error| *failed = Some(error));
         self.commit_due()?;
-        let Some(stretches) = self.stretches.take() else { return Ok(()) };
+        let Some(segments) = self.segments.take() else { return Ok(()) };
         let failed = &mut self.failed;
-        let finished = stretches.finish(|end| identity(end.offset), |error| *failed = Some(error));
+        let finished = segments.finish(|end| identity(end.offset), |error| *failed = Some(error));
         self.check()?;
         let commit = finished.map(|(commit, finished)| {
             self.events = finished.emitter.get_ref().events();

@@ -194,7 +194,7 @@ fn of_an_empty_fleet_nothing_is_behind() {
     assert_eq!(status["notes"], serde_json::json!([]));
 }
 
-/// Commits a stretch as a worker does: a state, and how far it has come with the logs.
+/// Commits a segment as a worker does: a state, and how far it has come with the logs.
 fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", &cluster.addresses);

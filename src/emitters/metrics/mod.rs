@@ -325,7 +325,7 @@ impl Resume for Metrics {
 }
 
 impl Gather for Metrics {
-    type Stretch = ();
+    type Segment = ();
 
     fn cut(&mut self) {}
 

@@ -1,6 +1,6 @@
-//! [`Fold`]: a stretch of events as the rows that it adds and changes. Pure.
+//! [`Fold`]: a segment of events as the rows that it adds and changes. Pure.
 //!
-//! A call and its result, or a text and all its growth, mostly stand in one stretch; folded first,
+//! A call and its result, or a text and all its growth, mostly stand in one segment; folded first,
 //! each becomes one insertion.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -10,7 +10,7 @@ use crate::conversation::{
     Warning, WarningKind,
 };
 
-/// What a stretch of events adds to one session.
+/// What a segment of events adds to one session.
 #[derive(Default)]
 pub(super) struct Fold {
     /// The facts that it states.
@@ -43,7 +43,7 @@ pub(super) struct NewEntry {
     pub(super) entry: Arc<NormalizedEntry>,
     /// The id that changes come under: that of a call, or of a text that grows.
     pub(super) corr_id: Option<CorrId>,
-    /// It is still growing at the end of the stretch.
+    /// It is still growing at the end of the segment.
     pub(super) grows: bool,
 }
 

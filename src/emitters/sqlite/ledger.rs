@@ -33,7 +33,7 @@ impl Database {
 }
 
 impl Database {
-    /// Writes stretches ahead of the commit that makes them visible, which is the next one. Until then the database is
+    /// Writes segments ahead of the commit that makes them visible, which is the next one. Until then the database is
     /// locked for other writers, and an error undoes all that was written ahead.
     ///
     /// Not within a replacement.
@@ -49,7 +49,7 @@ impl Database {
         Ok(receipt)
     }
 
-    /// Commits stretches, and in the same transaction what `beside` writes. It is told how many commits there
+    /// Commits segments, and in the same transaction what `beside` writes. It is told how many commits there
     /// were before, and how many there are with this one.
     pub(super) fn commit_and(
         &mut self,

@@ -70,7 +70,7 @@ pub struct Database {
     seen: Option<Seen>,
     /// Nobody can write to it unnoticed while it is read.
     is_locked: bool,
-    /// A transaction is open in which stretches were written ahead of their commit.
+    /// A transaction is open in which segments were written ahead of their commit.
     is_ahead: bool,
 }
 

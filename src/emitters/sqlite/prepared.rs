@@ -19,7 +19,7 @@ const ROW: usize = size_of::<NewRow>();
 /// The moment of usage whose time the log does not state. No quarter of an hour begins then.
 const NOT_STATED: i64 = -1;
 
-/// Folds events into rows, a stretch at a time.
+/// Folds events into rows, a segment at a time.
 ///
 /// Everything that needs no database is done here: folding, decoding, spelling out JSON. So several threads
 /// can make what the one that writes commits.
@@ -31,7 +31,7 @@ pub struct RowEmitter {
     size: usize,
 }
 
-/// The rows of a stretch: what [`Database`](super::Database) commits.
+/// The rows of a segment: what [`Database`](super::Database) commits.
 #[derive(Debug, Default)]
 pub struct Rows {
     pub(super) parts: Vec<Part>,
@@ -41,7 +41,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Adds those of the next stretch of the same source. What it changes in the entries just before it is
+    /// Adds those of the next segment of the same source. What it changes in the entries just before it is
     /// changed here: in the database it would be a row that is written twice, with its words.
     pub fn append(&mut self, next: Self) {
         let Self { mut parts, warnings, size } = next;
@@ -71,7 +71,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for RowEmitter {
 }
 
 impl Gather for RowEmitter {
-    type Stretch = Rows;
+    type Segment = Rows;
 
     fn cut(&mut self) -> Rows {
         let Self { folds, warnings, size } = mem::take(self);
@@ -101,7 +101,7 @@ impl<'e> FromIterator<&'e Located<DomainEvent>> for Rows {
     }
 }
 
-/// What a stretch says about one session.
+/// What a segment says about one session.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) session: SessionKey,

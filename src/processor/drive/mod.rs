@@ -6,7 +6,7 @@ mod snapshot;
 use std::{marker::PhantomData, mem, sync::Arc};
 
 pub use self::{
-    segments::{LastStretch, StretchLimits, Stretches},
+    segments::{LastSegment, SegmentLimits, Segments},
     snapshot::{Counts, Finished, Snapshot, SnapshotError, Within},
 };
 use super::{

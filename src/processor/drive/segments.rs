@@ -1,4 +1,4 @@
-//! [`Stretches`]: reads one source in stretches, each of which becomes a commit.
+//! [`Segments`]: reads one source in segments, each of which becomes a commit.
 
 use serde::Serialize;
 
@@ -11,43 +11,43 @@ use crate::{
     transduce::{Emitter, Gather, Resume},
 };
 
-/// When a stretch is due to be committed.
+/// When a segment is due to be committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StretchLimits {
+pub struct SegmentLimits {
     /// After this many bytes of the source.
     pub bytes: u64,
     /// After this many bytes of collected output, as [`Gather::size`] counts them.
     pub size: usize,
 }
 
-impl Default for StretchLimits {
+impl Default for SegmentLimits {
     /// A mebibyte of the source, or eight of outputs.
     fn default() -> Self {
         Self { bytes: 1 << 20, size: 8 << 20 }
     }
 }
 
-/// The last stretch of a complete source, and the remaining outputs.
-pub type LastStretch<S, M> = (Commit<<M as Gather>::Stretch>, Finished<S, M>);
+/// The last segment of a complete source, and the remaining outputs.
+pub type LastSegment<S, M> = (Commit<<M as Gather>::Segment>, Finished<S, M>);
 
-/// Reads one source, and splits its output into the stretches that a
+/// Reads one source, and splits its output into the segments that a
 /// [`Ledger`](crate::ledger::Ledger) commits.
 ///
 /// Each commit begins where the one before ended, and holds the state of the whole pipeline there:
 /// a run that loads it continues as if there had been no interruption.
 #[derive(Debug)]
-pub struct Stretches<R, S, M, D: Decode = Records> {
+pub struct Segments<R, S, M, D: Decode = Records> {
     processor: Processor<R, S, M, D>,
     name: SourceName,
     facts: SourceFacts,
     /// The position of the last commit; `None` before the first.
     expected: Option<Position>,
-    /// Where the uncommitted stretch begins.
+    /// Where the uncommitted segment begins.
     begun: u64,
-    limits: StretchLimits,
+    limits: SegmentLimits,
 }
 
-impl<R, S, M: Gather, D: Decode> Stretches<R, S, M, D> {
+impl<R, S, M: Gather, D: Decode> Segments<R, S, M, D> {
     /// A source that the ledger knows up to `expected`, which is the processor's
     /// [next record](Processor::next_record); `None` if it does not know it.
     pub fn new(
@@ -56,21 +56,21 @@ impl<R, S, M: Gather, D: Decode> Stretches<R, S, M, D> {
         expected: Option<Position>,
         processor: Processor<R, S, M, D>,
     ) -> Self {
-        let (begun, limits) = (processor.next_record().offset, StretchLimits::default());
+        let (begun, limits) = (processor.next_record().offset, SegmentLimits::default());
         let processor = processor.pausing_at(limits.size);
         Self { processor, name, facts, expected, begun, limits }
     }
 
     /// The same source, with other limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: StretchLimits) -> Self {
+    pub fn with_limits(mut self, limits: SegmentLimits) -> Self {
         self.limits = limits;
         self.processor = self.processor.pausing_at(limits.size);
         self
     }
 }
 
-impl<R, S, M, D: Decode> Stretches<R, S, M, D> {
+impl<R, S, M, D: Decode> Segments<R, S, M, D> {
     /// The processor within.
     pub fn processor(&self) -> &Processor<R, S, M, D> {
         &self.processor
@@ -153,13 +153,13 @@ impl<R, S, M, D: Decode> Stretches<R, S, M, D> {
     }
 }
 
-impl<R, S, M, D: Decode> Stretches<R, S, M, D>
+impl<R, S, M, D: Decode> Segments<R, S, M, D>
 where
     S: Serialize,
     M: Resume + Gather,
     M::State: Serialize,
 {
-    /// Whether the stretch is long enough to be committed. What was pushed is reduced only up to there, also
+    /// Whether the segment is long enough to be committed. What was pushed is reduced only up to there, also
     /// where that is within a line: commit, and [go on](Self::go_on), until it is no longer due.
     pub fn is_due(&self) -> bool {
         self.pending_bytes() >= self.limits.bytes
@@ -174,7 +174,7 @@ where
     ///
     /// # Panics
     /// If the reducer panicked in an earlier step, see [`Transducer`](crate::transduce::Transducer).
-    pub fn commit(&mut self, identity: Identity) -> Result<Commit<M::Stretch>, json::Error> {
+    pub fn commit(&mut self, identity: Identity) -> Result<Commit<M::Segment>, json::Error> {
         let state = self.processor.snapshot().to_json()?;
         let output = self.processor.cut();
         let position = self.processor.next_record();
@@ -195,7 +195,7 @@ where
         self,
         identity: impl FnOnce(Position) -> Identity,
         each: impl FnMut(Out),
-    ) -> Result<LastStretch<S, M>, json::Error>
+    ) -> Result<LastSegment<S, M>, json::Error>
     where
         R: Reads<D, S, E>,
         M: Emitter<E, Out>,

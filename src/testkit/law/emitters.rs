@@ -164,8 +164,8 @@ where
     })
 }
 
-/// The law of [`Gather`]: wherever the stretches are cut, they come to the same, and after a cut nothing
-/// is gathered. `join` puts stretches together.
+/// The law of [`Gather`]: wherever the segments are cut, they come to the same, and after a cut nothing
+/// is gathered. `join` puts segments together.
 ///
 /// ```
 /// use foldline::{testkit::law, transduce::{Batch, Emitter, Gather}};
@@ -181,7 +181,7 @@ where
 /// }
 ///
 /// impl Gather for Lines {
-///     type Stretch = String;
+///     type Segment = String;
 ///
 ///     fn cut(&mut self) -> String {
 ///         std::mem::take(&mut self.0)
@@ -192,16 +192,16 @@ where
 ///     }
 /// }
 ///
-/// law::gather(Lines::default, &[1, 2, 3], |stretches| stretches.concat())?;
+/// law::gather(Lines::default, &[1, 2, 3], |segments| segments.concat())?;
 /// # Ok::<(), foldline::testkit::Violation>(())
 /// ```
 ///
 /// # Errors
-/// The cuts after which the stretches come to something else.
+/// The cuts after which the segments come to something else.
 pub fn gather<Event, M, Out, T>(
     make: impl Fn() -> M,
     events: &[Event],
-    join: impl Fn(Vec<M::Stretch>) -> T,
+    join: impl Fn(Vec<M::Segment>) -> T,
 ) -> Result<(), Violation>
 where
     M: Emitter<Event, Out> + Gather,
@@ -210,15 +210,15 @@ where
     in_stretches(&make, events, join, Ok)
 }
 
-/// The law of an emitter that a ledger commits: wherever the stretches are cut, and the emitter is
+/// The law of an emitter that a ledger commits: wherever the segments are cut, and the emitter is
 /// replaced at each cut by one that goes on from its memory, they come to the same.
 ///
 /// # Errors
-/// The cuts after which the stretches come to something else, or a memory that cannot be stored.
+/// The cuts after which the segments come to something else, or a memory that cannot be stored.
 pub fn gather_and_resume<Event, M, Out, T>(
     make: impl Fn() -> M,
     events: &[Event],
-    join: impl Fn(Vec<M::Stretch>) -> T,
+    join: impl Fn(Vec<M::Segment>) -> T,
 ) -> Result<(), Violation>
 where
     M: Emitter<Event, Out> + Gather + Resume<State: Serialize + DeserializeOwned>,
@@ -234,7 +234,7 @@ where
 fn in_stretches<Event, M, Out, T>(
     make: &impl Fn() -> M,
     events: &[Event],
-    join: impl Fn(Vec<M::Stretch>) -> T,
+    join: impl Fn(Vec<M::Segment>) -> T,
     replace: impl Fn(M) -> Result<M, Violation>,
 ) -> Result<(), Violation>
 where
@@ -245,21 +245,21 @@ where
     caught(law, Place::Unknown, || {
         let total = |length: usize| {
             let mut emitter = make();
-            let mut stretches = Vec::new();
-            for stretch in events.chunks(length) {
-                stretch.iter().for_each(|event| drop(emitter.emit(event)));
-                stretches.push(emitter.cut());
+            let mut segments = Vec::new();
+            for segment in events.chunks(length) {
+                segment.iter().for_each(|event| drop(emitter.emit(event)));
+                segments.push(emitter.cut());
                 same(law, ["expected", "after a cut"], Place::Unknown, SIZE, &0, &emitter.size())?;
                 emitter = replace(emitter)?;
             }
             drop(emitter.finish());
-            stretches.push(emitter.cut());
-            Ok::<_, Violation>(join(stretches))
+            segments.push(emitter.cut());
+            Ok::<_, Violation>(join(segments))
         };
         let whole = total(events.len().max(1))?;
         for length in [1, 2, 3, 7] {
             let message = format!("cut after every {length} events, it comes to something else");
-            let names = ["in one stretch", "in several"];
+            let names = ["in one segment", "in several"];
             same(law, names, Place::Completion, &message, &whole, &total(length)?)?;
         }
         Ok(())

@@ -21,7 +21,7 @@
 //! Three functions check many at once and say in a [`Report`] which: [`every`] for an
 //! [`Executor`](crate::executors::Executor) and a log; [`emitter`] for any emitter;
 //! [`testkit::ledger::check`](super::ledger::check) for a ledger. An emitter whose memory can be stored
-//! also keeps [`resume`], one that gathers stretches keeps [`gather`].
+//! also keeps [`resume`], one that gathers segments keeps [`gather`].
 
 mod balance;
 mod chunks;

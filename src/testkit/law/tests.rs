@@ -301,14 +301,14 @@ impl Resume for Joins {
 }
 
 impl Gather for Joins {
-    type Stretch = Vec<u32>;
+    type Segment = Vec<u32>;
 
     fn cut(&mut self) -> Vec<u32> {
-        let mut stretch = std::mem::take(&mut self.gathered);
-        if self.loses && stretch.len() < 3 {
-            stretch.pop();
+        let mut segment = std::mem::take(&mut self.gathered);
+        if self.loses && segment.len() < 3 {
+            segment.pop();
         }
-        stretch
+        segment
     }
 
     fn size(&self) -> usize {
@@ -319,7 +319,7 @@ impl Gather for Joins {
 #[test]
 fn an_emitter_that_forgets_or_loses_something_is_found() {
     let events = [1, 2, 3, 4];
-    let join = |stretches: Vec<Vec<u32>>| stretches.concat();
+    let join = |segments: Vec<Vec<u32>>| segments.concat();
     resume(Joins::good, &events).unwrap();
     gather(Joins::good, &events, join).unwrap();
     gather_and_resume(Joins::good, &events, join).unwrap();

@@ -19,7 +19,7 @@ pub trait Engine {
     /// killed.
     fn open(&self) -> Self::Ledger;
 
-    /// The output of a stretch of `source` that gives these items, in this order. Each item is a short
+    /// The output of a segment of `source` that gives these items, in this order. Each item is a short
     /// line of text, and no two are equal.
     fn output(&self, source: &SourceName, items: &[String]) -> <Self::Ledger as Ledger>::Output;
 

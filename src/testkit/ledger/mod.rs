@@ -104,7 +104,7 @@ mod operation;
 mod session;
 
 pub use self::engine::Engine;
-pub use self::operation::{Expectation, Operation, Stale, Stretch, operations};
+pub use self::operation::{Expectation, Operation, Segment, Stale, operations};
 use self::session::Session;
 use super::violation::{Law, Place, Violation, caught};
 use crate::{

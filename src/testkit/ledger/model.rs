@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::operation::{Expectation, Operation, Stale, Stretch};
+use super::operation::{Expectation, Operation, Segment, Stale};
 use crate::{
     conversation::{Digest, Json, Position, Timestamp},
     ledger::{Checkpoint, Commit, Extent, Identity, Mark, SourceFacts, SourceName},
@@ -15,7 +15,7 @@ pub(super) struct Model {
     /// The items of all outputs, by their source.
     pub(super) items: BTreeMap<SourceName, Vec<String>>,
     pub(super) marks: BTreeMap<String, Json>,
-    /// How many stretches and marks were made: no two states and items are equal.
+    /// How many segments and marks were made: no two states and items are equal.
     made: u64,
 }
 
@@ -51,18 +51,18 @@ impl Model {
     /// What a commit consists of, and how it is to end.
     pub(super) fn plan(
         &mut self,
-        stretches: &[Stretch],
+        segments: &[Segment],
         marks: &[u8],
         stale: Option<Stale>,
     ) -> Planned {
         let mut next = self.clone();
         let mut refused = None;
         let mut commits = Vec::new();
-        for (index, stretch) in stretches.iter().enumerate() {
-            let name = source(stretch.source);
+        for (index, segment) in segments.iter().enumerate() {
+            let name = source(segment.source);
             let stands = next.sources.get(&name).map(|stored| stored.position);
-            let mut commit = next.stretch(&name, stands, *stretch);
-            let is_stale = |stale: &Stale| usize::from(stale.stretch) % stretches.len() == index;
+            let mut commit = next.segment(&name, stands, *segment);
+            let is_stale = |stale: &Stale| usize::from(stale.segment) % segments.len() == index;
             if let Some(Stale { expects, .. }) = stale.filter(is_stale) {
                 commit.expected = other_than(stands, expects);
                 refused = Some((name.clone(), stands));
@@ -80,13 +80,13 @@ impl Model {
         Planned { commits, marks, outcome }
     }
 
-    fn stretch(
+    fn segment(
         &mut self,
         name: &SourceName,
         stands: Option<Position>,
-        stretch: Stretch,
+        segment: Segment,
     ) -> Commit<Vec<String>> {
-        let Stretch { items, lines, complete, .. } = stretch;
+        let Segment { items, lines, complete, .. } = segment;
         let lines = u64::from(lines);
         let begin = stands.unwrap_or_default();
         let position = Position { line: begin.line + lines, offset: begin.offset + 10 * lines };
@@ -158,9 +158,9 @@ impl Operation {
     /// One sentence for people.
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Commit { stretches, marks, stale } => format!(
-                "a commit of {} stretches and {} marks{}",
-                stretches.len(),
+            Self::Commit { segments, marks, stale } => format!(
+                "a commit of {} segments and {} marks{}",
+                segments.len(),
                 marks.len(),
                 if stale.is_some() { ", one of them stale" } else { "" }
             ),

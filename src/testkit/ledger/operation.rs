@@ -8,10 +8,10 @@ const NAMES: u8 = 3;
 /// One operation on a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Commits stretches and marks at once.
+    /// Commits segments and marks at once.
     Commit {
-        /// The stretches, in order. Those of one source follow one another.
-        stretches: Vec<Stretch>,
+        /// The segments, in order. Those of one source follow one another.
+        segments: Vec<Segment>,
         /// The marks that are set, by number.
         marks: Vec<u8>,
         /// What is wrong with the commit, if it is to be refused.
@@ -21,12 +21,12 @@ pub enum Operation {
     Forget(u8),
 }
 
-/// A stretch of a source.
+/// A segment of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct Segment {
     /// The source, by number.
     pub source: u8,
-    /// How many items it gives. A stretch with none may still move the position.
+    /// How many items it gives. A segment with none may still move the position.
     pub items: u8,
     /// How many lines the position moves.
     pub lines: u8,
@@ -34,16 +34,16 @@ pub struct Stretch {
     pub complete: bool,
 }
 
-/// One stretch of a commit that does not begin where its source stands.
+/// One segment of a commit that does not begin where its source stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale {
-    /// Which stretch, modulo their number.
-    pub stretch: u8,
+    /// Which segment, modulo their number.
+    pub segment: u8,
     /// Where it begins instead.
     pub expects: Expectation,
 }
 
-/// Where a stale stretch begins.
+/// Where a stale segment begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// At the beginning, as if nothing of the source were committed; if that is so, at line 1.
@@ -58,48 +58,48 @@ pub enum Expectation {
 
 /// Any sequence of operations on a few sources.
 pub fn operations() -> BoxedStrategy<Vec<Operation>> {
-    let stretch = (0..NAMES, 0..4u8, 0..3u8, proptest::bool::weighted(0.1))
-        .prop_map(|(source, items, lines, complete)| Stretch { source, items, lines, complete });
+    let segment = (0..NAMES, 0..4u8, 0..3u8, proptest::bool::weighted(0.1))
+        .prop_map(|(source, items, lines, complete)| Segment { source, items, lines, complete });
     let expects = select(vec![
         Expectation::Beginning,
         Expectation::Behind,
         Expectation::Ahead,
         Expectation::OtherLine,
     ]);
-    let stale = (any::<u8>(), expects).prop_map(|(stretch, expects)| Stale { stretch, expects });
-    let commit = (vec(stretch, 0..4), vec(0..NAMES, 0..3), option::weighted(0.3, stale))
-        .prop_map(|(stretches, marks, stale)| Operation::Commit { stretches, marks, stale });
+    let stale = (any::<u8>(), expects).prop_map(|(segment, expects)| Stale { segment, expects });
+    let commit = (vec(segment, 0..4), vec(0..NAMES, 0..3), option::weighted(0.3, stale))
+        .prop_map(|(segments, marks, stale)| Operation::Commit { segments, marks, stale });
     let operation = prop_oneof![6 => commit, 1 => (0..NAMES).prop_map(Operation::Forget)];
     vec(operation, 0..16).boxed()
 }
 
 /// The fixed scenarios: one for each rule.
 pub(super) fn scenarios() -> Vec<Vec<Operation>> {
-    let stretch = |source, items| Stretch { source, items, lines: items.max(1), complete: false };
-    let commit = |stretches: &[Stretch], marks: &[u8]| Operation::Commit {
-        stretches: stretches.to_vec(),
+    let segment = |source, items| Segment { source, items, lines: items.max(1), complete: false };
+    let commit = |segments: &[Segment], marks: &[u8]| Operation::Commit {
+        segments: segments.to_vec(),
         marks: marks.to_vec(),
         stale: None,
     };
-    let stale = |stretches: &[Stretch], marks: &[u8], stretch, expects| Operation::Commit {
-        stretches: stretches.to_vec(),
+    let stale = |segments: &[Segment], marks: &[u8], segment, expects| Operation::Commit {
+        segments: segments.to_vec(),
         marks: marks.to_vec(),
-        stale: Some(Stale { stretch, expects }),
+        stale: Some(Stale { segment, expects }),
     };
-    let refusals = |stretches: &[Stretch], which| {
+    let refusals = |segments: &[Segment], which| {
         [Expectation::Beginning, Expectation::Behind, Expectation::Ahead, Expectation::OtherLine]
-            .map(|expects| stale(stretches, &[0], which, expects))
+            .map(|expects| stale(segments, &[0], which, expects))
     };
-    let (a, b) = (stretch(0, 2), stretch(1, 3));
-    let nothing = Stretch { items: 0, lines: 0, ..a };
-    let complete = Stretch { complete: true, ..nothing };
+    let (a, b) = (segment(0, 2), segment(1, 3));
+    let nothing = Segment { items: 0, lines: 0, ..a };
+    let complete = Segment { complete: true, ..nothing };
     vec![
         // One source in steps; a step without items, one without lines, the last one.
         vec![
             commit(&[a], &[]),
             commit(&[a], &[]),
-            commit(&[stretch(0, 0)], &[]),
-            commit(&[Stretch { items: 1, ..nothing }], &[]),
+            commit(&[segment(0, 0)], &[]),
+            commit(&[Segment { items: 1, ..nothing }], &[]),
             commit(&[nothing], &[]),
             commit(&[a, complete], &[]),
         ],

@@ -50,8 +50,8 @@ impl<'e, E: Engine> Session<'e, E> {
         let place = Place::Operation(index);
         caught(Law::Ledger, place, || {
             match operation {
-                Operation::Commit { stretches, marks, stale } => {
-                    let planned = self.model.plan(stretches, marks, *stale);
+                Operation::Commit { segments, marks, stale } => {
+                    let planned = self.model.plan(segments, marks, *stale);
                     self.commit(place, planned)?;
                 }
                 Operation::Forget(number) => self.forget(place, &source(*number))?,

@@ -55,7 +55,7 @@ impl<Event: ?Sized, M: Emitter<Event, Out>, Out> Emitter<Event, Infallible> for 
 }
 
 impl<M, Out> Gather for Collecting<M, Out> {
-    type Stretch = Vec<Out>;
+    type Segment = Vec<Out>;
 
     fn cut(&mut self) -> Vec<Out> {
         self.size = 0;

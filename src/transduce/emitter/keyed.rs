@@ -176,15 +176,15 @@ where
     }
 }
 
-/// One stretch per key.
+/// One segment per key.
 impl<K, M, F, Make, G> Gather for KeyedEmitter<K, M, F, Make, G>
 where
     K: Ord + Clone,
     M: Gather,
 {
-    type Stretch = BTreeMap<K, M::Stretch>;
+    type Segment = BTreeMap<K, M::Segment>;
 
-    fn cut(&mut self) -> Self::Stretch {
+    fn cut(&mut self) -> Self::Segment {
         self.emitters.iter_mut().map(|(key, emitter)| (key.clone(), emitter.cut())).collect()
     }
 

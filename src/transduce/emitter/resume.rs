@@ -1,4 +1,4 @@
-//! [`Resume`]: an emitter's memory as a value; and [`Gather`]: what it made, a stretch at a time.
+//! [`Resume`]: an emitter's memory as a value; and [`Gather`]: what it made, a segment at a time.
 
 /// An emitter whose memory can be stored and restored.
 ///
@@ -26,17 +26,17 @@ pub trait Resume {
 
 /// An emitter that collects its output until the next commit, which takes it with [`cut`](Self::cut).
 ///
-/// Wrappers and fan-outs forward it, as they do [`Resume`]. An emitter that collects nothing has the stretch `()`.
+/// Wrappers and fan-outs forward it, as they do [`Resume`]. An emitter that collects nothing has the segment `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not gather what it makes",
-    note = "implement `Gather`; an emitter with nothing to commit has the stretch `()` and the size 0"
+    note = "implement `Gather`; an emitter with nothing to commit has the segment `()` and the size 0"
 )]
 pub trait Gather {
     /// The output between two commits: rows, bytes, messages.
-    type Stretch;
+    type Segment;
 
     /// Takes the output since the last cut.
-    fn cut(&mut self) -> Self::Stretch;
+    fn cut(&mut self) -> Self::Segment;
 
     /// The approximate size of the output since the last cut, in bytes. The caller cuts when it becomes too
     /// large for memory. Called often, so keep a running total rather than counting.
@@ -58,9 +58,9 @@ macro_rules! pointer {
         }
 
         impl<M: Gather + ?Sized> Gather for $pointer {
-            type Stretch = M::Stretch;
+            type Segment = M::Segment;
 
-            fn cut(&mut self) -> M::Stretch {
+            fn cut(&mut self) -> M::Segment {
                 (**self).cut()
             }
 
@@ -89,9 +89,9 @@ impl<M: Resume> Resume for Option<M> {
 }
 
 impl<M: Gather> Gather for Option<M> {
-    type Stretch = Option<M::Stretch>;
+    type Segment = Option<M::Segment>;
 
-    fn cut(&mut self) -> Option<M::Stretch> {
+    fn cut(&mut self) -> Option<M::Segment> {
         self.as_mut().map(Gather::cut)
     }
 
@@ -115,9 +115,9 @@ impl<M: Resume> Resume for Vec<M> {
 }
 
 impl<M: Gather> Gather for Vec<M> {
-    type Stretch = Vec<M::Stretch>;
+    type Segment = Vec<M::Segment>;
 
-    fn cut(&mut self) -> Vec<M::Stretch> {
+    fn cut(&mut self) -> Vec<M::Segment> {
         self.iter_mut().map(Gather::cut).collect()
     }
 
@@ -136,7 +136,7 @@ impl Resume for () {
 }
 
 impl Gather for () {
-    type Stretch = ();
+    type Segment = ();
 
     fn cut(&mut self) {}
 
@@ -160,9 +160,9 @@ macro_rules! tuple {
         }
 
         impl<$($M: Gather),+> Gather for ($($M,)+) {
-            type Stretch = ($($M::Stretch,)+);
+            type Segment = ($($M::Segment,)+);
 
-            fn cut(&mut self) -> Self::Stretch {
+            fn cut(&mut self) -> Self::Segment {
                 ($(self.$at.cut(),)+)
             }
 

@@ -72,11 +72,11 @@ impl<M: Resume, S: Resume> Resume for Tee<M, S> {
     }
 }
 
-/// The stretches of both.
+/// The segments of both.
 impl<M: Gather, S: Gather> Gather for Tee<M, S> {
-    type Stretch = (M::Stretch, S::Stretch);
+    type Segment = (M::Segment, S::Segment);
 
-    fn cut(&mut self) -> Self::Stretch {
+    fn cut(&mut self) -> Self::Segment {
         (self.main.cut(), self.side.cut())
     }
 

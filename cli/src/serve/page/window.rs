@@ -16,7 +16,7 @@ const LAST: usize = 200;
 const RECENT: usize = 80;
 
 /// How many come for a gap, and how many of them before the one that is asked for.
-const STRETCH: usize = 200;
+const SEGMENT: usize = 200;
 const BEFORE: usize = 50;
 
 /// Which entries of a gap are wanted.
@@ -70,15 +70,15 @@ impl<'s> Window<'s> {
     }
 
     /// Some entries of the gap from `first` to `last`, and gaps for the others.
-    pub(in crate::serve) fn stretch(&self, first: usize, last: usize, wanted: Wanted) -> String {
+    pub(in crate::serve) fn segment(&self, first: usize, last: usize, wanted: Wanted) -> String {
         let all = self.outermost();
         let from = all.partition_point(|index| *index < first);
         let all = all.get(from..).unwrap_or_default();
         let all = all.get(..all.partition_point(|index| *index <= last)).unwrap_or_default();
         let len = all.len();
         let shown = match wanted {
-            Wanted::First => 0..len.min(STRETCH),
-            Wanted::Last => len.saturating_sub(STRETCH)..len,
+            Wanted::First => 0..len.min(SEGMENT),
+            Wanted::Last => len.saturating_sub(SEGMENT)..len,
             Wanted::Around(index) => {
                 let root = self.shown.outermost_of(EntryIdx::new(index));
                 near(all, root.map_or(index, EntryIdx::get), 0..len)
@@ -139,7 +139,7 @@ impl<'s> Window<'s> {
 fn near(all: &[usize], index: usize, within: Range<usize>) -> Range<usize> {
     let place = all.partition_point(|other| *other < index);
     let start = place.saturating_sub(BEFORE).clamp(within.start, within.end);
-    start..(start + STRETCH).min(within.end)
+    start..(start + SEGMENT).min(within.end)
 }
 
 #[cfg(test)]
@@ -165,8 +165,8 @@ mod tests {
         Window::of(page.snapshot()).feed(around).concat()
     }
 
-    fn stretch(page: &Page, first: usize, last: usize, wanted: Wanted) -> String {
-        Window::of(page.snapshot()).stretch(first, last, wanted)
+    fn segment(page: &Page, first: usize, last: usize, wanted: Wanted) -> String {
+        Window::of(page.snapshot()).segment(first, last, wanted)
     }
 
     /// The entries and the gaps, in order.
@@ -207,14 +207,14 @@ mod tests {
         for at in [0, 30, 500, 790, 999, 5000] {
             covers(&feed(&long, Some(at)), 0, 999);
         }
-        assert_eq!(covers(&stretch(&long, 20, 799, Wanted::First), 20, 799), STRETCH + 1);
-        assert_eq!(covers(&stretch(&long, 20, 799, Wanted::Last), 20, 799), STRETCH + 1);
-        assert_eq!(covers(&stretch(&long, 20, 799, Wanted::Around(400)), 20, 799), STRETCH + 2);
-        assert_eq!(covers(&stretch(&long, 20, 99, Wanted::First), 20, 99), 80);
+        assert_eq!(covers(&segment(&long, 20, 799, Wanted::First), 20, 799), SEGMENT + 1);
+        assert_eq!(covers(&segment(&long, 20, 799, Wanted::Last), 20, 799), SEGMENT + 1);
+        assert_eq!(covers(&segment(&long, 20, 799, Wanted::Around(400)), 20, 799), SEGMENT + 2);
+        assert_eq!(covers(&segment(&long, 20, 99, Wanted::First), 20, 99), 80);
         let recent = Window::at(long.snapshot(), Some(7)).recent().concat();
         assert_eq!(covers(&recent, 0, 999), RECENT + 1);
         assert!(recent.contains("href=\"?moment=7&amp;at=0#e0\""));
-        assert_eq!(stretch(&long, 2000, 3000, Wanted::First), "");
-        assert_eq!(stretch(&long, 30, 20, Wanted::Last), "");
+        assert_eq!(segment(&long, 2000, 3000, Wanted::First), "");
+        assert_eq!(segment(&long, 30, 20, Wanted::Last), "");
     }
 }

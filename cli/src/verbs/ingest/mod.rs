@@ -130,8 +130,8 @@ fn ingest(
     let style = TranscriptStyle::new(width(None));
     let options = SinkOptions { style, log: String::new() };
     let (jobs, audited) = (jobs(args), args.audit.is_some());
-    let stretch_size = parallel::stretch_size(jobs);
-    let reading = Reading { program, sinks, options, audited, stretch_size };
+    let segment_size = parallel::segment_size(jobs);
+    let reading = Reading { program, sinks, options, audited, segment_size };
     let Planned { plans, copies } = Planner::new(&database, args, &mut summary).plan(&files)?;
     let progress = progress(plans.iter().map(Plan::bytes).sum());
     let maintenance = MaintenanceThread::start(db, wait)?;

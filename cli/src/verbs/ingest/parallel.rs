@@ -20,18 +20,18 @@ use crate::error::Error;
 /// do not wait while a transaction is written.
 const AHEAD: usize = 6 << 20;
 
-/// About how much memory the stretches take that the readers are making, in bytes.
-const STRETCHES: usize = 9 << 20;
+/// About how much memory the segments take that the readers are making, in bytes.
+const SEGMENTS: usize = 9 << 20;
 
 /// How long the writer waits for a reader before it lets others write.
 const SOON: Duration = Duration::from_millis(20);
 
-/// The most memory that a stretch takes. A longer one saves nothing.
-const STRETCH: usize = 3 << 20;
+/// The most memory that a segment takes. A longer one saves nothing.
+const SEGMENT: usize = 3 << 20;
 
-/// How much memory a stretch may take with so many jobs, in bytes.
-pub(super) fn stretch_size(jobs: usize) -> usize {
-    (STRETCHES / jobs.saturating_sub(1).max(1)).min(STRETCH)
+/// How much memory a segment may take with so many jobs, in bytes.
+pub(super) fn segment_size(jobs: usize) -> usize {
+    (SEGMENTS / jobs.saturating_sub(1).max(1)).min(SEGMENT)
 }
 
 /// Runs every plan with `jobs` threads, of which this one writes. With one job, it reads and writes in turn.

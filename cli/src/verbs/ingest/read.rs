@@ -14,7 +14,7 @@ use foldline::{
         sqlite::{RowEmitter, Rows},
     },
     ledger::{Checkpoint, Commit, Identity, SourceFacts},
-    processor::{DEFAULT_MAX_LINE, LastLine, Snapshot, StretchLimits, Stretches},
+    processor::{DEFAULT_MAX_LINE, LastLine, SegmentLimits, Segments, Snapshot},
     source::{LogFile, Step},
     transduce::{Batch, Collecting, Fault, Gather, collecting},
 };
@@ -38,8 +38,8 @@ pub(super) struct Reading<'a> {
     pub(super) options: SinkOptions,
     /// Whether there is an audit trail, which needs every event, with the digest of its line.
     pub(super) audited: bool,
-    /// How much memory the output of a stretch may take, in bytes.
-    pub(super) stretch_size: usize,
+    /// How much memory the output of a segment may take, in bytes.
+    pub(super) segment_size: usize,
 }
 
 /// One step of reading a file.
@@ -48,8 +48,8 @@ pub(super) enum Piece {
     /// is stored.
     Replace,
     /// A commit.
-    Stretch(Box<Stretch>),
-    /// A line is longer than a stretch. Of all files only one such line is read at a time.
+    Segment(Box<Segment>),
+    /// A line is longer than a segment. Of all files only one such line is read at a time.
     LongLine,
     /// The end of the file.
     End(End),
@@ -61,14 +61,14 @@ impl Piece {
     /// About how much memory it takes, in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
-            Self::Stretch(stretch) => stretch.size(),
+            Self::Segment(segment) => segment.size(),
             Self::Replace | Self::LongLine | Self::End(_) | Self::Failed(_) => 0,
         }
     }
 }
 
 /// The output of a commit.
-pub(super) struct Stretch {
+pub(super) struct Segment {
     /// Rows, prepared on the reading thread to unburden the writing one.
     pub(super) commit: Commit<Rows>,
     /// For the audit trail, if there is one.
@@ -79,7 +79,7 @@ pub(super) struct Stretch {
     pub(super) bytes: u64,
 }
 
-impl Stretch {
+impl Segment {
     /// About how much memory it takes, in bytes.
     fn size(&self) -> usize {
         let Self { commit, records, gathered, bytes: _ } = self;
@@ -129,7 +129,7 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 
 /// The emitters of ingest.
 type Fan = (Metrics, RowEmitter, Option<Kept>, Sinks);
-type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
+type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
@@ -159,10 +159,10 @@ fn try_read(
     }
     let mut log = Log::Once(Box::new(log));
     let Some(mut file) = OpenLog::open(reading, plan, &mut log, each)? else { return Ok(None) };
-    let first = file.stretches.committed();
+    let first = file.segments.committed();
     while let Step::Bytes(bytes) = log.step()? {
-        let span = pipeline::span(file.stretches.processor());
-        span.in_scope(|| file.stretches.push(bytes, nothing));
+        let span = pipeline::span(file.segments.processor());
+        span.in_scope(|| file.segments.push(bytes, nothing));
         if !file.commit_due(&mut log, each)? {
             return Ok(None);
         }
@@ -172,10 +172,10 @@ fn try_read(
     }
     let mid_line = match plan.complete {
         true => {
-            file.stretches.end_line(nothing);
+            file.segments.end_line(nothing);
             false
         }
-        false => file.stretches.flush_last_line(nothing) == LastLine::Left,
+        false => file.segments.flush_last_line(nothing) == LastLine::Left,
     };
     if !file.commit_due(&mut log, each)? {
         return Ok(None);
@@ -183,17 +183,17 @@ fn try_read(
     if plan.complete {
         return file.complete(&mut log, each);
     }
-    let has_begun = file.stretches.processor().next_record().offset > 0;
-    let has_news = file.has_moved || (file.stretches.has_news() && has_begun);
+    let has_begun = file.segments.processor().next_record().offset > 0;
+    let has_news = file.has_moved || (file.segments.has_news() && has_begun);
     if has_news || (file.is_touched && has_begun) {
         let identity = file.identity(&mut log)?;
-        if !each(file.stretch(identity)?) {
+        if !each(file.segment(identity)?) {
             return Ok(None);
         }
     }
-    let has_news = has_news || file.stretches.committed() != first;
-    file.stretches.processor_mut().emitter_mut().end_source();
-    let failures = failures(&pipeline::emitter(file.stretches.processor()).3);
+    let has_news = has_news || file.segments.committed() != first;
+    file.segments.processor_mut().emitter_mut().end_source();
+    let failures = failures(&pipeline::emitter(file.segments.processor()).3);
     Ok(Some(End { mid_line, has_news, failures }))
 }
 
@@ -226,8 +226,8 @@ fn update(
         output: Rows::default(),
     };
     let (records, gathered) = (None, Gathered::new());
-    let stretch = Stretch { commit, records, gathered, bytes: 0 };
-    if !each(Piece::Stretch(Box::new(stretch))) {
+    let segment = Segment { commit, records, gathered, bytes: 0 };
+    if !each(Piece::Segment(Box::new(segment))) {
         return Ok(None);
     }
     Ok(Some(End { has_news, mid_line: false, failures: Vec::new() }))
@@ -236,7 +236,7 @@ fn update(
 /// A file that is being read into the ledger.
 struct OpenLog<'p> {
     plan: &'p Plan,
-    stretches: LogStretches,
+    segments: LogSegments,
     /// It is found elsewhere, or in another way, than it was stored.
     has_moved: bool,
     /// The system recorded a change, of which no more is to be stored than that.
@@ -292,24 +292,24 @@ impl<'p> OpenLog<'p> {
             task: plan.task.clone(),
             identity: Identity::default(),
         };
-        let limits = StretchLimits { size: reading.stretch_size, ..StretchLimits::default() };
-        let stretches =
-            Stretches::new(plan.name.clone(), facts, expected, processor).with_limits(limits);
-        Ok(Some(Self { plan, stretches, has_moved, is_touched }))
+        let limits = SegmentLimits { size: reading.segment_size, ..SegmentLimits::default() };
+        let segments =
+            Segments::new(plan.name.clone(), facts, expected, processor).with_limits(limits);
+        Ok(Some(Self { plan, segments, has_moved, is_touched }))
     }
 
     /// The identity of the file. A file that was truncated meanwhile keeps its earlier one, and so what was
     /// read of it stays.
     fn identity(&self, log: &mut Log) -> Result<Identity, Error> {
-        let offset = self.stretches.processor().next_record().offset;
+        let offset = self.segments.processor().next_record().offset;
         Ok(log.identity(offset)?.unwrap_or_default())
     }
 
     /// Whether a line was begun that is long already.
     fn is_in_long_line(&self, log: &Log, reading: &Reading<'_>) -> bool {
         let Log::Once(log) = log else { return false };
-        let begun = log.offset().saturating_sub(self.stretches.processor().position().offset);
-        begun > reading.stretch_size as u64
+        let begun = log.offset().saturating_sub(self.segments.processor().position().offset);
+        begun > reading.segment_size as u64
     }
 
     /// Commits as long as that is due; `false` if `each` returned `false`.
@@ -318,22 +318,22 @@ impl<'p> OpenLog<'p> {
         log: &mut Log,
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<bool, Error> {
-        while self.stretches.is_due() {
+        while self.segments.is_due() {
             let mut identity = self.identity(log)?;
             // More of the file is to be read, whether or not it changes meanwhile.
             identity.changed = None;
-            if !each(self.stretch(identity)?) {
+            if !each(self.segment(identity)?) {
                 return Ok(false);
             }
-            let span = pipeline::span(self.stretches.processor());
-            span.in_scope(|| self.stretches.go_on(nothing));
+            let span = pipeline::span(self.segments.processor());
+            span.in_scope(|| self.segments.go_on(nothing));
         }
         Ok(true)
     }
 
-    fn stretch(&mut self, identity: Identity) -> Result<Piece, Error> {
-        let bytes = self.stretches.pending_bytes();
-        let commit = self.stretches.commit(identity).map_err(|error| self.fail(error))?;
+    fn segment(&mut self, identity: Identity) -> Result<Piece, Error> {
+        let bytes = self.segments.pending_bytes();
+        let commit = self.segments.commit(identity).map_err(|error| self.fail(error))?;
         Ok(piece(commit, bytes))
     }
 
@@ -343,10 +343,10 @@ impl<'p> OpenLog<'p> {
         log: &mut Log,
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<Option<End>, Error> {
-        let Self { plan, stretches, has_moved, .. } = self;
-        let (first, pending) = (stretches.committed(), stretches.pending_bytes());
+        let Self { plan, segments, has_moved, .. } = self;
+        let (first, pending) = (segments.committed(), segments.pending_bytes());
         let mut identity = Ok(None);
-        let finished = stretches.finish(
+        let finished = segments.finish(
             |end| {
                 identity = log.identity(end.offset);
                 identity.as_ref().ok().copied().flatten().unwrap_or_default()
@@ -376,7 +376,7 @@ fn failures(sinks: &Sinks) -> Vec<String> {
     sinks.failures().map(|(name, error)| format!("the output {name} failed: {error}")).collect()
 }
 
-fn piece(commit: Commit<<Fan as Gather>::Stretch>, bytes: u64) -> Piece {
+fn piece(commit: Commit<<Fan as Gather>::Segment>, bytes: u64) -> Piece {
     let facts = &commit.checkpoint.facts;
     let (log, task) = (facts.path.clone(), facts.task.clone());
     let (mut kept, mut gathered) = (None, Gathered::new());
@@ -385,7 +385,7 @@ fn piece(commit: Commit<<Fan as Gather>::Stretch>, bytes: u64) -> Piece {
         rows
     });
     let records = kept.map(|events| Records { log, task, events });
-    Piece::Stretch(Box::new(Stretch { commit, records, gathered, bytes }))
+    Piece::Segment(Box::new(Segment { commit, records, gathered, bytes }))
 }
 
 /// Adds the metrics in the state of a log.

@@ -5,7 +5,7 @@ use indicatif::ProgressBar;
 use super::{
     maintenance::MaintenanceThread,
     plan::{Plan, Start},
-    read::{End, Piece, Stretch},
+    read::{End, Piece, Segment},
     summary::{Skipped, Summary},
 };
 use crate::{
@@ -83,8 +83,8 @@ impl Writer {
     pub(super) fn take(&mut self, plan: &Plan, piece: Piece) -> Result<(), Error> {
         match piece {
             Piece::Replace => self.begin_replacing(plan)?,
-            Piece::Stretch(stretch) => {
-                let Stretch { commit, records, gathered, bytes } = *stretch;
+            Piece::Segment(segment) => {
+                let Segment { commit, records, gathered, bytes } = *segment;
                 self.outputs.add(records, gathered).map_err(Error::Output)?;
                 self.pending_bytes += bytes;
                 self.pending_size += commit.output.size();

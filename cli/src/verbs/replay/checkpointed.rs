@@ -12,7 +12,7 @@ use foldline::{
         Checkpoint, CommitError, FileLedger, FileLedgerError, Identity, Ledger, SourceFacts,
         SourceName,
     },
-    processor::Stretches,
+    processor::Segments,
     source::Step,
 };
 
@@ -34,7 +34,7 @@ use crate::{
 /// The time between two checkpoints.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-type LogStretches = Stretches<LogReducer, LogState, LogEmitter<Fan>>;
+type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>>;
 
 pub(super) fn run(
     program: &Program,
@@ -61,14 +61,14 @@ pub(super) fn run(
     let name = name.unwrap_or_else(|| args.file.to_string_lossy().into_owned().into());
     let stored = ledger.load(&name).map_err(fail)?;
     let position = stored.as_ref().map(|stored| stored.position);
-    let stretches = match stored {
+    let segments = match stored {
         Some(stored) => resume(program, args, chosen, name, stored, journal, &mut log)?,
         None => begin(program, args, chosen, name, &mut log)?,
     };
     // The files are truncated to their committed lengths only now that the run can be continued.
     let outputs = Outputs::open(chosen, &mut ledger, position, args.restart);
     let mut outputs = outputs.map_err(|error| error.or_ledger(fail))?;
-    let replay = Replay { args, chosen, journal, out, ledger, stretches, last: None };
+    let replay = Replay { args, chosen, journal, out, ledger, segments, last: None };
     replay.run(&mut log, &mut outputs).map_err(Error::resumable)
 }
 
@@ -86,13 +86,13 @@ fn begin(
     chosen: &Chosen<'_>,
     name: SourceName,
     log: &mut Log,
-) -> Result<LogStretches, Error> {
+) -> Result<LogSegments, Error> {
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
     let format = executor.format().name.to_owned();
     let facts = SourceFacts { path: name.as_str().to_owned(), format, ..SourceFacts::default() };
     let processor = pipeline::begin(executor, fan(args, chosen), args.max_line, log.span());
     let processor = chosen.hashing(processor);
-    Ok(Stretches::new(name, facts, None, processor))
+    Ok(Segments::new(name, facts, None, processor))
 }
 
 /// Resumes from a checkpoint, or returns why that is not possible.
@@ -104,7 +104,7 @@ fn resume(
     stored: Checkpoint,
     journal: &Path,
     log: &mut Log,
-) -> Result<LogStretches, Error> {
+) -> Result<LogSegments, Error> {
     let refused = |reason: String| Error::Checkpoint { path: journal.to_owned(), reason };
     let Checkpoint { facts, position, state, .. } = stored;
     let Some(executor) = program.registry.named(&facts.format) else {
@@ -134,7 +134,7 @@ fn resume(
             follow.seek(processor.position().offset)?;
         }
     }
-    Ok(Stretches::new(name, facts, Some(position), chosen.hashing(processor)))
+    Ok(Segments::new(name, facts, Some(position), chosen.hashing(processor)))
 }
 
 /// A log that is being replayed into a file.
@@ -144,28 +144,28 @@ struct Replay<'a> {
     journal: &'a Path,
     out: &'a Path,
     ledger: FileLedger,
-    stretches: LogStretches,
+    segments: LogSegments,
     /// The number of lines at the last checkpoint, and its time.
     last: Option<(u64, Instant)>,
 }
 
 impl Replay<'_> {
     fn run(mut self, log: &mut Log, outputs: &mut Outputs) -> Result<u8, Error> {
-        while !self.stretches.processor().is_done() {
+        while !self.segments.processor().is_done() {
             if self.is_due() {
                 self.commit(log, outputs)?;
             }
             match log.step()? {
                 Step::Bytes(bytes) => {
-                    let span = pipeline::span(self.stretches.processor());
-                    span.in_scope(|| self.stretches.push(bytes, nothing));
+                    let span = pipeline::span(self.segments.processor());
+                    span.in_scope(|| self.segments.push(bytes, nothing));
                     self.write_all(outputs)?;
                 }
                 Step::Notice(notice) => Log::report(&self.args.file, &notice),
                 Step::NextFile(notice) => {
-                    self.stretches.end_line(nothing);
+                    self.segments.end_line(nothing);
                     self.write_all(outputs)?;
-                    self.stretches.next_file(nothing);
+                    self.segments.next_file(nothing);
                     Log::report(&self.args.file, &notice);
                 }
                 Step::Idle => {}
@@ -175,10 +175,10 @@ impl Replay<'_> {
         // The output of completion is written after the last checkpoint, and so truncated again when the log has
         // grown.
         self.commit(log, outputs)?;
-        self.stretches.end_line(nothing);
+        self.segments.end_line(nothing);
         self.write_all(outputs)?;
-        let Self { args, chosen, journal, out, mut ledger, stretches, .. } = self;
-        let mut finished = stretches.into_processor().finish(nothing);
+        let Self { args, chosen, journal, out, mut ledger, segments, .. } = self;
+        let mut finished = segments.into_processor().finish(nothing);
         let (Malformed(malformed), paced) = finished.emitter.get_mut();
         let sinks = paced.sinks_mut();
         let gathered = foldline::transduce::Gather::cut(sinks);
@@ -192,7 +192,7 @@ impl Replay<'_> {
 
     /// Whether another checkpoint is due.
     fn is_due(&self) -> bool {
-        let lines = self.stretches.processor().counts().lines;
+        let lines = self.segments.processor().counts().lines;
         self.last.is_none_or(|(last_lines, last)| {
             lines > last_lines
                 && (lines - last_lines >= self.args.checkpoint_every || last.elapsed() >= INTERVAL)
@@ -202,8 +202,8 @@ impl Replay<'_> {
     /// Writes the output early, and reduces what was kept until there was room for more.
     fn write_all(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
         self.write(outputs)?;
-        while self.stretches.processor().is_paused() {
-            self.stretches.go_on(nothing);
+        while self.segments.processor().is_paused() {
+            self.segments.go_on(nothing);
             self.write(outputs)?;
         }
         Ok(())
@@ -211,27 +211,26 @@ impl Replay<'_> {
 
     /// Writes the output early, before the checkpoint that commits it.
     fn write(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
-        let ((), gathered) = self.stretches.processor_mut().cut();
+        let ((), gathered) = self.segments.processor_mut().cut();
         let Self { ledger, out, journal, .. } = self;
         let written = outputs.write(gathered, ledger);
         written.map_err(|error| error.or_ledger(|error| ledger_error(error, out, journal)))?;
         main_failure(
-            pipeline::emitter_mut(self.stretches.processor_mut()).1.sinks_mut(),
+            pipeline::emitter_mut(self.segments.processor_mut()).1.sinks_mut(),
             self.chosen,
         )
     }
 
     /// Stores a checkpoint, once all output before it is on the disk.
     fn commit(&mut self, log: &mut Log, outputs: &mut Outputs) -> Result<(), Error> {
-        let position = self.stretches.processor().next_record();
+        let position = self.segments.processor().next_record();
         let Some(identity): Option<Identity> = log.identity(position.offset)? else {
             // The file was truncated meanwhile, which the next poll notices.
             return Ok(());
         };
         self.write(outputs)?;
         let marks = outputs.marks(position)?;
-        let commit =
-            self.stretches.commit(identity).map_err(|error| Error::Output(error.into()))?;
+        let commit = self.segments.commit(identity).map_err(|error| Error::Output(error.into()))?;
         let commit = commit.map(|_| Vec::new());
         let Self { ledger, out, journal, .. } = self;
         ledger.commit(&[commit], &marks).map_err(|error| match error {
@@ -240,7 +239,7 @@ impl Replay<'_> {
                 Error::Checkpoint { path: journal.to_path_buf(), reason: moved.to_string() }
             }
         })?;
-        self.last = Some((self.stretches.processor().counts().lines, Instant::now()));
+        self.last = Some((self.segments.processor().counts().lines, Instant::now()));
         Ok(())
     }
 }

@@ -68,7 +68,7 @@ impl Resume for Paced {
 }
 
 impl Gather for Paced {
-    type Stretch = Gathered;
+    type Segment = Gathered;
 
     fn cut(&mut self) -> Gathered {
         self.sinks.cut()

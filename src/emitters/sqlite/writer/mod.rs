@@ -50,7 +50,7 @@ impl<'t> SourceWriter<'t> {
         Self { transaction, source, task, receipt: Receipt::default() }
     }
 
-    /// Writes what a stretch says; returns what was added.
+    /// Writes what a segment says; returns what was added.
     pub(super) fn write(mut self, parts: &[Part]) -> rusqlite::Result<Receipt> {
         parts.iter().try_for_each(|part| self.write_part(part))?;
         Ok(self.receipt)

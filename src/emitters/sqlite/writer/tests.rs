@@ -117,7 +117,7 @@ fn the_search_index_is_written_once_a_commit() {
 fn what_the_next_stretch_changes_is_written_once() {
     let folder = tempfile::tempdir().unwrap();
     let open = |name| Database::open(&folder.path().join(name), DEFAULT_WAIT).unwrap();
-    let stretches = || {
+    let segments = || {
         let (call, answer) = (CorrId::from("c0"), NormalizedEntry::clone(&tool()));
         let entry = Arc::new(NormalizedEntry { content: "done".into(), ..answer });
         let next = [
@@ -141,12 +141,12 @@ fn what_the_next_stretch_changes_is_written_once() {
     };
 
     let (mut one, mut two) = (open("one"), open("two"));
-    let (mut first, second) = stretches();
+    let (mut first, second) = segments();
     first.append(second);
     one.commit(&[commit(0, first)], &[]).unwrap();
     assert_eq!(blocks_of_words(&one), BLOCKS);
 
-    let (first, second) = stretches();
+    let (first, second) = segments();
     two.commit(&[commit(0, first)], &[]).unwrap();
     two.commit(&[commit(1, second)], &[]).unwrap();
     assert_eq!(stored(&one), stored(&two));
