@@ -12,7 +12,7 @@ pub struct Sequenced<T> {
     /// The number.
     pub seq: u64,
     value: T,
-    json: OnceLock<String>,
+    json: OnceLock<Box<str>>,
 }
 
 impl<T> Sequenced<T> {
@@ -25,7 +25,7 @@ impl<T> Sequenced<T> {
 impl<T: Serialize> Sequenced<T> {
     /// The value as JSON. A value that has no JSON form is an empty string; documents and patches always have one.
     pub fn json(&self) -> &str {
-        self.json.get_or_init(|| json::to_string(&self.value).unwrap_or_default())
+        self.json.get_or_init(|| json::to_string(&self.value).unwrap_or_default().into())
     }
 }
 

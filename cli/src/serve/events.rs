@@ -98,8 +98,9 @@ impl Reader for Patches {
         let update = subscription.next_update().await?;
         let id = UpdateId { epoch: store.epoch(), seq: update.seq() };
         Some(match update {
-            // A document becomes JSON on a thread for that, which takes a while.
+            // A document becomes JSON on a thread for that, which takes a while. Readers that share it wait for it.
             Update::Snapshot(snapshot) => {
+                let _alone = self.live.rendering.lock().await;
                 let json = spawn_blocking(|| sse::json(snapshot)).await.ok()?;
                 sse::parts("snapshot", &id, json)
             }

@@ -24,6 +24,8 @@ const LINGER: Duration = Duration::from_secs(60);
 pub(in crate::serve) struct LiveSession {
     /// The conversation, of which programs get patches. Its epoch is the name of this reading of the log.
     pub(in crate::serve) store: MsgStore,
+    /// Held while the conversation becomes JSON.
+    pub(in crate::serve) rendering: tokio::sync::Mutex<()>,
     document: Mutex<Document>,
     /// The entries of the page.
     pub(in crate::serve) entries: Rendered,
@@ -57,6 +59,7 @@ impl LiveSession {
         Ok(Self {
             document: Mutex::new(Document::new(store.clone(), prices)),
             store,
+            rendering: tokio::sync::Mutex::default(),
             entries: Rendered::default(),
             facts: Rendered::default(),
             changed: watch::Sender::new(0),
