@@ -12,10 +12,7 @@
 //! log.
 //!
 //! [`law`] has each law as a function of its own, [`run`] leads from a log to its records and events
-//! as the laws do it. [`droid`], [`droid::session`], [`claude::stream`], [`claude::session`],
-//! [`codex::exec`], [`codex::rollout`] generate the logs of one format from nothing. Each has the same
-//! three functions: `line()`, any one line; `conversation()`, the lines of a log in which everything is
-//! as it should be; and `log()`, the bytes of a log in which hardly anything is.
+//! as the laws do it. The crate's own tests generate the logs of three agents from the pieces in [`generate`].
 //!
 //! Every law for an executor:
 //!
