@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use foldline::{
-    conversation::{DomainEvent, Located, Position, locating},
+    conversation::{DomainEvent, Located, Position},
     executors::{DynExecutor, Preparsed, Registry, Sessions, wire::Record},
     processor::{Counts, LineFramer, Processor},
     transduce::{Batch, Transducer, emit_fn},
