@@ -361,6 +361,7 @@ fn every_verb_that_writes_outputs_writes_a_trail() {
     let (code, said) = foldline_verify(folder, "trail", "log.jsonl");
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("have their line unchanged"), "{said}");
+    assert!(!said.contains("not compared"), "the end of the session has a line too: {said}");
 
     // In two goes, of which the second one continues the chain.
     let checkpointed = ["replay", "part.jsonl", "--executor", "droid", "--format", "events"];

@@ -80,7 +80,7 @@ impl Conversation {
     }
 
     /// The document alone, without the memory of open entries.
-    #[cfg(feature = "store")]
+    #[allow(dead_code, reason = "the store, which is above, continues documents")]
     pub(crate) fn closed(mut self) -> Self {
         self.open.clear();
         self

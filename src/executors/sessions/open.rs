@@ -1,13 +1,14 @@
 //! [`OpenSession`]: the state of an open session, and the sessions that a file continues under other ids.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::limits::MAX_SESSIONS;
 use crate::{
     conversation::{
-        CorrId, DomainEvent, Located, LocatingState, Position, Session, SessionId, SessionKey,
+        CorrId, Digest, DomainEvent, Located, LocatingState, Position, Session, SessionId,
+        SessionKey,
     },
     transduce::Batch,
 };
@@ -80,7 +81,7 @@ impl<S> OpenSession<S> {
         for event in events.as_mut_slice() {
             if let DomainEvent::Session(news) = &mut event.item {
                 let ended = self.sessions.learn(news, next);
-                ends.extend(ended.map(|key| end(event.position, key)));
+                ends.extend(ended.map(|key| end(event.position, event.line_sha256.as_ref(), key)));
             }
             event.session = self.sessions.session_of(&event.item);
         }
@@ -90,8 +91,9 @@ impl<S> OpenSession<S> {
 
     /// The ends of its sessions.
     pub(super) fn ends(&self) -> impl Iterator<Item = Located<DomainEvent>> {
-        let at = self.state.position;
-        self.sessions.sessions.iter().map(move |(key, _)| end(at, *key))
+        let LocatingState { position, line_sha256, .. } = &self.state;
+        let sessions = self.sessions.sessions.iter();
+        sessions.map(|(key, _)| end(*position, line_sha256.as_ref(), *key))
     }
 }
 
@@ -172,6 +174,13 @@ fn begin(next: &mut Next) -> SessionKey {
     key
 }
 
-fn end(position: Position, key: SessionKey) -> Located<DomainEvent> {
-    Located::new(position, DomainEvent::SessionEnded).in_session(key)
+/// The end of a session, caused by its last record, or by the one that another session began with.
+fn end(
+    position: Position,
+    line_sha256: Option<&Arc<Digest>>,
+    key: SessionKey,
+) -> Located<DomainEvent> {
+    Located::new(position, DomainEvent::SessionEnded)
+        .with_line_sha256(line_sha256.cloned())
+        .in_session(key)
 }
