@@ -143,6 +143,3 @@ impl Rates {
         parts.into_iter().map(|(tokens, rate)| tokens as f64 * rate).sum()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -352,6 +352,3 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         Finished { framer, counts, state, emitter }
     }
 }
-
-#[cfg(test)]
-mod tests;

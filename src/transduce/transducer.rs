@@ -320,6 +320,3 @@ fn poisoned() -> ! {
          with it; build a new one from the last snapshot with Transducer::restore"
     )
 }
-
-#[cfg(test)]
-mod tests;

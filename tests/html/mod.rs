@@ -2,6 +2,7 @@
 
 mod allowed;
 mod browser;
+mod fragments;
 mod golden;
 mod history;
 mod hostile;

@@ -49,6 +49,3 @@ pub use self::{
     page::{History, Page, SHEET, Snapshot},
     seam::is_seam,
 };
-
-#[cfg(test)]
-mod tests;

@@ -256,6 +256,3 @@ impl<C: CorrIdResolver> Resume for PatchEmitter<EntryIndices, C> {
         self.indices.go_on_at(state.next_index);
     }
 }
-
-#[cfg(test)]
-mod tests;

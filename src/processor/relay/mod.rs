@@ -169,6 +169,3 @@ impl<E, F: FnMut(&mut Vec<u8>) -> Result<(), E>> Source<F> {
         Ok(Some(self.chunks - 1))
     }
 }
-
-#[cfg(test)]
-mod tests;

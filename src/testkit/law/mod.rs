@@ -56,6 +56,3 @@ pub use self::{
     totality::{Accounts, Reading, reading, totality},
 };
 use super::violation::{Law, Place, Violation, panicked};
-
-#[cfg(test)]
-mod tests;

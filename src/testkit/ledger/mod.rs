@@ -207,6 +207,3 @@ pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
         Ok(())
     })
 }
-
-#[cfg(test)]
-mod tests;

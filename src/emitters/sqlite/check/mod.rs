@@ -67,6 +67,3 @@ impl Database {
         compared.map_err(|error| self.error(&error))
     }
 }
-
-#[cfg(test)]
-mod tests;

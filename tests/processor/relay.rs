@@ -5,14 +5,16 @@ use std::{
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::{
-    conversation::WarningKind,
-    executors::{DynExecutor, Preparsed, Sessions, droid::Droid},
-    position::Position,
-    processor::{Counts, LineFramer},
-    transduce::{Batch, Reducer, Transducer, emit_fn},
-    wire::Record,
+use foldline::{
+    conversation::{DomainEvent, WarningKind},
+    executors::{
+        DynExecutor, Preparsed, Sessions,
+        droid::Droid,
+        wire::{ParseAhead, Record},
+    },
+    position::{Located, Position},
+    processor::{Counts, LineFramer, Processor},
+    transduce::{Batch, Emitter, Reducer, Transducer, emit_fn},
 };
 
 type Event = Located<DomainEvent>;

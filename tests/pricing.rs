@@ -1,6 +1,6 @@
 //! Expectations that were computed by hand.
 
-use super::*;
+use foldline::{conversation::TokenUsage, pricing::*};
 
 fn used(input: u64, read: u64, write: u64, for_an_hour: u64, output: u64) -> TokenUsage {
     TokenUsage {

@@ -2,8 +2,11 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-use super::*;
-use crate::ledger::{CommitError, Mark};
+use foldline::{
+    conversation::Json,
+    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceName},
+    testkit::{Law, ledger::*},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Defect {

@@ -1,10 +1,12 @@
 use std::{convert::Infallible, mem};
 
-use super::*;
-use crate::{
+use foldline::{
     conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType},
-    position::{Digest, locating},
-    transduce::{Batch, Memoryless, Reducer, emit_fn, reduce_fn},
+    position::{Digest, Located, Position, locating},
+    processor::*,
+    transduce::{
+        Batch, Emitter, Gather, Memoryless, Reducer, Resume, Transducer, emit_fn, reduce_fn,
+    },
     wire::Record,
 };
 
@@ -143,8 +145,8 @@ impl Resume for Collected {
 }
 
 type Collecting = Processor<
-    crate::conversation::Locating<Names>,
-    crate::conversation::LocatingState<bool>,
+    foldline::conversation::Locating<Names>,
+    foldline::conversation::LocatingState<bool>,
     Collected,
 >;
 

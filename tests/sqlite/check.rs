@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use super::super::{DEFAULT_WAIT, Database, Rows, SqliteError};
-use crate::{
+use foldline::emitters::sqlite::{DEFAULT_WAIT, Database, Rows, SqliteError};
+use foldline::{
     conversation::{
         DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position, Session,
     },

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::*;
+use foldline::transduce::*;
 
 /// Adds up; panics at 13; done at 100 or more.
 struct Sum;

@@ -1,9 +1,6 @@
 use std::cell::Cell;
 
-use super::*;
-use crate::conversation::{
-    ActionType, Conversation, NormalizedEntryType, ToolStatus, ToolUse, Warning,
-};
+use foldline::{conversation::*, emitters::patch::*, transduce::*};
 
 /// A fake provider that counts in tens.
 #[derive(Default)]

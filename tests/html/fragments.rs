@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::*;
-use crate::{
+use foldline::{
     conversation::{
         ActionType, CorrId, DomainEvent, EntryIdx, NormalizedEntry,
         NormalizedEntryType::{AssistantMessage, ToolUse, UserMessage},
         ToolStatus,
     },
+    emitters::html::*,
     transduce::Emitter,
 };
 
 fn call(tool: &str, action: ActionType, parent: Option<&str>) -> NormalizedEntry {
-    let tool_use = crate::conversation::ToolUse::new(tool, action);
+    let tool_use = foldline::conversation::ToolUse::new(tool, action);
     let mut entry = NormalizedEntry::new(ToolUse(tool_use), tool);
     entry.metadata_mut().parent_corr_id = parent.map(CorrId::from);
     entry
@@ -103,7 +103,7 @@ fn the_work_of_a_sub_agent_stands_within_its_call() {
     ];
     let all = fragments(&events);
     let parents: Vec<_> =
-        all.iter().map(|f| f.parent.map(crate::conversation::EntryIdx::get)).collect();
+        all.iter().map(|f| f.parent.map(foldline::conversation::EntryIdx::get)).collect();
     assert_eq!(parents, [None, Some(0), Some(0), None]);
     assert!(all[3].html.contains("<span>explore</span><span>1 entry</span>"));
     assert!(all[3].html.contains("<span class=\"exit\">1 failed</span>"));
@@ -199,7 +199,7 @@ fn a_page_can_be_had_in_parts() {
 fn another_model_is_a_seam_and_the_first_is_none() {
     let model = |name: &str| {
         DomainEvent::entry(NormalizedEntry::new(
-            crate::conversation::NormalizedEntryType::SystemMessage,
+            foldline::conversation::NormalizedEntryType::SystemMessage,
             format!("model: {name}"),
         ))
     };
@@ -212,7 +212,7 @@ fn another_model_is_a_seam_and_the_first_is_none() {
 #[test]
 fn the_last_list_of_things_to_do_is_open() {
     let todo = || {
-        let todos = vec![crate::conversation::TodoItem::new("a", "pending")];
+        let todos = vec![foldline::conversation::TodoItem::new("a", "pending")];
         let action = ActionType::TodoManagement { todos, operation: "write".into(), result: None };
         call("TodoWrite", action, None)
     };
@@ -229,7 +229,7 @@ fn the_last_list_of_things_to_do_is_open() {
 
 #[test]
 fn what_a_log_does_not_say_that_it_cost_is_estimated() {
-    use crate::{conversation::TokenUsage, pricing::Prices};
+    use foldline::{conversation::TokenUsage, pricing::Prices};
     let prices = Prices::read(r#"{"m": {"input_cost_per_token": 2, "output_cost_per_token": 3}}"#);
     let prices = Arc::new(prices.unwrap());
     let used = |cost_usd, input_tokens| DomainEvent::Usage {

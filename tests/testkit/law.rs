@@ -10,8 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::*;
-use crate::{
+use foldline::{
     conversation::{
         ActionType, CorrId, DomainEvent, EntryIdx, NormalizedEntry, NormalizedEntryType,
         ToolResult, ToolStatus, ToolUse, WarningKind,
@@ -20,9 +19,9 @@ use crate::{
     executors::{
         NamesSession, Reducing, StateSize,
         droid::Droid,
-        report,
         wire::{Irregular, Record},
     },
+    testkit::{Law, Place, Violation, law::*},
     transduce::{Batch, Emitter, Gather, Reducer, Resume, emit_fn, reduce_fn},
 };
 
@@ -38,7 +37,8 @@ fn entry(content: &str) -> NormalizedEntry {
 fn call(status: ToolStatus, result: Option<&str>) -> Arc<NormalizedEntry> {
     let result = result.map(|text| ToolResult::Text(text.into()));
     let action = ActionType::Tool { tool_name: "T".into(), arguments: None, result };
-    let tool = ToolUse { status, ..ToolUse::new("T", action) };
+    let mut tool = ToolUse::new("T", action);
+    tool.status = status;
     NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "T").into()
 }
 
@@ -141,7 +141,9 @@ impl<'a> Reducer<Record<'a>, (), DomainEvent> for Careless {
                 _ => {}
             },
             Record::Irregular(Irregular::Text(_)) => {}
-            Record::Irregular(irregular) => report::irregular(&irregular, &mut events),
+            Record::Irregular(irregular) => {
+                events.push(DomainEvent::entry(entry(&irregular.to_string())));
+            }
         }
         ((), events)
     }
@@ -354,20 +356,24 @@ impl NamesSession<Record<'_>> for Leaks {
     }
 }
 
-impl StateSize for u32 {
+/// How many records a session had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Count(u32);
+
+impl StateSize for Count {
     fn size(&self) -> usize {
         0
     }
 }
 
-impl<'a> Reducer<Record<'a>, u32, DomainEvent> for Leaks {
-    fn init(&self) -> u32 {
-        0
+impl<'a> Reducer<Record<'a>, Count, DomainEvent> for Leaks {
+    fn init(&self) -> Count {
+        Count(0)
     }
 
-    fn reduce(&self, count: u32, _: Record<'a>) -> (u32, Batch<DomainEvent>) {
+    fn reduce(&self, Count(count): Count, _: Record<'a>) -> (Count, Batch<DomainEvent>) {
         let all = self.0.fetch_add(1, Ordering::Relaxed);
-        (count + 1, Batch::one(DomainEvent::entry(entry(&all.to_string()))))
+        (Count(count + 1), Batch::one(DomainEvent::entry(entry(&all.to_string()))))
     }
 }
 

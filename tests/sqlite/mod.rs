@@ -1,0 +1,3 @@
+//! The database: what a check finds.
+
+mod check;

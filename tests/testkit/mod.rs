@@ -1,0 +1,4 @@
+//! The laws and the suite for ledgers find what they are for: each broken part is caught.
+
+mod law;
+mod ledger;
