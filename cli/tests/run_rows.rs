@@ -3,9 +3,10 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{Read, Write},
+    net::TcpStream,
     path::PathBuf,
-    process::{Child, ChildStdin, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -22,8 +23,11 @@ struct Agent {
 
 impl Agent {
     fn start(options: &[&str]) -> Self {
+        Self::of(foldline(), options)
+    }
+
+    fn of(mut command: Command, options: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
-        let mut command = foldline();
         command.current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::null());
         command.args(["run", "--log", "log", "--db", "db"]).args(options).args(["--", "cat"]);
         let mut run = command.spawn().unwrap();
@@ -99,6 +103,40 @@ fn rows_come_while_the_agent_works_and_are_those_of_an_ingest() {
     assert!(records("audit").len() > 100);
     assert_eq!(records("audit"), records("trail"));
     stdout(&["check", "--db", &path("db"), "--audit", &path("audit")]);
+}
+
+/// The answer of a server whose link is somewhere in this text.
+fn asked(said: &str, page: &str) -> String {
+    let address = said.split_once("http://").unwrap().1;
+    let address = address.split(['/', ' ', '\n']).next().unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {page} HTTP/1.0\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn each_record_is_reduced_once_for_everything_that_is_made_of_it() {
+    let folder = TempDir::new().unwrap();
+    let said = folder.path().join("stderr");
+    let mut command = foldline();
+    command.env("RUST_LOG", "foldline=debug").stderr(fs::File::create(&said).unwrap());
+    let mut agent = Agent::of(command, &["--audit", "audit", "--serve", "127.0.0.1:0"]);
+    let log = droid("s-1", 40, 7);
+    let half = log.match_indices('\n').nth(lines(&log) / 2).unwrap().0 + 1;
+    agent.print(&log[..half]);
+    agent.has_entries(10);
+    let page = asked(&fs::read_to_string(&said).unwrap(), "/sessions/s-1");
+    assert!(page.starts_with("HTTP/1.0 200"), "{page}");
+    agent.print(&log[half..]);
+    let Agent { folder: _folder, mut run, tell } = agent;
+    drop(tell);
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    let said = fs::read_to_string(&said).unwrap();
+    let reduced = said.lines().filter(|line| line.contains("record reduced"));
+    // The end of the log is completed twice: for the pages, and in the database.
+    assert_eq!(reduced.count(), lines(&log) + 2, "{said}");
 }
 
 #[test]

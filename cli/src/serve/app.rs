@@ -18,7 +18,7 @@ pub(super) struct App {
     pub(super) prices: Arc<Prices>,
     database: PathBuf,
     pub(super) zone: TimeZone,
-    pub(super) live: LiveSessions,
+    pub(super) live: Arc<LiveSessions>,
     updates: watch::Receiver<u64>,
 }
 
@@ -30,7 +30,7 @@ impl App {
         updates: watch::Receiver<u64>,
     ) -> Self {
         let (program, prices) = (program.clone(), Arc::new(prices));
-        let live = LiveSessions::new(&program, &prices);
+        let live = Arc::new(LiveSessions::new(&program, &prices));
         Self { program, prices, database, zone: TimeZone::system(), live, updates }
     }
 

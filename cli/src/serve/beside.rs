@@ -3,6 +3,7 @@
 use std::{
     net::SocketAddr,
     path::PathBuf,
+    sync::Arc,
     thread::{self, JoinHandle},
 };
 
@@ -12,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 use super::{
     app::App,
     args::Access,
+    live::Running,
     server::{Ending, Server},
 };
 use crate::{error::Error, program::Program};
@@ -23,23 +25,26 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Starts it, and says where it is. Returns what is to be called when the database was updated, and dropped
-    /// when it will not be again.
+    /// Starts it, and says where it is. Returns what takes the events of the log at `path`, and what is to be called
+    /// when the database was updated, and dropped when it will not be again.
     pub(crate) fn start(
         program: &Program,
+        path: PathBuf,
         database: PathBuf,
         address: SocketAddr,
         access: &Access,
-    ) -> Result<(Self, impl FnMut() + Send + use<>), Error> {
+    ) -> Result<(Self, Running, impl FnMut() + Send + use<>), Error> {
         let server = Server::bind(address, access)?;
         server.announce();
         let (updates, is_updated) = watch::channel(0);
         let app = App::new(program, Prices::builtin().clone(), database, is_updated);
+        let running = Running::new(Arc::clone(&app.live), path);
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
             server.run(app, async { drop::<Result<(), _>>(stopped.await) }, Ending::WhenRead)
         });
-        Ok((Self { stop, thread }, move || updates.send_modify(|updates: &mut u64| *updates += 1)))
+        let updated = move || updates.send_modify(|updates: &mut u64| *updates += 1);
+        Ok((Self { stop, thread }, running, updated))
     }
 
     /// The agent has ended, and its log is complete: ends when its readers have everything.

@@ -40,6 +40,7 @@ use std::{
 
 use tokio::time::sleep;
 
+pub(crate) use self::live::Running;
 use self::{
     app::App,
     server::{Ending, Server},

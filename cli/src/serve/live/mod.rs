@@ -9,17 +9,16 @@
 //! message is not stored. A session whose log is gone, or on another machine, is a document in the database. The store
 //! continues it while another program adds to it, and resolves calls that were opened before.
 //!
-//! A session is always read from the beginning of its log, after a restart too, and from the database where the
-//! log is gone. So every call that is open is known here, and no `CorrIdResolver` is asked: one would only be
-//! needed to go on in the middle, from what the database has. That is not the whole of it: the growth of a message
-//! that is still coming is not stored.
+//! A session that this very program folds is not read again: [`Running`] applies its events as they come.
 
 mod document;
 mod reading;
+mod running;
 mod session;
 mod sessions;
 mod timeline;
 
+pub(crate) use self::running::Running;
 pub(super) use self::{
     document::Shown,
     session::LiveSession,

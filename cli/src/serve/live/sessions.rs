@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -9,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use foldline::{emitters::sqlite::Database, pricing::Prices};
+use foldline::{conversation::SessionKey, emitters::sqlite::Database, pricing::Prices};
 
 use super::{reading, session::LiveSession};
 use crate::{error::Error, program::Program, serve::sessions::Source};
@@ -26,13 +27,16 @@ pub(in crate::serve) struct LiveSessions {
     prices: Arc<Prices>,
     /// By their number in the database.
     sessions: Mutex<BTreeMap<i64, Arc<LiveSession>>>,
+    /// Those of a log that this program writes, by its path and their number in it.
+    running: Mutex<BTreeMap<(PathBuf, SessionKey), Arc<LiveSession>>>,
     are_complete: Arc<AtomicBool>,
 }
 
 impl LiveSessions {
     pub(in crate::serve) fn new(program: &Program, prices: &Arc<Prices>) -> Self {
         let (program, prices) = (program.clone(), Arc::clone(prices));
-        Self { program, prices, sessions: Mutex::default(), are_complete: Arc::default() }
+        let (sessions, running) = (Mutex::default(), Mutex::default());
+        Self { program, prices, sessions, running, are_complete: Arc::default() }
     }
 
     /// The session with this number, which is read to its end now, or soon.
@@ -48,10 +52,12 @@ impl LiveSessions {
                 Some(live) => Arc::clone(live),
                 None => {
                     make_room(&mut sessions)?;
-                    let is_complete = Arc::clone(&self.are_complete);
-                    let live = Arc::new(LiveSession::new(is_complete, &self.prices)?);
+                    let running = self.running().get(&(source.path.clone(), source.key)).cloned();
+                    let live = running.map_or_else(|| self.new_session(), Ok)?;
                     sessions.insert(source.session, Arc::clone(&live));
-                    reading::start(&self.program, Arc::clone(&live), source, database);
+                    if !live.document().is_current() {
+                        reading::start(&self.program, Arc::clone(&live), source, database);
+                    }
                     live
                 }
             }
@@ -59,6 +65,22 @@ impl LiveSessions {
         live.touch();
         let _ = tokio::time::timeout(PATIENCE, live.current()).await;
         Ok(live)
+    }
+
+    /// Begins a session of a log that this program writes: nothing else reads it.
+    pub(super) fn begin(&self, path: &Path, key: SessionKey) -> Result<Arc<LiveSession>, Error> {
+        let live = self.new_session()?;
+        live.document().set_current();
+        self.running().insert((path.to_owned(), key), Arc::clone(&live));
+        Ok(live)
+    }
+
+    fn new_session(&self) -> Result<Arc<LiveSession>, Error> {
+        LiveSession::new(Arc::clone(&self.are_complete), &self.prices).map(Arc::new)
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<(PathBuf, SessionKey), Arc<LiveSession>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All logs are complete. Their sessions end where they do, and readers when they have everything.

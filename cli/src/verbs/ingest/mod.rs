@@ -34,7 +34,12 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use self::files::at_or_below;
-pub(crate) use self::{args::IngestArgs, plan::copies, run_log::RunLog};
+pub(crate) use self::{
+    args::IngestArgs,
+    plan::copies,
+    read::{Fan, Segment},
+    run_log::RunLog,
+};
 use self::{
     maintenance::MaintenanceThread,
     plan::{Plan, Planned, Planner},
@@ -148,6 +153,18 @@ fn ingest(
     let totals = database.totals()?;
     database.close()?;
     Ok((summary, totals))
+}
+
+/// Commits segments of a log that is folded elsewhere.
+fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Error> {
+    let wait = Duration::from_secs(args.wait.into());
+    let mut database = Database::open_sound(db, wait)?;
+    let mut summary = Summary::default();
+    let outputs = open_outputs(args, &[], &mut database, &mut summary)?;
+    let maintenance = MaintenanceThread::start(db, wait)?;
+    let mut writer = Writer::new(database, maintenance, outputs, ProgressBar::hidden(), summary);
+    segments.into_iter().try_for_each(|segment| writer.segment(segment))?;
+    writer.finish()?.0.close().map_err(Error::from)
 }
 
 /// Opens the outputs that were asked for.

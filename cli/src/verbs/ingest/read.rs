@@ -68,7 +68,7 @@ impl Piece {
 }
 
 /// The output of a commit.
-pub(super) struct Segment {
+pub(crate) struct Segment {
     /// Rows, prepared on the reading thread to unburden the writing one.
     pub(super) commit: Commit<Rows>,
     /// For the audit trail, if there is one.
@@ -80,6 +80,19 @@ pub(super) struct Segment {
 }
 
 impl Segment {
+    /// What [`Fan`] collected of so many bytes.
+    pub(super) fn of(commit: Commit<<Fan as Gather>::Segment>, bytes: u64) -> Self {
+        let facts = &commit.checkpoint.facts;
+        let (log, task) = (facts.path.clone(), facts.task.clone());
+        let (mut kept, mut gathered) = (None, Gathered::new());
+        let commit = commit.map(|((), rows, events, bytes)| {
+            (kept, gathered) = (events, bytes);
+            rows
+        });
+        let records = kept.map(|events| Records { log, task, events });
+        Self { commit, records, gathered, bytes }
+    }
+
     /// About how much memory it takes, in bytes.
     fn size(&self) -> usize {
         let Self { commit, records, gathered, bytes: _ } = self;
@@ -128,18 +141,22 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 }
 
 /// The emitters of ingest.
-type Fan = (Metrics, RowEmitter, Option<Kept>, Sinks);
+pub(crate) type Fan = (Metrics, RowEmitter, Option<Kept>, Sinks);
 type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
     reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
-    let kept = reading.audited.then(|| collecting(EventRecords::default(), EventRecord::size));
+    fan_of(reading.audited, sinks)
+}
+
+pub(super) fn fan_of(audited: bool, sinks: Sinks) -> Fan {
+    let kept = audited.then(|| collecting(EventRecords::default(), EventRecord::size));
     (Metrics::default(), RowEmitter::default(), kept, sinks)
 }
 
 /// Collects the records of the audit trail.
-type Kept = Collecting<EventRecords, EventRecord>;
+pub(crate) type Kept = Collecting<EventRecords, EventRecord>;
 
 /// The emitters here collect, and emit nothing.
 fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}
@@ -334,7 +351,7 @@ impl<'p> OpenLog<'p> {
     fn segment(&mut self, identity: Identity) -> Result<Piece, Error> {
         let bytes = self.segments.pending_bytes();
         let commit = self.segments.commit(identity).map_err(|error| self.fail(error))?;
-        Ok(piece(commit, bytes))
+        Ok(Piece::Segment(Box::new(Segment::of(commit, bytes))))
     }
 
     /// The log is complete: finishes the reducer and the emitters.
@@ -357,7 +374,7 @@ impl<'p> OpenLog<'p> {
         identity?;
         let failures = failures(&finished.emitter.get_ref().3);
         let has_news = has_moved || first != Some(commit.checkpoint.position);
-        if has_news && !each(piece(commit, pending)) {
+        if has_news && !each(Piece::Segment(Box::new(Segment::of(commit, pending)))) {
             return Ok(None);
         }
         Ok(Some(End { mid_line: false, has_news, failures }))
@@ -374,18 +391,6 @@ fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
 
 fn failures(sinks: &Sinks) -> Vec<String> {
     sinks.failures().map(|(name, error)| format!("the output {name} failed: {error}")).collect()
-}
-
-fn piece(commit: Commit<<Fan as Gather>::Segment>, bytes: u64) -> Piece {
-    let facts = &commit.checkpoint.facts;
-    let (log, task) = (facts.path.clone(), facts.task.clone());
-    let (mut kept, mut gathered) = (None, Gathered::new());
-    let commit = commit.map(|((), rows, events, bytes)| {
-        (kept, gathered) = (events, bytes);
-        rows
-    });
-    let records = kept.map(|events| Records { log, task, events });
-    Piece::Segment(Box::new(Segment { commit, records, gathered, bytes }))
 }
 
 /// Adds the metrics in the state of a log.

@@ -1,14 +1,32 @@
-//! [`RunLog`]: the log of an agent that is running, and the database that it is read into.
+//! [`RunLog`]: the log of an agent that is running, and the database that its rows are committed to.
 
-use std::{io, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use foldline::emitters::sqlite::SqliteError;
+use foldline::{
+    emitters::sqlite::{Database, SqliteError},
+    ledger::{Commit, SourceFacts, SourceName},
+    source::LogFile,
+    transduce::Gather,
+};
 
-use super::{args::IngestArgs, ingest};
-use crate::{error::Error, exit, program::Program};
+use super::{
+    args::IngestArgs,
+    ingest,
+    read::{Fan, Segment, fan_of},
+    write,
+};
+use crate::{error::Error, exit, program::Program, sink::Sinks};
 
-/// The log of an agent that is running, and the database that it is read into: as `ingest` would that is run
-/// again and again, and in the end with `--final`.
+/// The log of an agent that is running, and the database that its rows are committed to.
+///
+/// Whoever writes the log folds it, and commits what the [`fan`](Self::fan) collects. Should that fail, since another
+/// program writes to the database, [`update`](Self::update) reads the log from what is stored of it on; and
+/// [`finish`](Self::finish) completes what is stored, as `ingest --final` does.
 pub(crate) struct RunLog {
     pub(crate) program: Program,
     pub(crate) log: PathBuf,
@@ -33,7 +51,48 @@ impl RunLog {
         }
     }
 
-    /// Reads what there is, a log of this format.
+    /// What collects the rows of the log.
+    pub(crate) fn fan(&self) -> Fan {
+        fan_of(self.audit.is_some(), Sinks::default())
+    }
+
+    /// The path of the log as the database has it, also before there is one.
+    pub(crate) fn path(&self) -> String {
+        let (folder, name) = (self.log.parent(), self.log.file_name());
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        let full = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
+        let full = full.zip(name).map(|(folder, name)| folder.join(name));
+        full.as_ref().unwrap_or(&self.log).to_string_lossy().into_owned()
+    }
+
+    /// The log as a new source of the database.
+    pub(crate) fn source(&self, format: &str) -> (SourceName, SourceFacts) {
+        let path = self.path();
+        let wait = Duration::from_secs(WAIT.into());
+        let name = Database::open_read_only(&self.db, wait)
+            .and_then(|database| database.free_name(&path, &BTreeSet::new()));
+        // A name that is taken is refused by the first commit.
+        let name = name.unwrap_or_else(|_| path.as_str().into());
+        let (format, task) = (format.to_owned(), self.task.as_deref().map(Into::into));
+        (name, SourceFacts { path, format, task, ..SourceFacts::default() })
+    }
+
+    /// Commits what was collected of the log since the commit before.
+    pub(crate) fn commit(
+        &self,
+        mut commit: Commit<<Fan as Gather>::Segment>,
+        bytes: u64,
+    ) -> Result<(), Error> {
+        let checkpoint = &mut commit.checkpoint;
+        let identity = LogFile::open_regular(&self.log)?.identity(checkpoint.position.offset)?;
+        checkpoint.facts.identity = identity.unwrap_or_default();
+        // More of the log is to come, whether or not the system records a change.
+        checkpoint.facts.identity.changed = None;
+        let args = self.args(&checkpoint.facts.format, WAIT);
+        write(&args, &self.db, vec![Segment::of(commit, bytes)])
+    }
+
+    /// Reads what is not stored yet, a log of this format.
     pub(crate) fn update(&self, format: &str) -> Result<(), Error> {
         let args = self.args(format, WAIT);
         ingest(&self.program, &args, std::slice::from_ref(&self.log), &self.db).map(drop)

@@ -83,23 +83,7 @@ impl Writer {
     pub(super) fn take(&mut self, plan: &Plan, piece: Piece) -> Result<(), Error> {
         match piece {
             Piece::Replace => self.begin_replacing(plan)?,
-            Piece::Segment(segment) => {
-                let Segment { commit, records, gathered, bytes } = *segment;
-                self.outputs.add(records, gathered).map_err(Error::Output)?;
-                self.pending_bytes += bytes;
-                self.pending_size += commit.output.size();
-                match self.pending.last_mut() {
-                    Some(last) if last.goes_on_with(&commit) => last.append(commit, Rows::append),
-                    _ => self.pending.push(commit),
-                }
-                if self.pending_bytes >= BATCH
-                    || self.pending_size >= SIZE
-                    || self.pending.len() >= COMMITS
-                    || self.outputs.staged_length() >= STAGED
-                {
-                    self.flush()?;
-                }
-            }
+            Piece::Segment(segment) => self.segment(*segment)?,
             Piece::LongLine => self.flush()?,
             Piece::End(End { mid_line, has_news, failures }) => {
                 self.end_replacing()?;
@@ -127,6 +111,26 @@ impl Writer {
                     error => self.summary.fail(&plan.path, error.reason()),
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Writes a commit, now or with those that follow it.
+    pub(super) fn segment(&mut self, segment: Segment) -> Result<(), Error> {
+        let Segment { commit, records, gathered, bytes } = segment;
+        self.outputs.add(records, gathered).map_err(Error::Output)?;
+        self.pending_bytes += bytes;
+        self.pending_size += commit.output.size();
+        match self.pending.last_mut() {
+            Some(last) if last.goes_on_with(&commit) => last.append(commit, Rows::append),
+            _ => self.pending.push(commit),
+        }
+        if self.pending_bytes >= BATCH
+            || self.pending_size >= SIZE
+            || self.pending.len() >= COMMITS
+            || self.outputs.staged_length() >= STAGED
+        {
+            self.flush()?;
         }
         Ok(())
     }

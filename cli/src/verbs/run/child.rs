@@ -4,8 +4,9 @@ use std::{
     ffi::OsString,
     io::{self, IsTerminal, Read, Write},
     process::{self, Command, ExitStatus, Stdio},
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
+    time::Duration,
 };
 
 use crate::error::Error;
@@ -54,11 +55,12 @@ impl Child {
         let (say, heard) = sync_channel(AHEAD);
         if let Some(mut stdin) = child.stdin.take() {
             let say = say.clone();
-            // Ends with the process: nothing wakes a thread that reads standard input.
+            // Ends with the process: nothing wakes a thread that reads standard input. A piece is heard before it is
+            // passed on: the answer to it comes later in the log.
             thread::spawn(move || {
                 pass(io::stdin(), |piece| {
-                    stdin.write_all(piece).and_then(|()| stdin.flush()).is_ok()
-                        && say.send((Stream::Input, piece.to_vec())).is_ok()
+                    listen(&say, Stream::Input, piece)
+                        && stdin.write_all(piece).and_then(|()| stdin.flush()).is_ok()
                 });
             });
         }
@@ -66,8 +68,7 @@ impl Child {
             let say = say.clone();
             thread::spawn(move || {
                 pass(stdout, |piece| {
-                    let passed = !tap || write_out(piece).is_ok();
-                    listen(&say, Stream::Output, piece) && passed
+                    listen(&say, Stream::Output, piece) && (!tap || write_out(piece).is_ok())
                 });
             });
         }
@@ -85,9 +86,12 @@ impl Child {
         Ok(Self { child, heard })
     }
 
-    /// What it prints, until it has ended.
-    pub(super) fn heard(&self) -> &Receiver<Heard> {
-        &self.heard
+    /// What it prints next, until it has ended. `patience` is how long to wait for it, if not for ever.
+    pub(super) fn heard(&self, patience: Option<Duration>) -> Result<Heard, RecvTimeoutError> {
+        match patience {
+            Some(patience) => self.heard.recv_timeout(patience),
+            None => self.heard.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
     }
 
     /// Waits until it has ended.

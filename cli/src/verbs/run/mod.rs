@@ -6,19 +6,21 @@
 
 mod args;
 mod child;
+mod consumers;
 mod files;
 mod rows;
 mod session;
 mod watched;
 mod weave;
 
-use std::{io, path::Path, process::ExitStatus};
+use std::{io, path::Path, process::ExitStatus, sync::mpsc::RecvTimeoutError};
 
 use foldline::{conversation::Timestamp, emitters::transcript::TranscriptStyle, files::owner_only};
 
 pub(crate) use self::args::RunArgs;
 use self::{
     child::{Child, Stream},
+    consumers::Consumers,
     files::Files,
     session::Session,
     watched::Watched,
@@ -35,24 +37,29 @@ use crate::{
 /// Runs an agent to its end. The exit code is the agent's, unless the agent succeeded and something else did not.
 pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let files = Files::of(args)?;
-    let sinks = sinks(program, args)?;
-    let watched = Watched::start(program, args, &files)?;
+    let mut consumers = Consumers { sinks: sinks(program, args)?, ..Consumers::default() };
+    let watched = Watched::start(program, args, &files, &mut consumers)?;
     let log = files.create_log()?;
     let child = Child::start(&args.command, args.tap)?;
-    let mut session = Session::new(program, args, sinks, log);
+    let mut session = Session::new(program, args, consumers, watched.rows.as_ref(), log);
     let mut weave = Weave::default();
     let mut listened = Ok(());
     // A failure must not stop the agent: it works on, and what it prints is taken from it.
-    for (stream, piece) in child.heard() {
+    loop {
+        let (stream, piece) = match child.heard(session.patience()) {
+            Ok(heard) => heard,
+            Err(RecvTimeoutError::Timeout) => {
+                session.collect();
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
         let mut log = Vec::with_capacity(piece.len());
         match stream {
             Stream::Error => weave.stderr(&piece, now(), &mut log),
             Stream::Input | Stream::Output => weave.stdout(&piece, &mut log),
         }
         listened = listened.and_then(|()| session.push(stream, piece, &log));
-        if let Some(format) = session.format() {
-            watched.grew(format);
-        }
     }
     let mut rest = Vec::new();
     weave.finish(now(), &mut rest);

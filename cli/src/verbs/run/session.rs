@@ -5,28 +5,31 @@ use std::{
     fs::File,
     io::{self, Write},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use foldline::{executors::DynExecutor, processor::DEFAULT_MAX_LINE};
+use foldline::{
+    executors::DynExecutor,
+    ledger::{SourceFacts, SourceName},
+    processor::{DEFAULT_MAX_LINE, Segments},
+};
 
 use super::{
     args::RunArgs,
     child::{Heard, Stream},
+    consumers::{Consumers, RunSegments},
+    rows::Rows,
 };
-use crate::{
-    error::Error,
-    exit,
-    log::Recognition,
-    pipeline::{self, LogProcessor},
-    program::Program,
-    say::say,
-    sink::Sinks,
-};
+use crate::{error::Error, exit, log::Recognition, pipeline, program::Program, say::say};
+
+/// How often to look whether rows are wanted that the agent printed before.
+const SOON: Duration = Duration::from_millis(200);
 
 /// What becomes of what the agent prints.
 pub(super) struct Session<'p> {
     log: Option<(PathBuf, File)>,
     reading: Reading<'p>,
+    rows: Option<&'p Rows>,
     /// The agent's own words have been passed on already.
     is_tap: bool,
 }
@@ -38,9 +41,9 @@ enum Reading<'p> {
         seen: Vec<u8>,
         /// The same as the agent printed it.
         heard: Vec<Heard>,
-        sinks: Sinks,
+        consumers: Box<Consumers>,
     },
-    Known(&'static str, Box<LogProcessor<Sinks>>),
+    Known(&'static str, Box<RunSegments>),
     /// Nobody knows what agent it is: what it prints is passed on as it is.
     Unrecognised {
         error: Error,
@@ -53,27 +56,43 @@ impl<'p> Session<'p> {
     pub(super) fn new(
         program: &'p Program,
         args: &RunArgs,
-        sinks: Sinks,
+        consumers: Consumers,
+        rows: Option<&'p Rows>,
         log: Option<(PathBuf, File)>,
     ) -> Self {
         let reading = match program.registry.named(&args.executor) {
-            Some(executor) => Reading::known(executor.clone(), sinks),
+            Some(executor) => Reading::known(executor.clone(), consumers, rows),
             None => {
                 let name = args.command.first().map_or(Path::new(""), Path::new);
                 let recognition = Recognition::new(&program.registry, name, DEFAULT_MAX_LINE);
-                let recognition = Box::new(recognition);
-                Reading::Unknown { recognition, seen: Vec::new(), heard: Vec::new(), sinks }
+                let (recognition, consumers) = (Box::new(recognition), Box::new(consumers));
+                Reading::Unknown { recognition, seen: Vec::new(), heard: Vec::new(), consumers }
             }
         };
-        Self { log, reading, is_tap: args.tap }
+        Self { log, reading, rows, is_tap: args.tap }
     }
 
     /// Takes what the agent printed, and what that adds to the log.
     pub(super) fn push(&mut self, stream: Stream, piece: Vec<u8>, log: &[u8]) -> Result<(), Error> {
         self.write(log)?;
         let heard = if self.is_tap { Vec::new() } else { vec![(stream, piece)] };
-        self.reading.push(heard, log, false);
+        self.reading.push(heard, log, false, self.rows);
         Ok(())
+    }
+
+    /// How long to wait for more, if not for ever.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        match &self.reading {
+            Reading::Known(_, segments) if self.rows.is_some() && segments.has_news() => Some(SOON),
+            _ => None,
+        }
+    }
+
+    /// Hands the rows of what came before to the database, if they are wanted.
+    pub(super) fn collect(&mut self) {
+        if let (Reading::Known(_, segments), Some(rows)) = (&mut self.reading, self.rows) {
+            rows.collect(segments);
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -97,14 +116,17 @@ impl<'p> Session<'p> {
         if let Some((path, log)) = &self.log {
             log.sync_all().map_err(|error| Error::output(path, &error))?;
         }
-        self.reading.push(Vec::new(), rest, true);
+        self.reading.push(Vec::new(), rest, true, self.rows);
         match self.reading {
-            Reading::Known(_, processor) => {
-                let mut processor = *processor;
+            Reading::Known(_, mut segments) => {
+                if let Some(rows) = self.rows {
+                    rows.collect_all(&mut segments);
+                }
+                let mut processor = segments.into_processor();
                 processor.end_line(nothing);
                 let read = processor.counts();
-                pipeline::emitter_mut(&mut processor).set_read(read);
-                let sinks = processor.finish(nothing).emitter.into_inner();
+                pipeline::emitter_mut(&mut processor).sinks.set_read(read);
+                let Consumers { sinks, .. } = processor.finish(nothing).emitter.into_inner();
                 Ok(if sinks.report_failures() { exit::FAILED } else { exit::FINE })
             }
             // It printed nothing.
@@ -123,27 +145,38 @@ impl<'p> Session<'p> {
 }
 
 impl Reading<'_> {
-    fn known(executor: DynExecutor, sinks: Sinks) -> Self {
+    fn known(executor: DynExecutor, consumers: Consumers, rows: Option<&Rows>) -> Self {
         let span = tracing::debug_span!("source", path = "run", format = tracing::field::Empty);
         let format = executor.format().name;
-        let hashes_lines = sinks.hashes_lines();
-        let processor = pipeline::begin(executor, sinks, DEFAULT_MAX_LINE, span);
+        let is_audited = consumers.rows.as_ref().is_some_and(|(_, _, kept, _)| kept.is_some());
+        let hashes_lines = consumers.sinks.hashes_lines() || is_audited;
+        let processor = pipeline::begin(executor, consumers, DEFAULT_MAX_LINE, span);
         let processor = if hashes_lines { processor.with_line_hashes() } else { processor };
-        Self::Known(format, Box::new(processor))
+        let nowhere = || (SourceName::from(""), SourceFacts::default());
+        let (name, facts) = rows.map_or_else(nowhere, |rows| rows.source(format));
+        Self::Known(format, Box::new(Segments::new(name, facts, None, processor)))
     }
 
-    fn push(&mut self, more: Vec<Heard>, bytes: &[u8], is_end: bool) {
+    fn push(&mut self, more: Vec<Heard>, bytes: &[u8], is_end: bool, rows: Option<&Rows>) {
         match self {
-            Self::Known(_, processor) => {
-                processor.push(bytes, nothing);
-                pipeline::emitter_mut(processor).flush();
+            Self::Known(_, segments) => {
+                segments.push(bytes, nothing);
+                while let Some(rows) = rows {
+                    let is_full = segments.is_due();
+                    rows.collect(segments);
+                    if !is_full {
+                        break;
+                    }
+                    segments.go_on(nothing);
+                }
+                pipeline::emitter_mut(segments.processor_mut()).flush();
             }
             Self::Unrecognised { passed, .. } => {
                 if passed.is_ok() {
                     *passed = pass_on(&more);
                 }
             }
-            Self::Unknown { recognition, seen, heard, sinks } => {
+            Self::Unknown { recognition, seen, heard, consumers } => {
                 seen.extend_from_slice(bytes);
                 heard.extend(more);
                 if is_end && seen.is_empty() {
@@ -153,9 +186,9 @@ impl Reading<'_> {
                     Ok(None) => {}
                     Err(error) => *self = Self::Unrecognised { error, passed: pass_on(heard) },
                     Ok(Some(executor)) => {
-                        let (seen, sinks) = (std::mem::take(seen), std::mem::take(sinks));
-                        *self = Self::known(executor, sinks);
-                        self.push(Vec::new(), &seen, is_end);
+                        let (seen, consumers) = (std::mem::take(seen), std::mem::take(consumers));
+                        *self = Self::known(executor, *consumers, rows);
+                        self.push(Vec::new(), &seen, is_end, rows);
                     }
                 }
             }

@@ -1,49 +1,52 @@
 //! [`Watched`]: what others see of a run while it lasts: its rows in the database, and its pages in the browser.
 
+use super::{args::RunArgs, consumers::Consumers, files::Files, rows::Rows};
 #[cfg(feature = "serve")]
 use crate::serve::Beside;
-
-use super::{args::RunArgs, files::Files, rows::Rows};
-use crate::{error::Error, exit, program::Program, verbs::ingest::RunLog};
+use crate::{error::Error, program::Program, verbs::ingest::RunLog};
 
 /// What others see of a run while it lasts.
 #[derive(Default)]
 pub(super) struct Watched {
-    rows: Option<Rows<Box<dyn FnMut() + Send>>>,
+    pub(super) rows: Option<Rows>,
     #[cfg(feature = "serve")]
     server: Option<Beside>,
 }
 
 impl Watched {
-    /// Makes the database ready, and the server, as far as they are wanted.
-    pub(super) fn start(program: &Program, args: &RunArgs, files: &Files) -> Result<Self, Error> {
+    /// Makes the database ready, and the server, if they are wanted, and adds what they consume to the consumers.
+    pub(super) fn start(
+        program: &Program,
+        args: &RunArgs,
+        files: &Files,
+        consumers: &mut Consumers,
+    ) -> Result<Self, Error> {
         let (Some(log), Some(db)) = (&files.log, &files.db) else { return Ok(Self::default()) };
         let (program, log, db) = (program.clone(), log.clone(), db.clone());
         let (task, audit) = (args.task.clone(), args.audit.clone());
         let log = RunLog { program, log, db, task, audit };
         log.prepare()?;
+        let mut watched = Self::default();
+        #[cfg_attr(not(feature = "serve"), expect(unused_mut, reason = "only a server is told"))]
+        let mut updated: Box<dyn FnMut() + Send> = Box::new(|| {});
         #[cfg(feature = "serve")]
         if let Some(address) = args.served.address {
-            let access = &args.served.access;
-            let (server, updated) = Beside::start(&log.program, log.db.clone(), address, access)?;
-            return Ok(Self {
-                rows: Some(Rows::start(log, Box::new(updated))),
-                server: Some(server),
-            });
+            let (access, path) = (&args.served.access, log.path());
+            let (server, running, has_updated) =
+                Beside::start(&log.program, path.into(), log.db.clone(), address, access)?;
+            consumers.running = Some(running);
+            watched.server = Some(server);
+            updated = Box::new(has_updated);
         }
-        Ok(Self { rows: Some(Rows::start(log, Box::new(|| {}))), ..Self::default() })
+        let rows = Rows::start(log, updated);
+        consumers.rows = Some(rows.fan());
+        watched.rows = Some(rows);
+        Ok(watched)
     }
 
-    /// The log has grown, which is of this format.
-    pub(super) fn grew(&self, format: &'static str) {
-        if let Some(rows) = &self.rows {
-            rows.grew(format);
-        }
-    }
-
-    /// The log is complete. Returns the exit code.
+    /// The log is complete, of this format. Returns the exit code.
     pub(super) fn finish(self, format: &str) -> Result<u8, Error> {
-        let stored = self.rows.map_or(Ok(exit::FINE), |rows| rows.finish(format));
+        let stored = self.rows.map_or(Ok(crate::exit::FINE), |rows| rows.finish(format));
         #[cfg(feature = "serve")]
         if let Some(server) = self.server {
             server.end()?;

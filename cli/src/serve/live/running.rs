@@ -1,0 +1,68 @@
+//! [`Running`]: the sessions of a log that this program writes. Their documents are made from the events as they come.
+
+use std::{collections::BTreeMap, convert::Infallible, path::PathBuf, sync::Arc, time::SystemTime};
+
+use foldline::{
+    conversation::{DomainEvent, Located, SessionKey},
+    transduce::{Batch, Emitter},
+};
+
+use super::{
+    session::{LiveSession, Viewer},
+    sessions::LiveSessions,
+};
+
+/// The most sessions of a log that are kept; of others, pages are made from the log.
+const MOST: usize = 16;
+
+/// The sessions of a log that this program writes.
+pub(crate) struct Running {
+    live: Arc<LiveSessions>,
+    /// The path of the log as the database has it.
+    path: PathBuf,
+    /// Each is kept, with or without readers.
+    sessions: BTreeMap<SessionKey, (Arc<LiveSession>, Viewer)>,
+}
+
+impl Running {
+    pub(in crate::serve) fn new(live: Arc<LiveSessions>, path: PathBuf) -> Self {
+        Self { live, path, sessions: BTreeMap::new() }
+    }
+
+    /// What came so far is to be shown.
+    pub(crate) fn flush(&self) {
+        for (live, _) in self.sessions.values() {
+            live.set_grew(Some(SystemTime::now()));
+            live.notify();
+        }
+    }
+
+    fn begin(&mut self, key: SessionKey) {
+        // Without random numbers, pages are made from the log.
+        if self.sessions.len() < MOST
+            && !self.sessions.contains_key(&key)
+            && let Ok(live) = self.live.begin(&self.path, key)
+        {
+            let viewer = live.view();
+            self.sessions.insert(key, (live, viewer));
+        }
+    }
+}
+
+impl Emitter<Located<DomainEvent>, Infallible> for Running {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        self.begin(event.session);
+        if let Some((live, _)) = self.sessions.get(&event.session) {
+            live.document().apply(&event.item);
+        }
+        Batch::EMPTY
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        for (live, _) in self.sessions.values() {
+            live.document().end();
+            live.set_read();
+        }
+        Batch::EMPTY
+    }
+}

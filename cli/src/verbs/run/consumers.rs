@@ -1,0 +1,79 @@
+//! [`Consumers`]: everything that is made from the events of a run, in one pass.
+
+use std::convert::Infallible;
+
+use foldline::{
+    conversation::{DomainEvent, Located},
+    processor::Segments,
+    transduce::{Batch, Emitter, Gather, Resume},
+};
+
+#[cfg(feature = "serve")]
+use crate::serve::Running;
+use crate::{
+    pipeline::{LogEmitter, LogReducer, LogState},
+    sink::Sinks,
+    verbs::ingest::Fan,
+};
+
+/// The log of a run, in segments for the database.
+pub(super) type RunSegments = Segments<LogReducer, LogState, LogEmitter<Consumers>>;
+
+/// The consumers of a run. What the database stores is the memory of its rows: only these are resumed, by an ingest.
+#[derive(Default)]
+pub(super) struct Consumers {
+    pub(super) sinks: Sinks,
+    pub(super) rows: Option<Fan>,
+    #[cfg(feature = "serve")]
+    pub(super) running: Option<Running>,
+}
+
+impl Consumers {
+    /// What came so far is to be seen.
+    pub(super) fn flush(&mut self) {
+        self.sinks.flush();
+        #[cfg(feature = "serve")]
+        self.running.iter().for_each(Running::flush);
+    }
+}
+
+impl Emitter<Located<DomainEvent>, Infallible> for Consumers {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        // The rows emit nothing: they collect.
+        let _ = self.rows.emit(event);
+        #[cfg(feature = "serve")]
+        let _ = self.running.emit(event);
+        self.sinks.emit(event)
+    }
+
+    fn finish(&mut self) -> Batch<Infallible> {
+        let _ = Emitter::<Located<DomainEvent>, _>::finish(&mut self.rows);
+        #[cfg(feature = "serve")]
+        let _ = Emitter::<Located<DomainEvent>, _>::finish(&mut self.running);
+        self.sinks.finish()
+    }
+}
+
+impl Resume for Consumers {
+    type State = Option<<Fan as Resume>::State>;
+
+    fn state(&self) -> Self::State {
+        self.rows.state()
+    }
+
+    fn resume(&mut self, state: Self::State) {
+        self.rows.resume(state);
+    }
+}
+
+impl Gather for Consumers {
+    type Segment = Option<<Fan as Gather>::Segment>;
+
+    fn cut(&mut self) -> Self::Segment {
+        self.rows.cut()
+    }
+
+    fn size(&self) -> usize {
+        self.rows.size()
+    }
+}
