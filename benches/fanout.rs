@@ -20,7 +20,7 @@ use foldline::{
     },
     executors::Registry,
     json,
-    processor::{Background, Processor},
+    processor::Processor,
     transduce::{Batch, Emitter, Tee, Transducer, emit_fn},
 };
 
@@ -43,7 +43,7 @@ impl Sink {
 }
 
 /// The patches, as `foldline replay --format patches` writes them.
-fn patches() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
+fn patches() -> impl Emitter<Located<DomainEvent>, Infallible> {
     let (mut stream, mut sink) = (PatchStream::default(), Sink::default());
     emit_fn(move |event: &Located<DomainEvent>| {
         if let Some(record) = stream.record(event) {
@@ -55,7 +55,7 @@ fn patches() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
     })
 }
 
-fn audit(mut records: EventRecords) -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
+fn audit(mut records: EventRecords) -> impl Emitter<Located<DomainEvent>, Infallible> {
     let (mut chain, mut sink) = (AuditChain::default(), Sink::default());
     emit_fn(move |event: &Located<DomainEvent>| {
         chain.append(&records.record(event), sink.out());
@@ -63,7 +63,7 @@ fn audit(mut records: EventRecords) -> impl Emitter<Located<DomainEvent>, Infall
     })
 }
 
-fn transcript() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
+fn transcript() -> impl Emitter<Located<DomainEvent>, Infallible> {
     let style = TranscriptStyle::new(100);
     let (mut transcript, mut sink) = (Transcript::new(style), Sink::default());
     emit_fn(move |event: &Located<DomainEvent>| {
@@ -71,13 +71,6 @@ fn transcript() -> impl Emitter<Located<DomainEvent>, Infallible> + Send {
         lines.drain_with(|line| sink.out().extend_from_slice(line.as_bytes()));
         Batch::EMPTY
     })
-}
-
-/// The same on a thread of its own.
-fn aside(
-    emitter: impl Emitter<Located<DomainEvent>, Infallible> + Send + 'static,
-) -> impl Emitter<Located<DomainEvent>, Infallible> {
-    Background::new(emitter, |never: Infallible| match never {}).expect("there is a thread")
 }
 
 /// The patches, and beside them one more consumer.
@@ -115,19 +108,15 @@ fn records(log: &str) -> String {
 }
 
 type Way = fn(&str);
-const WAYS: [(&str, Way); 8] = [
+const WAYS: [(&str, Way); 6] = [
     ("patches", |log| run(log, false, ())),
     ("metrics", |log| run(log, false, Metrics::default())),
     ("line hashes", |log| run(log, true, ())),
     ("audit", |log| run(log, true, audit(EventRecords::default()))),
-    ("audit aside", |log| {
-        consume(log, true, aside(Tee { main: patches(), side: audit(EventRecords::default()) }));
-    }),
     ("audit with event digests", |log| {
         run(log, true, audit(EventRecords::default().with_event_digests()));
     }),
     ("transcript", |log| run(log, false, transcript())),
-    ("transcript aside", |log| run(log, false, aside(transcript()))),
 ];
 
 fn main() {
@@ -157,7 +146,7 @@ fn main() {
     println!("patches alone: {:.0} MB/s", log.len() as f64 / 1e6 / alone.as_secs_f64());
     for ((name, _), time) in WAYS.iter().zip(&times).skip(1) {
         println!("patches + {name}: {:.2}x patches alone", timing::ratio(*time, alone));
-        if *name == "audit" || *name == "audit aside" {
+        if *name == "audit" {
             let ratio = timing::ratio(*time, alone + hashes);
             println!(
                 "patches + {name}: {ratio:.2}x patches and the SHA-256 of the same lines and records (target <= 1.15)"

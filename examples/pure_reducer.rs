@@ -6,7 +6,7 @@
 //! cargo run --example pure_reducer
 //! ```
 
-use foldline::transduce::{Batch, Reducer};
+use foldline::transduce::{Batch, Keyed, Reducer};
 
 #[derive(Clone, Copy)]
 enum Input {
@@ -32,6 +32,19 @@ struct State {
 
 /// Configuration would be here; what is remembered from step to step is in the state.
 struct Turnstile;
+
+/// A station has several turnstiles: each has a state of its own, which the number on the input chooses.
+struct Numbered;
+
+impl Reducer<(u8, Input), State, Event> for Numbered {
+    fn init(&self) -> State {
+        Turnstile.init()
+    }
+
+    fn reduce(&self, state: State, (_, input): (u8, Input)) -> (State, Batch<Event>) {
+        Turnstile.reduce(state, input)
+    }
+}
 
 impl Reducer<Input, State, Event> for Turnstile {
     fn init(&self) -> State {
@@ -74,6 +87,12 @@ fn main() {
     let (state, events) = Turnstile.reduce(state, Input::Push);
     assert_eq!(events.as_slice(), [Event::Passed]);
     assert_eq!(state, State { coins: 1, bumps: 1 });
+
+    let station = Keyed::new(Numbered, |(number, _): &(u8, Input)| *number);
+    let (turnstiles, _) = station.reduce(station.init(), (1, Input::Coin));
+    let (turnstiles, events) = station.reduce(turnstiles, (2, Input::Push));
+    assert_eq!(events.as_slice(), [(2, Event::Bumped { times: 1 })]);
+    assert_eq!(turnstiles[&1], State { coins: 1, bumps: 0 });
 
     println!("one person passed; {} coin is left", state.coins);
 }

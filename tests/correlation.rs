@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use foldline::{
     conversation::{
-        ActionType, Conversation, CorrId, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
+        ActionType, Conversation, CorrId, DomainEvent, EntryIdx, Located, NormalizedEntry,
         NormalizedEntryType, Position, Session, SessionKey, ToolStatus, ToolUse,
     },
     emitters::{
         audit::{AuditTrail, verify},
         patch::{ConversationPatch, CorrIdResolver, PatchEmitter},
-        sqlite::{DEFAULT_WAIT, Database, Rows},
     },
-    ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
     store::MsgStore,
     transduce::{Emitter, Resume},
 };
@@ -52,12 +50,6 @@ fn an_id_used_twice() -> Vec<DomainEvent> {
     ]
 }
 
-fn rows(events: &[DomainEvent]) -> Rows {
-    let located: Vec<_> =
-        events.iter().map(|event| Located::new(Position::default(), event.clone())).collect();
-    located.iter().collect()
-}
-
 fn check(resolver: &impl CorrIdResolver) {
     let index = |id: &str| resolver.resolve_corr_id(&CorrId::from(id));
     assert_eq!(index("a"), Some(EntryIdx::new(3)), "the latest call with this id");
@@ -78,22 +70,6 @@ fn of_two_calls_with_one_id_a_store_finds_the_latest() {
     let document = store.snapshot().json().to_owned();
     let restored: Conversation = serde_json::from_str(&document).unwrap();
     check(&MsgStore::from(restored));
-}
-
-#[test]
-fn of_two_calls_with_one_id_a_database_finds_the_latest() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();
-    let checkpoint = Checkpoint {
-        facts: SourceFacts::default(),
-        position: Position { line: 1, offset: 1 },
-        state: Json::default(),
-        complete: false,
-    };
-    let output = rows(&an_id_used_twice());
-    let commit = Commit { source: SourceName::from("log"), expected: None, checkpoint, output };
-    database.commit(&[commit], &[]).unwrap();
-    check(&database.resolver(1));
 }
 
 #[test]

@@ -5,14 +5,11 @@ use std::path::{Path, PathBuf};
 use crate::logs::{assert_same, dump};
 use foldline::{
     conversation::{
-        ActionType, Conversation, CorrId, DomainEvent, EntryIdx, Json, Located, NormalizedEntry,
+        ActionType, Conversation, CorrId, DomainEvent, Json, Located, NormalizedEntry,
         NormalizedEntryType, Position, Session, SessionKey, Text, Timestamp, TokenUsage,
         ToolResult, ToolStatus, ToolUse, Warning, WarningKind,
     },
-    emitters::{
-        patch::CorrIdResolver,
-        sqlite::{DEFAULT_WAIT, Database, Output, Rows, SessionEvents, SqliteError},
-    },
+    emitters::sqlite::{DEFAULT_WAIT, Database, Output, Rows, SessionEvents, SqliteError},
     ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
 };
 use serde_json::json;
@@ -196,15 +193,6 @@ fn the_rows_are_the_conversation_that_the_events_fold_to() {
     let mut part = Vec::new();
     database.entries(1, 2..4, |entry| part.push(entry)).unwrap();
     assert_eq!(part, stored[2..4]);
-
-    let resolver = database.resolver(1);
-    for (index, entry) in conversation.entries.iter().enumerate() {
-        if let Some(corr_id) = entry.corr_id() {
-            assert_eq!(resolver.resolve_corr_id(corr_id).map(EntryIdx::get), Some(index));
-        }
-    }
-    assert!(resolver.resolve_corr_id(&"m/0".into()).is_none());
-    assert!(database.resolver(2).resolve_corr_id(&"a".into()).is_none());
 
     let connection = rusqlite::Connection::open(place.path("db")).unwrap();
     let cost: f64 =

@@ -18,7 +18,6 @@ pub use self::{
     },
     line::{DEFAULT_MAX_LINE, Encoding, FramerState, Line, LineFramer},
     records::{Records, RecordsRead, read_records},
-    relay::Background,
 };
 use self::{
     drive::{Drive, Stage, Step, emitting},

@@ -25,7 +25,6 @@ mod prune;
 mod read;
 mod replace;
 #[cfg(feature = "patch")]
-mod resolver;
 mod row;
 pub mod schema;
 mod seen;
@@ -43,7 +42,6 @@ use std::{
 use rusqlite::{Connection, ErrorCode, MAIN_DB, config::DbConfig};
 
 #[cfg(feature = "patch")]
-pub use self::resolver::SessionResolver;
 use self::{access::too_many_files, seen::Seen};
 pub use self::{
     check::Finding,

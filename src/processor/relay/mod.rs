@@ -1,14 +1,12 @@
-//! Two threads: [`Processor::relay`], one log on both; [`Background`], a consumer on one of its own.
+//! [`Processor::relay`]: one log on two threads.
 
 mod ahead;
-mod background;
 mod turns;
 
 use std::{panic, sync::Mutex, thread};
 
 use memchr::memrchr;
 
-pub use self::background::Background;
 use self::{
     ahead::Ahead,
     turns::{Turns, lock},
