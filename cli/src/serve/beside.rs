@@ -13,7 +13,7 @@ use tokio::sync::{oneshot, watch};
 use super::{
     app::App,
     args::Access,
-    live::Running,
+    live::RunningLog,
     server::{Ending, Server},
 };
 use crate::{error::Error, program::Program};
@@ -33,12 +33,12 @@ impl Beside {
         database: PathBuf,
         address: SocketAddr,
         access: &Access,
-    ) -> Result<(Self, Running, impl FnMut() + Send + use<>), Error> {
+    ) -> Result<(Self, RunningLog, impl FnMut() + Send + use<>), Error> {
         let server = Server::bind(address, access)?;
         server.announce();
         let (updates, is_updated) = watch::channel(0);
         let app = App::new(program, Prices::builtin().clone(), database, is_updated);
-        let running = Running::new(Arc::clone(&app.live), path);
+        let running = RunningLog::new(Arc::clone(&app.live), path);
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
             server.run(app, async { drop::<Result<(), _>>(stopped.await) }, Ending::WhenRead)

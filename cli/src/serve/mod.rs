@@ -40,7 +40,7 @@ use std::{
 
 use tokio::time::sleep;
 
-pub(crate) use self::live::Running;
+pub(crate) use self::live::RunningLog;
 use self::{
     app::App,
     server::{Ending, Server},

@@ -9,16 +9,16 @@
 //! message is not stored. A session whose log is gone, or on another machine, is a document in the database. The store
 //! continues it while another program adds to it, and resolves calls that were opened before.
 //!
-//! A session that this very program folds is not read again: [`Running`] applies its events as they come.
+//! A session that this very program folds is not read again: [`RunningLog`] applies its events as they come.
 
 mod document;
 mod reading;
-mod running;
+mod running_log;
 mod session;
 mod sessions;
 mod timeline;
 
-pub(crate) use self::running::Running;
+pub(crate) use self::running_log::RunningLog;
 pub(super) use self::{
     document::Shown,
     session::LiveSession,

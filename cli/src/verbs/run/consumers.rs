@@ -9,7 +9,7 @@ use foldline::{
 };
 
 #[cfg(feature = "serve")]
-use crate::serve::Running;
+use crate::serve::RunningLog;
 use crate::{
     pipeline::{LogEmitter, LogReducer, LogState},
     sink::Sinks,
@@ -25,7 +25,7 @@ pub(super) struct Consumers {
     pub(super) sinks: Sinks,
     pub(super) rows: Option<Fan>,
     #[cfg(feature = "serve")]
-    pub(super) running: Option<Running>,
+    pub(super) running: Option<RunningLog>,
 }
 
 impl Consumers {
@@ -33,7 +33,7 @@ impl Consumers {
     pub(super) fn flush(&mut self) {
         self.sinks.flush();
         #[cfg(feature = "serve")]
-        self.running.iter().for_each(Running::flush);
+        self.running.iter().for_each(RunningLog::flush);
     }
 }
 

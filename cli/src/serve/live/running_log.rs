@@ -1,4 +1,4 @@
-//! [`Running`]: the sessions of a log that this program writes. Their documents are made from the events as they come.
+//! [`RunningLog`]: the sessions of a log that this program writes. Their documents are made from the events as they come.
 
 use std::{collections::BTreeMap, convert::Infallible, path::PathBuf, sync::Arc, time::SystemTime};
 
@@ -16,7 +16,7 @@ use super::{
 const MOST: usize = 16;
 
 /// The sessions of a log that this program writes.
-pub(crate) struct Running {
+pub(crate) struct RunningLog {
     live: Arc<LiveSessions>,
     /// The path of the log as the database has it.
     path: PathBuf,
@@ -24,7 +24,7 @@ pub(crate) struct Running {
     sessions: BTreeMap<SessionKey, (Arc<LiveSession>, Viewer)>,
 }
 
-impl Running {
+impl RunningLog {
     pub(in crate::serve) fn new(live: Arc<LiveSessions>, path: PathBuf) -> Self {
         Self { live, path, sessions: BTreeMap::new() }
     }
@@ -49,7 +49,7 @@ impl Running {
     }
 }
 
-impl Emitter<Located<DomainEvent>, Infallible> for Running {
+impl Emitter<Located<DomainEvent>, Infallible> for RunningLog {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
         self.begin(event.session);
         if let Some((live, _)) = self.sessions.get(&event.session) {
