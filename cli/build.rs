@@ -1,9 +1,17 @@
-//! Says which commit a release is built from.
+//! Says which commit a release is built from, and which tests find the tool that they need.
 
-use std::{env, process::Command};
+use std::{
+    env,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+/// The tools that tests need. Such tests are ignored where the tool is missing, unless `FOLDLINE_TEST_ALL` is set.
+const TOOLS: [&str; 6] = ["chromedriver", "chromium", "openssl", "promtool", "python3", "strace"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    find_tools();
     let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
     // A development build would be built again after each commit.
     if !is_release {
@@ -15,6 +23,37 @@ fn main() {
     if let Some(commit) = git(&["rev-parse", "--short=10", "HEAD"]) {
         println!("cargo::rustc-env=FOLDLINE_COMMIT={commit}");
     }
+}
+
+/// Sets `has_<tool>` for each tool on the search path, and `has_registries` where registries of packages may be asked.
+fn find_tools() {
+    println!("cargo::rerun-if-env-changed=PATH");
+    println!("cargo::rerun-if-env-changed=FOLDLINE_TEST_ALL");
+    let all = env::var_os("FOLDLINE_TEST_ALL").is_some();
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).filter(|folder| folder.is_dir()).collect();
+    for folder in &folders {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
+    for tool in TOOLS {
+        let is_there = folders.iter().any(|folder| folder.join(tool).is_file());
+        set(tool, all || (is_there && (tool != "strace" || strace_works())));
+    }
+    set("registries", all);
+}
+
+fn set(name: &str, is_there: bool) {
+    println!("cargo::rustc-check-cfg=cfg(has_{name})");
+    if is_there {
+        println!("cargo::rustc-cfg=has_{name}");
+    }
+}
+
+/// Whether this process may trace others.
+fn strace_works() -> bool {
+    let mut strace = Command::new("strace");
+    strace.args(["-o", "/dev/null", "true"]).stdin(Stdio::null());
+    strace.output().is_ok_and(|output| output.status.success())
 }
 
 /// What `git` says, if it is there and this is a checkout.

@@ -48,6 +48,9 @@ pub(crate) fn is_capture(log: &Path) -> bool {
     !log.starts_with(root().join("tests"))
 }
 
+/// The repository, in which each package has its tests.
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let root = above.find(|folder| folder.join("tests/fixtures").is_dir());
+    root.expect("the repository has fixtures").to_owned()
 }

@@ -1,8 +1,8 @@
 //! A disk that fails: at every operation in turn, and full at every size. The program says what failed,
 //! and run again it ends as if nothing had happened.
 //!
-//! The operations are made to fail, or the program to be killed at them, by `strace`; where there is
-//! none, a limit to the size of files stands for a full disk. `FOLDLINE_FAULTS=1` tries every operation
+//! The operations are made to fail, or the program to be killed at them, by `strace`; a limit to
+//! the size of files stands for a full disk. `FOLDLINE_FAULTS=1` tries every operation
 //! with every fault, and not some of them.
 #![cfg(target_os = "linux")]
 
@@ -164,10 +164,6 @@ impl Job {
 
     /// Each operation fails in turn; one in `step` of them unless all are asked for.
     fn fails_anywhere(&self, step: usize) {
-        if Command::new("strace").arg("-V").output().is_err() {
-            eprintln!("skipped: there is no strace");
-            return;
-        }
         let every = std::env::var_os("FOLDLINE_FAULTS").is_some();
         let expected = self.undisturbed();
         let operations = self.operations();
@@ -233,16 +229,19 @@ fn in_folder(folder: &Path, name: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn any_operation_of_a_replay_may_fail() {
     Job::replay("patches", &[]).fails_anywhere(4);
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn any_operation_of_a_replay_that_follows_may_fail() {
     Job::replay("events", &["--follow", "--idle-exit", "0"]).fails_anywhere(8);
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn any_operation_of_an_ingest_may_fail() {
     Job::ingest().fails_anywhere(16);
 }
@@ -265,11 +264,8 @@ fn the_disk_may_be_full_for_an_ingest() {
 
 /// What replaces the rows of a log is undone if the log cannot be read to its end, and so are its records.
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn a_replacement_that_fails_leaves_no_record() {
-    if Command::new("strace").arg("-V").output().is_err() {
-        eprintln!("skipped: there is no strace");
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| in_folder(folder.path(), name);
     let ingest = |more: &[&str]| {

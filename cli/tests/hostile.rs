@@ -439,6 +439,7 @@ fn peak_of(arguments: &[&str], log: &Path) -> u64 {
 /// `FOLDLINE_HOSTILE=16` makes the logs 16 MiB long, up to the limit for a line. The limits are those of the program as
 /// `release` builds it: what is in memory of a program without optimisation is 16 MiB more.
 #[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
 fn memory_is_bounded() {
     let mebibytes = std::env::var("FOLDLINE_HOSTILE").ok().and_then(|size| size.parse().ok());
     let length = mebibytes.unwrap_or(1) * ((1 << 20) - 512);

@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
 mod audit;
+#[allow(dead_code, reason = "shared with the tests of the library")]
+#[path = "../../tests/captures.rs"]
+mod captures;
 mod cli;
 mod damage;
 mod disk_full;
@@ -11,6 +14,9 @@ mod faults;
 mod first_hour;
 mod follow;
 mod hostile;
+#[path = "../../tests/html/hostile.rs"]
+mod hostile_page;
+mod independent;
 mod ingest;
 mod ingest_files;
 mod interleaved;

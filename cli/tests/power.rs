@@ -136,10 +136,8 @@ impl Job {
     }
 
     fn survives(&self, moments: usize) {
-        if trace::is_possible() {
-            let recording = self.record(0).unwrap();
-            self.survives_in(&recording, asked(moments));
-        }
+        let recording = self.record(0).unwrap();
+        self.survives_in(&recording, asked(moments));
     }
 
     fn survives_in(&self, recording: &Recording, moments: usize) {
@@ -148,16 +146,14 @@ impl Job {
 
     /// The power fails again while the program completes what was left.
     fn survives_twice(&self, moments: usize) {
-        if trace::is_possible() {
-            let recording = self.record(0).unwrap();
-            let moments = asked(moments).isqrt();
-            self.fails(&recording, moments, &mut |crash, left| {
-                self.restore(left);
-                let again = self.record(recording.run_after(&crash))?;
-                self.survives_in(&again, moments);
-                Ok(())
-            });
-        }
+        let recording = self.record(0).unwrap();
+        let moments = asked(moments).isqrt();
+        self.fails(&recording, moments, &mut |crash, left| {
+            self.restore(left);
+            let again = self.record(recording.run_after(&crash))?;
+            self.survives_in(&again, moments);
+            Ok(())
+        });
     }
 
     /// From what is left, each run ends as it should.
@@ -305,21 +301,25 @@ fn ingest() -> Job {
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn a_replay_of_patches_is_completed() {
     replay("patches").survives(40);
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn a_replay_of_events_is_completed() {
     replay("events").survives(40);
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn an_ingest_is_completed() {
     ingest().survives(40);
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn an_ingest_of_several_transactions_is_completed() {
     let logs = (0..300).map(|number| (format!("{number:03}.jsonl"), log(0, number))).collect();
     let run = Run { logs, arguments: INGEST.to_vec() };
@@ -328,11 +328,9 @@ fn an_ingest_of_several_transactions_is_completed() {
 
 /// As long as somebody reads, nothing is moved from the write-ahead log into the database.
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn an_ingest_beside_a_reader_is_completed() {
     let job = ingest();
-    if !trace::is_possible() {
-        return;
-    }
     job.finish(Command::new(PROGRAM), &job.runs[0]).unwrap();
     let reader = rusqlite::Connection::open(job.folder.path().join("db/db")).unwrap();
     reader.execute_batch("BEGIN; SELECT * FROM sources").unwrap();
@@ -342,6 +340,7 @@ fn an_ingest_beside_a_reader_is_completed() {
 }
 
 #[test]
+#[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn what_is_being_completed_is_completed() {
     replay("events").survives_twice(9);
     ingest().survives_twice(9);

@@ -112,10 +112,18 @@ fn without_a_name_the_log_of_a_database_is_kept() {
     assert_eq!(fs::read_dir(runs).unwrap().count(), 1);
 }
 
+/// Whether interrupts are ignored, as by what a script starts in the background. No shell can trap them then.
+fn interrupts_are_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 0b10 != 0)
+}
+
 #[test]
 fn an_interrupt_reaches_the_agent_and_what_it_says_then_is_shown() {
     let place = Place::new();
-    let script = "trap 'tail -n 1 source.jsonl; exit 3' INT; head -n 4 source.jsonl; while :; do sleep 0.05; done";
+    let script = "trap 'tail -n 1 source.jsonl; exit 3' INT TERM; head -n 4 source.jsonl; while :; do sleep 0.05; done";
     let mut command = foldline();
     command
         .current_dir(place.folder.path())
@@ -127,7 +135,11 @@ fn an_interrupt_reaches_the_agent_and_what_it_says_then_is_shown() {
     said.read_line(&mut first).unwrap();
     // It works: now it is interrupted.
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let signal = match interrupts_are_ignored() {
+        true => rustix::process::Signal::TERM,
+        false => rustix::process::Signal::INT,
+    };
+    rustix::process::kill_process(pid, signal).unwrap();
     let mut rest = String::new();
     said.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3));

@@ -178,8 +178,3 @@ fn changes(vector: &str) -> Vec<FileChange> {
         FileChange::Delete { path: path() },
     ]
 }
-
-#[test]
-fn there_are_enough_vectors() {
-    assert!(vectors().len() >= 300);
-}

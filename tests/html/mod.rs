@@ -1,7 +1,6 @@
 //! Sessions as HTML and as Markdown: what they look like, and that nothing in a log acts in them.
 
 mod allowed;
-mod browser;
 mod fragments;
 mod golden;
 mod history;

@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use foldline::{
@@ -202,23 +201,6 @@ pub(crate) fn counts(conversation: &Conversation) -> serde_json::Value {
         "thinking": count("thinking"),
         "usage": conversation.summary.usage.unwrap_or_default(),
     })
-}
-
-/// What an independent reader, `tests/independent/<script>`, counts in a log; `None` without Python.
-pub(crate) fn independent_counts(
-    script: &str,
-    arguments: &[&str],
-    log: &Path,
-) -> Option<serde_json::Value> {
-    let script = root().join("tests/independent").join(script);
-    let output = Command::new("python3").arg(script).args(arguments).arg(log).output();
-    let Ok(output) = output else {
-        println!("skipped: there is no python3");
-        return None;
-    };
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {errors}", log.display());
-    Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
 /// Puts every kind of value into every place of every line of the fixtures, one at a time: a reducer

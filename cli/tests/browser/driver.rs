@@ -1,8 +1,7 @@
 //! A browser under test.
 
 use std::{
-    env,
-    io::{self, BufRead, BufReader},
+    io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -49,19 +48,12 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser, where there is one.
-    pub(crate) fn start(screen: Screen) -> Option<Self> {
+    /// Starts a browser.
+    pub(crate) fn start(screen: Screen) -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new("chromedriver");
-        let mut driver = match command.arg("--port=0").stdout(Stdio::piped()).spawn() {
-            Ok(driver) => driver,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                assert!(env::var_os("FOLDLINE_TEST_BROWSER").is_none(), "there is no chromedriver");
-                println!("skipped: there is no chromedriver here");
-                return None;
-            }
-            Err(error) => panic!("chromedriver: {error}"),
-        };
+        let driver = command.arg("--port=0").stdout(Stdio::piped()).spawn();
+        let mut driver = driver.expect("chromedriver runs");
         let mut said = BufReader::new(driver.stdout.take().unwrap()).lines().map(Result::unwrap);
         let port = said.find_map(|line| {
             line.split_once("successfully on port ")
@@ -83,7 +75,7 @@ impl Browser {
                 panic!("the browser does not start: {error}");
             }
         };
-        Some(Self { runtime, client, driver, _profile: profile, _turn: turn })
+        Self { runtime, client, driver, _profile: profile, _turn: turn }
     }
 
     /// Opens a page, and keeps what it reports from then on.

@@ -34,8 +34,9 @@ fn help_and_search(browser: &Browser) {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn the_list_is_walked() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     for (number, name) in ["one", "two", "three"].into_iter().enumerate() {
         let log = answered(2, number as u64).replace("\"session\"", &json!(name).to_string());
@@ -56,8 +57,9 @@ fn the_list_is_walked() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn a_session_is_walked() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), answered(12, 7)).unwrap();
     let server = Server::start(&logs, &[]);

@@ -23,8 +23,9 @@ fn log(session: &str, seed: u64, word: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn it_is_searched_while_somebody_types_and_grows_meanwhile() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
     fs::write(logs.join("two.jsonl"), log("two", 2, "Kindly")).unwrap();
@@ -50,8 +51,9 @@ fn it_is_searched_while_somebody_types_and_grows_meanwhile() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn a_session_is_opened_by_its_title() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
     let server = Server::start(&logs, &[]);
@@ -63,8 +65,9 @@ fn a_session_is_opened_by_its_title() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn it_is_up_to_date_when_the_server_was_killed_and_is_there_again() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
     let server = Server::start(&logs, &[]);
@@ -77,8 +80,9 @@ fn it_is_up_to_date_when_the_server_was_killed_and_is_there_again() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn it_stays_as_it_is_when_nothing_has_changed() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
     let server = Server::start(&logs, &[]);

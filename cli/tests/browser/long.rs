@@ -9,8 +9,9 @@ use crate::{
 };
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn its_end_is_near_and_everything_is_found() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     let log = logs.join("log.jsonl");
     let whole = droid("session", 2_900, 9).replace("problem 1400 ", "needle ");

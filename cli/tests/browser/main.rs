@@ -1,7 +1,6 @@
 //! The pages of `foldline serve` and `foldline run --serve` in a real browser, as a person would use them.
 //!
-//! Chromium is driven through `chromedriver`. Where there is none, the tests say so and pass, unless
-//! `FOLDLINE_TEST_BROWSER` is set. Nothing here waits for a time: only for what the page shows.
+//! Chromium is driven through `chromedriver`. Nothing here waits for a time: only for what the page shows.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[allow(dead_code, reason = "shared with the other test program")]

@@ -21,8 +21,9 @@ const WIDER: &str = "(() => {
 })()";
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn nothing_is_wider_than_it() {
-    let Some(browser) = Browser::start(Screen::Phone) else { return };
+    let browser = Browser::start(Screen::Phone);
     let (_folder, logs) = folder();
     let long = "a_very_long_name_without_any_place_to_break_it/".repeat(12);
     let log = answered(12, 7).replace("façade", &long).replace("/repo/src", &long);

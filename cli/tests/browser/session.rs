@@ -16,8 +16,9 @@ fn parts(log: &str, count: usize) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn it_grows_and_goes_on_after_it_was_loaded_again() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     let log = logs.join("log.jsonl");
     let parts = parts(&answered(40, 7), 8);
@@ -47,8 +48,9 @@ fn it_grows_and_goes_on_after_it_was_loaded_again() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn it_goes_on_when_the_server_was_killed_and_is_there_again() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     let log = logs.join("log.jsonl");
     let parts = parts(&answered(30, 5), 6);
@@ -69,8 +71,9 @@ fn it_goes_on_when_the_server_was_killed_and_is_there_again() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn an_entry_is_explained() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), answered(10, 3)).unwrap();
     let server = Server::start(&logs, &[]);

@@ -23,8 +23,9 @@ fn slide(browser: &Browser, share: f64) {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn one_goes_back_and_forth() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     let log = logs.join("log.jsonl");
     let whole = answered(20, 7);
@@ -66,8 +67,9 @@ fn one_goes_back_and_forth() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn a_moment_has_an_address() {
-    let Some(browser) = Browser::start(Screen::Phone) else { return };
+    let browser = Browser::start(Screen::Phone);
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), answered(10, 3)).unwrap();
     let server = Server::start(&logs, &[]);
@@ -79,8 +81,9 @@ fn a_moment_has_an_address() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn what_was_used_is_drawn_and_written() {
-    let Some(browser) = Browser::start(Screen::Desk) else { return };
+    let browser = Browser::start(Screen::Desk);
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), answered(10, 3)).unwrap();
     let server = Server::start(&logs, &[]);

@@ -1,6 +1,8 @@
 //! Synthetic Droid logs, the program as a child, and databases compared by what they say.
 // Each test program uses its part.
 
+mod deadline;
+
 use std::{
     fmt::Write as _,
     fs,
@@ -87,6 +89,7 @@ pub(crate) fn write_logs(folder: &Path, count: u64, turns: u64) {
 
 /// The program, about to be run.
 pub(crate) fn foldline() -> Command {
+    deadline::begin();
     // Tests of the fleet have it under another name.
     let programs =
         [option_env!("CARGO_BIN_EXE_foldline"), option_env!("CARGO_BIN_EXE_one-machine")];

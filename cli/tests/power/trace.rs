@@ -19,16 +19,6 @@ pub(crate) struct Call {
     pub(crate) before: usize,
 }
 
-/// Whether there is a `strace` that may be used.
-pub(crate) fn is_possible() -> bool {
-    let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
-    let possible = tried.is_ok_and(|output| output.status.success());
-    if !possible {
-        eprintln!("skipped: there is no strace that may be used");
-    }
-    possible
-}
-
 /// The command that runs the program and records its calls in a file.
 pub(crate) fn recorded(program: &str, record: &Path) -> Command {
     let mut command = Command::new("strace");

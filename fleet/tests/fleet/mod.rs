@@ -134,8 +134,9 @@ fn assert_same_events(topics: &Topics, logs: &[Log]) {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_fleet_stores_what_one_machine_stores() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let folder = tempfile::tempdir().unwrap();
     let [one, fleet] = ["one.db", "fleet.db"].map(|name| folder.path().join(name));
     let trails = ["one.trail", "fleet.trail"].map(|name| folder.path().join(name));
@@ -216,8 +217,9 @@ fn await_unfolded(cluster: &Cluster, topics: &Topics, count: usize) -> Vec<(Stri
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn what_is_missing_is_told_and_never_folded_over() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let topics = Topics::make(&cluster.addresses, "gap", 1, 1);
     let content = logs::droid("a-session", 20, 1).into_bytes();
     let (source, format) = ("source".to_owned(), "droid".to_owned());
@@ -254,8 +256,9 @@ fn what_is_missing_is_told_and_never_folded_over() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_log_goes_on_in_another_file_only_where_the_one_before_has_ended() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let topics = Topics::make(&cluster.addresses, "files", 1, 1);
     let content = logs::droid("a-session", 20, 1).into_bytes();
     let (source, format) = ("source".to_owned(), "droid".to_owned());
@@ -295,8 +298,9 @@ fn replayed_bytes(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_line_in_parts_is_read_again_by_the_next_owner() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let topics = Topics::make(&cluster.addresses, "parts", 1, 1);
     let content = logs::droid("a-session", 3, 1).into_bytes();
     let (source, format) = ("source".to_owned(), "droid".to_owned());
@@ -328,8 +332,9 @@ fn a_line_in_parts_is_read_again_by_the_next_owner() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_format_that_a_worker_does_not_know_is_told_and_holds_nobody_up() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let topics = Topics::make(&cluster.addresses, "unknown", 1, 1);
     let (source, format) = ("source".to_owned(), "tomorrow".to_owned());
     let unknown = Sender { topics: &topics, producer: topics.producer(), source, format };
@@ -351,8 +356,9 @@ fn a_format_that_a_worker_does_not_know_is_told_and_holds_nobody_up() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn sessions_of_a_fleet_are_served_while_they_grow() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let topics = Topics::make(&cluster.addresses, "served", 2, 1);
     let (folder, address) = (tempfile::tempdir().unwrap(), free_address());
     let db = folder.path().join("fleet.db");
@@ -401,11 +407,12 @@ fn number(name: &str) -> Option<u64> {
 
 /// `FOLDLINE_FLEET` faults, with the `FOLDLINE_FLEET_SEED` that a failed run has printed.
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn whatever_goes_wrong_everything_is_stored_once() {
     let (faults, brokers) = (number("FOLDLINE_FLEET").unwrap_or(4), 3);
     let seed = number("FOLDLINE_FLEET_SEED").unwrap_or(1);
     let mut random = Random(seed);
-    let Some(cluster) = Cluster::start(brokers) else { return };
+    let cluster = Cluster::start(brokers);
     let folder = tempfile::tempdir().unwrap();
     // Those of which the least is known by a few lines; one of each format, and some more.
     let mut logs = ingest(&folder.path().join("all.db"), &folder.path().join("all.trail"));

@@ -80,8 +80,9 @@ fn nobody() -> String {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn topics_are_made_once_and_then_found_well() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let check = fleet(&cluster, &["init", "--check"]);
     assert_eq!(check.code, 1, "{}", check.err);
     assert!(check.err.contains("run `foldline-fleet init`"), "{}", check.err);
@@ -109,8 +110,9 @@ fn topics_are_made_once_and_then_found_well() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn topics_that_would_lose_something_are_refused() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let refused = |arguments: &[&str], parts: &[&str]| {
         let ran = fleet(&cluster, arguments);
         assert_eq!(ran.code, 1, "{}", ran.err);
@@ -146,8 +148,9 @@ fn topics_that_would_lose_something_are_refused() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn topics_that_are_missing_get_as_many_partitions_as_the_others_have() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     make(&cluster, "foldline.logs", 5, &[]);
     let made = fleet(&cluster, &["init"]);
     assert_eq!(made.code, 0, "{}", made.err);
@@ -157,8 +160,9 @@ fn topics_that_are_missing_get_as_many_partitions_as_the_others_have() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn three_brokers_keep_each_message() {
-    let Some(cluster) = Cluster::start(3) else { return };
+    let cluster = Cluster::start(3);
     let made = fleet(&cluster, &["init", "--partitions", "2"]);
     assert_eq!(made.code, 0, "{}", made.err);
     let row = made.out.lines().find(|row| row.starts_with("foldline.state")).unwrap();
@@ -172,8 +176,9 @@ fn three_brokers_keep_each_message() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn of_an_empty_fleet_nothing_is_behind() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     let before = fleet(&cluster, &["status"]);
     assert_eq!(before.code, 1, "{}", before.err);
     assert!(before.err.contains("run `foldline-fleet init`"), "{}", before.err);
@@ -227,8 +232,9 @@ fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn what_waits_and_who_works_is_shown() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     assert_eq!(fleet(&cluster, &["init", "--partitions", "2"]).code, 0);
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", &cluster.addresses);
@@ -275,8 +281,9 @@ fn brokers_that_do_not_answer_are_named() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_password_is_not_printed() {
-    let Some(cluster) = Cluster::start(1) else { return };
+    let cluster = Cluster::start(1);
     for verb in VERBS {
         let mut command = command(&cluster.addresses, &[verb]);
         command

@@ -38,8 +38,8 @@ struct Connected {
 }
 
 impl Connected {
-    fn start() -> Option<Self> {
-        let brokers = broker::Cluster::start(1)?;
+    fn start() -> Self {
+        let brokers = broker::Cluster::start(1);
         let mut client = ClientConfig::new();
         client.set("bootstrap.servers", &brokers.addresses);
         let mut reader = client.clone();
@@ -51,13 +51,13 @@ impl Connected {
             .set("isolation.level", "read_committed");
         let mut impatient = client.clone();
         impatient.set("group.id", "impatient").set("isolation.level", "read_uncommitted");
-        Some(Self {
+        Self {
             ledgers: Cluster::new(&client).unwrap(),
             reader: reader.create().unwrap(),
             impatient: impatient.create().unwrap(),
             admin: client.create().unwrap(),
             _brokers: brokers,
-        })
+        }
     }
 }
 
@@ -133,25 +133,28 @@ impl Engine for Kafka<'_> {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn two_owners_do_not_both_commit() {
-    let Some(connected) = Connected::start() else { return };
+    let connected = Connected::start();
     ledger::exclusive(|| Kafka::new(&connected)).unwrap_or_else(|violation| panic!("{violation}"));
 }
 
 /// With every opening, and every look at what is committed, all scenarios take two minutes: `FOLDLINE_LEDGER=1` asks
 /// for them.
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn it_keeps_the_rule() {
     if std::env::var_os("FOLDLINE_LEDGER").is_none() {
         return;
     }
-    let Some(connected) = Connected::start() else { return };
+    let connected = Connected::start();
     ledger::check(|| Kafka::new(&connected)).unwrap_or_else(|violation| panic!("{violation}"));
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn it_holds_what_the_model_holds() {
-    let Some(connected) = Connected::start() else { return };
+    let connected = Connected::start();
     let config = ProptestConfig { cases: 8, max_shrink_iters: 20, ..ProptestConfig::default() };
     TestRunner::new(config)
         .run(&ledger::operations(), |operations| {
@@ -176,8 +179,9 @@ fn commit(line: u64, expected: Option<u64>, state: &Json) -> Commit<Vec<Message>
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_state_longer_than_a_message_is_stored_in_parts() {
-    let Some(connected) = Connected::start() else { return };
+    let connected = Connected::start();
     let engine = Kafka::new(&connected);
     // Random enough not to be compressed to less than the broker takes.
     let mut seed = 1_u64;
@@ -201,8 +205,9 @@ fn a_state_longer_than_a_message_is_stored_in_parts() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_stale_owner_commits_nothing_and_says_so() {
-    let Some(connected) = Connected::start() else { return };
+    let connected = Connected::start();
     let engine = Kafka::new(&connected);
     let (source, state) = (SourceName::from("source"), Json::default());
     let mut stale = engine.open();

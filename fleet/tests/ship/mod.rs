@@ -56,8 +56,8 @@ struct Shipped {
 type Joined = BTreeMap<String, Vec<Vec<u8>>>;
 
 impl Fleet {
-    fn start(settings: &[(&str, &str)]) -> Option<Self> {
-        let brokers = Cluster::start(1)?;
+    fn start(settings: &[(&str, &str)]) -> Self {
+        let brokers = Cluster::start(1);
         let mut client = ClientConfig::new();
         client.set("bootstrap.servers", &brokers.addresses);
         let admin: AdminClient<DefaultClientContext> = client.create().unwrap();
@@ -77,7 +77,7 @@ impl Fleet {
             .set("reconnect.backoff.max.ms", "500");
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("logs")).unwrap();
-        Some(Self { brokers, folder, reader: client.create().unwrap() })
+        Self { brokers, folder, reader: client.create().unwrap() }
     }
 
     fn logs(&self) -> PathBuf {

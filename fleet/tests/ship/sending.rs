@@ -16,8 +16,9 @@ fn odd() -> Vec<u8> {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn pieces_joined_are_the_log_while_it_grows() {
-    let Some(fleet) = Fleet::start(&[]) else { return };
+    let fleet = Fleet::start(&[]);
     let (odd, plain) = (odd(), droid("plain", 20, 2).into_bytes());
     let ended = odd.iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
     fs::write(fleet.log("nothing.txt"), "This is no log.\n").unwrap();
@@ -77,8 +78,9 @@ fn pieces_joined_are_the_log_while_it_grows() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn killed_at_any_moment_it_goes_on_without_a_loss() {
-    let Some(fleet) = Fleet::start(&[]) else { return };
+    let fleet = Fleet::start(&[]);
     let logs: Vec<_> = (0..40).map(|log| droid(&format!("s{log}"), 60, log).into_bytes()).collect();
     let path = |log: usize| fleet.log(&format!("{log}.jsonl"));
     const PARTS: usize = 8;
@@ -103,8 +105,9 @@ fn killed_at_any_moment_it_goes_on_without_a_loss() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_rotated_log_goes_on_as_the_same() {
-    let Some(fleet) = Fleet::start(&[]) else { return };
+    let fleet = Fleet::start(&[]);
     let parts: Vec<_> = (0..5).map(|part| droid("s", 5, part).into_bytes()).collect();
     let rotate = || {
         for number in (1..4).rev() {
@@ -138,8 +141,9 @@ fn a_rotated_log_goes_on_as_the_same() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn a_log_that_was_changed_while_nobody_looked_is_known_again_or_another() {
-    let Some(fleet) = Fleet::start(&[]) else { return };
+    let fleet = Fleet::start(&[]);
     let text = |seed| droid("s", 8, seed).into_bytes();
     for name in ["truncated", "copied", "replaced", "moved", "untouched"] {
         fs::write(fleet.log(&format!("{name}.jsonl")), droid(name, 8, 1)).unwrap();
@@ -188,9 +192,10 @@ fn a_log_that_was_changed_while_nobody_looked_is_known_again_or_another() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn more_logs_than_can_be_open_are_followed() {
     const LOGS: usize = 400;
-    let Some(fleet) = Fleet::start(&[]) else { return };
+    let fleet = Fleet::start(&[]);
     let log = |number: usize| droid(&format!("s{number}"), 4, number as u64).into_bytes();
     let mut shipping = fleet.follow(&[]);
     for part in 0..4 {
@@ -225,8 +230,9 @@ fn more_logs_than_can_be_open_are_followed() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn brokers_that_are_away_are_waited_for() {
-    let Some(fleet) = Fleet::start(&[]) else { return };
+    let fleet = Fleet::start(&[]);
     let log = droid("s", 200, 1).into_bytes();
     fleet.brokers.kill(1);
     append(&fleet.log("log.jsonl"), &log[..log.len() / 4]);
@@ -264,8 +270,9 @@ fn brokers_that_are_away_are_waited_for() {
 }
 
 #[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn what_the_brokers_do_not_take_is_an_error_and_nothing_follows_it() {
-    let Some(fleet) = Fleet::start(&[("max.message.bytes", "3000")]) else { return };
+    let fleet = Fleet::start(&[("max.message.bytes", "3000")]);
     let mut log = droid("s", 2, 1);
     log.push_str(&format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", noise(10_000)));
     log.push_str(&droid("s", 2, 3));

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use super::hostile::{page_of, vectors};
+use crate::hostile_page::{page_of, vectors};
 
 /// What the vectors make the title, if one runs.
 const MARKED: &str = "<title>marked</title>";
@@ -19,13 +19,11 @@ const TOUCH: &str = "<script>
     document.body.dataset.touched = 'yes';
 </script>";
 
-const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-
 /// What a page is after it was loaded, and some time has passed in it.
-fn loaded(browser: &str, folder: &Path, html: &str) -> String {
+fn loaded(folder: &Path, html: &str) -> String {
     let page = folder.join("page.html");
     fs::write(&page, html).unwrap();
-    let output = Command::new(browser)
+    let output = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
         .args([
             "--no-first-run",
@@ -48,21 +46,18 @@ fn without_policy(html: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn nothing_runs() {
-    let works = |browser: &&str| Command::new(browser).arg("--version").output().is_ok();
-    let Some(browser) = BROWSERS.into_iter().find(works) else {
-        println!("skipped: there is no Chromium here");
-        return;
-    };
+    assert!(vectors().len() >= 300);
     let folder = tempfile::tempdir().unwrap();
     // The browser does run what is there to run.
     for vector in ["<img src=x onerror=document.title='marked'>", "<p onclick=window.marked=1>"] {
         let html = format!("<title>x</title><meta charset=utf-8><body>{vector}{TOUCH}</body>");
-        assert!(loaded(browser, folder.path(), &html).contains(MARKED), "{vector}");
+        assert!(loaded(folder.path(), &html).contains(MARKED), "{vector}");
     }
     for some in vectors().chunks(210) {
         let (page, _) = page_of(some);
-        let dom = loaded(browser, folder.path(), &without_policy(&page.render()));
+        let dom = loaded(folder.path(), &without_policy(&page.render()));
         assert!(dom.contains("data-touched=\"yes\""), "the page was not read to its end");
         assert!(!dom.contains(MARKED));
         assert!(dom.contains(" · Foldline</title>"));
