@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
 use super::live::LiveSessions;
-use crate::{error::Error, program::Program, verbs::answer::prices};
+use crate::{answer::prices, error::Error, program::Program};
 
 /// How long an answer waits for a writer of the database.
 const WAIT: Duration = Duration::from_secs(2);

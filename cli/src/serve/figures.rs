@@ -9,12 +9,11 @@ use super::{
     chart::{Chart, Part},
 };
 use crate::{
+    answer::{filters::Filters, when::Span},
     error::Error,
-    verbs::answer::{
-        filters::Filters,
+    verbs::{
         tools::{self, Tool},
         usage::{By, Row, Used, UsedSession, all_tokens, stored},
-        when::Span,
     },
 };
 

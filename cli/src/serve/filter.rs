@@ -3,11 +3,9 @@
 use jiff::tz::TimeZone;
 
 use crate::{
+    answer::when::{self, Span},
     error::Error,
-    verbs::answer::{
-        sessions::{COSTS, FAILURES},
-        when::{self, Span},
-    },
+    verbs::sessions::{COSTS, FAILURES},
 };
 
 /// Which sessions the list shows.

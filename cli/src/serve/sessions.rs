@@ -12,11 +12,9 @@ use super::{
     status::Status,
 };
 use crate::{
+    answer::when::Span,
     error::Error,
-    verbs::answer::{
-        sessions::{COSTS, FAILURES, cost_basis, title},
-        when::Span,
-    },
+    verbs::sessions::{COSTS, FAILURES, cost_basis, title},
 };
 
 /// Where a session is read from. It comes from the database, never from a request.

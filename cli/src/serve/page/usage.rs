@@ -12,7 +12,7 @@ use crate::{
         chart::Amount,
         figures::{Asked, Stack, Time, Usage},
     },
-    verbs::answer::tools::Tool,
+    verbs::tools::Tool,
 };
 
 /// Tools of each table; the others are left out, and counted.

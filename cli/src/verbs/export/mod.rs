@@ -23,6 +23,7 @@ use self::{
     document::{Document, note},
 };
 use crate::{
+    answer::{filters::Filters, find},
     distinct::DistinctFiles,
     error::Error,
     exit,
@@ -30,7 +31,6 @@ use crate::{
     malformed::Malformed,
     pipeline,
     program::Program,
-    verbs::answer::{filters::Filters, find},
 };
 
 pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {

@@ -3,7 +3,8 @@
 use foldline::emitters::{sqlite::Database, terminal::neutralise_line};
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::{filters::Filters, sessions};
+use super::filters::Filters;
+use crate::verbs::sessions;
 use crate::{error::Error, table::clip};
 
 /// The number of suggestions.
@@ -13,7 +14,7 @@ const SUGGESTED: usize = 3;
 const NEAR: f64 = 0.75;
 
 /// Checks that the task exists.
-pub(super) fn task(database: &Database, id: &str) -> Result<(), Error> {
+pub(crate) fn task(database: &Database, id: &str) -> Result<(), Error> {
     let connection = database.connection();
     let found = connection
         .query_row("SELECT 1 FROM sessions WHERE task = ?1 LIMIT 1", [id], |_| Ok(()))

@@ -17,7 +17,7 @@ use crate::table::{Clip, Layout, least_width, write_table};
 
 /// A column: its name in JSON and CSV, and its kind.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(crate) struct Column {
     name: String,
     kind: Kind,
     /// Whether it is in tables, which have little space.
@@ -43,7 +43,7 @@ impl Column {
 
 /// The kind of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Text that may be clipped in a table.
     Text,
     /// Text that is clipped last.
@@ -73,7 +73,7 @@ pub(super) enum Kind {
 /// A value of SQLite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Null,
     Integer(i64),
     Real(f64),
@@ -88,13 +88,13 @@ pub(crate) struct Listing {
     less_important: &'static [&'static str],
     /// Those that it has nevertheless.
     kept: &'static [&'static str],
-    pub(super) rows: Vec<Vec<Value>>,
+    pub(crate) rows: Vec<Vec<Value>>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
 }
 
 impl Listing {
-    pub(super) fn new(columns: &[(&str, Kind)]) -> Self {
+    pub(crate) fn new(columns: &[(&str, Kind)]) -> Self {
         let columns = columns.iter().map(|&(name, kind)| Column {
             name: name.to_owned(),
             kind,
@@ -110,7 +110,7 @@ impl Listing {
     }
 
     /// The answer to a query, whose columns have these kinds in this order.
-    pub(super) fn select(
+    pub(crate) fn select(
         connection: &Connection,
         columns: &[(&str, Kind)],
         sql: &str,
@@ -129,7 +129,7 @@ impl Listing {
     }
 
     /// Leaves columns out of tables.
-    pub(super) fn without_in_tables(mut self, names: &[&str]) -> Self {
+    pub(crate) fn without_in_tables(mut self, names: &[&str]) -> Self {
         for column in &mut self.columns {
             column.in_tables = !names.contains(&column.name.as_str());
         }
@@ -137,24 +137,24 @@ impl Listing {
     }
 
     /// Leaves columns out of tables that would not have room for the others, in this order.
-    pub(super) fn dropping(mut self, less_important: &'static [&'static str]) -> Self {
+    pub(crate) fn dropping(mut self, less_important: &'static [&'static str]) -> Self {
         self.less_important = less_important;
         self
     }
 
     /// Keeps columns in tables, although others would have more room without.
-    pub(super) fn keeping(mut self, kept: &'static [&'static str]) -> Self {
+    pub(crate) fn keeping(mut self, kept: &'static [&'static str]) -> Self {
         self.kept = kept;
         self
     }
 
     /// Adds a last row to tables.
-    pub(super) fn with_total(mut self, total: Vec<Value>) -> Self {
+    pub(crate) fn with_total(mut self, total: Vec<Value>) -> Self {
         self.total = Some(total);
         self
     }
 
-    pub(super) fn write_table(
+    pub(crate) fn write_table(
         &self,
         out: &mut dyn Write,
         layout: print::Layout<'_>,
@@ -210,7 +210,7 @@ impl Listing {
         }))
     }
 
-    pub(super) fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(self.columns.iter().map(|column| guarded(column.name.clone())))?;
         for row in &self.rows {
@@ -266,7 +266,7 @@ impl Serialize for Object<'_> {
 }
 
 /// Writes a value as JSON, with a line end.
-pub(super) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     json::write_pretty(out, value)?;
     out.write_all(b"\n")
 }
@@ -287,7 +287,7 @@ impl Kind {
 
 impl Value {
     /// US dollars, to a thousand millionth: sums do not depend on the order of what was added up.
-    pub(super) fn dollars(dollars: f64) -> Self {
+    pub(crate) fn dollars(dollars: f64) -> Self {
         Self::Real((dollars * 1e9).round() / 1e9)
     }
 
@@ -303,7 +303,7 @@ impl Value {
     }
 
     /// Keeps the first line of a text.
-    pub(super) fn keep_first_line(&mut self) {
+    pub(crate) fn keep_first_line(&mut self) {
         if let Self::Text(text) = self
             && let Some(line) = text.lines().next()
         {
@@ -312,7 +312,7 @@ impl Value {
     }
 
     /// For people.
-    pub(super) fn shown(&self, kind: Kind, zone: &TimeZone) -> String {
+    pub(crate) fn shown(&self, kind: Kind, zone: &TimeZone) -> String {
         match (kind, self) {
             (_, Self::Null) => String::new(),
             (Kind::Moment | Kind::Minute, Self::Integer(millis)) => {
@@ -335,7 +335,7 @@ impl Value {
 }
 
 /// The first characters of an id, as many as people type.
-pub(super) fn short_id(id: &str) -> String {
+pub(crate) fn short_id(id: &str) -> String {
     let is_uuid = id.len() == 36 && id.as_bytes().get(8) == Some(&b'-');
     // Those of version 7 begin with the time of their making.
     let is_random = is_uuid && id.as_bytes().get(14) != Some(&b'7');

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{
+use crate::answer::{
     Asked, find,
     listing::{Kind, Listing, Value, write_json},
     print::{Layout, OutputFormat, Printed},
-    sessions::{Sort, Which, sessions},
 };
 use crate::error::Error;
+use crate::verbs::sessions::{Sort, Which, sessions};
 use foldline::{conversation::Timestamp, emitters::sqlite::StoredEntry};
 
 /// One session and some of its entries.

@@ -7,7 +7,7 @@ use foldline::conversation::{Text, TokenUsage};
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 
 use super::used::{Root, Row, Sum, Used};
-use crate::verbs::answer::listing::{Kind, Listing, Value};
+use crate::answer::listing::{Kind, Listing, Value};
 
 /// What usage is added up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]

@@ -4,9 +4,9 @@
 
 mod chart;
 mod group;
-pub(super) mod logs;
+pub(crate) mod logs;
 pub(crate) mod stored;
-pub(super) mod used;
+pub(crate) mod used;
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +22,7 @@ use self::group::{Group, groups};
 pub(crate) use self::used::Used;
 #[cfg(feature = "serve")]
 pub(crate) use self::used::{Row, UsedSession, all_tokens};
-use super::{
+use crate::answer::{
     PrintArgs,
     filters::Filters,
     listing::Listing,

@@ -14,7 +14,7 @@ use foldline::{
     pricing::{Cost, Prices},
 };
 
-use crate::verbs::answer::{filters::Filters, prices::requests, when::Span};
+use crate::answer::{filters::Filters, prices::requests, when::Span};
 
 /// A session of a log or of a database.
 #[derive(Clone, Debug)]

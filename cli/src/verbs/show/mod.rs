@@ -15,7 +15,9 @@ use foldline::{
 };
 use jiff::tz::TimeZone;
 
-use super::{AskArgs, answer, find, print::OutputFormat, session, when::Span};
+mod entries;
+
+use crate::answer::{AskArgs, answer, find, print::OutputFormat, when::Span};
 use crate::{
     error::Error,
     exit,
@@ -95,7 +97,7 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     }
     if !is_transcript {
         return answer(program, &args.ask, |asked| {
-            session::answer(asked, &args.session, args.last)
+            entries::answer(asked, &args.session, args.last)
         });
     }
     let database = args.ask.database.open(program)?;

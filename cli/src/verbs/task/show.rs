@@ -4,16 +4,17 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{
-    Asked,
-    errors::errors,
-    find,
+use crate::answer::{
+    Asked, find,
     listing::{Kind, Listing, write_json},
     print::{Layout, OutputFormat, Printed},
+};
+use crate::error::Error;
+use crate::verbs::{
+    errors::errors,
     sessions::{COSTS, Sort, Which, cost_basis, sessions, tasks},
     tools::tools,
 };
-use crate::error::Error;
 
 /// Everything about one task.
 #[derive(Serialize)]

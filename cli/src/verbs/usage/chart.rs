@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use foldline::emitters::human;
 
-use super::group::Group;
-use crate::verbs::answer::usage::used::all_tokens;
+use super::{group::Group, used::all_tokens};
 
 /// The columns that stand before a bar: the day and the number.
 const BEFORE: usize = 24;

@@ -16,12 +16,14 @@ use serde::Deserialize;
 
 use super::{
     blocks::{AGENT, WINDOW, blocks},
-    filters::Filters,
-    prices::PricesArgs,
     usage::{
         logs::{self, Exactness},
         used::{Root, Sum, Used},
     },
+};
+use crate::answer::{
+    filters::Filters,
+    prices::PricesArgs,
     when::{self, Span},
 };
 use crate::{

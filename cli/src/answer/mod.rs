@@ -46,27 +46,14 @@
 //! `--since` and `--until` choose sessions that were active in that time, and for `tools`, `errors`
 //! and `search` the entries of that time; for `usage` the quarters of an hour that are at least partly in it.
 
-pub(crate) mod blocks;
-mod database;
-pub(crate) mod errors;
-pub(crate) mod files;
+pub(crate) mod database;
 pub(crate) mod filters;
 pub(crate) mod find;
 mod folder;
 pub(crate) mod listing;
 pub(crate) mod prices;
-mod print;
-pub(crate) mod query;
-pub(crate) mod search;
-mod session;
-pub(crate) mod sessions;
-pub(crate) mod show;
+pub(crate) mod print;
 mod spreadsheet;
-mod sql;
-pub(crate) mod statusline;
-pub(crate) mod task;
-pub(crate) mod tools;
-pub(crate) mod usage;
 pub(crate) mod when;
 
 use clap::Args;
@@ -89,13 +76,13 @@ pub(crate) struct AskArgs {
     pub(crate) database: DatabaseArgs,
 
     #[command(flatten)]
-    filters: Filters,
+    pub(crate) filters: Filters,
 
     #[command(flatten)]
-    prices: PricesArgs,
+    pub(crate) prices: PricesArgs,
 
     #[command(flatten)]
-    print: PrintArgs,
+    pub(crate) print: PrintArgs,
 }
 
 impl AskArgs {
@@ -111,11 +98,11 @@ impl AskArgs {
 
 /// A question: which database, which sessions, which rows.
 pub(crate) struct Asked<'a> {
-    filters: &'a Filters,
-    print: &'a PrintArgs,
-    span: Span,
-    zone: TimeZone,
-    database: Opened,
+    pub(crate) filters: &'a Filters,
+    pub(crate) print: &'a PrintArgs,
+    pub(crate) span: Span,
+    pub(crate) zone: TimeZone,
+    pub(crate) database: Opened,
 }
 
 /// Answers a question: opens the database, finds the answer, and prints it.
@@ -140,19 +127,19 @@ pub(crate) fn answer<A: Printed>(
 
 impl Asked<'_> {
     /// The number of rows to query: one more than are shown, to know whether there are more.
-    fn rows(&self) -> i64 {
+    pub(crate) fn rows(&self) -> i64 {
         i64::try_from(self.print.limit()).unwrap_or(i64::MAX).saturating_add(1)
     }
 
     /// A condition on timestamps in SQL; always true if no time was requested.
-    fn within(&self, moment: &str) -> String {
+    pub(crate) fn within(&self, moment: &str) -> String {
         match self.span {
             Span::ALL => "true".to_owned(),
             Span { start, end } => format!("({moment} >= {start} AND {moment} < {end})"),
         }
     }
 
-    fn failed(&self, error: &rusqlite::Error) -> Error {
+    pub(crate) fn failed(&self, error: &rusqlite::Error) -> Error {
         Error::Database(self.database.error(error))
     }
 }

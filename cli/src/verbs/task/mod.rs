@@ -1,5 +1,7 @@
 //! `foldline task`: sessions that belong together.
 
+mod show;
+
 use std::{
     io::{self, Write},
     time::Duration,
@@ -12,12 +14,13 @@ use foldline::{
 };
 
 use crate::{
+    answer::{AskArgs, answer, filters::Filters, find},
     distinct::DistinctFiles,
     error::Error,
     exit,
     options::EXIT_CODES,
     program::Program,
-    verbs::answer::{AskArgs, answer, filters::Filters, find, sessions, task},
+    verbs::sessions,
 };
 
 /// The options of `foldline task`.
@@ -59,7 +62,7 @@ enum Action {
 pub(crate) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
     match &args.action {
         Action::List => answer(program, &args.ask, |asked| sessions::tasks(asked, None)),
-        Action::Show { id } => answer(program, &args.ask, |asked| task::answer(asked, id)),
+        Action::Show { id } => answer(program, &args.ask, |asked| show::answer(asked, id)),
         Action::Set { session, to, wait } => {
             args.ask.refuse_for_one("task set is about one session")?;
             let wait = Duration::from_secs((*wait).into());

@@ -6,10 +6,10 @@ use foldline::emitters::sqlite::Database;
 use rusqlite::Connection;
 use tracing::debug;
 
-use super::{
+use super::sessions::{FAILURES, is_chosen};
+use crate::answer::{
     AskArgs, Asked, answer,
     listing::{Kind, Listing, Value},
-    sessions::{FAILURES, is_chosen},
 };
 use crate::{error::Error, options::EXIT_CODES, program::Program};
 

@@ -10,16 +10,16 @@ use clap::Args;
 use foldline::{conversation::TokenUsage, pricing::Cost};
 use jiff::Timestamp;
 
-use super::{
+use super::usage::{
+    logs::{self, Exactness},
+    used::{Sum, Used, all_tokens},
+};
+use crate::answer::{
     PrintArgs,
     filters::Filters,
     listing::{Kind, Listing, Value},
     prices::PricesArgs,
     print::OutputFormat,
-    usage::{
-        logs::{self, Exactness},
-        used::{Sum, Used, all_tokens},
-    },
 };
 use crate::{error::Error, homes, options::EXIT_CODES, program::Program};
 
@@ -261,7 +261,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::verbs::answer::{usage::used::UsedSession, when::Span};
+    use crate::{answer::when::Span, verbs::usage::used::UsedSession};
 
     fn millis(text: &str) -> i64 {
         text.parse::<Timestamp>().unwrap().as_millisecond()

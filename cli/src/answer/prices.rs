@@ -31,7 +31,7 @@ impl PricesArgs {
     }
 
     /// Teaches SQL these prices.
-    pub(super) fn teach(&self, connection: &Connection) -> Result<(), Error> {
+    pub(crate) fn teach(&self, connection: &Connection) -> Result<(), Error> {
         teach(Arc::new(self.load()?.into_owned()), connection)
     }
 }
@@ -62,7 +62,7 @@ pub(crate) fn teach(prices: Arc<Prices>, connection: &Connection) -> Result<(), 
 }
 
 /// How many requests the tokens of a message are of. Those without an id may be of any number.
-pub(super) fn requests(message_id: Option<&str>) -> Requests {
+pub(crate) fn requests(message_id: Option<&str>) -> Requests {
     match message_id {
         None | Some("") => Requests::Several,
         Some(_) => Requests::One,

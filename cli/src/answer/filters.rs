@@ -56,7 +56,7 @@ impl Filters {
     }
 
     /// Refuses what would choose sessions, where `why` says that none are chosen.
-    pub(super) fn refuse_choice(&self, why: &str) -> Result<(), Error> {
+    pub(crate) fn refuse_choice(&self, why: &str) -> Result<(), Error> {
         let given = [
             ("--agent", &self.agent),
             ("--project", &self.project),
@@ -74,7 +74,7 @@ impl Filters {
     }
 
     /// A condition in SQL on a row of `sessions`, apart from the time.
-    pub(super) fn condition(&self) -> String {
+    pub(crate) fn condition(&self) -> String {
         let mut conditions = Vec::new();
         if let Some(agent) = &self.agent {
             conditions.push(format!("instr(lower(agent), lower({})) = 1", quoted(agent)));
@@ -106,7 +106,7 @@ impl Filters {
 
 impl Filters {
     /// The same condition on what was used in a session, apart from the model.
-    pub(super) fn admit(&self, session: &SessionUsage, task: Option<&str>) -> bool {
+    pub(crate) fn admit(&self, session: &SessionUsage, task: Option<&str>) -> bool {
         let lower = |text: &Option<Text>| text.as_ref().map(|text| text.decode().to_lowercase());
         let is = |filter: &Option<String>, stated: Option<&str>| {
             filter.is_none() || filter.as_deref() == stated
@@ -124,7 +124,7 @@ impl Filters {
     }
 
     /// Whether the model is one that is asked for.
-    pub(super) fn admits_model(&self, model: Option<&str>) -> bool {
+    pub(crate) fn admits_model(&self, model: Option<&str>) -> bool {
         self.model.as_ref().is_none_or(|asked| {
             model.is_some_and(|model| model.to_lowercase().contains(&asked.to_lowercase()))
         })
@@ -139,7 +139,7 @@ fn refuse(given: &[(&str, &Option<String>)], why: &str) -> Result<(), Error> {
 }
 
 /// The text as a string of SQL. SQLite's strings have no escapes but the doubled quote, and end at a NUL.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\0', "").replace('\'', "''"))
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum OutputFormat {
 pub(crate) struct PrintArgs {
     /// How to print the answer
     #[arg(long, short, value_enum, default_value_t, global = true)]
-    pub(super) format: OutputFormat,
+    pub(crate) format: OutputFormat,
 
     /// How many rows at the most; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 100, global = true)]
@@ -32,17 +32,17 @@ pub(crate) struct PrintArgs {
 
     /// The table's width in columns [default: that of the terminal, else 100]
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=10_000), global = true)]
-    pub(super) width: Option<u16>,
+    pub(crate) width: Option<u16>,
 }
 
 /// How, and how wide.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout<'z> {
-    pub(super) format: OutputFormat,
+    pub(crate) format: OutputFormat,
     /// Of tables, in columns.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     /// Of the moments in tables.
-    pub(super) zone: &'z TimeZone,
+    pub(crate) zone: &'z TimeZone,
 }
 
 /// An answer.
@@ -56,12 +56,12 @@ pub(crate) trait Printed {
 
 impl PrintArgs {
     /// The most rows.
-    pub(super) fn limit(&self) -> usize {
+    pub(crate) fn limit(&self) -> usize {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }
 
     /// Prints an answer to standard output.
-    pub(super) fn print(&self, mut answer: impl Printed, zone: &TimeZone) -> Result<(), Error> {
+    pub(crate) fn print(&self, mut answer: impl Printed, zone: &TimeZone) -> Result<(), Error> {
         let is_cut = answer.limit(self.limit());
         let layout = Layout { format: self.format, width: width(self.width), zone };
         let mut out = BufWriter::new(io::stdout().lock());

@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use super::{
+use super::sessions::{is_chosen, title};
+use crate::answer::{
     AskArgs, Asked, answer,
     filters::quoted,
     listing::{Kind, Listing, Value},
-    sessions::{is_chosen, title},
 };
 use crate::{error::Error, options::EXIT_CODES, program::Program};
 

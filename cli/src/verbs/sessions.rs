@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{
+use crate::answer::{
     AskArgs, Asked, answer,
     listing::{Kind, Listing, Value},
     when::Span,

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use clap::Args;
 use foldline::emitters::{sqlite::SqliteError, terminal::neutralise_line};
 
-use super::{
+use super::sessions::{is_chosen, title};
+use crate::answer::{
     AskArgs, Asked, answer,
     filters::quoted,
     listing::{Kind, Listing, Value, short_id},
     print::{Layout, OutputFormat, Printed},
-    sessions::{is_chosen, title},
 };
 use crate::{error::Error, options::EXIT_CODES, program::Program, table::clip};
 

@@ -7,11 +7,11 @@ const MOST_PARTS: usize = 4;
 
 /// The names of some folders, by their paths.
 #[derive(Debug, Default)]
-pub(super) struct Names<'p>(BTreeMap<&'p str, &'p str>);
+pub(crate) struct Names<'p>(BTreeMap<&'p str, &'p str>);
 
 impl<'p> Names<'p> {
     /// Names that tell these folders apart.
-    pub(super) fn of(paths: impl Iterator<Item = &'p str>) -> Self {
+    pub(crate) fn of(paths: impl Iterator<Item = &'p str>) -> Self {
         let mut unnamed: BTreeSet<&str> = paths.collect();
         let mut names = BTreeMap::new();
         for parts in 1..=MOST_PARTS {
@@ -32,7 +32,7 @@ impl<'p> Names<'p> {
     }
 
     /// The name of a folder.
-    pub(super) fn name<'s>(&self, path: &'s str) -> &'s str
+    pub(crate) fn name<'s>(&self, path: &'s str) -> &'s str
     where
         'p: 's,
     {
@@ -41,7 +41,7 @@ impl<'p> Names<'p> {
 }
 
 /// The last parts of a path.
-pub(super) fn last(path: &str, parts: usize) -> &str {
+pub(crate) fn last(path: &str, parts: usize) -> &str {
     let path = match path.trim_end_matches(['/', '\\']) {
         "" => return path,
         path => path,

@@ -6,11 +6,11 @@ use clap::Args;
 use foldline::emitters::terminal::neutralise_line;
 use jiff::tz::TimeZone;
 
-use super::{
+use super::sessions::{FAILURES, is_chosen, title};
+use crate::answer::{
     AskArgs, Asked, answer,
     listing::{Kind, Listing, Value, short_id},
     print::{Layout, OutputFormat, Printed},
-    sessions::{FAILURES, is_chosen, title},
 };
 use crate::{error::Error, options::EXIT_CODES, program::Program, table::clip};
 

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthChar;
 
 /// A spreadsheet runs text that begins like a formula; `'` before it makes it text. What is not visible before
 /// the sign, a spreadsheet may leave out.
-pub(super) fn guarded(text: String) -> String {
+pub(crate) fn guarded(text: String) -> String {
     let is_visible = |c: &char| !c.is_whitespace() && c.width().is_some_and(|width| width > 0);
     let is_formula = text.chars().find(is_visible).is_some_and(|c| FORMULA.contains(&c));
     if is_formula || text.starts_with(['\t', '\r', '\n']) { format!("'{text}") } else { text }
