@@ -1,17 +1,13 @@
 //! The database that is asked: the one that is named, or the default one, which can be made again from logs.
 
 use std::{
-    io::{self, Write},
     ops::Deref,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
-use foldline::emitters::{
-    sqlite::{Database, SqliteError},
-    terminal::neutralise,
-};
+use foldline::emitters::sqlite::{Database, SqliteError};
 use tempfile::TempDir;
 
 use crate::{
@@ -19,6 +15,7 @@ use crate::{
     error::Error,
     homes::{DatabaseOption, or_homes, tilde},
     program::Program,
+    say::say,
     verbs::ingest,
 };
 
@@ -78,13 +75,11 @@ impl DatabaseArgs {
 
 /// A database of the same logs, for one answer.
 fn instead_of(damaged: &Path, program: &Program) -> Result<Opened, Error> {
-    // Whether this is read has no effect.
-    let _ = writeln!(
-        io::stderr(),
-        "foldline: the database {} is damaged, and this answer is made from the logs without it; foldline check \
+    say(&format!(
+        "the database {} is damaged, and this answer is made from the logs without it; foldline check \
          --repair mends what can be mended, and if the file is moved away, another one is made",
-        neutralise(&tilde(damaged))
-    );
+        tilde(damaged)
+    ));
     let folder = tempfile::tempdir().map_err(Error::Output)?;
     let path = folder.path().join("foldline.db");
     ingest::fill(program, &or_homes(&[], &program.registry)?, &path)?;

@@ -1,10 +1,14 @@
 //! Finds a task or a session by user input.
 
-use foldline::emitters::{sqlite::Database, terminal::neutralise_line};
-use rusqlite::{OptionalExtension, ToSql, params};
+use foldline::emitters::{
+    sqlite::{
+        Database,
+        query::{Period, SessionFilter, SessionName, SessionOrder, SessionRow},
+    },
+    terminal::neutralise_line,
+};
 
 use super::filters::Filters;
-use crate::verbs::sessions;
 use crate::{error::Error, table::clip};
 
 /// The number of suggestions.
@@ -15,126 +19,77 @@ const NEAR: f64 = 0.75;
 
 /// Checks that the task exists.
 pub(crate) fn task(database: &Database, id: &str) -> Result<(), Error> {
-    let connection = database.connection();
-    let found = connection
-        .query_row("SELECT 1 FROM sessions WHERE task = ?1 LIMIT 1", [id], |_| Ok(()))
-        .optional()
-        .map_err(|error| failed(database, &error))?;
-    match found {
-        Some(()) => Ok(()),
-        None => Err(not_found(database, "task", id, "SELECT DISTINCT task FROM sessions")?),
+    let all = database.task_names()?;
+    match all.iter().any(|task| task == id) {
+        true => Ok(()),
+        false => Err(not_found("task", id, all)),
     }
 }
 
 /// The row of the session that is meant: `latest`, `latest~2`, its number, its id, the beginning of its id, the
 /// path of its log, or a part of its title. The filters choose which is the latest; any other name is of one session.
 pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Result<i64, Error> {
-    if let Some(back) = latest(name) {
-        let sql = format!(
-            "SELECT id FROM sessions WHERE {}
-             ORDER BY coalesce(last_at, ended_at, started_at) DESC, id LIMIT 1 OFFSET ?1",
-            filters.condition()
-        );
-        let found = ids(database, &sql, &back)?;
-        let none = || Error::NotFound { what: "session", id: name.to_owned(), near: Vec::new() };
-        return found.first().copied().ok_or_else(none);
+    if let Some(offset) = latest(name) {
+        let limit = Some(1);
+        let filter = SessionFilter { period: Period::ALL, offset, limit, ..filters.chosen()? };
+        let found = database.sessions(&filter, SessionOrder::Latest)?;
+        let found = found.first().map(|session| session.number);
+        return found.ok_or_else(|| not_found("session", name, Vec::new()));
     }
     filters.refuse_choice(&format!("{name} is the name of one"))?;
-    let title = sessions::title("sessions");
-    let in_title = format!(
-        "SELECT id FROM sessions WHERE instr(lower({title}), lower(?1)) > 0
-         ORDER BY coalesce(last_at, ended_at, started_at) DESC, id"
-    );
-    let of_path = "SELECT sessions.id FROM sessions JOIN sources ON sources.id = source
-                   WHERE path = ?1 ORDER BY sessions.id";
     let path = std::fs::canonicalize(name).ok();
     let path = path.as_ref().and_then(|path| path.to_str()).unwrap_or(name);
     let ways = [
-        ("SELECT id FROM sessions WHERE session_id = ?1 ORDER BY id", name),
-        ("SELECT id FROM sessions WHERE CAST(id AS TEXT) = ?1", name),
-        ("SELECT id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1 ORDER BY id", name),
-        (of_path, path),
-        (&*in_title, name),
+        Some(SessionName::Id(name.to_owned())),
+        name.parse().ok().map(SessionName::Number),
+        Some(SessionName::IdBegins(name.to_owned())),
+        Some(SessionName::Log(path.to_owned())),
+        Some(SessionName::Title(name.to_owned())),
     ];
-    for (sql, name) in ways.into_iter().filter(|(_, name)| !name.is_empty()) {
-        match ids(database, sql, &name)?.as_slice() {
-            [] => {}
-            [session] => return Ok(*session),
-            several => match told(database, several)?.as_slice() {
-                [session] => return Ok(*session),
-                _ => return Err(ambiguous(database, name, several)?),
-            },
+    for way in ways.into_iter().flatten().filter(|_| !name.is_empty()) {
+        let found = database.sessions(
+            &SessionFilter { name: Some(way), ..SessionFilter::default() },
+            SessionOrder::Latest,
+        )?;
+        // A file beside a log may state no more than its tokens.
+        let mut told = found.iter().filter(|session| session.entries > 0);
+        match (found.as_slice(), told.next(), told.next()) {
+            ([], ..) => {}
+            ([session], ..) | (_, Some(session), None) => return Ok(session.number),
+            _ => return Err(ambiguous(name, &found)),
         }
     }
-    Err(not_found(database, "session", name, "SELECT DISTINCT session_id FROM sessions")?)
+    Err(not_found("session", name, database.session_ids()?))
 }
 
 /// How far back `latest` or `latest~N` goes.
-fn latest(name: &str) -> Option<i64> {
+fn latest(name: &str) -> Option<usize> {
     match name.strip_prefix("latest")? {
         "" => Some(0),
-        rest => rest.strip_prefix('~')?.parse().ok().filter(|back| *back >= 0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
     }
-}
-
-/// Those of these sessions in which something is told. A file beside a log may state no more than its tokens.
-fn told(database: &Database, sessions: &[i64]) -> Result<Vec<i64>, Error> {
-    let mut all = Vec::new();
-    for session in sessions {
-        all.extend(ids(
-            database,
-            "SELECT id FROM sessions WHERE id = ?1 AND entries > 0",
-            session,
-        )?);
-    }
-    Ok(all)
 }
 
 /// Several sessions are meant: they are listed, so that one can be chosen.
-fn ambiguous(database: &Database, name: &str, sessions: &[i64]) -> Result<Error, Error> {
+fn ambiguous(name: &str, sessions: &[SessionRow]) -> Error {
     /// The number of sessions that are listed.
     const LISTED: usize = 10;
-    let sql = format!(
-        "SELECT id || '  ' || coalesce(session_id, '') || '  ' || coalesce({}, '')
-         FROM sessions WHERE id = ?1",
-        sessions::title("sessions")
-    );
     let mut message =
         format!("{} sessions are meant by {name:?}; name one by its number:", sessions.len());
-    for session in sessions.iter().take(LISTED) {
-        let line: String = database
-            .connection()
-            .query_row(&sql, [session], |row| row.get(0))
-            .map_err(|error| failed(database, &error))?;
-        let line = line.lines().next().unwrap_or_default();
+    for SessionRow { number, session, title, .. } in sessions.iter().take(LISTED) {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let line = format!("{number}  {}  {}", text(session), text(title));
         message.push_str("\n  ");
-        message.push_str(&clip(&neutralise_line(line), 90));
+        message.push_str(&clip(&neutralise_line(&line), 90));
     }
     if sessions.len() > LISTED {
         message.push_str("\n  …");
     }
-    Ok(Error::WrongUse(message))
+    Error::WrongUse(message)
 }
 
-fn ids(database: &Database, sql: &str, id: &dyn ToSql) -> Result<Vec<i64>, Error> {
-    let mut statement =
-        database.connection().prepare(sql).map_err(|error| failed(database, &error))?;
-    let ids = statement.query_map(params![id], |row| row.get(0));
-    ids.and_then(Iterator::collect).map_err(|error| failed(database, &error))
-}
-
-fn not_found(database: &Database, what: &'static str, id: &str, all: &str) -> Result<Error, Error> {
-    let mut statement =
-        database.connection().prepare(all).map_err(|error| failed(database, &error))?;
-    let all: Vec<Option<String>> = statement
-        .query_map([], |row| row.get(0))
-        .and_then(Iterator::collect)
-        .map_err(|error| failed(database, &error))?;
-    Ok(Error::NotFound { what, id: id.to_owned(), near: near(id, all.into_iter().flatten()) })
-}
-
-fn failed(database: &Database, error: &rusqlite::Error) -> Error {
-    Error::Database(database.error(error))
+fn not_found(what: &'static str, id: &str, all: Vec<String>) -> Error {
+    Error::NotFound { what, id: id.to_owned(), near: near(id, all.into_iter()) }
 }
 
 /// The most similar ones.

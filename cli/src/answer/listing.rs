@@ -4,9 +4,7 @@ use std::io::{self, Write};
 
 use foldline::{emitters::human, json};
 use jiff::{Timestamp, tz::TimeZone};
-use rusqlite::{Connection, Params, types::ValueRef};
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use tracing::debug;
 
 use super::{
     folder,
@@ -109,23 +107,33 @@ impl Listing {
         }
     }
 
-    /// The answer to a query, whose columns have these kinds in this order.
-    pub(crate) fn select(
-        connection: &Connection,
-        columns: &[(&str, Kind)],
-        sql: &str,
-        parameters: impl Params,
-    ) -> rusqlite::Result<Self> {
+    /// Rows whose fields have the names of the columns.
+    pub(crate) fn of(columns: &[(&str, Kind)], rows: &[impl Serialize]) -> Self {
         let mut listing = Self::new(columns);
-        let mut statement = connection.prepare(sql)?;
-        let mut rows = statement.query(parameters)?;
-        while let Some(row) = rows.next()? {
-            let values = (0..columns.len()).map(|column| row.get_ref(column).map(Value::from));
-            listing.rows.push(values.collect::<Result<_, _>>()?);
+        let value = |row: &mut serde_json::Value, name: &str| {
+            row.get_mut(name).map_or(Value::Null, |value| value.take().into())
+        };
+        listing.rows.extend(rows.iter().map(|row| {
+            let mut row = serde_json::to_value(row).unwrap_or_default();
+            columns.iter().map(|(name, _)| value(&mut row, name)).collect()
+        }));
+        listing
+    }
+
+    /// Leaves a column out.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        if let Some(at) = self.columns.iter().position(|column| column.name == name) {
+            self.columns.remove(at);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
         }
-        drop(rows);
-        debug!(sql = statement.expanded_sql(), "asked");
-        Ok(listing)
+        self
+    }
+
+    /// Renames a column.
+    pub(crate) fn renamed(mut self, from: &str, to: &str) -> Self {
+        let column = self.columns.iter_mut().find(|column| column.name == from);
+        column.into_iter().for_each(|column| to.clone_into(&mut column.name));
+        self
     }
 
     /// Leaves columns out of tables.
@@ -172,9 +180,7 @@ impl Listing {
             });
             let values = self.columns.iter().zip(row).filter(|(column, _)| column.in_tables);
             let shown = values.map(|(column, value)| match (column.kind, value) {
-                (Kind::Folder, Value::Text(path)) => {
-                    folders.name(path).chars().take(LONGEST).collect()
-                }
+                (Kind::Folder, Value::Text(path)) => visible(folders.name(path)),
                 (Kind::Money, Value::Real(_)) if is_about => {
                     format!("≈{}", value.shown(column.kind, layout.zone))
                 }
@@ -302,15 +308,6 @@ impl Value {
         }
     }
 
-    /// Keeps the first line of a text.
-    pub(crate) fn keep_first_line(&mut self) {
-        if let Self::Text(text) = self
-            && let Some(line) = text.lines().next()
-        {
-            *text = line.trim_end().to_owned();
-        }
-    }
-
     /// For people.
     pub(crate) fn shown(&self, kind: Kind, zone: &TimeZone) -> String {
         match (kind, self) {
@@ -329,7 +326,7 @@ impl Value {
             (_, Self::Integer(number)) => number.to_string(),
             (_, Self::Real(number)) => number.to_string(),
             (Kind::Short, Self::Text(text)) => short_id(text),
-            (_, Self::Text(text)) => text.chars().take(LONGEST).collect(),
+            (_, Self::Text(text)) => visible(text),
         }
     }
 }
@@ -343,6 +340,10 @@ pub(crate) fn short_id(id: &str) -> String {
 }
 
 /// The part of a text that can be visible in a table.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
 const LONGEST: usize = 1000;
 
 fn moment(millis: i64) -> Option<Timestamp> {
@@ -354,16 +355,14 @@ fn people(shown: fn(u64) -> String, number: i64) -> String {
     u64::try_from(number).map_or_else(|_| number.to_string(), shown)
 }
 
-impl From<ValueRef<'_>> for Value {
-    fn from(value: ValueRef<'_>) -> Self {
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
         match value {
-            ValueRef::Null => Self::Null,
-            ValueRef::Integer(number) => Self::Integer(number),
-            ValueRef::Real(number) => Self::Real(number),
-            ValueRef::Text(text) => Self::Text(String::from_utf8_lossy(text).into_owned()),
-            ValueRef::Blob(bytes) => {
-                Self::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-            }
+            serde_json::Value::String(text) => Self::Text(text),
+            value => match value.as_i64() {
+                Some(number) => Self::Integer(number),
+                None => value.as_f64().map_or(Self::Null, Self::Real),
+            },
         }
     }
 }

@@ -51,13 +51,16 @@ pub(crate) mod filters;
 pub(crate) mod find;
 mod folder;
 pub(crate) mod listing;
+pub(crate) mod paragraphs;
 pub(crate) mod prices;
 pub(crate) mod print;
 mod spreadsheet;
 pub(crate) mod when;
 
+use std::sync::Arc;
+
 use clap::Args;
-use jiff::tz::TimeZone;
+use foldline::{emitters::sqlite::query::SessionFilter, pricing::Prices};
 
 pub(crate) use self::{database::DatabaseArgs, print::PrintArgs};
 use self::{
@@ -65,7 +68,6 @@ use self::{
     filters::Filters,
     prices::PricesArgs,
     print::{OutputFormat, Printed},
-    when::Span,
 };
 use crate::{error::Error, exit, program::Program};
 
@@ -99,9 +101,10 @@ impl AskArgs {
 /// A question: which database, which sessions, which rows.
 pub(crate) struct Asked<'a> {
     pub(crate) filters: &'a Filters,
+    /// The sessions and the time that it is about.
+    pub(crate) filter: SessionFilter,
+    pub(crate) prices: Arc<Prices>,
     pub(crate) print: &'a PrintArgs,
-    pub(crate) span: Span,
-    pub(crate) zone: TimeZone,
     pub(crate) database: Opened,
 }
 
@@ -111,35 +114,15 @@ pub(crate) fn answer<A: Printed>(
     args: &AskArgs,
     find: impl FnOnce(&Asked<'_>) -> Result<A, Error>,
 ) -> Result<u8, Error> {
-    let asked = Asked {
-        filters: &args.filters,
-        print: &args.print,
-        span: args.filters.span()?,
-        zone: args.filters.zone(),
-        database: args.database.open(program)?,
-    };
-    args.prices.teach(asked.database.connection())?;
+    let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
+    // One row more than is shown, to know whether there are more.
+    filter.limit = Some(args.print.limit().saturating_add(1));
+    let database = args.database.open(program)?;
+    let prices = Arc::new(args.prices.load()?.into_owned());
+    database.estimate_with(Arc::clone(&prices))?;
+    let asked = Asked { filters: &args.filters, filter, prices, print: &args.print, database };
     let answer = find(&asked)?;
     asked.database.confirm()?;
-    args.print.print(answer, &asked.zone)?;
+    args.print.print(answer, &zone)?;
     Ok(exit::FINE)
-}
-
-impl Asked<'_> {
-    /// The number of rows to query: one more than are shown, to know whether there are more.
-    pub(crate) fn rows(&self) -> i64 {
-        i64::try_from(self.print.limit()).unwrap_or(i64::MAX).saturating_add(1)
-    }
-
-    /// A condition on timestamps in SQL; always true if no time was requested.
-    pub(crate) fn within(&self, moment: &str) -> String {
-        match self.span {
-            Span::ALL => "true".to_owned(),
-            Span { start, end } => format!("({moment} >= {start} AND {moment} < {end})"),
-        }
-    }
-
-    pub(crate) fn failed(&self, error: &rusqlite::Error) -> Error {
-        Error::Database(self.database.error(error))
-    }
 }

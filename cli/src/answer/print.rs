@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 
-use crate::{error::Error, options::width};
+use crate::{error::Error, options::width, say::say};
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -67,12 +67,7 @@ impl PrintArgs {
         let mut out = BufWriter::new(io::stdout().lock());
         answer.write(&mut out, layout).and_then(|()| out.flush()).map_err(Error::Output)?;
         if is_cut {
-            let limit = self.limit;
-            // Whether this is read has no effect.
-            let _ = writeln!(
-                io::stderr(),
-                "foldline: there is more than the {limit} rows shown; --limit 0 shows all"
-            );
+            say(&format!("there is more than the {} rows shown; --limit 0 shows all", self.limit));
         }
         Ok(())
     }

@@ -6,24 +6,9 @@ use jiff::{
     tz::TimeZone,
 };
 
+use foldline::emitters::sqlite::query::Period;
+
 use crate::error::Error;
-
-/// A period, in milliseconds since 1970: from its first moment to the first one after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) start: i64,
-    pub(crate) end: i64,
-}
-
-impl Span {
-    /// All time.
-    pub(crate) const ALL: Self = Self { start: i64::MIN, end: i64::MAX };
-
-    /// Whether a moment is in it. One that is not stated is in all time only.
-    pub(crate) fn has(self, at: Option<foldline::conversation::Timestamp>) -> bool {
-        self == Self::ALL || at.is_some_and(|at| (self.start..self.end).contains(&at.as_millis()))
-    }
-}
 
 const WRONG: &str = "give today, yesterday, a weekday, a day such as 2026-01-31, an RFC 3339 time, or an age such as 7d, 12h or 30m";
 
@@ -42,25 +27,25 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone, String> {
 }
 
 /// The time from the beginning of `since` to the end of `until`.
-pub(crate) fn span(
+pub(crate) fn period(
     since: Option<&str>,
     until: Option<&str>,
     zone: &TimeZone,
-) -> Result<Span, Error> {
+) -> Result<Period, Error> {
     let parse = |text: &str| parse(text, zone);
-    let start = since.map(parse).transpose()?.map_or(Span::ALL.start, |since| since.start);
-    let end = until.map(parse).transpose()?.map_or(Span::ALL.end, |until| until.end);
-    Ok(Span { start, end })
+    let start = since.map(parse).transpose()?.map_or(Period::ALL.start, |since| since.start);
+    let end = until.map(parse).transpose()?.map_or(Period::ALL.end, |until| until.end);
+    Ok(Period { start, end })
 }
 
 /// Reads a time in a time zone.
-pub(crate) fn parse(text: &str, zone: &TimeZone) -> Result<Span, Error> {
+pub(crate) fn parse(text: &str, zone: &TimeZone) -> Result<Period, Error> {
     parse_at(text, &Timestamp::now().to_zoned(zone.clone()))
         .ok_or_else(|| Error::WrongUse(format!("{text:?} is no time: {WRONG}")))
 }
 
-fn parse_at(text: &str, now: &Zoned) -> Option<Span> {
-    let moment = |moment: Timestamp| Span {
+fn parse_at(text: &str, now: &Zoned) -> Option<Period> {
+    let moment = |moment: Timestamp| Period {
         start: moment.as_millisecond(),
         end: moment.as_millisecond().saturating_add(1),
     };
@@ -82,7 +67,7 @@ fn parse_at(text: &str, now: &Zoned) -> Option<Span> {
     let start = day.to_zoned(now.time_zone().clone()).ok()?;
     let end = start.tomorrow().ok()?;
     let millis = |zoned: &Zoned| zoned.timestamp().as_millisecond();
-    Some(Span { start: millis(&start), end: millis(&end) })
+    Some(Period { start: millis(&start), end: millis(&end) })
 }
 
 fn weekday(text: &str) -> Option<Weekday> {
@@ -125,7 +110,7 @@ mod tests {
     #[test]
     fn days_moments_and_ages() {
         let now: Zoned = "2026-02-10T12:00:00[UTC]".parse().unwrap();
-        let span = |text| parse_at(text, &now).map(|Span { start, end }| (start, end - start));
+        let span = |text| parse_at(text, &now).map(|Period { start, end }| (start, end - start));
         let day = 24 * HOUR;
         assert_eq!(span("2026-01-31"), Some((millis("2026-01-31T00:00:00Z"), day)));
         assert_eq!(span("2026-01-31T10:00:00+02:00"), Some((millis("2026-01-31T08:00:00Z"), 1)));

@@ -1,18 +1,18 @@
 //! `foldline blocks`: the five-hour windows in which Claude Code counts use.
 
-use std::{
-    collections::BTreeSet,
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{collections::BTreeSet, path::PathBuf};
 
 use clap::Args;
-use foldline::{conversation::TokenUsage, pricing::Cost};
+use foldline::{
+    conversation::TokenUsage,
+    emitters::usage::{UsageSum, all_tokens},
+    pricing::Cost,
+};
 use jiff::Timestamp;
 
 use super::usage::{
     logs::{self, Exactness},
-    used::{Sum, Used, all_tokens},
+    used::Used,
 };
 use crate::answer::{
     PrintArgs,
@@ -21,7 +21,7 @@ use crate::answer::{
     prices::PricesArgs,
     print::OutputFormat,
 };
-use crate::{error::Error, homes, options::EXIT_CODES, program::Program};
+use crate::{error::Error, homes, options::EXIT_CODES, program::Program, say::say};
 
 /// The agent whose use is counted in such windows.
 pub(super) const AGENT: &str = "claude-code";
@@ -83,7 +83,7 @@ pub(super) struct Block<'s> {
     first: i64,
     last: i64,
     models: BTreeSet<&'s str>,
-    pub(super) sum: Sum<'s>,
+    pub(super) sum: UsageSum<'s>,
 }
 
 /// How fast tokens were used.
@@ -96,25 +96,22 @@ struct Rate {
 /// `foldline blocks`.
 pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
     let prices = args.prices.load()?;
-    let (span, zone) = (args.filters.span()?, args.filters.zone());
-    let mut filters = args.filters.clone();
-    let agent = filters.agent.get_or_insert_with(|| AGENT.to_owned()).clone();
+    let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
+    let agent = filter.agent.get_or_insert_with(|| AGENT.to_owned()).clone();
     let of_agent = || homes::of_agent(&program.registry, &agent);
     let paths = if args.paths.is_empty() { of_agent() } else { args.paths.clone() };
     let paths = homes::or_homes(&paths, &program.registry)?;
     let read = logs::read(program, &paths, Exactness::Millis)?;
     let code = read.report();
-    let used = Used::new(&read.sessions, &filters, span, &prices);
+    let used = Used::new(&read.sessions, &filter, &prices);
     let now = Timestamp::now().as_millisecond();
     let blocks = blocks(&used);
     let listing = listing(&blocks, now, args.active, args.token_limit);
     args.print.print(listing, &zone)?;
     let is_asked = blocks.iter().any(|block| block.is_active(now)) && args.token_limit.is_none();
     if is_asked && args.print.format == OutputFormat::Table {
-        // Whether this is read has no effect.
-        let _ = writeln!(
-            io::stderr(),
-            "foldline: no log states the limit; --token-limit max compares with the most that a past window used"
+        say(
+            "no log states the limit; --token-limit max compares with the most that a past window used",
         );
     }
     used.report();
@@ -131,7 +128,7 @@ pub(super) fn blocks<'s>(used: &Used<'s>) -> Vec<Block<'s>> {
         let goes_on = blocks.last().is_some_and(|block| at < block.began.saturating_add(WINDOW));
         if !goes_on {
             let began = at.saturating_sub(at.rem_euclid(HOUR));
-            let (models, sum) = (BTreeSet::new(), Sum::default());
+            let (models, sum) = (BTreeSet::new(), UsageSum::default());
             blocks.push(Block { began, first: at, last: at, models, sum });
         }
         let Some(block) = blocks.last_mut() else { continue };
@@ -219,7 +216,7 @@ fn listing(
 }
 
 fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
-    let Block { sum: Sum { tokens, cost, .. }, .. } = block;
+    let Block { sum: UsageSum { tokens, cost, .. }, .. } = block;
     let TokenUsage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, .. } =
         *tokens;
     let is_active = block.is_active(now);
@@ -256,19 +253,19 @@ fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
 mod tests {
     use foldline::{
         conversation::Timestamp as Moment,
+        emitters::sqlite::query::SessionFilter,
         emitters::usage::{MessageUsage, SessionUsage, UsedFor},
         pricing::Prices,
     };
 
     use super::*;
-    use crate::{answer::when::Span, verbs::usage::used::UsedSession};
 
     fn millis(text: &str) -> i64 {
         text.parse::<Timestamp>().unwrap().as_millisecond()
     }
 
     /// A session that used 1,000,000 tokens of output at each of these moments, for a dollar.
-    fn session(moments: &[&str]) -> Vec<UsedSession> {
+    fn session(moments: &[&str]) -> Vec<SessionUsage> {
         let mut usage = SessionUsage::default();
         usage.messages = moments
             .iter()
@@ -283,11 +280,11 @@ mod tests {
                 MessageUsage::new(of, tokens)
             })
             .collect();
-        vec![UsedSession { usage, task: None }]
+        vec![usage]
     }
 
-    fn used(sessions: &[UsedSession]) -> Used<'_> {
-        Used::new(sessions, &Filters::default(), Span::ALL, Prices::builtin())
+    fn used(sessions: &[SessionUsage]) -> Used<'_> {
+        Used::new(sessions, &SessionFilter::default(), Prices::builtin())
     }
 
     #[test]

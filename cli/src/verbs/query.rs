@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use foldline::emitters::sqlite::{SqliteError, schema::SCHEMA};
-use rusqlite::{Error as SqlError, limits::Limit};
+use rusqlite::{Error as SqlError, limits::Limit, types::ValueRef};
 
 use crate::{
     answer::{
         AskArgs, Asked, answer,
-        listing::{Kind, Listing},
+        listing::{Kind, Listing, Value},
     },
     error::Error,
     exit,
@@ -58,17 +58,25 @@ fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
     let connection = asked.database.connection();
     let wrong = |message: String| Error::Database(SqliteError::Query(message));
     // Without attached databases, nothing can be written to another file either.
-    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0).map_err(|error| asked.failed(&error))?;
-    let answer = connection.prepare(query).and_then(|statement| {
+    connection
+        .set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)
+        .map_err(|error| asked.database.error(&error))?;
+    let answer = connection.prepare(query).and_then(|mut statement| {
         if !statement.readonly() {
             return Ok(Err("the statement would write; only reading is possible"));
         }
         if statement.column_count() == 0 {
             return Ok(Err("there is nothing in it that has an answer, such as a SELECT"));
         }
-        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        let columns: Vec<_> = names.iter().map(|name| (name.as_str(), Kind::Text)).collect();
-        Listing::select(connection, &columns, query, []).map(Ok)
+        let names = statement.column_names().into_iter();
+        let mut listing = Listing::new(&names.map(|name| (name, Kind::Text)).collect::<Vec<_>>());
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let values = (0..columns).map(|column| row.get_ref(column).map(Value::from));
+            listing.rows.push(values.collect::<Result<_, _>>()?);
+        }
+        Ok(Ok(listing))
     });
     match answer {
         Ok(answer) => answer.map_err(|why| wrong(why.to_owned())),
@@ -77,5 +85,19 @@ fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
             SqliteError::Other { message, .. } => Err(wrong(message)),
             error => Err(Error::Database(error)),
         },
+    }
+}
+
+impl From<ValueRef<'_>> for Value {
+    fn from(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => Self::Null,
+            ValueRef::Integer(number) => Self::Integer(number),
+            ValueRef::Real(number) => Self::Real(number),
+            ValueRef::Text(text) => Self::Text(String::from_utf8_lossy(text).into_owned()),
+            ValueRef::Blob(bytes) => {
+                Self::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+            }
+        }
     }
 }

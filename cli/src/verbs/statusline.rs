@@ -8,7 +8,11 @@ use std::{
 
 use clap::Args;
 use foldline::{
-    emitters::terminal::neutralise_line,
+    emitters::{
+        sqlite::query::SessionFilter,
+        terminal::neutralise_line,
+        usage::{PricedMessage, RootSession, UsageSum},
+    },
     pricing::{Cost, CostBasis},
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -18,14 +22,10 @@ use super::{
     blocks::{AGENT, WINDOW, blocks},
     usage::{
         logs::{self, Exactness},
-        used::{Root, Sum, Used},
+        used::Used,
     },
 };
-use crate::answer::{
-    filters::Filters,
-    prices::PricesArgs,
-    when::{self, Span},
-};
+use crate::answer::{prices::PricesArgs, when};
 use crate::{
     error::Error,
     exit,
@@ -81,8 +81,8 @@ pub(crate) fn run(program: &Program, args: &StatuslineArgs) -> Result<u8, Error>
     let today = when::parse("today", &zone)?.start;
     let logs = changed_since(program, hook.transcript_path.as_deref(), today.min(now - WINDOW))?;
     let read = logs::read_files(program, logs, Exactness::Millis);
-    let filters = Filters { agent: Some(AGENT.to_owned()), ..Filters::default() };
-    let used = Used::new(&read.sessions, &filters, Span::ALL, &prices);
+    let filter = SessionFilter { agent: Some(AGENT.to_owned()), ..SessionFilter::default() };
+    let used = Used::new(&read.sessions, &filter, &prices);
     let line = line(&hook, &used, today, now);
     writeln!(io::stdout(), "{}", neutralise_line(&line)).map_err(Error::Output)?;
     let code = read.report();
@@ -127,13 +127,12 @@ fn line(hook: &Hook, used: &Used<'_>, today: i64, now: i64) -> String {
     let logged = hook.cost.total_cost_usd.filter(|usd| usd.is_finite());
     let session = match (logged, &hook.session_id) {
         (Some(usd), _) => Some(Cost { usd, basis: CostBasis::Logged }),
-        (None, Some(id)) => cost_of(used, |row| row.root == Root::Named(id)),
+        (None, Some(id)) => cost_of(used, |row| row.root == RootSession::Named(id)),
         (None, None) => None,
     };
     parts.extend(session.map(|cost| format!("session {}", dollars(cost))));
-    let is_of_today = |row: &super::usage::used::Row<'_>| {
-        row.message.of.at.is_some_and(|at| at.as_millis() >= today)
-    };
+    let is_of_today =
+        |row: &PricedMessage<'_>| row.message.of.at.is_some_and(|at| at.as_millis() >= today);
     match cost_of(used, is_of_today) {
         Some(cost) => parts.push(format!("today {}", dollars(cost))),
         None => parts.push("today $0.00".to_owned()),
@@ -146,13 +145,8 @@ fn line(hook: &Hook, used: &Used<'_>, today: i64, now: i64) -> String {
     parts.join(" · ")
 }
 
-fn cost_of<'s>(
-    used: &Used<'s>,
-    is_asked_for: impl Fn(&super::usage::used::Row<'s>) -> bool,
-) -> Option<Cost> {
-    let mut sum = Sum::default();
-    used.rows.iter().filter(|row| is_asked_for(row)).for_each(|row| sum.add(row));
-    sum.cost
+fn cost_of<'s>(used: &Used<'s>, is_asked_for: impl Fn(&PricedMessage<'s>) -> bool) -> Option<Cost> {
+    used.rows.iter().filter(|row| is_asked_for(row)).collect::<UsageSum<'_>>().cost
 }
 
 fn dollars(cost: Cost) -> String {

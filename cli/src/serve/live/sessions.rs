@@ -9,10 +9,13 @@ use std::{
     time::Duration,
 };
 
-use foldline::{emitters::sqlite::Database, pricing::Prices};
+use foldline::{
+    emitters::sqlite::{Database, query::SessionRow},
+    pricing::Prices,
+};
 
 use super::{reading, session::LiveSession};
-use crate::{error::Error, program::Program, serve::sessions::Source};
+use crate::{error::Error, program::Program};
 
 /// The most sessions that are read at once.
 const MOST: usize = 64;
@@ -38,19 +41,19 @@ impl LiveSessions {
     /// The session with this number, which is read to its end now, or soon.
     pub(in crate::serve) async fn get(
         &self,
-        source: Source,
+        source: SessionRow,
         database: Database,
     ) -> Result<Arc<LiveSession>, Error> {
         let live = {
             let mut sessions = self.sessions();
             sessions.retain(|_, live| !live.has_ended());
-            match sessions.get(&source.session) {
+            match sessions.get(&source.number) {
                 Some(live) => Arc::clone(live),
                 None => {
                     make_room(&mut sessions)?;
                     let is_complete = Arc::clone(&self.are_complete);
                     let live = Arc::new(LiveSession::new(is_complete, &self.prices)?);
-                    sessions.insert(source.session, Arc::clone(&live));
+                    sessions.insert(source.number, Arc::clone(&live));
                     reading::start(&self.program, Arc::clone(&live), source, database);
                     live
                 }

@@ -31,6 +31,7 @@ use crate::{
     malformed::Malformed,
     pipeline,
     program::Program,
+    say::say,
 };
 
 pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
@@ -60,7 +61,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     write(args, &texts)?;
     if args.redact {
         let note = note(&replaced).unwrap_or_else(|| "nothing to replace was found".to_owned());
-        let _ = writeln!(io::stderr(), "foldline: {note}");
+        say(&note);
     }
     Ok(if args.strict && malformed > 0 { exit::MALFORMED } else { exit::FINE })
 }

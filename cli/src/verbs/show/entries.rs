@@ -2,16 +2,24 @@
 
 use std::io::{self, Write};
 
+use foldline::{
+    conversation::Timestamp,
+    emitters::sqlite::{
+        StoredEntry,
+        query::{SessionFilter, SessionName, SessionOrder},
+    },
+};
 use serde::Serialize;
 
-use crate::answer::{
-    Asked, find,
-    listing::{Kind, Listing, Value, write_json},
-    print::{Layout, OutputFormat, Printed},
+use crate::{
+    answer::{
+        Asked, find,
+        listing::{Kind, Listing, Value, write_json},
+        print::{Layout, OutputFormat, Printed},
+    },
+    error::Error,
+    verbs::sessions,
 };
-use crate::error::Error;
-use crate::verbs::sessions::{Sort, Which, sessions};
-use foldline::{conversation::Timestamp, emitters::sqlite::StoredEntry};
 
 /// One session and some of its entries.
 #[derive(Serialize)]
@@ -29,12 +37,10 @@ pub(super) fn answer(
     last: Option<u32>,
 ) -> Result<SessionAnswer, Error> {
     let row = find::session(&asked.database, id, asked.filters)?;
-    let session = sessions(asked, Some(Which::Row(row)), Sort::Latest)?;
-    let count: i64 = asked
-        .database
-        .connection()
-        .query_row("SELECT entries FROM sessions WHERE id = ?1", [row], |row| row.get(0))
-        .map_err(|error| asked.failed(&error))?;
+    let filter = SessionFilter { name: Some(SessionName::Number(row)), ..asked.filter.clone() };
+    let sessions = asked.database.sessions(&filter, SessionOrder::Latest)?;
+    let count = sessions.first().map_or(0, |session| session.entries);
+    let session = sessions::listing(&sessions);
     let limit = i64::try_from(asked.print.limit()).unwrap_or(i64::MAX);
     let (indices, is_cut) = match last {
         Some(last) => ((count - i64::from(last)).max(0)..count, false),
@@ -42,7 +48,7 @@ pub(super) fn answer(
     };
     let mut entries = Vec::new();
     asked.database.entries(row, indices, |entry| {
-        if asked.span.has(entry.entry.timestamp) {
+        if asked.filter.period.has(entry.entry.timestamp) {
             entries.push(entry);
         }
     })?;

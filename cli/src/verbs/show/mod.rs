@@ -9,6 +9,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use foldline::{
     conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp},
+    emitters::sqlite::query::Period,
     emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
     processor::DEFAULT_MAX_LINE,
     transduce::{Batch, Emitter},
@@ -17,7 +18,7 @@ use jiff::tz::TimeZone;
 
 mod entries;
 
-use crate::answer::{AskArgs, answer, find, print::OutputFormat, when::Span};
+use crate::answer::{AskArgs, answer, find, print::OutputFormat};
 use crate::{
     error::Error,
     exit,
@@ -148,7 +149,7 @@ struct Shown<'a> {
     args: &'a ShowArgs,
     style: TranscriptStyle,
     transcript: Transcript,
-    span: Span,
+    period: Period,
     zone: TimeZone,
     /// The minute that was printed last.
     minute: Option<String>,
@@ -166,7 +167,7 @@ impl<'a> Shown<'a> {
             args,
             style,
             transcript: Transcript::new(style),
-            span: args.ask.filters.span()?,
+            period: args.ask.filters.chosen()?.period,
             zone,
             minute: None,
             hidden: BTreeSet::new(),
@@ -177,7 +178,7 @@ impl<'a> Shown<'a> {
         if self.args.no_thinking && entry.entry_type == NormalizedEntryType::Thinking {
             return false;
         }
-        if !self.span.has(entry.timestamp) {
+        if !self.period.has(entry.timestamp) {
             return false;
         }
         self.args.only.is_empty() || self.args.only.iter().any(|what| what.includes(entry))

@@ -2,23 +2,27 @@
 
 use std::io::{self, Write};
 
+use foldline::emitters::sqlite::query::{
+    EntryRow, FileRow, SessionFilter, SessionOrder, WarningRow,
+};
 use serde::Serialize;
 
-use crate::answer::{
-    Asked, find,
-    listing::{Kind, Listing, write_json},
-    print::{Layout, OutputFormat, Printed},
-};
-use crate::error::Error;
-use crate::verbs::{
-    errors::errors,
-    sessions::{COSTS, Sort, Which, cost_basis, sessions, tasks},
-    tools::tools,
+use crate::{
+    answer::{
+        Asked, find,
+        listing::{Kind, Listing, write_json},
+        print::{Layout, OutputFormat, Printed},
+    },
+    error::Error,
+    verbs::{
+        errors, sessions, tools,
+        usage::{Used, by_model},
+    },
 };
 
 /// Everything about one task.
 #[derive(Serialize)]
-pub(crate) struct TaskAnswer {
+pub(super) struct TaskAnswer {
     task: Listing,
     sessions: Listing,
     usage: Listing,
@@ -29,17 +33,23 @@ pub(crate) struct TaskAnswer {
     timeline: Listing,
 }
 
-pub(crate) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
-    find::task(&asked.database, id)?;
+pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
+    let Asked { database, filter, .. } = asked;
+    find::task(database, id)?;
+    // The filters choose sessions; all that they say of a file or an entry belongs to the task.
+    let (period, limit) = (filter.period, filter.limit);
+    let all = SessionFilter { limit, ..SessionFilter::of_task(id) };
+    let task = SessionFilter { period, ..all.clone() };
+    let chosen = SessionFilter { task: Some(id.to_owned()), ..filter.clone() };
     Ok(TaskAnswer {
-        task: tasks(asked, Some(id))?,
-        sessions: sessions(asked, Some(Which::OfTask(id)), Sort::Latest)?,
-        usage: usage(asked, id)?,
-        tools: tools(asked, Some(id))?,
-        failures: errors(asked, Some(id))?,
-        files: files(asked, id)?,
-        warnings: warnings(asked, id)?,
-        timeline: timeline(asked, id)?,
+        task: super::listing(&database.tasks(&chosen)?),
+        sessions: sessions::listing(&database.sessions(&chosen, SessionOrder::Latest)?),
+        usage: by_model(&Used::new(&database.usage()?, &all, &asked.prices)),
+        tools: tools::listing(&database.tools(&chosen)?),
+        failures: errors::listing(&database.failures(&chosen)?),
+        files: files(&database.files_by_calls(&task)?),
+        warnings: warnings(&database.warnings(&all)?),
+        timeline: timeline(&database.timeline(&task)?),
     })
 }
 
@@ -81,54 +91,21 @@ impl TaskAnswer {
     }
 }
 
-fn usage(asked: &Asked<'_>, id: &str) -> Result<Listing, Error> {
-    let columns = [
-        ("model", Kind::Id),
-        ("input_tokens", Kind::Tokens),
-        ("output_tokens", Kind::Tokens),
-        ("cache_read_tokens", Kind::Tokens),
-        ("cache_write_tokens", Kind::Tokens),
-        ("reasoning_tokens", Kind::Tokens),
-        ("cost_usd", Kind::Money),
-        ("cost_basis", Kind::Id),
-    ];
-    let sql = format!(
-        "SELECT nullif(used.model, ''), sum(input_tokens), sum(output_tokens),
-                sum(cache_read_tokens), sum(cache_write_tokens), sum(reasoning_tokens),
-                sum(cost), {}
-         FROM ({COSTS}) AS used JOIN sessions ON sessions.id = used.session
-         WHERE task = ?1 GROUP BY used.model ORDER BY sum(input_tokens) DESC LIMIT ?2",
-        cost_basis("count(logged)", "count(estimated)")
-    );
-    Ok(select(asked, &columns, &sql, id)?.without_in_tables(&["cost_basis"]))
+fn files(files: &[FileRow]) -> Listing {
+    Listing::of(&[("path", Kind::Text), ("changes", Kind::Text), ("calls", Kind::Number)], files)
 }
 
-fn files(asked: &Asked<'_>, id: &str) -> Result<Listing, Error> {
-    let columns = [("path", Kind::Text), ("changes", Kind::Text), ("calls", Kind::Number)];
-    let sql = format!(
-        "SELECT path, group_concat(DISTINCT change), count(DISTINCT tool_paths.entry)
-         FROM tool_paths JOIN entries ON entries.id = tool_paths.entry
-         JOIN sessions ON sessions.id = entries.session
-         WHERE task = ?1 AND {} GROUP BY path ORDER BY 3 DESC, path LIMIT ?2",
-        asked.within("timestamp")
-    );
-    select(asked, &columns, &sql, id)
-}
-
-fn warnings(asked: &Asked<'_>, id: &str) -> Result<Listing, Error> {
+fn warnings(warnings: &[WarningRow]) -> Listing {
     let columns = [
         ("kind", Kind::Id),
         ("subject", Kind::Text),
         ("count", Kind::Number),
         ("message", Kind::Text),
     ];
-    let sql = "SELECT kind, nullif(subject, ''), sum(count), min(message)
-               FROM warnings JOIN sessions ON sessions.id = warnings.session
-               WHERE task = ?1 GROUP BY kind, subject ORDER BY sum(count) DESC, kind LIMIT ?2";
-    select(asked, &columns, sql, id)
+    Listing::of(&columns, warnings)
 }
 
-fn timeline(asked: &Asked<'_>, id: &str) -> Result<Listing, Error> {
+fn timeline(timeline: &[EntryRow]) -> Listing {
     let columns = [
         ("at", Kind::Moment),
         ("session", Kind::Number),
@@ -139,23 +116,5 @@ fn timeline(asked: &Asked<'_>, id: &str) -> Result<Listing, Error> {
         ("duration_ms", Kind::Duration),
         ("content", Kind::Text),
     ];
-    let sql = format!(
-        "SELECT timestamp, sessions.id, idx, type, tool_name, status, tool_calls.duration_ms,
-                content
-         FROM sessions JOIN entries ON entries.session = sessions.id
-         LEFT JOIN tool_calls ON tool_calls.entry = entries.id
-         WHERE task = ?1 AND {} ORDER BY timestamp, entries.id LIMIT ?2",
-        asked.within("timestamp")
-    );
-    select(asked, &columns, &sql, id)
-}
-
-fn select(
-    asked: &Asked<'_>,
-    columns: &[(&str, Kind)],
-    sql: &str,
-    id: &str,
-) -> Result<Listing, Error> {
-    Listing::select(asked.database.connection(), columns, sql, (id, asked.rows()))
-        .map_err(|error| asked.failed(&error))
+    Listing::of(&columns, timeline)
 }

@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::human;
+use foldline::emitters::{human, usage::all_tokens};
 
-use super::{group::Group, used::all_tokens};
+use super::group::Group;
 
 /// The columns that stand before a bar: the day and the number.
 const BEFORE: usize = 24;
 
 /// Draws a bar a day, the earliest first: of the cost, or of the tokens if no cost is known.
-pub(super) fn write(out: &mut dyn Write, days: &[Group], width: usize) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, days: &[Group<'_>], width: usize) -> io::Result<()> {
     let has_costs = days.iter().any(|day| day.sum.cost.is_some());
-    let value = |day: &Group| match has_costs {
+    let value = |day: &Group<'_>| match has_costs {
         true => day.sum.cost.map_or(0.0, |cost| cost.usd),
         false => all_tokens(&day.sum.tokens) as f64,
     };

@@ -3,10 +3,13 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use clap::ValueEnum;
-use foldline::conversation::{Text, TokenUsage};
+use foldline::{
+    conversation::Text,
+    emitters::usage::{PricedMessage, RootSession, UsageSum},
+};
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 
-use super::used::{Root, Row, Sum, Used};
+use super::used::Used;
 use crate::answer::listing::{Kind, Listing, Value};
 
 /// What usage is added up by.
@@ -52,9 +55,9 @@ impl By {
     }
 
     /// The value of a row; `None` where the log does not say it.
-    pub(crate) fn value(self, row: &Row<'_>, zone: &TimeZone) -> Option<String> {
+    pub(crate) fn value(self, row: &PricedMessage<'_>, zone: &TimeZone) -> Option<String> {
         let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
-        let session = &row.session.usage;
+        let session = row.session;
         match self {
             Self::Day | Self::Week | Self::Month => {
                 let at = Timestamp::from_millisecond(row.message.of.at?.as_millis()).ok()?;
@@ -72,43 +75,29 @@ impl By {
             Self::Agent => text(&session.agent),
             Self::Project => text(&session.cwd),
             Self::Session => match row.root {
-                Root::Named(id) => Some(id.to_owned()),
-                Root::Unnamed(_) => None,
+                RootSession::Named(id) => Some(id.to_owned()),
+                RootSession::Unnamed(_) => None,
             },
-            Self::Task => row.session.task.clone(),
+            Self::Task => text(&session.task),
             Self::Branch => text(&session.branch),
         }
     }
 }
 
 /// What was used under one key.
-pub(super) struct Group {
+pub(super) struct Group<'s> {
     pub(super) key: Vec<Option<String>>,
-    pub(super) sum: SumOf,
-}
-
-/// The numbers of a group.
-pub(super) struct SumOf {
-    sessions: usize,
-    pub(super) tokens: TokenUsage,
-    pub(super) cost: Option<foldline::pricing::Cost>,
-}
-
-impl From<Sum<'_>> for SumOf {
-    fn from(sum: Sum<'_>) -> Self {
-        Self { sessions: sum.sessions.len(), tokens: sum.tokens, cost: sum.cost }
-    }
+    pub(super) sum: UsageSum<'s>,
 }
 
 /// Adds up by the keys: the latest time first, then the most input.
-pub(super) fn groups(used: &Used<'_>, by: &[By], zone: &TimeZone) -> Vec<Group> {
-    let mut sums = BTreeMap::<Vec<Option<String>>, Sum<'_>>::new();
+pub(super) fn groups<'s>(used: &Used<'s>, by: &[By], zone: &TimeZone) -> Vec<Group<'s>> {
+    let mut sums = BTreeMap::<Vec<Option<String>>, UsageSum<'s>>::new();
     for row in &used.rows {
         let key = by.iter().map(|by| by.value(row, zone)).collect();
         sums.entry(key).or_default().add(row);
     }
-    let mut groups: Vec<Group> =
-        sums.into_iter().map(|(key, sum)| Group { key, sum: sum.into() }).collect();
+    let mut groups: Vec<_> = sums.into_iter().map(|(key, sum)| Group { key, sum }).collect();
     groups.sort_by_cached_key(|group| {
         let times = by.iter().zip(&group.key).filter(|(by, _)| by.is_time());
         let times: Vec<_> = times.map(|(_, time)| Reverse(time.clone())).collect();
@@ -134,29 +123,37 @@ const LESS_IMPORTANT: &[&str] =
     &["reasoning_tokens", "sessions", "cache_write_tokens", "cache_read_tokens"];
 
 /// The groups as rows, and all of them together as the last row of a table.
-pub(super) fn listing(by: &[By], groups: &[Group], total: Sum<'_>) -> Listing {
-    let columns: Vec<_> = by.iter().map(|by| by.column()).chain(COLUMNS).collect();
-    let mut listing = Listing::new(&columns);
-    listing.rows = groups
-        .iter()
-        .map(|group| {
-            let key = group.key.iter().map(|key| key.clone().map_or(Value::Null, Value::Text));
-            key.chain(numbers(&group.sum)).collect()
-        })
-        .collect();
+pub(super) fn listing(by: &[By], groups: &[Group<'_>], total: &UsageSum<'_>) -> Listing {
     let mut key = vec![Value::Null; by.len()];
     if let Some(first) = key.first_mut() {
         *first = Value::Text("total".to_owned());
     }
-    let total = key.into_iter().chain(numbers(&total.into())).collect();
-    listing.with_total(total).without_in_tables(&["cost_basis"]).dropping(LESS_IMPORTANT)
+    let total = key.into_iter().chain(numbers(total)).collect();
+    rows(by, groups).with_total(total).without_in_tables(&["cost_basis"]).dropping(LESS_IMPORTANT)
 }
 
-fn numbers(sum: &SumOf) -> [Value; 8] {
-    let SumOf { sessions, tokens, cost } = sum;
+/// The models as rows.
+pub(crate) fn by_model(used: &Used<'_>) -> Listing {
+    let by = [By::Model];
+    rows(&by, &groups(used, &by, &TimeZone::UTC))
+        .without("sessions")
+        .without_in_tables(&["cost_basis"])
+}
+
+fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
+    let columns: Vec<_> = by.iter().map(|by| by.column()).chain(COLUMNS).collect();
+    let mut listing = Listing::new(&columns);
+    listing.rows.extend(groups.iter().map(|Group { key, sum }| {
+        let key = key.iter().map(|key| key.clone().map_or(Value::Null, Value::Text));
+        key.chain(numbers(sum)).collect()
+    }));
+    listing
+}
+
+fn numbers(UsageSum { sessions, tokens, cost, .. }: &UsageSum<'_>) -> [Value; 8] {
     let count = |count: Option<u64>| Value::from(count.and_then(|count| i64::try_from(count).ok()));
     [
-        Value::from(i64::try_from(*sessions).ok()),
+        Value::from(i64::try_from(sessions.len()).ok()),
         count(tokens.input_tokens),
         count(tokens.output_tokens),
         count(tokens.cache_read_tokens),

@@ -1,7 +1,6 @@
 //! What was used, straight from the logs.
 
 use std::{
-    io::{self, Write},
     path::PathBuf,
     sync::{
         Mutex, PoisonError,
@@ -11,7 +10,6 @@ use std::{
 };
 
 use foldline::{
-    conversation::SessionId,
     emitters::{
         terminal::neutralise_line,
         usage::{SessionUsage, UsageEmitter, count_once},
@@ -20,7 +18,6 @@ use foldline::{
     source::SourceError,
 };
 
-use super::used::UsedSession;
 use crate::{
     error::Error,
     exit,
@@ -28,6 +25,7 @@ use crate::{
     log::Log,
     pipeline,
     program::Program,
+    say::say,
     verbs::ingest,
 };
 
@@ -42,7 +40,7 @@ pub(crate) enum Exactness {
 
 /// What was read.
 pub(crate) struct Read {
-    pub(crate) sessions: Vec<UsedSession>,
+    pub(crate) sessions: Vec<SessionUsage>,
     failures: Vec<(Found, Error)>,
 }
 
@@ -68,15 +66,8 @@ pub(crate) fn read_files(program: &Program, logs: Vec<Found>, exactness: Exactne
         }
     }
     leave_out_copies(&mut read);
-    let mut sessions: Vec<UsedSession> = read
-        .into_iter()
-        .flat_map(|(_, sessions)| sessions)
-        .map(|usage| {
-            let task = usage.session_id.as_ref().map(SessionId::to_string);
-            UsedSession { usage, task }
-        })
-        .collect();
-    count_once(sessions.iter_mut().map(|session| &mut session.usage));
+    let mut sessions: Vec<_> = read.into_iter().flat_map(|(_, sessions)| sessions).collect();
+    count_once(&mut sessions);
     Read { sessions, failures }
 }
 
@@ -85,10 +76,6 @@ impl Read {
     pub(crate) fn report(&self) -> u8 {
         let mut code = exit::FINE;
         let mut others = Vec::new();
-        let say = |message: &str| {
-            // An error of standard error itself cannot be reported.
-            let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(message));
-        };
         for (found, error) in &self.failures {
             let is_no_log = error.exit_code() == exit::WRONG_USE
                 || matches!(error, Error::Source(SourceError::NotRegular { .. }));
@@ -96,15 +83,15 @@ impl Read {
                 others.push(found);
                 continue;
             }
-            say(&error.to_string());
+            say(&neutralise_line(&error.to_string()));
             code = code.max(error.exit_code());
         }
         if let Some(first) = others.first() {
             let (count, first) = (others.len(), first.path.display());
             let files = if count == 1 { "file" } else { "files" };
-            say(&format!(
+            say(&neutralise_line(&format!(
                 "left out, as not the logs of a known agent: {count} {files}, such as {first} (foldline doctor says more)"
-            ));
+            )));
         }
         code
     }

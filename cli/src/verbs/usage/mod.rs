@@ -5,7 +5,6 @@
 mod chart;
 mod group;
 pub(crate) mod logs;
-pub(crate) mod stored;
 pub(crate) mod used;
 
 use std::{
@@ -15,22 +14,25 @@ use std::{
 };
 
 use clap::Args;
-use foldline::conversation::Timestamp;
+use foldline::{
+    conversation::Timestamp,
+    emitters::sqlite::{DEFAULT_WAIT, Database, query::Period},
+};
 
-pub(crate) use self::group::By;
+pub(crate) use self::group::{By, by_model};
 use self::group::{Group, groups};
 pub(crate) use self::used::Used;
-#[cfg(feature = "serve")]
-pub(crate) use self::used::{Row, UsedSession, all_tokens};
 use crate::answer::{
     PrintArgs,
     filters::Filters,
     listing::Listing,
     prices::PricesArgs,
     print::{Layout, OutputFormat, Printed},
-    when::Span,
 };
-use crate::{error::Error, homes::or_homes, options::EXIT_CODES, program::Program};
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, homes::or_homes, options::EXIT_CODES,
+    program::Program,
+};
 
 /// The options of `foldline usage`.
 #[derive(Debug, Args)]
@@ -64,9 +66,16 @@ pub(crate) struct UsageArgs {
 /// `foldline usage`.
 pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
     let prices = args.prices.load()?;
-    let (span, zone) = (quarters(args.filters.span()?), args.filters.zone());
+    let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
+    filter.period = quarters(filter.period);
     let (sessions, code) = match &args.db {
-        Some(db) => stored::sessions(db)?,
+        Some(db) => {
+            DistinctFiles::of_database(db)?;
+            let database = Database::open_read_only(db, DEFAULT_WAIT)?;
+            let sessions = database.usage()?;
+            database.confirm()?;
+            (sessions, exit::FINE)
+        }
         None => {
             let paths = or_homes(&args.paths, &program.registry)?;
             let read = logs::read(program, &paths, logs::Exactness::Quarters)?;
@@ -74,10 +83,10 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
             (read.sessions, code)
         }
     };
-    let used = Used::new(&sessions, &args.filters, span, &prices);
+    let used = Used::new(&sessions, &filter, &prices);
     let mut seen = BTreeSet::new();
     let by: Vec<By> = args.by.iter().copied().filter(|by| seen.insert(*by)).collect();
-    let listing = group::listing(&by, &groups(&used, &by, &zone), used.total());
+    let listing = group::listing(&by, &groups(&used, &by, &zone), &used.total());
     let chart = args.chart.then(|| groups(&used, &[By::Day], &zone));
     let notes = if args.print.format == OutputFormat::Table { used.notes() } else { Vec::new() };
     if args.print.format != OutputFormat::Table {
@@ -88,23 +97,23 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
 }
 
 /// The time with the whole quarter of an hour in which it begins: usage is not known more exactly.
-fn quarters(span: Span) -> Span {
-    match span {
-        Span::ALL => span,
-        Span { start, .. } => {
-            Span { start: Timestamp::from_millis(start).quarter_hour().as_millis(), ..span }
+fn quarters(period: Period) -> Period {
+    match period {
+        Period::ALL => period,
+        Period { start, .. } => {
+            Period { start: Timestamp::from_millis(start).quarter_hour().as_millis(), ..period }
         }
     }
 }
 
-struct UsageAnswer {
+struct UsageAnswer<'s> {
     listing: Listing,
-    chart: Option<Vec<Group>>,
+    chart: Option<Vec<Group<'s>>>,
     /// What is left out, and why costs are unknown.
     notes: Vec<String>,
 }
 
-impl Printed for UsageAnswer {
+impl Printed for UsageAnswer<'_> {
     fn limit(&mut self, limit: usize) -> bool {
         self.listing.limit(limit)
     }

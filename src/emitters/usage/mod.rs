@@ -3,6 +3,9 @@
 //! It keeps what the table `message_usage` of a database keeps, without a database: [`count_once`] is the rule of
 //! the view `usage`, for the sessions of any number of logs.
 
+#[cfg(feature = "pricing")]
+mod priced;
+
 use std::{
     collections::{BTreeMap, HashMap},
     convert::Infallible,
@@ -10,6 +13,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "pricing")]
+pub use self::priced::{PricedMessage, RootSession, UsageSum, all_tokens, priced};
+#[cfg(feature = "pricing")]
+use crate::pricing::{Cost, Prices, Requests};
 use crate::{
     conversation::{DomainEvent, Located, SessionId, SessionKey, Text, Timestamp, TokenUsage},
     transduce::{Batch, Emitter, Resume},
@@ -29,6 +36,9 @@ pub struct SessionUsage {
     pub cwd: Option<Text>,
     /// The branch there.
     pub branch: Option<Text>,
+    /// The task that it belongs to: its own id, unless a database states another one.
+    #[serde(default)]
+    pub task: Option<Text>,
     /// The tokens, in the order of the log.
     pub messages: Vec<MessageUsage>,
 }
@@ -58,6 +68,14 @@ impl MessageUsage {
     /// Tokens that were used for something.
     pub fn new(of: UsedFor, usage: TokenUsage) -> Self {
         Self { of, usage }
+    }
+
+    /// What they cost, as the log states or by the price of the model. Without the id of a message, they may be of any
+    /// number of requests.
+    #[cfg(feature = "pricing")]
+    pub fn cost(&self, prices: &Prices) -> Option<Cost> {
+        let requests = if self.of.message_id.is_some() { Requests::One } else { Requests::Several };
+        prices.cost(self.of.model.as_deref().unwrap_or_default(), &self.usage, requests)
     }
 }
 
@@ -115,6 +133,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
             DomainEvent::Session(news) => {
                 let session = self.state.entry(event.session).or_default();
                 take(&mut session.session_id, &news.session_id);
+                session.task = session.session_id.as_ref().map(|id| id.as_str().into());
                 take(&mut session.parent_session_id, &news.parent_session_id);
                 take(&mut session.agent, &news.agent);
                 take(&mut session.cwd, &news.cwd);
