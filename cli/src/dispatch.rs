@@ -13,9 +13,8 @@ use crate::{
     program::Program,
     sink::SinkKind,
     verbs::{
-        answer::{blocks, errors, files, query, search, sessions, show, statusline, tools, usage},
-        audit_key, check, doctor, export, ingest, overview, prune, replay, run, shell, task,
-        verify,
+        audit_key, blocks, check, doctor, errors, export, files, ingest, overview, prune, query,
+        replay, run, search, sessions, shell, show, statusline, task, tools, usage, verify,
     },
 };
 

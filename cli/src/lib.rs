@@ -5,6 +5,7 @@
 //! value, to which other crates add their executors and consumers. [`shared`] is for programs of their own.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod args;
 mod config;
 mod dispatch;

@@ -1,9 +1,6 @@
 //! [`Log`]: a log that is read once or followed; and its executor.
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use foldline::{
     emitters::terminal::neutralise_line,
@@ -13,7 +10,7 @@ use foldline::{
     source::{Follow, LogFile, Notice, SourceError, Step},
 };
 
-use crate::error::Error;
+use crate::{error::Error, say::say};
 
 /// The most bytes that are read to recognise the format.
 const RECOGNISE: usize = 16 << 20;
@@ -149,8 +146,7 @@ fn recognise_followed(
 }
 
 fn report(path: &Path, what: &dyn std::fmt::Display) {
-    let line = format!("{} {what}", path.display());
-    let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&line));
+    say(&neutralise_line(&format!("{} {what}", path.display())));
 }
 
 /// Looks at the beginning of a log until its format is known.

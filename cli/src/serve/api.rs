@@ -21,10 +21,10 @@ use axum::{
 use super::{
     app::App,
     events,
-    filter::Filter,
+    filter::{Filter, PAGE},
     list::now,
     request::{At, Failed, blocking, live, place},
-    sessions::{self, PAGE, Session},
+    sessions::{self, Session},
     sse,
 };
 use crate::verbs::ingest;

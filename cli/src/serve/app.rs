@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
 use super::live::LiveSessions;
-use crate::{error::Error, program::Program, verbs::answer::prices};
+use crate::{error::Error, program::Program};
 
 /// How long an answer waits for a writer of the database.
 const WAIT: Duration = Duration::from_secs(2);
@@ -37,7 +37,7 @@ impl App {
     /// A connection that only reads, and can estimate costs.
     pub(super) fn database(&self) -> Result<Database, Error> {
         let database = Database::open_read_only(&self.database, WAIT)?;
-        prices::teach(Arc::clone(&self.prices), database.connection())?;
+        database.estimate_with(Arc::clone(&self.prices))?;
         Ok(database)
     }
 

@@ -10,15 +10,14 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, EntryIdx, Located, Position},
-    emitters::{html::HtmlEmitter, patch::PatchStream},
+    conversation::{DomainEvent, EntryIdx, Located, Position, SessionKey},
+    emitters::{html::HtmlEmitter, patch::PatchStream, sqlite::query::SessionRow},
     json,
     processor::DEFAULT_MAX_LINE,
     source::Step,
     transduce::{Batch, Emitter, filter},
 };
 
-use super::sessions::Source;
 use crate::{error::Error, log::Log, pipeline, program::Program};
 
 /// The most bytes of a line that are shown.
@@ -43,10 +42,10 @@ pub(super) struct Cause {
 /// What made an entry, in order.
 pub(super) fn explain(
     program: &Program,
-    source: &Source,
+    source: &SessionRow,
     entry: EntryIdx,
 ) -> Result<Vec<Cause>, Error> {
-    let mut log = Log::open_regular(&source.path)?;
+    let mut log = Log::open_regular(source.source.as_ref())?;
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
     let collect = Collect {
         entry,
@@ -54,7 +53,7 @@ pub(super) fn explain(
         patches: PatchStream::default(),
         causes: Vec::new(),
     };
-    let key = source.key;
+    let key = SessionKey(source.key);
     let collect = filter(collect, move |event: &Located<DomainEvent>| event.session == key);
     let mut processor = pipeline::begin(executor, collect, DEFAULT_MAX_LINE, log.span());
     while !processor.is_done()
@@ -64,9 +63,9 @@ pub(super) fn explain(
     }
     processor.flush_last_line(|_| {});
     let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).get_mut().causes);
-    let fail = |error| Error::Input { path: source.path.clone(), error };
+    let fail = |error| Error::Input { path: source.source.clone().into(), error };
     for cause in &mut causes {
-        cause.line = line(&source.path, cause.position).map_err(fail)?;
+        cause.line = line(source.source.as_ref(), cause.position).map_err(fail)?;
     }
     Ok(causes)
 }

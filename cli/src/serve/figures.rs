@@ -1,6 +1,12 @@
 //! What was used and how the tools fared: the numbers of `foldline usage` and `foldline tools`, for a page.
 
-use foldline::pricing::{Cost, CostBasis};
+use foldline::{
+    emitters::{
+        sqlite::query::{Period, SessionFilter, ToolTotals},
+        usage::{PricedMessage, SessionUsage, all_tokens},
+    },
+    pricing::{Cost, CostBasis},
+};
 use jiff::{Zoned, civil::Date};
 use serde::Deserialize;
 
@@ -10,12 +16,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    verbs::answer::{
-        filters::Filters,
-        tools::{self, Tool},
-        usage::{By, Row, Used, UsedSession, all_tokens, stored},
-        when::Span,
-    },
+    verbs::usage::{By, Used},
 };
 
 /// More days than these are added up by month.
@@ -63,7 +64,7 @@ pub(super) struct Usage {
     pub(super) total_tokens: u64,
     /// Why costs are unknown, in sentences.
     pub(super) notes: Vec<String>,
-    pub(super) tools: Vec<Tool>,
+    pub(super) tools: Vec<ToolTotals>,
 }
 
 impl Time {
@@ -82,32 +83,36 @@ impl Time {
 
 pub(super) fn read(app: &App, asked: Asked, now: &Zoned) -> Result<Usage, Error> {
     let database = app.database()?;
-    let sessions = stored::sessions_of(&database)?;
+    let sessions = database.usage()?;
     // Whole days, today among them.
     let first = asked
         .time
         .days()
         .and_then(|days| now.date().checked_sub(jiff::Span::new().days(days - 1)).ok());
     let start = first.and_then(|first| first.to_zoned(app.zone.clone()).ok());
-    let start = start.map_or(Span::ALL.start, |start| start.timestamp().as_millisecond());
-    let span = Span { start, ..Span::ALL };
-    let tools = tools::since(&database, start)?;
-    Ok(Usage { tools, ..used(app, &sessions, asked, span, first.map(|first| (first, now.date()))) })
+    let start = start.map_or(Period::ALL.start, |start| start.timestamp().as_millisecond());
+    let period = Period { start, ..Period::ALL };
+    let filter = SessionFilter { period, ..SessionFilter::default() };
+    let tools = database.tools(&filter)?;
+    Ok(Usage {
+        tools,
+        ..used(app, &sessions, asked, &filter, first.map(|first| (first, now.date())))
+    })
 }
 
 fn used(
     app: &App,
-    sessions: &[UsedSession],
+    sessions: &[SessionUsage],
     asked: Asked,
-    span: Span,
+    filter: &SessionFilter,
     days: Option<(Date, Date)>,
 ) -> Usage {
-    let used = Used::new(sessions, &Filters::default(), span, &app.prices);
+    let used = Used::new(sessions, filter, &app.prices);
     let total = used.total();
-    let day = |row: &Row<'_>| By::Day.value(row, &app.zone);
+    let day = |row: &PricedMessage<'_>| By::Day.value(row, &app.zone);
     let count = used.rows.iter().map(day).collect::<std::collections::BTreeSet<_>>().len();
     let by = if days.is_none() && count > MOST_DAYS { By::Month } else { By::Day };
-    let bars = |parts: fn(&Row<'_>) -> Vec<Part>| {
+    let bars = |parts: fn(&PricedMessage<'_>) -> Vec<Part>| {
         let rows = used.rows.iter().map(|row| (by.value(row, &app.zone), parts(row)));
         Chart::new(rows, days)
     };
@@ -130,7 +135,7 @@ fn used(
     }
 }
 
-fn cost_by_basis(row: &Row<'_>) -> Vec<Part> {
+fn cost_by_basis(row: &PricedMessage<'_>) -> Vec<Part> {
     let word = |cost: Cost| match cost.basis {
         CostBasis::Logged => "from logs",
         CostBasis::Estimated | CostBasis::Mixed => "estimated",
@@ -138,11 +143,11 @@ fn cost_by_basis(row: &Row<'_>) -> Vec<Part> {
     row.cost.map(|cost| (word(cost).to_owned(), cost.into())).into_iter().collect()
 }
 
-fn cost_by_model(row: &Row<'_>) -> Vec<Part> {
+fn cost_by_model(row: &PricedMessage<'_>) -> Vec<Part> {
     row.cost.map(|cost| (model(row), cost.into())).into_iter().collect()
 }
 
-fn tokens_by_kind(row: &Row<'_>) -> Vec<Part> {
+fn tokens_by_kind(row: &PricedMessage<'_>) -> Vec<Part> {
     let usage = &row.message.usage;
     let input = usage.input_tokens.unwrap_or(0);
     let cached = usage.cache_read_tokens.unwrap_or(0).min(input);
@@ -155,10 +160,10 @@ fn tokens_by_kind(row: &Row<'_>) -> Vec<Part> {
     .into()
 }
 
-fn tokens_by_model(row: &Row<'_>) -> Vec<Part> {
+fn tokens_by_model(row: &PricedMessage<'_>) -> Vec<Part> {
     vec![(model(row), all_tokens(&row.message.usage).into())]
 }
 
-fn model(row: &Row<'_>) -> String {
+fn model(row: &PricedMessage<'_>) -> String {
     row.message.of.model.clone().unwrap_or_else(|| "unknown".to_owned())
 }

@@ -1,14 +1,13 @@
 //! [`Filter`]: which sessions the list shows, and in which order.
 
+use foldline::emitters::sqlite::query::{Period, SessionFilter, SessionOrder, SessionState};
 use jiff::tz::TimeZone;
 
-use crate::{
-    error::Error,
-    verbs::answer::{
-        sessions::{COSTS, FAILURES},
-        when::{self, Span},
-    },
-};
+use super::status::Status;
+use crate::{answer::when, error::Error};
+
+/// The most sessions of one page.
+pub(super) const PAGE: usize = 200;
 
 /// Which sessions the list shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -27,6 +26,28 @@ pub(super) struct Filter {
 }
 
 impl Filter {
+    /// The sessions that are chosen.
+    pub(super) fn chosen(&self, zone: &TimeZone, now: i64) -> Result<SessionFilter, Error> {
+        let stated = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let since = Status::running_since(now);
+        Ok(SessionFilter {
+            text: stated(self.q.trim()),
+            agent_name: stated(&self.agent),
+            folder_name: stated(&self.project),
+            state: match self.status.as_str() {
+                "failed" => Some(SessionState::Failed),
+                "running" => Some(SessionState::RunningSince(since)),
+                "done" => Some(SessionState::DoneBefore(since)),
+                _ => None,
+            },
+            period: self.time.period(zone)?,
+            is_listed: true,
+            offset: PAGE.saturating_mul(self.page as usize),
+            limit: Some(PAGE + 1),
+            ..SessionFilter::default()
+        })
+    }
+
     /// The name of the time in an address.
     pub(super) fn time_name(&self) -> &'static str {
         Time::ALL.into_iter().find(|(time, ..)| *time == self.time).map_or("", |it| it.1)
@@ -70,14 +91,14 @@ impl Time {
     ];
 
     /// From when until when.
-    pub(super) fn span(self, zone: &TimeZone) -> Result<Span, Error> {
+    pub(super) fn period(self, zone: &TimeZone) -> Result<Period, Error> {
         let named = |name| when::parse(name, zone);
         match self {
-            Self::Any => Ok(Span::ALL),
+            Self::Any => Ok(Period::ALL),
             Self::Today => named("today"),
             Self::Yesterday => named("yesterday"),
-            Self::Week => Ok(Span { end: Span::ALL.end, ..named("7d")? }),
-            Self::Month => Ok(Span { end: Span::ALL.end, ..named("30d")? }),
+            Self::Week => Ok(Period { end: Period::ALL.end, ..named("7d")? }),
+            Self::Month => Ok(Period { end: Period::ALL.end, ..named("30d")? }),
         }
     }
 }
@@ -106,36 +127,13 @@ impl Sort {
         (Self::Failures, "failures", "Most failures"),
     ];
 
-    /// What is compared, in SQL, and the table that it is from.
-    pub(super) fn key(self) -> (&'static str, String) {
+    pub(super) fn order(self) -> SessionOrder {
         match self {
-            Self::Time => (LATEST, String::new()),
-            Self::Duration => (DURATION, String::new()),
-            Self::Tokens => ("sums.tokens", format!("LEFT JOIN ({TOKENS}) AS sums ON sums.session = sessions.id")),
-            Self::Cost => (
-                "sums.cost",
-                format!(
-                    "LEFT JOIN (SELECT session, sum(cost) AS cost FROM ({COSTS}) GROUP BY session) AS sums
-                     ON sums.session = sessions.id"
-                ),
-            ),
-            Self::Failures => (
-                "sums.failures",
-                format!(
-                    "LEFT JOIN (SELECT session, count(*) AS failures FROM tool_calls
-                                WHERE {FAILURES} GROUP BY session) AS sums
-                     ON sums.session = sessions.id"
-                ),
-            ),
+            Self::Time => SessionOrder::Latest,
+            Self::Tokens => SessionOrder::Tokens,
+            Self::Cost => SessionOrder::Cost,
+            Self::Duration => SessionOrder::Duration,
+            Self::Failures => SessionOrder::Failures,
         }
     }
 }
-
-/// When something happened last in a session, and how long it took, in SQL.
-pub(super) const LATEST: &str = "coalesce(last_at, ended_at, started_at, modified_at)";
-pub(super) const DURATION: &str = "coalesce(duration_ms, last_at - first_at)";
-
-/// The tokens of sessions, in SQL.
-const TOKENS: &str =
-    "SELECT session, sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) AS tokens
-                      FROM usage GROUP BY session";

@@ -23,10 +23,7 @@ pub(super) async fn page(
     let made = blocking(&app, move |app| {
         let database = app.database()?;
         let sessions = sessions::sessions(&database, &filter, &app.zone, now())?;
-        let known = Known {
-            agents: sessions::agents(&database)?,
-            projects: sessions::projects(&database)?,
-        };
+        let known = Known { agents: database.agents()?, projects: sessions::projects(&database)? };
         Ok(page::list(&sessions, &filter, &known, &app.zone))
     });
     Ok(Html(made.await?))

@@ -47,7 +47,7 @@ pub(super) async fn live(app: &Arc<App>, name: String) -> Result<(i64, Arc<LiveS
         Ok(sessions::source(&database, &name)?.map(|source| (source, database)))
     });
     let (source, database) = found.await?.ok_or_else(Failed::not_found)?;
-    Ok((source.session, app.live.get(source, database).await?))
+    Ok((source.number, app.live.get(source, database).await?))
 }
 
 /// Does what waits for the disk on a thread for that.

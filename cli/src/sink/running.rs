@@ -1,12 +1,6 @@
 //! [`Sinks`]: the sinks of a run, in one fan-out.
 
-use std::{
-    collections::BTreeMap,
-    convert::Infallible,
-    fmt,
-    io::{self, Write as _},
-    path::Path,
-};
+use std::{collections::BTreeMap, convert::Infallible, fmt, io, path::Path};
 
 use foldline::{
     conversation::{DomainEvent, Json, Located},
@@ -21,6 +15,7 @@ use super::{
     kind::{SinkKind, SinkOptions, Writer},
     spool::{SharedSpool, Spool},
 };
+use crate::say::say;
 
 /// The sinks of a run.
 ///
@@ -111,8 +106,7 @@ impl Sinks {
     pub(crate) fn report_failures(&self) -> bool {
         for (name, error) in self.failures() {
             let line = format!("the output {name} failed, and is not complete: {error}");
-            // An error of standard error itself cannot be reported.
-            let _ = writeln!(io::stderr(), "foldline: {}", neutralise_line(&line));
+            say(&neutralise_line(&line));
         }
         self.failures().next().is_some()
     }

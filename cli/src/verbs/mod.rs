@@ -1,16 +1,25 @@
-//! The verbs of the program, a file or a folder each. `serve` has a folder of its own; `answer` has those that ask a
-//! database.
+//! The verbs of the program, a file or a folder each. `serve` has a folder of its own; what those that answer
+//! questions share is in `answer`.
 
-pub(crate) mod answer;
 pub(crate) mod audit_key;
+pub(crate) mod blocks;
 pub(crate) mod check;
 pub(crate) mod doctor;
+pub(crate) mod errors;
 pub(crate) mod export;
+pub(crate) mod files;
 pub(crate) mod ingest;
 pub(crate) mod overview;
 pub(crate) mod prune;
+pub(crate) mod query;
 pub(crate) mod replay;
 pub(crate) mod run;
+pub(crate) mod search;
+pub(crate) mod sessions;
 pub(crate) mod shell;
+pub(crate) mod show;
+pub(crate) mod statusline;
 pub(crate) mod task;
+pub(crate) mod tools;
+pub(crate) mod usage;
 pub(crate) mod verify;

@@ -9,8 +9,8 @@ use clap::Args;
 use jiff::tz::TimeZone;
 
 use crate::{
-    distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::EXIT_CODES,
-    verbs::answer::when,
+    answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption,
+    options::EXIT_CODES,
 };
 use foldline::{
     conversation::Timestamp,

@@ -22,6 +22,7 @@ mod open;
 mod outbox;
 mod prepared;
 mod prune;
+pub mod query;
 mod read;
 mod replace;
 #[cfg(feature = "patch")]

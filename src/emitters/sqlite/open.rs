@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{SqliteError, crc};
+use super::{SqliteError, crc, query::estimate};
 use crate::files::owner_only;
 
 /// A connection for reading and writing. An empty database is made where there is none, for its owner only;
@@ -66,6 +66,7 @@ fn connect(
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         crc::register(&connection)?;
+        estimate(&connection, None)?;
         Ok(connection)
     };
     connect().map_err(|error| SqliteError::new(path, &error))

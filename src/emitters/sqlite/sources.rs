@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, Params, Row, params};
+use rusqlite::{OptionalExtension, Params, params};
 
 use super::{Database, SqliteError};
 use crate::{
-    conversation::{Digest, Json, TokenUsage},
+    conversation::{Digest, Json},
     ledger::{Checkpoint, SourceName},
 };
 
@@ -104,39 +104,6 @@ impl Database {
                 }
                 Ok(())
             })
-            .map_err(|error| self.error(&error))
-    }
-
-    /// Gives `each` the tokens that an agent used with a model, each message once, however many sources tell of
-    /// it. An agent or a model without a name has an empty one.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub fn usage(&self, mut each: impl FnMut(&str, &str, &TokenUsage)) -> Result<(), SqliteError> {
-        // The sums are the caller's: those of SQLite fail where they overflow.
-        let rows = "SELECT coalesce(agent, ''), usage.model, input_tokens, output_tokens, cache_read_tokens,
-                cache_write_tokens, reasoning_tokens, cost_usd, cache_write_1h_tokens
-            FROM usage JOIN sessions ON sessions.id = usage.session
-            ORDER BY session, message_id, usage.model, used_at";
-        let mut read = |row: &Row<'_>| {
-            let count = |column| {
-                Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned))
-            };
-            let usage = TokenUsage {
-                input_tokens: count(2)?,
-                output_tokens: count(3)?,
-                cache_read_tokens: count(4)?,
-                cache_write_tokens: count(5)?,
-                reasoning_tokens: count(6)?,
-                cost_usd: row.get(7)?,
-                cache_write_1h_tokens: count(8)?,
-            };
-            each(&row.get::<_, String>(0)?, &row.get::<_, String>(1)?, &usage);
-            Ok(())
-        };
-        self.connection
-            .prepare_cached(rows)
-            .and_then(|mut query| query.query_map([], &mut read)?.collect())
             .map_err(|error| self.error(&error))
     }
 

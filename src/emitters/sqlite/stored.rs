@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Database, SqliteError, StoredEntry};
+use super::{Database, SqliteError, StoredEntry, query::tokens};
 use crate::conversation::{
     DomainEvent, EntryIdx, NormalizedEntry, Outcome, Session, Text, Timestamp, TokenUsage,
 };
@@ -166,20 +166,7 @@ impl Database {
                     sum(cost_usd)
              FROM usage WHERE session = ?1 GROUP BY model",
         )?;
-        let usage = |row: &Row<'_>| {
-            let count =
-                |column| row.get::<_, Option<i64>>(column).map(|n| n.map(i64::cast_unsigned));
-            let usage = TokenUsage {
-                input_tokens: count(1)?,
-                output_tokens: count(2)?,
-                cache_read_tokens: count(3)?,
-                cache_write_tokens: count(4)?,
-                cache_write_1h_tokens: count(5)?,
-                reasoning_tokens: count(6)?,
-                cost_usd: row.get(7)?,
-            };
-            Ok((row.get(0)?, usage))
-        };
+        let usage = |row: &Row<'_>| Ok((row.get(0)?, tokens(row, 1)?));
         query.query_map([session], usage)?.collect()
     }
 

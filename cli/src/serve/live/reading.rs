@@ -9,18 +9,23 @@ use std::{
 };
 
 use foldline::{
-    conversation::{Conversation, DomainEvent, Located},
-    emitters::sqlite::{Database, SessionEvents},
+    conversation::{Conversation, DomainEvent, Located, SessionKey},
+    emitters::sqlite::{Database, SessionEvents, query::SessionRow},
     processor::DEFAULT_MAX_LINE,
     source::{Follow, SourceError, Step, Until},
     transduce::{Batch, Emitter, filter},
 };
 
 use super::session::LiveSession;
-use crate::{error::Error, log::Log, pipeline, program::Program, serve::sessions::Source};
+use crate::{error::Error, log::Log, pipeline, program::Program};
 
 /// Begins to read. A session whose log is gone is read from the database.
-pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, database: Database) {
+pub(super) fn start(
+    program: &Program,
+    live: Arc<LiveSession>,
+    source: SessionRow,
+    database: Database,
+) {
     let program = program.clone();
     thread::spawn(move || {
         let mut rows = None;
@@ -43,7 +48,7 @@ pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: Source, d
 
 /// A session in the database, which another program may still write.
 struct Rows {
-    source: Source,
+    source: SessionRow,
     database: Database,
     events: SessionEvents,
     place: Option<(i64, i64, bool)>,
@@ -51,9 +56,9 @@ struct Rows {
 
 impl Rows {
     /// The stored session becomes the document, and the page is made of its events.
-    fn load(live: &LiveSession, source: Source, database: Database) -> Result<Self, Error> {
-        let place = place(&database, &source);
-        let mut events = SessionEvents::new(source.session);
+    fn load(live: &LiveSession, source: SessionRow, database: Database) -> Result<Self, Error> {
+        let place = database.read_to(source.number).ok().flatten();
+        let mut events = SessionEvents::new(source.number);
         let mut stored = Conversation::default();
         events.read(&database, |event| {
             live.document().show(&event);
@@ -68,7 +73,7 @@ impl Rows {
     fn follow(&mut self, live: &LiveSession) -> bool {
         while !live.has_ended() && !live.is_complete() {
             thread::sleep(RARELY);
-            let place = place(&self.database, &self.source);
+            let place = self.database.read_to(self.source.number).ok().flatten();
             if place == self.place {
                 continue;
             }
@@ -85,14 +90,6 @@ impl Rows {
     }
 }
 
-/// How far the log of a session is in the database.
-fn place(database: &Database, source: &Source) -> Option<(i64, i64, bool)> {
-    let sql = "SELECT line, offset, complete FROM sources
-               WHERE id = (SELECT source FROM sessions WHERE id = ?1)";
-    let place = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-    database.connection().query_row(sql, [source.session], place).ok()
-}
-
 /// Whether the log was removed.
 fn is_gone(read: &Result<(), Error>) -> bool {
     matches!(read, Err(Error::Source(SourceError::Open { error, .. }))
@@ -107,18 +104,18 @@ const GROWS: Duration = Duration::from_secs(60 * 60);
 const RARELY: Duration = Duration::from_secs(1);
 
 /// Reads the log until its end is stated, or the session has ended.
-fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result<(), Error> {
-    let metadata = fs::metadata(&source.path).ok();
+fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionRow) -> Result<(), Error> {
+    let metadata = fs::metadata(&source.source).ok();
     let length = metadata.as_ref().map_or(0, fs::Metadata::len);
     let grew = metadata.and_then(|metadata| metadata.modified().ok());
     live.set_grew(grew);
     let age = grew.and_then(|grew| SystemTime::now().duration_since(grew).ok());
     let is_complete = age.is_some_and(|age| age > GROWS);
     let until = if is_complete { Until::EndOfFile } else { Until::Stopped };
-    let follow = Follow::open(&source.path, until)?.with_stop(Arc::clone(&live.stop));
+    let follow = Follow::open(&*source.source, until)?.with_stop(Arc::clone(&live.stop));
     let mut log = Log::Followed(Box::new(follow));
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
-    let (publish, key) = (Publish(Arc::clone(live)), source.key);
+    let (publish, key) = (Publish(Arc::clone(live)), SessionKey(source.key));
     let publish = filter(publish, move |event: &Located<DomainEvent>| event.session == key);
     let mut processor = pipeline::begin(executor, publish, DEFAULT_MAX_LINE, log.span());
     let mut read = 0;
@@ -169,7 +166,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &Source) -> Result
     // Should it grow, it is read again.
     while !live.has_ended()
         && !live.is_complete()
-        && fs::metadata(&source.path).is_ok_and(|now| now.len() == length)
+        && fs::metadata(&source.source).is_ok_and(|now| now.len() == length)
     {
         thread::sleep(RARELY);
     }

@@ -10,10 +10,14 @@ use std::{
     time::Duration,
 };
 
-use foldline::{conversation::SessionKey, emitters::sqlite::Database, pricing::Prices};
+use foldline::{
+    conversation::SessionKey,
+    emitters::sqlite::{Database, query::SessionRow},
+    pricing::Prices,
+};
 
 use super::{reading, session::LiveSession};
-use crate::{error::Error, program::Program, serve::sessions::Source};
+use crate::{error::Error, program::Program};
 
 /// The most sessions that are read at once.
 const MOST: usize = 64;
@@ -42,19 +46,20 @@ impl LiveSessions {
     /// The session with this number, which is read to its end now, or soon.
     pub(in crate::serve) async fn get(
         &self,
-        source: Source,
+        source: SessionRow,
         database: Database,
     ) -> Result<Arc<LiveSession>, Error> {
         let live = {
             let mut sessions = self.sessions();
             sessions.retain(|_, live| !live.has_ended());
-            match sessions.get(&source.session) {
+            match sessions.get(&source.number) {
                 Some(live) => Arc::clone(live),
                 None => {
                     make_room(&mut sessions)?;
-                    let running = self.running().get(&(source.path.clone(), source.key)).cloned();
+                    let key = (PathBuf::from(&source.source), SessionKey(source.key));
+                    let running = self.running().get(&key).cloned();
                     let live = running.map_or_else(|| self.new_session(), Ok)?;
-                    sessions.insert(source.session, Arc::clone(&live));
+                    sessions.insert(source.number, Arc::clone(&live));
                     if !live.document().is_current() {
                         reading::start(&self.program, Arc::clone(&live), source, database);
                     }

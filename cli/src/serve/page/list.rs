@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
-    filter::{Filter, Known, Sort, Time},
-    sessions::{PAGE, Session, project},
+    filter::{Filter, Known, PAGE, Sort, Time},
+    sessions::{Session, project},
     status::Status,
 };
 

@@ -1,18 +1,18 @@
 //! The page of what was used, and of how the tools fared.
 
-use foldline::{emitters::human, pricing::CostBasis};
+use foldline::{
+    emitters::{human, sqlite::query::ToolTotals},
+    pricing::CostBasis,
+};
 use maud::{Markup, html};
 
 use super::{
     chart::{bars, lying},
     frame::{brand, help, help_button, line, money, page},
 };
-use crate::{
-    serve::{
-        chart::Amount,
-        figures::{Asked, Stack, Time, Usage},
-    },
-    verbs::answer::tools::Tool,
+use crate::serve::{
+    chart::Amount,
+    figures::{Asked, Stack, Time, Usage},
 };
 
 /// Tools of each table; the others are left out, and counted.
@@ -82,12 +82,12 @@ fn count(amount: Amount) -> String {
 }
 
 /// The tools for which this is most, with bars for how many calls failed and how long they took.
-fn tools(title: &str, tools: &[Tool], key: fn(&Tool) -> i64, none: &str) -> Markup {
-    let mut sorted: Vec<&Tool> = tools.iter().filter(|tool| key(tool) > 0).collect();
+fn tools(title: &str, tools: &[ToolTotals], key: fn(&ToolTotals) -> i64, none: &str) -> Markup {
+    let mut sorted: Vec<&ToolTotals> = tools.iter().filter(|tool| key(tool) > 0).collect();
     sorted.sort_by_key(|tool| std::cmp::Reverse((key(tool), tool.calls)));
     let others = sorted.len().saturating_sub(MOST_TOOLS);
     sorted.truncate(MOST_TOOLS);
-    let most = |value: fn(&Tool) -> f64| tools.iter().map(value).fold(0.0, f64::max);
+    let most = |value: fn(&ToolTotals) -> f64| tools.iter().map(value).fold(0.0, f64::max);
     let (most_failures, most_millis) = (most(failures), most(p95));
     html! {
         section.tools {
@@ -106,7 +106,7 @@ fn tools(title: &str, tools: &[Tool], key: fn(&Tool) -> i64, none: &str) -> Mark
                     tbody {
                         @for tool in sorted {
                             tr {
-                                th scope="row" { (line(&tool.name)) }
+                                th scope="row" { (line(&tool.tool)) }
                                 td { (tool.calls) }
                                 td.bad[tool.failures > 0] { (tool.failures) }
                                 td.w { (lying(failures(tool), most_failures, "bad")) }
@@ -124,11 +124,11 @@ fn tools(title: &str, tools: &[Tool], key: fn(&Tool) -> i64, none: &str) -> Mark
     }
 }
 
-fn failures(tool: &Tool) -> f64 {
+fn failures(tool: &ToolTotals) -> f64 {
     tool.failures as f64
 }
 
-fn p95(tool: &Tool) -> f64 {
+fn p95(tool: &ToolTotals) -> f64 {
     tool.percentile(95).unwrap_or(0) as f64
 }
 

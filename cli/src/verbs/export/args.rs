@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::{
+    answer::{DatabaseArgs, prices::PricesArgs},
     options::{EXIT_CODES, parse_size},
-    verbs::answer::{DatabaseArgs, prices::PricesArgs},
 };
 
 /// The options of `foldline export`.

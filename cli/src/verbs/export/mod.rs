@@ -23,6 +23,7 @@ use self::{
     document::{Document, note},
 };
 use crate::{
+    answer::{filters::Filters, find},
     distinct::DistinctFiles,
     error::Error,
     exit,
@@ -30,7 +31,7 @@ use crate::{
     malformed::Malformed,
     pipeline,
     program::Program,
-    verbs::answer::{filters::Filters, find},
+    say::say,
 };
 
 pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
@@ -60,7 +61,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     write(args, &texts)?;
     if args.redact {
         let note = note(&replaced).unwrap_or_else(|| "nothing to replace was found".to_owned());
-        let _ = writeln!(io::stderr(), "foldline: {note}");
+        say(&note);
     }
     Ok(if args.strict && malformed > 0 { exit::MALFORMED } else { exit::FINE })
 }

@@ -58,6 +58,7 @@ use crate::{
     sink::{SinkKind, SinkName, SinkOptions},
 };
 use foldline::{
+    conversation::Text,
     emitters::{
         metrics::Metrics,
         sqlite::{Database, SqliteError, Totals},
@@ -224,7 +225,16 @@ pub(crate) fn metrics(database: &Database) -> Result<String, Error> {
     let mut metrics = Metrics::default();
     database.each_state(|state| read::add_metrics(&mut metrics, &state))?;
     metrics.clear_usage();
-    database.usage(|agent, model, usage| metrics.add_usage(agent, model, usage))?;
+    for session in database.usage()? {
+        let agent = session.agent.as_ref().map(Text::decode).unwrap_or_default();
+        for message in &session.messages {
+            metrics.add_usage(
+                &agent,
+                message.of.model.as_deref().unwrap_or_default(),
+                &message.usage,
+            );
+        }
+    }
     Ok(metrics.render())
 }
 

@@ -1,9 +1,6 @@
 //! [`Chosen`]: the outputs that were asked for, and what becomes of the run with them.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 use foldline::emitters::transcript::TranscriptStyle;
 
@@ -14,6 +11,7 @@ use crate::{
     options::width,
     pipeline::LogProcessor,
     program::Program,
+    say::say,
     sink::{SinkKind, SinkName, SinkOptions, Sinks},
 };
 
@@ -59,7 +57,7 @@ impl<'p> Chosen<'p> {
 pub(super) fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
     let mut code = exit::FINE;
     if args.strict && malformed > 0 {
-        let _ = writeln!(io::stderr(), "foldline: {malformed} lines are malformed");
+        say(&format!("{malformed} lines are malformed"));
         code = exit::MALFORMED;
     }
     if sinks.report_failures() {

@@ -1,0 +1,95 @@
+//! The database that is asked: the one that is named, or the default one, which can be made again from logs.
+
+use std::{
+    ops::Deref,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::Args;
+use foldline::emitters::sqlite::{Database, SqliteError};
+use tempfile::TempDir;
+
+use crate::{
+    distinct::DistinctFiles,
+    error::Error,
+    homes::{DatabaseOption, or_homes, tilde},
+    program::Program,
+    say::say,
+    verbs::ingest,
+};
+
+/// How long an answer waits for those who write to the database.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// The database that is asked.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DatabaseArgs {
+    #[command(flatten)]
+    database: DatabaseOption,
+
+    /// Answer from what was read before, and do not look for new logs. Only the default database is brought up
+    /// to date
+    #[arg(long, global = true)]
+    no_refresh: bool,
+}
+
+/// A database that is open for reading.
+pub(crate) struct Opened {
+    database: Database,
+    /// Where it is, if it is not kept. It goes after the database.
+    _folder: Option<TempDir>,
+}
+
+impl Deref for Opened {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        &self.database
+    }
+}
+
+impl DatabaseArgs {
+    /// The path of the database.
+    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
+        self.database.path()
+    }
+
+    /// Opens the database for reading. The default one is brought up to date first; if it is damaged, it stays as
+    /// it is, and another one that is made from the same logs takes its place for this answer.
+    pub(crate) fn open(&self, program: &Program) -> Result<Opened, Error> {
+        let path = self.database.path()?;
+        DistinctFiles::of_database(&path)?;
+        if self.database.is_default()
+            && !self.no_refresh
+            && let Err(error) = ingest::refresh(program, &path)
+        {
+            return match is_damage(&error) {
+                true => instead_of(&path, program),
+                false => Err(error),
+            };
+        }
+        Ok(Opened { database: Database::open_read_only(&path, WAIT)?, _folder: None })
+    }
+}
+
+/// A database of the same logs, for one answer.
+fn instead_of(damaged: &Path, program: &Program) -> Result<Opened, Error> {
+    say(&format!(
+        "the database {} is damaged, and this answer is made from the logs without it; foldline check \
+         --repair mends what can be mended, and if the file is moved away, another one is made",
+        tilde(damaged)
+    ));
+    let folder = tempfile::tempdir().map_err(Error::Output)?;
+    let path = folder.path().join("foldline.db");
+    ingest::fill(program, &or_homes(&[], &program.registry)?, &path)?;
+    Ok(Opened { database: Database::open_read_only(&path, WAIT)?, _folder: Some(folder) })
+}
+
+fn is_damage(error: &Error) -> bool {
+    match error {
+        Error::Database(SqliteError::Damaged { .. } | SqliteError::NotADatabase(_)) => true,
+        Error::Resumable(error) => is_damage(error),
+        _ => false,
+    }
+}

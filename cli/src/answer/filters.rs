@@ -1,0 +1,92 @@
+//! Which sessions an answer is about.
+
+use clap::Args;
+use foldline::emitters::sqlite::query::SessionFilter;
+use jiff::tz::TimeZone;
+
+use super::when;
+use crate::error::Error;
+
+/// The options that choose sessions.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Filters {
+    /// Only what happened since then: `today`, `yesterday`, `monday`, a day such as 2026-01-31, an age such as 3d
+    /// or 12h, or an RFC 3339 time
+    #[arg(long, value_name = "WHEN", value_parser = when::check, global = true, allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+
+    /// Only what happened until then; a day counts to its end
+    #[arg(long, value_name = "WHEN", value_parser = when::check, global = true, allow_hyphen_values = true)]
+    pub(crate) until: Option<String>,
+
+    /// The time zone of days and of printed times, such as Europe/Paris or UTC [default: the system's]
+    #[arg(long, value_name = "NAME", value_parser = when::zone, global = true)]
+    pub(crate) timezone: Option<TimeZone>,
+
+    /// Only of this agent: claude-code, codex, droid, ..
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) agent: Option<String>,
+
+    /// Only in this project: a folder, or the last part of its path
+    #[arg(long, value_name = "FOLDER", global = true)]
+    pub(crate) project: Option<String>,
+
+    /// Only with a model whose name has this part
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) model: Option<String>,
+
+    /// Only on this branch of the version control
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) branch: Option<String>,
+
+    /// Only of this task
+    #[arg(long, value_name = "ID", global = true)]
+    pub(crate) task: Option<String>,
+}
+
+impl Filters {
+    /// The time zone.
+    pub(crate) fn zone(&self) -> TimeZone {
+        self.timezone.clone().unwrap_or_else(TimeZone::system)
+    }
+
+    /// Refuses what would choose sessions, where `why` says that none are chosen.
+    pub(crate) fn refuse_choice(&self, why: &str) -> Result<(), Error> {
+        let given = [
+            ("--agent", &self.agent),
+            ("--project", &self.project),
+            ("--model", &self.model),
+            ("--branch", &self.branch),
+            ("--task", &self.task),
+        ];
+        refuse(&given, why)
+    }
+
+    /// Refuses everything but the time zone.
+    pub(crate) fn refuse(&self, why: &str) -> Result<(), Error> {
+        refuse(&[("--since", &self.since), ("--until", &self.until)], why)?;
+        self.refuse_choice(why)
+    }
+
+    /// The sessions that they choose, and the time.
+    pub(crate) fn chosen(&self) -> Result<SessionFilter, Error> {
+        let period = when::period(self.since.as_deref(), self.until.as_deref(), &self.zone())?;
+        let Self { agent, project, model, branch, task, .. } = self.clone();
+        Ok(SessionFilter {
+            agent,
+            project,
+            model,
+            branch,
+            task,
+            period,
+            ..SessionFilter::default()
+        })
+    }
+}
+
+fn refuse(given: &[(&str, &Option<String>)], why: &str) -> Result<(), Error> {
+    match given.iter().find(|(_, value)| value.is_some()) {
+        Some((option, _)) => Err(Error::WrongUse(format!("{option} chooses sessions: {why}"))),
+        None => Ok(()),
+    }
+}

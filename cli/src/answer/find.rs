@@ -1,0 +1,119 @@
+//! Finds a task or a session by user input.
+
+use foldline::emitters::{
+    sqlite::{
+        Database,
+        query::{Period, SessionFilter, SessionName, SessionOrder, SessionRow},
+    },
+    terminal::neutralise_line,
+};
+
+use super::filters::Filters;
+use crate::{error::Error, table::clip};
+
+/// The number of suggestions.
+const SUGGESTED: usize = 3;
+
+/// The least similarity of a suggestion; 1 is equal.
+const NEAR: f64 = 0.75;
+
+/// Checks that the task exists.
+pub(crate) fn task(database: &Database, id: &str) -> Result<(), Error> {
+    let all = database.task_names()?;
+    match all.iter().any(|task| task == id) {
+        true => Ok(()),
+        false => Err(not_found("task", id, all)),
+    }
+}
+
+/// The row of the session that is meant: `latest`, `latest~2`, its number, its id, the beginning of its id, the
+/// path of its log, or a part of its title. The filters choose which is the latest; any other name is of one session.
+pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Result<i64, Error> {
+    if let Some(offset) = latest(name) {
+        let limit = Some(1);
+        let filter = SessionFilter { period: Period::ALL, offset, limit, ..filters.chosen()? };
+        let found = database.sessions(&filter, SessionOrder::Latest)?;
+        let found = found.first().map(|session| session.number);
+        return found.ok_or_else(|| not_found("session", name, Vec::new()));
+    }
+    filters.refuse_choice(&format!("{name} is the name of one"))?;
+    let path = std::fs::canonicalize(name).ok();
+    let path = path.as_ref().and_then(|path| path.to_str()).unwrap_or(name);
+    let ways = [
+        Some(SessionName::Id(name.to_owned())),
+        name.parse().ok().map(SessionName::Number),
+        Some(SessionName::IdBegins(name.to_owned())),
+        Some(SessionName::Log(path.to_owned())),
+        Some(SessionName::Title(name.to_owned())),
+    ];
+    for way in ways.into_iter().flatten().filter(|_| !name.is_empty()) {
+        let found = database.sessions(
+            &SessionFilter { name: Some(way), ..SessionFilter::default() },
+            SessionOrder::Latest,
+        )?;
+        // A file beside a log may state no more than its tokens.
+        let mut told = found.iter().filter(|session| session.entries > 0);
+        match (found.as_slice(), told.next(), told.next()) {
+            ([], ..) => {}
+            ([session], ..) | (_, Some(session), None) => return Ok(session.number),
+            _ => return Err(ambiguous(name, &found)),
+        }
+    }
+    Err(not_found("session", name, database.session_ids()?))
+}
+
+/// How far back `latest` or `latest~N` goes.
+fn latest(name: &str) -> Option<usize> {
+    match name.strip_prefix("latest")? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}
+
+/// Several sessions are meant: they are listed, so that one can be chosen.
+fn ambiguous(name: &str, sessions: &[SessionRow]) -> Error {
+    /// The number of sessions that are listed.
+    const LISTED: usize = 10;
+    let mut message =
+        format!("{} sessions are meant by {name:?}; name one by its number:", sessions.len());
+    for SessionRow { number, session, title, .. } in sessions.iter().take(LISTED) {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let line = format!("{number}  {}  {}", text(session), text(title));
+        message.push_str("\n  ");
+        message.push_str(&clip(&neutralise_line(&line), 90));
+    }
+    if sessions.len() > LISTED {
+        message.push_str("\n  …");
+    }
+    Error::WrongUse(message)
+}
+
+fn not_found(what: &'static str, id: &str, all: Vec<String>) -> Error {
+    Error::NotFound { what, id: id.to_owned(), near: near(id, all.into_iter()) }
+}
+
+/// The most similar ones.
+fn near(id: &str, all: impl Iterator<Item = String>) -> Vec<String> {
+    let id = id.to_lowercase();
+    let mut near: Vec<(f64, String)> = all
+        .map(|known| (strsim::jaro_winkler(&id, &known.to_lowercase()), known))
+        .filter(|(similarity, _)| *similarity >= NEAR)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let named = near.into_iter().take(SUGGESTED);
+    named
+        .map(|(_, known)| foldline::emitters::terminal::neutralise_line(&known).into_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant_comes_first() {
+        let all = ["TASK-12", "TASK-21", "other", "task-120"].map(str::to_owned);
+        assert_eq!(near("task-12", all.clone().into_iter())[0], "TASK-12");
+        assert_eq!(near("zzz", all.into_iter()), Vec::<String>::new());
+    }
+}

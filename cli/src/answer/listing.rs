@@ -1,0 +1,428 @@
+//! [`Listing`]: rows of typed values, printed as a table, JSON or CSV.
+
+use std::io::{self, Write};
+
+use foldline::{emitters::human, json};
+use jiff::{Timestamp, tz::TimeZone};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::{
+    folder,
+    print::{self, OutputFormat},
+    spreadsheet::guarded,
+};
+use crate::table::{Clip, Layout, least_width, write_table};
+
+/// A column: its name in JSON and CSV, and its kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    name: String,
+    kind: Kind,
+    /// Whether it is in tables, which have little space.
+    in_tables: bool,
+}
+
+impl Column {
+    fn heading(&self) -> String {
+        let name = self.name.as_str();
+        match name {
+            "number" => "#".to_owned(),
+            "failures" => "failed".to_owned(),
+            "failure_rate" => "rate".to_owned(),
+            "cwd" => "project".to_owned(),
+            _ => match self.kind {
+                Kind::Duration => name.trim_end_matches("_ms").replace('_', " "),
+                Kind::Money => name.replace("_usd", "").replace('_', " "),
+                _ => name.trim_end_matches("_tokens").replace('_', " "),
+            },
+        }
+    }
+}
+
+/// The kind of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Text that may be clipped in a table.
+    Text,
+    /// Text that is clipped last.
+    Id,
+    /// An id of which a table shows the first characters, which name it well enough.
+    Short,
+    /// A folder, of which a table shows the last part.
+    Folder,
+    /// A path that may be clipped at its beginning.
+    Path,
+    /// A number.
+    Number,
+    /// A large number, rounded in a table.
+    Tokens,
+    /// Milliseconds since 1970; in JSON and CSV RFC 3339.
+    Moment,
+    /// The same, with less precision in a table.
+    Minute,
+    /// Milliseconds.
+    Duration,
+    /// A fraction of one.
+    Rate,
+    /// US dollars.
+    Money,
+}
+
+/// A value of SQLite.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+}
+
+/// Rows of values.
+#[derive(Clone, Debug)]
+pub(crate) struct Listing {
+    columns: Vec<Column>,
+    /// Names of columns that a narrow table leaves out, the first one first.
+    less_important: &'static [&'static str],
+    /// Those that it has nevertheless.
+    kept: &'static [&'static str],
+    pub(crate) rows: Vec<Vec<Value>>,
+    /// The last row of a table.
+    total: Option<Vec<Value>>,
+}
+
+impl Listing {
+    pub(crate) fn new(columns: &[(&str, Kind)]) -> Self {
+        let columns = columns.iter().map(|&(name, kind)| Column {
+            name: name.to_owned(),
+            kind,
+            in_tables: true,
+        });
+        Self {
+            columns: columns.collect(),
+            less_important: &[],
+            kept: &[],
+            rows: Vec::new(),
+            total: None,
+        }
+    }
+
+    /// Rows whose fields have the names of the columns.
+    pub(crate) fn of(columns: &[(&str, Kind)], rows: &[impl Serialize]) -> Self {
+        let mut listing = Self::new(columns);
+        let value = |row: &mut serde_json::Value, name: &str| {
+            row.get_mut(name).map_or(Value::Null, |value| value.take().into())
+        };
+        listing.rows.extend(rows.iter().map(|row| {
+            let mut row = serde_json::to_value(row).unwrap_or_default();
+            columns.iter().map(|(name, _)| value(&mut row, name)).collect()
+        }));
+        listing
+    }
+
+    /// Leaves a column out.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        if let Some(at) = self.columns.iter().position(|column| column.name == name) {
+            self.columns.remove(at);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+        self
+    }
+
+    /// Renames a column.
+    pub(crate) fn renamed(mut self, from: &str, to: &str) -> Self {
+        let column = self.columns.iter_mut().find(|column| column.name == from);
+        column.into_iter().for_each(|column| to.clone_into(&mut column.name));
+        self
+    }
+
+    /// Leaves columns out of tables.
+    pub(crate) fn without_in_tables(mut self, names: &[&str]) -> Self {
+        for column in &mut self.columns {
+            column.in_tables = !names.contains(&column.name.as_str());
+        }
+        self
+    }
+
+    /// Leaves columns out of tables that would not have room for the others, in this order.
+    pub(crate) fn dropping(mut self, less_important: &'static [&'static str]) -> Self {
+        self.less_important = less_important;
+        self
+    }
+
+    /// Keeps columns in tables, although others would have more room without.
+    pub(crate) fn keeping(mut self, kept: &'static [&'static str]) -> Self {
+        self.kept = kept;
+        self
+    }
+
+    /// Adds a last row to tables.
+    pub(crate) fn with_total(mut self, total: Vec<Value>) -> Self {
+        self.total = Some(total);
+        self
+    }
+
+    pub(crate) fn write_table(
+        &self,
+        out: &mut dyn Write,
+        layout: print::Layout<'_>,
+    ) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return writeln!(out, "nothing was found");
+        }
+        let basis = self.columns.iter().position(|column| column.name == "cost_basis");
+        let folders = self.folders();
+        let row = |row: &Vec<Value>| {
+            let basis = basis.and_then(|at| row.get(at));
+            // A cost that is estimated, or partly so.
+            let is_about = basis.is_some_and(|basis| {
+                !matches!(basis, Value::Null) && *basis != Value::from("logged")
+            });
+            let values = self.columns.iter().zip(row).filter(|(column, _)| column.in_tables);
+            let shown = values.map(|(column, value)| match (column.kind, value) {
+                (Kind::Folder, Value::Text(path)) => visible(folders.name(path)),
+                (Kind::Money, Value::Real(_)) if is_about => {
+                    format!("≈{}", value.shown(column.kind, layout.zone))
+                }
+                (kind, value) => value.shown(kind, layout.zone),
+            });
+            shown.collect()
+        };
+        let total = self.total.iter().filter(|_| self.rows.len() > 1);
+        let mut rows: Vec<Vec<String>> = self.rows.iter().chain(total).map(row).collect();
+        let mut columns: Vec<_> = self.columns.iter().filter(|column| column.in_tables).collect();
+        let mut headings: Vec<_> = columns.iter().map(|column| column.heading()).collect();
+        let mut layouts: Vec<_> = columns.iter().map(|column| column.kind.layout()).collect();
+        for name in self.less_important.iter().filter(|name| !self.kept.contains(name)) {
+            if least_width(&headings, &layouts, &rows) <= layout.width {
+                break;
+            }
+            if let Some(at) = columns.iter().position(|column| column.name == *name) {
+                columns.remove(at);
+                headings.remove(at);
+                layouts.remove(at);
+                rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            }
+        }
+        write_table(out, &headings, &layouts, &rows, layout.width)
+    }
+
+    /// The names of the folders in it.
+    fn folders(&self) -> folder::Names<'_> {
+        let folders = self.rows.iter().flat_map(|row| self.columns.iter().zip(row));
+        folder::Names::of(folders.filter_map(|(column, value)| match (column.kind, value) {
+            (Kind::Folder, Value::Text(path)) => Some(&**path),
+            _ => None,
+        }))
+    }
+
+    pub(crate) fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(self.columns.iter().map(|column| guarded(column.name.clone())))?;
+        for row in &self.rows {
+            writer.write_record(self.columns.iter().zip(row).map(|(column, value)| {
+                match value.exact(column.kind) {
+                    Value::Null => String::new(),
+                    Value::Integer(number) => number.to_string(),
+                    Value::Real(number) => number.to_string(),
+                    Value::Text(text) => guarded(text),
+                }
+            }))?;
+        }
+        writer.flush()
+    }
+}
+
+impl print::Printed for Listing {
+    fn limit(&mut self, limit: usize) -> bool {
+        let is_over = self.rows.len() > limit;
+        self.rows.truncate(limit);
+        is_over
+    }
+
+    fn write(&self, out: &mut dyn Write, layout: print::Layout<'_>) -> io::Result<()> {
+        match layout.format {
+            OutputFormat::Table => self.write_table(out, layout),
+            OutputFormat::Json => write_json(out, self),
+            OutputFormat::Csv => self.write_csv(out),
+        }
+    }
+}
+
+impl Serialize for Listing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows.iter().map(|row| Object { columns: &self.columns, row }))
+    }
+}
+
+/// A row as a JSON object, with its columns in their order.
+struct Object<'l> {
+    columns: &'l [Column],
+    row: &'l [Value],
+}
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(self.row.len()))?;
+        for (column, value) in self.columns.iter().zip(self.row) {
+            object.serialize_entry(&column.name, &value.exact(column.kind))?;
+        }
+        object.end()
+    }
+}
+
+/// Writes a value as JSON, with a line end.
+pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    json::write_pretty(out, value)?;
+    out.write_all(b"\n")
+}
+
+impl Kind {
+    fn layout(self) -> Layout {
+        let right =
+            matches!(self, Self::Number | Self::Tokens | Self::Duration | Self::Rate | Self::Money);
+        let clip = match self {
+            Self::Text => Clip::Early,
+            Self::Path | Self::Folder => Clip::Start,
+            Self::Id => Clip::Late,
+            _ => Clip::Never,
+        };
+        Layout { right, clip }
+    }
+}
+
+impl Value {
+    /// US dollars, to a thousand millionth: sums do not depend on the order of what was added up.
+    pub(crate) fn dollars(dollars: f64) -> Self {
+        Self::Real((dollars * 1e9).round() / 1e9)
+    }
+
+    /// For programs.
+    fn exact(&self, kind: Kind) -> Self {
+        match (kind, self) {
+            (Kind::Moment | Kind::Minute, Self::Integer(millis)) => match moment(*millis) {
+                Some(moment) => Self::Text(moment.to_string()),
+                None => self.clone(),
+            },
+            _ => self.clone(),
+        }
+    }
+
+    /// For people.
+    pub(crate) fn shown(&self, kind: Kind, zone: &TimeZone) -> String {
+        match (kind, self) {
+            (_, Self::Null) => String::new(),
+            (Kind::Moment | Kind::Minute, Self::Integer(millis)) => {
+                let exactness = if kind == Kind::Minute { "%F %H:%M" } else { "%F %T" };
+                match moment(*millis) {
+                    Some(moment) => moment.to_zoned(zone.clone()).strftime(exactness).to_string(),
+                    None => millis.to_string(),
+                }
+            }
+            (Kind::Duration, Self::Integer(millis)) => people(human::duration, *millis),
+            (Kind::Rate, Self::Real(rate)) => format!("{:.1}%", rate * 100.0),
+            (Kind::Money, Self::Real(dollars)) => format!("${dollars:.2}"),
+            (Kind::Tokens, Self::Integer(number)) => people(human::count, *number),
+            (_, Self::Integer(number)) => number.to_string(),
+            (_, Self::Real(number)) => number.to_string(),
+            (Kind::Short, Self::Text(text)) => short_id(text),
+            (_, Self::Text(text)) => visible(text),
+        }
+    }
+}
+
+/// The first characters of an id, as many as people type.
+pub(crate) fn short_id(id: &str) -> String {
+    let is_uuid = id.len() == 36 && id.as_bytes().get(8) == Some(&b'-');
+    // Those of version 7 begin with the time of their making.
+    let is_random = is_uuid && id.as_bytes().get(14) != Some(&b'7');
+    id.chars().take(if is_random { 8 } else { 13 }).collect()
+}
+
+/// The part of a text that can be visible in a table.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+const LONGEST: usize = 1000;
+
+fn moment(millis: i64) -> Option<Timestamp> {
+    Timestamp::from_millisecond(millis).ok()
+}
+
+/// A number as the other outputs have it; one that is negative is no count.
+fn people(shown: fn(u64) -> String, number: i64) -> String {
+    u64::try_from(number).map_or_else(|_| number.to_string(), shown)
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::String(text) => Self::Text(text),
+            value => match value.as_i64() {
+                Some(number) => Self::Integer(number),
+                None => value.as_f64().map_or(Self::Null, Self::Real),
+            },
+        }
+    }
+}
+
+impl From<Option<i64>> for Value {
+    fn from(number: Option<i64>) -> Self {
+        number.map_or(Self::Null, Self::Integer)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(listing: &Listing, format: OutputFormat) -> String {
+        let mut out = Vec::new();
+        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC };
+        print::Printed::write(listing, &mut out, layout).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_cell_is_never_a_formula() {
+        let mut listing = Listing::new(&[("text", Kind::Text), ("n", Kind::Number)]);
+        for text in ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", "a=1", "say \"hi\", =1"] {
+            listing.rows.push(vec![text.into(), Value::Integer(-1)]);
+        }
+        let csv = print(&listing, OutputFormat::Csv);
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let cells: Vec<_> = reader.records().map(|row| row.unwrap()[0].to_owned()).collect();
+        assert_eq!(
+            cells,
+            ["'=1+1", "'+1", "'-1", "'@a", "'\t=1", "'\r=1", "a=1", "say \"hi\", =1"]
+        );
+        assert!(csv.contains(",-1\n"));
+    }
+
+    #[test]
+    fn programs_get_exact_values_and_people_short_ones() {
+        let mut listing = Listing::new(&[
+            ("at", Kind::Moment),
+            ("took_ms", Kind::Duration),
+            ("rate", Kind::Rate),
+            ("cost", Kind::Money),
+        ]);
+        let row = [1_760_000_000_123, 61_500].map(Value::Integer);
+        listing.rows.push(row.into_iter().chain([Value::Real(0.25), Value::Null]).collect());
+        let json: serde_json::Value =
+            serde_json::from_str(&print(&listing, OutputFormat::Json)).unwrap();
+        let row = serde_json::json!(
+            {"at": "2025-10-09T08:53:20.123Z", "took_ms": 61500, "rate": 0.25, "cost": null}
+        );
+        assert_eq!(json, serde_json::json!([row]));
+        let table = print(&listing, OutputFormat::Table);
+        assert_eq!(table.lines().nth(1), Some("2025-10-09 08:53:20  1 m 01 s  25.0%"));
+    }
+}

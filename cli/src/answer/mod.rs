@@ -1,0 +1,128 @@
+//! Answers from a database, for people and for programs.
+//!
+//! The verbs `usage`, `blocks`, `sessions`, `show`, `files`, `search`, `tools`, `errors`, `task` and `query` share this: which
+//! database and which sessions they are about, and how their answer is printed.
+//!
+//! With `--format json` every answer is an array of objects with the columns named below, in this
+//! order and with `null` where a log says nothing. Columns may be added at the end; none is renamed
+//! or removed. Moments are RFC 3339 in UTC, `_ms` are milliseconds, rates are parts of one.
+//!
+//! - `sessions`: `number`, `session`, `task`, `agent`, `model`, `outcome`, `began`, `ended`,
+//!   `duration_ms`, `turns`, `entries`, `calls`, `failures`, `input_tokens`, `output_tokens`,
+//!   `cost_usd`, `cwd`, `title`, `parent`, `source`, `cost_basis`
+//! - `files`: `path`, `changes`, `calls`, `sessions`, `at`; with a path: `at`, `session` (a number), `title`,
+//!   `path`, `changes`, `calls`
+//! - `search`: `at`, `task`, `session` (a number), `index`, `type`, `tool`, `snippet`, `matches` (what
+//!   matched, separated by line feeds), `title`
+//! - `tools`: `tool`, `calls`, `open`, `failures`, `failure_rate`, `p50_ms`, `p95_ms`
+//! - `errors`: `at`, `task`, `session` (a number), `index`, `tool` (`null` for messages),
+//!   `status`, `exit_code`, `what`, `message`, `title`
+//! - `task list`: `task`, `sessions`, `agents`, `began`, `ended`, `duration_ms`, `entries`, `calls`,
+//!   `failures`, `input_tokens`, `output_tokens`, `cost_usd`, `cost_basis`
+//! - `usage`: one column for each key of `--by` (`day`, `week`, `month`, `model`, `agent`, `project`, `session` (the
+//!   agent's id of the session that the person began), `task`, `branch`; `null` where the log does not state it);
+//!   then `sessions`, `input_tokens` (cached ones included), `output_tokens` (reasoning included),
+//!   `cache_read_tokens`, `cache_write_tokens`, `reasoning_tokens`, `cost_usd`, `cost_basis`
+//! - `blocks`: `state` (`active` or `past`), `began`, `ended` (of the window), `models`, `input_tokens`,
+//!   `output_tokens`, `cache_read_tokens`, `cache_write_tokens`, `cost_usd`, `tokens_per_minute`, `cost_usd_per_hour`,
+//!   `projected_tokens`, `projected_cost_usd` (at the end of the window, if it goes on like this; of the active one),
+//!   `token_limit`, `limit_share`, `cost_basis`
+//! - `query sql`: the columns of the query
+//!
+//! Two answers are objects of such arrays: `task show`, with `task` (as in `task list`), `sessions`, `usage`
+//! (`model`, `input_tokens`, `output_tokens`, `cache_read_tokens`, `cache_write_tokens`,
+//! `reasoning_tokens`, `cost_usd`, `cost_basis`), `tools`, `failures` (as `errors`), `files` (`path`, `changes`,
+//! `calls`), `warnings` (`kind`, `subject`, `count`, `message`) and `timeline` (`at`, `session`,
+//! `index`, `type`, `tool`, `status`, `duration_ms`, `content`); and `show`, with `session` (as in
+//! `sessions`) and `entries`, each with its `index`, its `source` (`line`, `offset`) and the whole
+//! `entry` as in the output of `foldline replay --format conversation`. As CSV, a task is its
+//! timeline, and a session its entries.
+//!
+//! `cost_basis` says where a cost is from: `logged` (the log states it), `estimated` (the tokens times the prices of
+//! `--prices` or the built-in ones), `mixed` (a sum of both), `null` (the cost is unknown). Where a log states what a
+//! session cost as a whole, nothing of it is estimated. What has no price is left out of a sum, and reported.
+//!
+//! Calls count as failures when they failed, were denied or cancelled, or were left unfinished.
+//! `--since` and `--until` choose sessions that were active in that time, and for `tools`, `errors`
+//! and `search` the entries of that time; for `usage` the quarters of an hour that are at least partly in it.
+
+pub(crate) mod database;
+pub(crate) mod filters;
+pub(crate) mod find;
+mod folder;
+pub(crate) mod listing;
+pub(crate) mod paragraphs;
+pub(crate) mod prices;
+pub(crate) mod print;
+mod spreadsheet;
+pub(crate) mod when;
+
+use std::sync::Arc;
+
+use clap::Args;
+use foldline::{emitters::sqlite::query::SessionFilter, pricing::Prices};
+
+pub(crate) use self::{database::DatabaseArgs, print::PrintArgs};
+use self::{
+    database::Opened,
+    filters::Filters,
+    prices::PricesArgs,
+    print::{OutputFormat, Printed},
+};
+use crate::{error::Error, exit, program::Program};
+
+/// The options of every question.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AskArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    #[command(flatten)]
+    pub(crate) prices: PricesArgs,
+
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}
+
+impl AskArgs {
+    /// Refuses the options of questions, for what prints a sentence about one session.
+    pub(crate) fn refuse_for_one(&self, why: &str) -> Result<(), Error> {
+        self.filters.refuse(why)?;
+        match self.print.format {
+            OutputFormat::Table => Ok(()),
+            _ => Err(Error::WrongUse(format!("--format has nothing to print: {why}"))),
+        }
+    }
+}
+
+/// A question: which database, which sessions, which rows.
+pub(crate) struct Asked<'a> {
+    pub(crate) filters: &'a Filters,
+    /// The sessions and the time that it is about.
+    pub(crate) filter: SessionFilter,
+    pub(crate) prices: Arc<Prices>,
+    pub(crate) print: &'a PrintArgs,
+    pub(crate) database: Opened,
+}
+
+/// Answers a question: opens the database, finds the answer, and prints it.
+pub(crate) fn answer<A: Printed>(
+    program: &Program,
+    args: &AskArgs,
+    find: impl FnOnce(&Asked<'_>) -> Result<A, Error>,
+) -> Result<u8, Error> {
+    let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
+    // One row more than is shown, to know whether there are more.
+    filter.limit = Some(args.print.limit().saturating_add(1));
+    let database = args.database.open(program)?;
+    let prices = Arc::new(args.prices.load()?.into_owned());
+    database.estimate_with(Arc::clone(&prices))?;
+    let asked = Asked { filters: &args.filters, filter, prices, print: &args.print, database };
+    let answer = find(&asked)?;
+    asked.database.confirm()?;
+    args.print.print(answer, &zone)?;
+    Ok(exit::FINE)
+}

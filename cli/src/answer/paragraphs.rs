@@ -1,0 +1,71 @@
+//! Entries as paragraphs: a message needs more room than a table has.
+
+use std::io::{self, Write};
+
+use foldline::emitters::terminal::neutralise_line;
+use serde::Serialize;
+
+use super::{
+    listing::{Kind, Listing, Value, short_id},
+    print::{Layout, OutputFormat, Printed},
+};
+use crate::table::clip;
+
+/// A paragraph about an entry.
+pub(crate) struct Paragraph<'r> {
+    pub(crate) at: Option<i64>,
+    /// What the entry is.
+    pub(crate) what: String,
+    /// The session, by its number and the agent's id.
+    pub(crate) session: (i64, &'r Option<String>),
+    pub(crate) index: i64,
+    /// The title of the session.
+    pub(crate) title: &'r Option<String>,
+    pub(crate) lines: Vec<String>,
+}
+
+/// Rows that are paragraphs for people, and a listing for programs.
+pub(crate) struct Paragraphs<T> {
+    pub(crate) rows: Vec<T>,
+    /// What to say where there are no rows.
+    pub(crate) none: &'static str,
+    pub(crate) paragraph: fn(&T) -> Paragraph<'_>,
+    pub(crate) listing: fn(&[T]) -> Listing,
+}
+
+impl<T: Serialize> Printed for Paragraphs<T> {
+    fn limit(&mut self, limit: usize) -> bool {
+        let is_over = self.rows.len() > limit;
+        self.rows.truncate(limit);
+        is_over
+    }
+
+    fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
+        if layout.format != OutputFormat::Table {
+            return (self.listing)(&self.rows).write(out, layout);
+        }
+        if self.rows.is_empty() {
+            return writeln!(out, "{}", self.none);
+        }
+        self.rows.iter().try_for_each(|row| (self.paragraph)(row).write(out, layout))
+    }
+}
+
+impl Paragraph<'_> {
+    fn write(&self, out: &mut dyn Write, Layout { width, zone, .. }: Layout<'_>) -> io::Result<()> {
+        let (number, id) = self.session;
+        let head = format!(
+            "{}  {}  in {} at {}, {}",
+            Value::from(self.at).shown(Kind::Moment, zone),
+            self.what,
+            id.as_deref().map_or_else(|| number.to_string(), short_id),
+            self.index,
+            self.title.as_deref().unwrap_or_default()
+        );
+        writeln!(out, "{}", clip(neutralise_line(&head).trim_end(), width))?;
+        for line in &self.lines {
+            writeln!(out, "    {}", clip(&neutralise_line(line), width.saturating_sub(4)))?;
+        }
+        writeln!(out)
+    }
+}

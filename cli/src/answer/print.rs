@@ -1,0 +1,74 @@
+//! How an answer is printed.
+
+use std::io::{self, BufWriter, Write};
+
+use clap::{Args, ValueEnum};
+use jiff::tz::TimeZone;
+
+use crate::{error::Error, options::width, say::say};
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For people, as wide as the terminal
+    #[default]
+    Table,
+    /// For programs: the shapes are described in the documentation of the command
+    Json,
+    /// For spreadsheets; a cell that would be a formula begins with '
+    Csv,
+}
+
+/// The options of printing.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PrintArgs {
+    /// How to print the answer
+    #[arg(long, short, value_enum, default_value_t, global = true)]
+    pub(crate) format: OutputFormat,
+
+    /// How many rows at the most; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, global = true)]
+    limit: usize,
+
+    /// The table's width in columns [default: that of the terminal, else 100]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(20..=10_000), global = true)]
+    pub(crate) width: Option<u16>,
+}
+
+/// How, and how wide.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout<'z> {
+    pub(crate) format: OutputFormat,
+    /// Of tables, in columns.
+    pub(crate) width: usize,
+    /// Of the moments in tables.
+    pub(crate) zone: &'z TimeZone,
+}
+
+/// An answer.
+pub(crate) trait Printed {
+    /// Removes rows over the limit. Returns whether there were any.
+    fn limit(&mut self, limit: usize) -> bool;
+
+    /// Writes it.
+    fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()>;
+}
+
+impl PrintArgs {
+    /// The most rows.
+    pub(crate) fn limit(&self) -> usize {
+        if self.limit == 0 { usize::MAX } else { self.limit }
+    }
+
+    /// Prints an answer to standard output.
+    pub(crate) fn print(&self, mut answer: impl Printed, zone: &TimeZone) -> Result<(), Error> {
+        let is_cut = answer.limit(self.limit());
+        let layout = Layout { format: self.format, width: width(self.width), zone };
+        let mut out = BufWriter::new(io::stdout().lock());
+        answer.write(&mut out, layout).and_then(|()| out.flush()).map_err(Error::Output)?;
+        if is_cut {
+            say(&format!("there is more than the {} rows shown; --limit 0 shows all", self.limit));
+        }
+        Ok(())
+    }
+}

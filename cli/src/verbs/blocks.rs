@@ -1,0 +1,337 @@
+//! `foldline blocks`: the five-hour windows in which Claude Code counts use.
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use clap::Args;
+use foldline::{
+    conversation::TokenUsage,
+    emitters::usage::{UsageSum, all_tokens},
+    pricing::Cost,
+};
+use jiff::Timestamp;
+
+use super::usage::{
+    logs::{self, Exactness},
+    used::Used,
+};
+use crate::answer::{
+    PrintArgs,
+    filters::Filters,
+    listing::{Kind, Listing, Value},
+    prices::PricesArgs,
+    print::OutputFormat,
+};
+use crate::{error::Error, homes, options::EXIT_CODES, program::Program, say::say};
+
+/// The agent whose use is counted in such windows.
+pub(super) const AGENT: &str = "claude-code";
+
+const HOUR: i64 = 60 * 60 * 1000;
+
+/// How long a window is, in milliseconds.
+pub(super) const WINDOW: i64 = 5 * HOUR;
+
+/// The options of `foldline blocks`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct BlocksArgs {
+    /// Logs, or folders that are searched for them [default: where Claude Code keeps its own]
+    paths: Vec<PathBuf>,
+
+    /// Only the window that goes on
+    #[arg(long)]
+    active: bool,
+
+    /// Compare with a limit: a number of tokens, or `max` for the most that a past window used
+    #[arg(long, value_name = "N|max", value_parser = TokenLimit::parse)]
+    token_limit: Option<TokenLimit>,
+
+    #[command(flatten)]
+    prices: PricesArgs,
+
+    #[command(flatten)]
+    filters: Filters,
+
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TokenLimit {
+    Tokens(u64),
+    /// The most that a past window used.
+    Max,
+}
+
+impl TokenLimit {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "give a number of tokens greater than 0, or max".to_owned();
+        match text {
+            "max" => Ok(Self::Max),
+            number => match number.parse() {
+                Ok(tokens) if tokens > 0 => Ok(Self::Tokens(tokens)),
+                _ => Err(wrong()),
+            },
+        }
+    }
+}
+
+/// Five hours in which something was used.
+pub(super) struct Block<'s> {
+    /// The full hour (in UTC) of the first use, in milliseconds since 1970.
+    pub(super) began: i64,
+    first: i64,
+    last: i64,
+    models: BTreeSet<&'s str>,
+    pub(super) sum: UsageSum<'s>,
+}
+
+/// How fast tokens were used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rate {
+    tokens_per_minute: f64,
+    usd_per_hour: Option<f64>,
+}
+
+/// `foldline blocks`.
+pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
+    let prices = args.prices.load()?;
+    let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
+    let agent = filter.agent.get_or_insert_with(|| AGENT.to_owned()).clone();
+    let of_agent = || homes::of_agent(&program.registry, &agent);
+    let paths = if args.paths.is_empty() { of_agent() } else { args.paths.clone() };
+    let paths = homes::or_homes(&paths, &program.registry)?;
+    let read = logs::read(program, &paths, Exactness::Millis)?;
+    let code = read.report();
+    let used = Used::new(&read.sessions, &filter, &prices);
+    let now = Timestamp::now().as_millisecond();
+    let blocks = blocks(&used);
+    let listing = listing(&blocks, now, args.active, args.token_limit);
+    args.print.print(listing, &zone)?;
+    let is_asked = blocks.iter().any(|block| block.is_active(now)) && args.token_limit.is_none();
+    if is_asked && args.print.format == OutputFormat::Table {
+        say(
+            "no log states the limit; --token-limit max compares with the most that a past window used",
+        );
+    }
+    used.report();
+    Ok(code)
+}
+
+/// The windows, the earliest first. What has no time is in none.
+pub(super) fn blocks<'s>(used: &Used<'s>) -> Vec<Block<'s>> {
+    let mut rows: Vec<_> =
+        used.rows.iter().filter_map(|row| Some((row.message.of.at?.as_millis(), row))).collect();
+    rows.sort_by_key(|(at, _)| *at);
+    let mut blocks: Vec<Block<'s>> = Vec::new();
+    for (at, row) in rows {
+        let goes_on = blocks.last().is_some_and(|block| at < block.began.saturating_add(WINDOW));
+        if !goes_on {
+            let began = at.saturating_sub(at.rem_euclid(HOUR));
+            let (models, sum) = (BTreeSet::new(), UsageSum::default());
+            blocks.push(Block { began, first: at, last: at, models, sum });
+        }
+        let Some(block) = blocks.last_mut() else { continue };
+        block.last = at;
+        block.models.extend(row.message.of.model.as_deref());
+        block.sum.add(row);
+    }
+    blocks
+}
+
+impl Block<'_> {
+    pub(super) fn end(&self) -> i64 {
+        self.began.saturating_add(WINDOW)
+    }
+
+    pub(super) fn is_active(&self, now: i64) -> bool {
+        (self.began..self.end()).contains(&now)
+    }
+
+    /// From the first use until the last one, or until now if the window goes on; at least a minute.
+    fn rate(&self, now: i64) -> Rate {
+        let until = if self.is_active(now) { now } else { self.last };
+        let minutes = (until.saturating_sub(self.first) as f64 / 60_000.0).max(1.0);
+        Rate {
+            tokens_per_minute: all_tokens(&self.sum.tokens) as f64 / minutes,
+            usd_per_hour: self.sum.cost.map(|cost| cost.usd / minutes * 60.0),
+        }
+    }
+}
+
+const COLUMNS: [(&str, Kind); 16] = [
+    ("state", Kind::Id),
+    ("began", Kind::Minute),
+    ("ended", Kind::Minute),
+    ("models", Kind::Text),
+    ("input_tokens", Kind::Tokens),
+    ("output_tokens", Kind::Tokens),
+    ("cache_read_tokens", Kind::Tokens),
+    ("cache_write_tokens", Kind::Tokens),
+    ("cost_usd", Kind::Money),
+    ("tokens_per_minute", Kind::Tokens),
+    ("cost_usd_per_hour", Kind::Money),
+    ("projected_tokens", Kind::Tokens),
+    ("projected_cost_usd", Kind::Money),
+    ("token_limit", Kind::Tokens),
+    ("limit_share", Kind::Rate),
+    ("cost_basis", Kind::Id),
+];
+
+/// Columns that a narrow table leaves out, in this order.
+const LESS_IMPORTANT: &[&str] = &[
+    "cache_write_tokens",
+    "cache_read_tokens",
+    "models",
+    "token_limit",
+    "ended",
+    "cost_usd_per_hour",
+    "tokens_per_minute",
+];
+
+fn listing(
+    blocks: &[Block<'_>],
+    now: i64,
+    only_active: bool,
+    limit: Option<TokenLimit>,
+) -> Listing {
+    let past = blocks.iter().filter(|block| !block.is_active(now));
+    let most = || past.map(|block| all_tokens(&block.sum.tokens)).max();
+    let limit = match limit {
+        Some(TokenLimit::Tokens(tokens)) => Some(tokens),
+        Some(TokenLimit::Max) => most().filter(|most| *most > 0),
+        None => None,
+    };
+    let mut listing = Listing::new(&COLUMNS);
+    let asked = blocks.iter().rev().filter(|block| !only_active || block.is_active(now));
+    listing.rows = asked.map(|block| row(block, now, limit)).collect();
+    let mut hidden = vec!["cost_basis"];
+    if limit.is_none() {
+        hidden.extend(["token_limit", "limit_share"]);
+    }
+    if !blocks.iter().any(|block| block.is_active(now)) {
+        hidden.extend(["projected_tokens", "projected_cost_usd"]);
+    }
+    listing.without_in_tables(&hidden).dropping(LESS_IMPORTANT)
+}
+
+fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
+    let Block { sum: UsageSum { tokens, cost, .. }, .. } = block;
+    let TokenUsage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, .. } =
+        *tokens;
+    let is_active = block.is_active(now);
+    let rate = block.rate(now);
+    let left = block.end().saturating_sub(now) as f64 / 60_000.0;
+    let total = all_tokens(tokens);
+    let count = |count: Option<u64>| Value::from(count.and_then(|count| i64::try_from(count).ok()));
+    let dollars = |dollars: Option<f64>| dollars.map_or(Value::Null, Value::dollars);
+    let whole = |number: f64| Value::Integer(number.round() as i64);
+    let of_active = |value: Value| if is_active { value } else { Value::Null };
+    let projected_cost =
+        cost.zip(rate.usd_per_hour).map(|(cost, rate)| cost.usd + rate / 60.0 * left);
+    vec![
+        if is_active { "active" } else { "past" }.into(),
+        Value::Integer(block.began),
+        Value::Integer(block.end()),
+        Value::Text(block.models.iter().copied().collect::<Vec<_>>().join(", ")),
+        count(input_tokens),
+        count(output_tokens),
+        count(cache_read_tokens),
+        count(cache_write_tokens),
+        dollars(cost.map(|cost| cost.usd)),
+        whole(rate.tokens_per_minute),
+        dollars(rate.usd_per_hour),
+        of_active(whole(total as f64 + rate.tokens_per_minute * left)),
+        of_active(dollars(projected_cost)),
+        count(limit),
+        limit.map_or(Value::Null, |limit| Value::Real(total as f64 / limit as f64)),
+        cost.map_or(Value::Null, |Cost { basis, .. }| basis.as_str().into()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use foldline::{
+        conversation::Timestamp as Moment,
+        emitters::sqlite::query::SessionFilter,
+        emitters::usage::{MessageUsage, SessionUsage, UsedFor},
+        pricing::Prices,
+    };
+
+    use super::*;
+
+    fn millis(text: &str) -> i64 {
+        text.parse::<Timestamp>().unwrap().as_millisecond()
+    }
+
+    /// A session that used 1,000,000 tokens of output at each of these moments, for a dollar.
+    fn session(moments: &[&str]) -> Vec<SessionUsage> {
+        let mut usage = SessionUsage::default();
+        usage.messages = moments
+            .iter()
+            .map(|at| {
+                let at = Some(Moment::from_millis(millis(at)));
+                let of = UsedFor { message_id: None, model: Some("m".to_owned()), at };
+                let tokens = TokenUsage {
+                    output_tokens: Some(1_000_000),
+                    cost_usd: Some(1.0),
+                    ..TokenUsage::default()
+                };
+                MessageUsage::new(of, tokens)
+            })
+            .collect();
+        vec![usage]
+    }
+
+    fn used(sessions: &[SessionUsage]) -> Used<'_> {
+        Used::new(sessions, &SessionFilter::default(), Prices::builtin())
+    }
+
+    #[test]
+    fn a_window_begins_at_the_full_hour_and_lasts_five() {
+        let sessions = session(&[
+            "2026-03-29T00:59:59.999Z",
+            "2026-03-29T04:59:59.999Z",
+            "2026-03-29T05:00:00Z", // the next window
+            "2026-03-29T15:30:00Z",
+        ]);
+        let used = used(&sessions);
+        let told: Vec<_> = blocks(&used)
+            .iter()
+            .map(|block| (block.began, all_tokens(&block.sum.tokens) / 1_000_000))
+            .collect();
+        let hour = |hour: i64| millis("2026-03-29T00:00:00Z") + hour * HOUR;
+        assert_eq!(told, [(hour(0), 2), (hour(5), 1), (hour(15), 1)]);
+    }
+
+    #[test]
+    fn the_active_window_is_projected_to_its_end() {
+        let sessions = session(&["2026-01-31T10:00:00Z", "2026-01-31T10:30:00Z"]);
+        let used = used(&sessions);
+        let blocks = blocks(&used);
+        // 2,000,000 tokens in an hour, and four hours are left.
+        let now = millis("2026-01-31T11:00:00Z");
+        let row = row(&blocks[0], now, Some(4_000_000));
+        assert_eq!(row[0], Value::from("active"));
+        assert_eq!(row[9], Value::Integer(33_333));
+        assert_eq!(row[10], Value::Real(2.0));
+        assert_eq!(row[11], Value::Integer(10_000_000));
+        assert_eq!(row[12], Value::Real(10.0));
+        assert_eq!(row[14], Value::Real(0.5));
+        assert!(blocks[0].is_active(millis("2026-01-31T14:59:59.999Z")));
+        assert!(!blocks[0].is_active(millis("2026-01-31T15:00:00Z")));
+    }
+
+    #[test]
+    fn the_limit_is_a_number_or_the_most_of_the_past() {
+        let sessions =
+            session(&["2026-01-31T10:00:00Z", "2026-01-31T10:30:00Z", "2026-01-31T20:00:00Z"]);
+        let used = used(&sessions);
+        let now = millis("2026-01-31T21:00:00Z");
+        let listing = listing(&blocks(&used), now, true, Some(TokenLimit::Max));
+        assert_eq!(listing.rows.len(), 1);
+        assert_eq!(listing.rows[0][13], Value::Integer(2_000_000));
+        assert_eq!(listing.rows[0][14], Value::Real(0.5));
+        assert!(TokenLimit::parse("0").is_err() && TokenLimit::parse("much").is_err());
+    }
+}

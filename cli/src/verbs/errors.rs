@@ -1,0 +1,75 @@
+//! Failed calls and reported errors.
+
+use clap::Args;
+use foldline::emitters::sqlite::query::EntryRow;
+
+use crate::{
+    answer::{
+        AskArgs, answer,
+        listing::{Kind, Listing, visible},
+        paragraphs::{Paragraph, Paragraphs},
+    },
+    error::Error,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline errors`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ErrorsArgs {
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// `foldline errors`.
+pub(crate) fn run(program: &Program, args: &ErrorsArgs) -> Result<u8, Error> {
+    answer(program, &args.ask, |asked| {
+        let rows = asked.database.failures(&asked.filter)?;
+        Ok(Paragraphs { rows, none: "nothing failed", paragraph, listing })
+    })
+}
+
+/// Calls that failed and errors that were reported, as rows.
+pub(super) fn listing(failures: &[EntryRow]) -> Listing {
+    let columns = [
+        ("at", Kind::Moment),
+        ("task", Kind::Text),
+        ("session", Kind::Number),
+        ("index", Kind::Number),
+        ("tool", Kind::Text),
+        ("status", Kind::Id),
+        ("exit_code", Kind::Number),
+        ("what", Kind::Text),
+        ("content", Kind::Text),
+        ("title", Kind::Text),
+        ("session_id", Kind::Short),
+    ];
+    let listing = Listing::of(&columns, failures).renamed("content", "message");
+    listing.without_in_tables(&["title", "session_id"])
+}
+
+fn paragraph(failure: &EntryRow) -> Paragraph<'_> {
+    /// Lines of a message that are shown.
+    const LINES: usize = 6;
+    let text = |text: &Option<String>| visible(text.as_deref().unwrap_or_default());
+    let said = match &failure.tool {
+        None => "error".to_owned(),
+        Some(_) => format!("{} {}", text(&failure.tool), text(&failure.status)),
+    };
+    let exit_code = failure.exit_code.filter(|code| *code != 0);
+    let exit_code = exit_code.map_or(String::new(), |code| format!(" (exit {code})"));
+    let lines = |value: &Option<String>, most| {
+        let value = text(value);
+        let lines = value.lines().filter(|line| !line.trim().is_empty()).take(most);
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    Paragraph {
+        at: failure.at,
+        what: said + &exit_code,
+        session: (failure.session, &failure.session_id),
+        index: failure.index,
+        title: &failure.title,
+        lines: [lines(&failure.what, 1), lines(&failure.content, LINES)].concat(),
+    }
+}

@@ -1,0 +1,65 @@
+//! Which files were touched, and by which sessions.
+
+use clap::Args;
+
+use crate::{
+    answer::{
+        AskArgs, Asked, answer,
+        listing::{Kind, Listing},
+    },
+    error::Error,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline files`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct FilesArgs {
+    /// A file or a folder, or the last parts of its path: which sessions touched it, and how
+    path: Option<String>,
+
+    /// Only files that were changed
+    #[arg(long)]
+    changed: bool,
+
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// `foldline files`.
+pub(crate) fn run(program: &Program, args: &FilesArgs) -> Result<u8, Error> {
+    answer(program, &args.ask, |asked| match &args.path {
+        Some(path) => sessions_of(asked, path, args.changed),
+        None => files(asked, args.changed),
+    })
+}
+
+/// The files, the latest touched first.
+fn files(asked: &Asked<'_>, changed: bool) -> Result<Listing, Error> {
+    let files = asked.database.files(&asked.filter, changed)?;
+    let columns = [
+        ("path", Kind::Path),
+        ("changes", Kind::Id),
+        ("calls", Kind::Number),
+        ("sessions", Kind::Number),
+        ("at", Kind::Minute),
+    ];
+    Ok(Listing::of(&columns, &files))
+}
+
+/// The sessions that touched a file or something in a folder, the latest first.
+fn sessions_of(asked: &Asked<'_>, path: &str, changed: bool) -> Result<Listing, Error> {
+    let found = asked.database.sessions_of_file(path, &asked.filter, changed)?;
+    let columns = [
+        ("at", Kind::Minute),
+        ("session", Kind::Number),
+        ("session_id", Kind::Short),
+        ("title", Kind::Text),
+        ("path", Kind::Path),
+        ("changes", Kind::Id),
+        ("calls", Kind::Number),
+    ];
+    let found = Listing::of(&columns, &found);
+    Ok(found.without_in_tables(&["session"]).dropping(&["calls", "at"]))
+}

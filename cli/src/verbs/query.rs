@@ -1,0 +1,103 @@
+//! `foldline query`: the database itself.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand};
+use foldline::emitters::sqlite::{SqliteError, schema::SCHEMA};
+use rusqlite::{Error as SqlError, limits::Limit, types::ValueRef};
+
+use crate::{
+    answer::{
+        AskArgs, Asked, answer,
+        listing::{Kind, Listing, Value},
+    },
+    error::Error,
+    exit,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline query`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct QueryArgs {
+    #[command(subcommand)]
+    question: Question,
+
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Question {
+    /// The answer to a query of your own
+    Sql {
+        /// A statement that only reads
+        query: String,
+    },
+    /// The tables and their columns, as SQL with comments
+    Schema,
+}
+
+/// `foldline query`.
+pub(crate) fn run(program: &Program, args: &QueryArgs) -> Result<u8, Error> {
+    match &args.question {
+        Question::Schema => {
+            io::stdout().lock().write_all(SCHEMA.as_bytes()).map_err(Error::Output)?;
+            Ok(exit::FINE)
+        }
+        Question::Sql { query } => {
+            args.ask.filters.refuse("a query says for itself what it asks for")?;
+            answer(program, &args.ask, |asked| -> Result<Listing, Error> { sql(asked, query) })
+        }
+    }
+}
+
+/// Runs one read-only statement.
+fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
+    let connection = asked.database.connection();
+    let wrong = |message: String| Error::Database(SqliteError::Query(message));
+    // Without attached databases, nothing can be written to another file either.
+    connection
+        .set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)
+        .map_err(|error| asked.database.error(&error))?;
+    let answer = connection.prepare(query).and_then(|mut statement| {
+        if !statement.readonly() {
+            return Ok(Err("the statement would write; only reading is possible"));
+        }
+        if statement.column_count() == 0 {
+            return Ok(Err("there is nothing in it that has an answer, such as a SELECT"));
+        }
+        let names = statement.column_names().into_iter();
+        let mut listing = Listing::new(&names.map(|name| (name, Kind::Text)).collect::<Vec<_>>());
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let values = (0..columns).map(|column| row.get_ref(column).map(Value::from));
+            listing.rows.push(values.collect::<Result<_, _>>()?);
+        }
+        Ok(Ok(listing))
+    });
+    match answer {
+        Ok(answer) => answer.map_err(|why| wrong(why.to_owned())),
+        Err(SqlError::MultipleStatement) => Err(wrong("give one statement only".to_owned())),
+        Err(error) => match asked.database.error(&error) {
+            SqliteError::Other { message, .. } => Err(wrong(message)),
+            error => Err(Error::Database(error)),
+        },
+    }
+}
+
+impl From<ValueRef<'_>> for Value {
+    fn from(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => Self::Null,
+            ValueRef::Integer(number) => Self::Integer(number),
+            ValueRef::Real(number) => Self::Real(number),
+            ValueRef::Text(text) => Self::Text(String::from_utf8_lossy(text).into_owned()),
+            ValueRef::Blob(bytes) => {
+                Self::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Full-text search of entries.
+
+use clap::Args;
+use foldline::emitters::sqlite::query::{EntryRow, MATCH, SearchTerms};
+
+use crate::{
+    answer::{
+        AskArgs, answer,
+        listing::{Kind, Listing, Value, visible},
+        paragraphs::{Paragraph, Paragraphs},
+    },
+    error::Error,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline search`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct SearchArgs {
+    /// Words, or parts of words; "a phrase" in double quotes
+    #[arg(required = true)]
+    text: Vec<String>,
+
+    /// The text is a query in the language of SQLite's FTS5
+    #[arg(long)]
+    raw: bool,
+
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// `foldline search`.
+pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
+    let text = args.text.join(" ");
+    let terms = if args.raw { Some(SearchTerms::Raw(text)) } else { SearchTerms::of(&text) };
+    answer(program, &args.ask, |asked| {
+        let terms = terms.as_ref();
+        let terms =
+            terms.ok_or_else(|| Error::WrongUse("there is no word to search for".to_owned()))?;
+        let rows = asked.database.search(terms, &asked.filter)?;
+        Ok(Paragraphs { rows, none: "nothing was found", paragraph, listing })
+    })
+}
+
+/// What was found, as rows.
+fn listing(hits: &[EntryRow]) -> Listing {
+    let columns = [
+        ("at", Kind::Moment),
+        ("task", Kind::Text),
+        ("session", Kind::Number),
+        ("index", Kind::Number),
+        ("type", Kind::Text),
+        ("tool", Kind::Text),
+        ("content", Kind::Text),
+        ("matches", Kind::Text),
+        ("title", Kind::Text),
+        ("session_id", Kind::Short),
+    ];
+    let mut listing = Listing::of(&columns, hits).renamed("content", "snippet");
+    for row in &mut listing.rows {
+        if let [.., Value::Text(snippet), matches, _, _] = row.as_mut_slice() {
+            let parts = snippet.split(MATCH[0]).skip(1);
+            let found = parts.filter_map(|part| Some(part.split_once(MATCH[1])?.0));
+            *matches = Value::Text(found.collect::<Vec<_>>().join("\n"));
+            *snippet = snippet.replace(MATCH, "");
+        }
+    }
+    listing
+}
+
+fn paragraph(hit: &EntryRow) -> Paragraph<'_> {
+    let [begin, end] = MATCH;
+    let snippet = hit.content.as_deref().unwrap_or_default();
+    let snippet = visible(&snippet.replace(begin, "«").replace(end, "»"));
+    let what = hit.tool.as_deref().map_or_else(|| hit.entry_type.replace('_', " "), visible);
+    Paragraph {
+        at: hit.at,
+        what,
+        session: (hit.session, &hit.session_id),
+        index: hit.index,
+        title: &hit.title,
+        lines: vec![snippet.split_whitespace().collect::<Vec<_>>().join(" ")],
+    }
+}

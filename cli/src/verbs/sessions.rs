@@ -1,0 +1,131 @@
+//! `foldline sessions`: sessions, with their totals.
+
+use clap::{Args, ValueEnum};
+use foldline::emitters::sqlite::query::{SessionOrder, SessionRow};
+
+use crate::{
+    answer::{
+        AskArgs, answer,
+        listing::{Kind, Listing},
+    },
+    error::Error,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline sessions`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct SessionsArgs {
+    /// What comes first
+    #[arg(long, value_enum, default_value_t, value_name = "BY")]
+    sort: Sort,
+
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// What the first of the sessions is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// The one in which something happened last
+    #[default]
+    Latest,
+    /// The one that began last
+    Began,
+    /// The longest
+    Duration,
+    /// The one with the most tokens
+    Tokens,
+    /// The one that cost most
+    Cost,
+    /// The one with the most failed calls
+    Failures,
+}
+
+impl Sort {
+    /// The columns that show it.
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Latest | Self::Began => &[],
+            Self::Duration => &["duration_ms"],
+            Self::Tokens => &["input_tokens", "output_tokens"],
+            Self::Cost => &["cost_usd"],
+            Self::Failures => &["failures"],
+        }
+    }
+
+    fn order(self) -> SessionOrder {
+        match self {
+            Self::Latest => SessionOrder::Latest,
+            Self::Began => SessionOrder::Began,
+            Self::Duration => SessionOrder::Duration,
+            Self::Tokens => SessionOrder::Tokens,
+            Self::Cost => SessionOrder::Cost,
+            Self::Failures => SessionOrder::Failures,
+        }
+    }
+}
+
+/// `foldline sessions`.
+pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
+    answer(program, &args.ask, |asked| {
+        let sessions = asked.database.sessions(&asked.filter, args.sort.order())?;
+        Ok(listing(&sessions).keeping(args.sort.columns()))
+    })
+}
+
+/// Columns of sessions that are left out of tables.
+const FOR_PROGRAMS: &[&str] = &[
+    "number",
+    "task",
+    "outcome",
+    "ended",
+    "turns",
+    "entries",
+    "calls",
+    "parent",
+    "source",
+    "cost_basis",
+];
+
+/// Columns that a narrow table leaves out, in this order.
+const LESS_IMPORTANT: &[&str] = &[
+    "output_tokens",
+    "input_tokens",
+    "model",
+    "duration_ms",
+    "agent",
+    "cost_usd",
+    "cwd",
+    "failures",
+];
+
+/// The sessions as rows.
+pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
+    let columns = [
+        ("number", Kind::Number),
+        ("session", Kind::Short),
+        ("task", Kind::Id),
+        ("title", Kind::Text),
+        ("agent", Kind::Id),
+        ("model", Kind::Id),
+        ("cwd", Kind::Folder),
+        ("outcome", Kind::Id),
+        ("began", Kind::Minute),
+        ("ended", Kind::Minute),
+        ("duration_ms", Kind::Duration),
+        ("turns", Kind::Number),
+        ("entries", Kind::Number),
+        ("calls", Kind::Number),
+        ("failures", Kind::Number),
+        ("input_tokens", Kind::Tokens),
+        ("output_tokens", Kind::Tokens),
+        ("cost_usd", Kind::Money),
+        ("parent", Kind::Text),
+        ("source", Kind::Text),
+        ("cost_basis", Kind::Id),
+    ];
+    let listing = Listing::of(&columns, sessions);
+    listing.without_in_tables(FOR_PROGRAMS).dropping(LESS_IMPORTANT)
+}

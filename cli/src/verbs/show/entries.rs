@@ -1,0 +1,104 @@
+//! One session's entries.
+
+use std::io::{self, Write};
+
+use foldline::{
+    conversation::Timestamp,
+    emitters::sqlite::{
+        StoredEntry,
+        query::{SessionFilter, SessionName, SessionOrder},
+    },
+};
+use serde::Serialize;
+
+use crate::{
+    answer::{
+        Asked, find,
+        listing::{Kind, Listing, Value, write_json},
+        print::{Layout, OutputFormat, Printed},
+    },
+    error::Error,
+    verbs::sessions,
+};
+
+/// One session and some of its entries.
+#[derive(Serialize)]
+pub(super) struct SessionAnswer {
+    session: Listing,
+    entries: Vec<StoredEntry>,
+    #[serde(skip)]
+    is_cut: bool,
+}
+
+/// The first entries, or the last ones: those that are not shown are not read.
+pub(super) fn answer(
+    asked: &Asked<'_>,
+    id: &str,
+    last: Option<u32>,
+) -> Result<SessionAnswer, Error> {
+    let row = find::session(&asked.database, id, asked.filters)?;
+    let filter = SessionFilter { name: Some(SessionName::Number(row)), ..asked.filter.clone() };
+    let sessions = asked.database.sessions(&filter, SessionOrder::Latest)?;
+    let count = sessions.first().map_or(0, |session| session.entries);
+    let session = sessions::listing(&sessions);
+    let limit = i64::try_from(asked.print.limit()).unwrap_or(i64::MAX);
+    let (indices, is_cut) = match last {
+        Some(last) => ((count - i64::from(last)).max(0)..count, false),
+        None => (0..count.min(limit), count > limit),
+    };
+    let mut entries = Vec::new();
+    asked.database.entries(row, indices, |entry| {
+        if asked.filter.period.has(entry.entry.timestamp) {
+            entries.push(entry);
+        }
+    })?;
+    Ok(SessionAnswer { session, entries, is_cut })
+}
+
+impl Printed for SessionAnswer {
+    fn limit(&mut self, _: usize) -> bool {
+        // What is beyond the limit was not read.
+        self.is_cut
+    }
+
+    fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
+        match layout.format {
+            OutputFormat::Json => write_json(out, self),
+            OutputFormat::Csv => self.listing().write_csv(out),
+            OutputFormat::Table => self.listing().write_table(out, layout),
+        }
+    }
+}
+
+impl SessionAnswer {
+    fn listing(&self) -> Listing {
+        let columns = [
+            ("index", Kind::Number),
+            ("at", Kind::Moment),
+            ("type", Kind::Id),
+            ("tool", Kind::Id),
+            ("status", Kind::Id),
+            ("duration_ms", Kind::Duration),
+            ("content", Kind::Text),
+            ("output", Kind::Text),
+        ];
+        let mut listing = Listing::new(&columns);
+        for StoredEntry { index, entry, .. } in &self.entries {
+            let tool = entry.tool();
+            let name = tool.map(|tool| Value::Text(tool.tool_name.decode().into_owned()));
+            let duration = tool.and_then(|tool| tool.duration_ms);
+            let output = tool.and_then(|tool| tool.action_type.result_text());
+            listing.rows.push(vec![
+                i64::try_from(index.get()).ok().into(),
+                entry.timestamp.map(Timestamp::as_millis).into(),
+                entry.entry_type.name().into(),
+                name.unwrap_or(Value::Null),
+                tool.map_or(Value::Null, |tool| tool.status.name().into()),
+                duration.and_then(|millis| i64::try_from(millis).ok()).into(),
+                Value::Text(entry.content.decode().into_owned()),
+                output.map_or(Value::Null, |output| Value::Text(output.into_string())),
+            ]);
+        }
+        listing
+    }
+}

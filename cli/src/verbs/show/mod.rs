@@ -1,0 +1,262 @@
+//! `foldline show`: one session, for people.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
+
+use clap::{Args, ValueEnum};
+use foldline::{
+    conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp},
+    emitters::sqlite::query::Period,
+    emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
+    processor::DEFAULT_MAX_LINE,
+    transduce::{Batch, Emitter},
+};
+use jiff::tz::TimeZone;
+
+mod entries;
+
+use crate::answer::{AskArgs, answer, find, print::OutputFormat};
+use crate::{
+    error::Error,
+    exit,
+    log::Log,
+    options::{Color, EXIT_CODES, width},
+    pager::Output,
+    pipeline,
+    program::Program,
+};
+
+/// The options of `foldline show`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ShowArgs {
+    /// The session: `latest`, `latest~2`, its id or the first characters of it, its number, a part of its
+    /// title, or the path of a log
+    #[arg(default_value = "latest")]
+    session: String,
+
+    /// Everything, however long it is
+    #[arg(long)]
+    full: bool,
+
+    /// Only these entries
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    only: Vec<What>,
+
+    /// Without the agent's thoughts
+    #[arg(long)]
+    no_thinking: bool,
+
+    /// With the time of each entry
+    #[arg(long)]
+    times: bool,
+
+    /// Only the last entries. For --format json and csv
+    #[arg(long, value_name = "N")]
+    last: Option<u32>,
+
+    /// Whether the transcript is coloured
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// Entries of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// What the user said
+    Prompts,
+    /// What the agent answered
+    Answers,
+    /// What the agent thought
+    Thinking,
+    /// Calls of tools
+    Tools,
+    /// Calls that did not succeed, and errors
+    Errors,
+}
+
+/// `foldline show`.
+pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
+    let path = Path::new(&args.session);
+    let is_transcript = args.ask.print.format == OutputFormat::Table;
+    if is_transcript && args.last.is_some() {
+        return Err(Error::WrongUse("--last is for --format json and csv".to_owned()));
+    }
+    if path.is_file() {
+        return match is_transcript {
+            true => log(program, args, path),
+            false => Err(Error::WrongUse(
+                "a log is shown as a transcript; foldline replay --format conversation has it as JSON".to_owned(),
+            )),
+        };
+    }
+    if !is_transcript {
+        return answer(program, &args.ask, |asked| {
+            entries::answer(asked, &args.session, args.last)
+        });
+    }
+    let database = args.ask.database.open(program)?;
+    let row = find::session(&database, &args.session, &args.ask.filters)?;
+    let mut shown = Shown::new(args)?;
+    let mut out = BufWriter::new(Output::paged());
+    let mut written = Ok(());
+    database.events(row, |event| {
+        if written.is_ok() {
+            written = shown.emit(&event).into_iter().try_for_each(|text| writeln!(out, "{text}"));
+        }
+    })?;
+    let end = || {
+        written?;
+        shown.finish().into_iter().try_for_each(|text| writeln!(out, "{text}"))?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+    };
+    end().map_err(Error::Output)?;
+    Ok(exit::FINE)
+}
+
+/// Shows a log that need not be in any database.
+fn log(program: &Program, args: &ShowArgs, path: &Path) -> Result<u8, Error> {
+    args.ask.filters.refuse_choice("a log is shown whole")?;
+    let mut log = Log::open(path)?;
+    let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
+    let shown = Shown::new(args)?;
+    let shown = SessionTranscripts::new(shown.style, move || shown.clone());
+    let mut out = BufWriter::new(Output::paged());
+    let mut written = Ok(());
+    let mut print = |text: String| {
+        if written.is_ok() {
+            written = writeln!(out, "{text}");
+        }
+    };
+    pipeline::read_whole(&mut log, executor, shown, DEFAULT_MAX_LINE, &mut print)?;
+    let end = || {
+        written?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+    };
+    end().map_err(Error::Output)?;
+    Ok(exit::FINE)
+}
+
+/// A transcript of what is to be shown.
+#[derive(Clone)]
+struct Shown<'a> {
+    args: &'a ShowArgs,
+    style: TranscriptStyle,
+    transcript: Transcript,
+    period: Period,
+    zone: TimeZone,
+    /// The minute that was printed last.
+    minute: Option<String>,
+    /// Growing entries and calls that are not shown.
+    hidden: BTreeSet<CorrId>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(args: &'a ShowArgs) -> Result<Self, Error> {
+        let style = TranscriptStyle::new(width(args.ask.print.width))
+            .with_color(args.color.on_stdout())
+            .with_full(args.full);
+        let zone = args.ask.filters.zone();
+        Ok(Self {
+            args,
+            style,
+            transcript: Transcript::new(style),
+            period: args.ask.filters.chosen()?.period,
+            zone,
+            minute: None,
+            hidden: BTreeSet::new(),
+        })
+    }
+
+    fn is_wanted(&self, entry: &NormalizedEntry) -> bool {
+        if self.args.no_thinking && entry.entry_type == NormalizedEntryType::Thinking {
+            return false;
+        }
+        if !self.period.has(entry.timestamp) {
+            return false;
+        }
+        self.args.only.is_empty() || self.args.only.iter().any(|what| what.includes(entry))
+    }
+
+    /// Whether an event is shown.
+    fn chooses(&mut self, event: &DomainEvent) -> bool {
+        match event {
+            DomainEvent::NewEntry { entry } => self.is_wanted(entry),
+            DomainEvent::OpenEntry { corr_id, entry }
+            | DomainEvent::NewToolCall { corr_id, entry } => {
+                let is_wanted = self.is_wanted(entry);
+                if !is_wanted {
+                    self.hidden.insert(corr_id.clone());
+                }
+                is_wanted
+            }
+            DomainEvent::GrowEntry { corr_id, .. }
+            | DomainEvent::UpdateToolCall { corr_id, .. } => !self.hidden.contains(corr_id),
+            DomainEvent::CloseEntry { corr_id, .. } => !self.hidden.remove(corr_id),
+            _ => true,
+        }
+    }
+
+    /// The time of an entry, if it is another minute than that of the entry before.
+    fn time(&mut self, event: &DomainEvent) -> Option<String> {
+        let at = event.timestamp().filter(|_| self.args.times)?;
+        let at = jiff::Timestamp::from_millisecond(Timestamp::as_millis(at)).ok()?;
+        let minute = at.to_zoned(self.zone.clone()).strftime("%F %H:%M").to_string();
+        let is_new = self.minute.as_ref() != Some(&minute);
+        self.minute = Some(minute.clone());
+        is_new.then_some(minute)
+    }
+}
+
+impl What {
+    fn includes(self, entry: &NormalizedEntry) -> bool {
+        match (self, &entry.entry_type) {
+            (Self::Prompts, NormalizedEntryType::UserMessage)
+            | (Self::Answers, NormalizedEntryType::AssistantMessage)
+            | (Self::Thinking, NormalizedEntryType::Thinking)
+            | (Self::Tools, NormalizedEntryType::ToolUse(_))
+            | (Self::Errors, NormalizedEntryType::ErrorMessage) => true,
+            (Self::Errors, NormalizedEntryType::ToolUse(tool)) => tool.status.is_failure(),
+            _ => false,
+        }
+    }
+}
+
+impl Emitter<DomainEvent, String> for Shown<'_> {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<String> {
+        if let DomainEvent::UpdateToolCall { corr_id, entry } = event
+            && self.hidden.contains(corr_id)
+            && self.is_wanted(entry)
+        {
+            // A call that is shown because it failed begins with its end.
+            self.hidden.remove(corr_id);
+            let (corr_id, entry) = (corr_id.clone(), entry.clone());
+            let begun = self.emit(&DomainEvent::NewToolCall { corr_id, entry });
+            return begun.into_iter().chain(self.emit(event)).collect();
+        }
+        if !self.chooses(event) {
+            return Batch::EMPTY;
+        }
+        let time = match event {
+            DomainEvent::NewEntry { .. }
+            | DomainEvent::OpenEntry { .. }
+            | DomainEvent::NewToolCall { .. } => self.time(event),
+            _ => None,
+        };
+        let text = self.transcript.emit(event);
+        match time {
+            Some(time) => [time].into_iter().chain(text).collect(),
+            None => text,
+        }
+    }
+
+    fn finish(&mut self) -> Batch<String> {
+        self.transcript.finish()
+    }
+}

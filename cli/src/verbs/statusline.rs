@@ -1,0 +1,155 @@
+//! `foldline statusline`: one line about costs.
+
+use std::{
+    io::{self, IsTerminal, Read, Write},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use clap::Args;
+use foldline::{
+    emitters::{
+        sqlite::query::SessionFilter,
+        terminal::neutralise_line,
+        usage::{PricedMessage, RootSession, UsageSum},
+    },
+    pricing::{Cost, CostBasis},
+};
+use jiff::{Timestamp, tz::TimeZone};
+use serde::Deserialize;
+
+use super::{
+    blocks::{AGENT, WINDOW, blocks},
+    usage::{
+        logs::{self, Exactness},
+        used::Used,
+    },
+};
+use crate::answer::{prices::PricesArgs, when};
+use crate::{
+    error::Error,
+    exit,
+    files::{self, Found},
+    homes,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline statusline`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct StatuslineArgs {
+    /// The time zone of the day, such as Europe/Paris or UTC [default: the system's]
+    #[arg(long, value_name = "NAME", value_parser = when::zone)]
+    timezone: Option<TimeZone>,
+
+    #[command(flatten)]
+    prices: PricesArgs,
+}
+
+/// What Claude Code writes to the standard input of the command of its status line, as far as it is used.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Hook {
+    session_id: Option<String>,
+    transcript_path: Option<PathBuf>,
+    model: HookModel,
+    cost: HookCost,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct HookModel {
+    display_name: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct HookCost {
+    total_cost_usd: Option<f64>,
+}
+
+/// The most that is read of standard input.
+const LONGEST: u64 = 1 << 20;
+
+/// `foldline statusline`.
+pub(crate) fn run(program: &Program, args: &StatuslineArgs) -> Result<u8, Error> {
+    let hook = Hook::read();
+    let prices = args.prices.load()?;
+    let zone = args.timezone.clone().unwrap_or_else(TimeZone::system);
+    let now = Timestamp::now().as_millisecond();
+    let today = when::parse("today", &zone)?.start;
+    let logs = changed_since(program, hook.transcript_path.as_deref(), today.min(now - WINDOW))?;
+    let read = logs::read_files(program, logs, Exactness::Millis);
+    let filter = SessionFilter { agent: Some(AGENT.to_owned()), ..SessionFilter::default() };
+    let used = Used::new(&read.sessions, &filter, &prices);
+    let line = line(&hook, &used, today, now);
+    writeln!(io::stdout(), "{}", neutralise_line(&line)).map_err(Error::Output)?;
+    let code = read.report();
+    used.report();
+    Ok(if code == exit::WRONG_USE { exit::FINE } else { code })
+}
+
+impl Hook {
+    /// Reads standard input, unless it is a terminal. Anything else than such an object is as good as none.
+    fn read() -> Self {
+        let mut text = Vec::new();
+        if io::stdin().is_terminal() || io::stdin().take(LONGEST).read_to_end(&mut text).is_err() {
+            return Self::default();
+        }
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+}
+
+/// The logs that were changed since then, with that of the session.
+fn changed_since(
+    program: &Program,
+    transcript: Option<&Path>,
+    millis: i64,
+) -> Result<Vec<Found>, Error> {
+    let since = SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+    let mut logs = files::find(&homes::of_agent(&program.registry, AGENT))?;
+    logs.retain(|found| {
+        let changed = found.path.metadata().and_then(|metadata| metadata.modified());
+        changed.is_ok_and(|changed| changed >= since)
+    });
+    if let Some(path) = transcript.filter(|path| path.is_file())
+        && !logs.iter().any(|found| found.path == path)
+    {
+        logs.push(Found { path: path.to_owned(), is_named: false });
+    }
+    Ok(logs)
+}
+
+fn line(hook: &Hook, used: &Used<'_>, today: i64, now: i64) -> String {
+    let mut parts = Vec::new();
+    parts.extend(hook.model.display_name.clone());
+    let logged = hook.cost.total_cost_usd.filter(|usd| usd.is_finite());
+    let session = match (logged, &hook.session_id) {
+        (Some(usd), _) => Some(Cost { usd, basis: CostBasis::Logged }),
+        (None, Some(id)) => cost_of(used, |row| row.root == RootSession::Named(id)),
+        (None, None) => None,
+    };
+    parts.extend(session.map(|cost| format!("session {}", dollars(cost))));
+    let is_of_today =
+        |row: &PricedMessage<'_>| row.message.of.at.is_some_and(|at| at.as_millis() >= today);
+    match cost_of(used, is_of_today) {
+        Some(cost) => parts.push(format!("today {}", dollars(cost))),
+        None => parts.push("today $0.00".to_owned()),
+    }
+    if let Some(block) = blocks(used).last().filter(|block| block.is_active(now)) {
+        let minutes = block.end().saturating_sub(now) / 60_000;
+        let cost = block.sum.cost.map_or_else(|| "$?".to_owned(), dollars);
+        parts.push(format!("block {cost}, {}h {:02}m left", minutes / 60, minutes % 60));
+    }
+    parts.join(" · ")
+}
+
+fn cost_of<'s>(used: &Used<'s>, is_asked_for: impl Fn(&PricedMessage<'s>) -> bool) -> Option<Cost> {
+    used.rows.iter().filter(|row| is_asked_for(row)).collect::<UsageSum<'_>>().cost
+}
+
+fn dollars(cost: Cost) -> String {
+    let about = if cost.basis == CostBasis::Logged { "" } else { "≈" };
+    format!("{about}${:.2}", cost.usd)
+}

@@ -1,0 +1,114 @@
+//! `foldline task`: sessions that belong together.
+
+mod show;
+
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
+
+use clap::{Args, Subcommand};
+use foldline::{
+    conversation::TaskId,
+    emitters::{
+        sqlite::{Database, query::TaskRow},
+        terminal::neutralise_line,
+    },
+};
+
+use crate::{
+    answer::{
+        AskArgs, answer,
+        filters::Filters,
+        find,
+        listing::{Kind, Listing},
+    },
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline task`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct TaskArgs {
+    #[command(subcommand)]
+    action: Action,
+
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// The tasks, with their totals
+    List,
+    /// Everything about one task
+    Show {
+        /// The task
+        id: String,
+    },
+    /// Assigns a session to a task
+    Set {
+        /// The session: its number, its id, or the beginning of its id
+        session: String,
+
+        /// The task; without one, the session's task is its own id
+        // A name of its own, as --task is known to every action.
+        #[arg(value_name = "TASK")]
+        to: Option<String>,
+
+        /// How many seconds to wait while another program writes to the database
+        #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+        wait: u32,
+    },
+}
+
+pub(crate) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
+    match &args.action {
+        Action::List => {
+            answer(program, &args.ask, |asked| Ok(listing(&asked.database.tasks(&asked.filter)?)))
+        }
+        Action::Show { id } => answer(program, &args.ask, |asked| show::answer(asked, id)),
+        Action::Set { session, to, wait } => {
+            args.ask.refuse_for_one("task set is about one session")?;
+            let wait = Duration::from_secs((*wait).into());
+            let path = args.ask.database.path()?;
+            DistinctFiles::of_database(&path)?;
+            // Opening for writing would create a missing database.
+            drop(Database::open_read_only(&path, wait)?);
+            let mut database = Database::open_sound(&path, wait)?;
+            let row = find::session(&database, session, &Filters::default())?;
+            let task = to.as_deref().map(TaskId::from);
+            database.set_task(row, task.as_ref())?;
+            database.close()?;
+            let task = task.as_ref().map_or("the task of its own id", TaskId::as_str);
+            writeln!(io::stdout(), "session {row} belongs to {}", neutralise_line(task))
+                .map_err(Error::Output)?;
+            Ok(exit::FINE)
+        }
+    }
+}
+
+/// Tasks as rows.
+fn listing(tasks: &[TaskRow]) -> Listing {
+    let columns = [
+        ("task", Kind::Id),
+        ("sessions", Kind::Number),
+        ("agents", Kind::Text),
+        ("began", Kind::Minute),
+        ("ended", Kind::Minute),
+        ("duration_ms", Kind::Duration),
+        ("entries", Kind::Number),
+        ("calls", Kind::Number),
+        ("failures", Kind::Number),
+        ("input_tokens", Kind::Tokens),
+        ("output_tokens", Kind::Tokens),
+        ("cost_usd", Kind::Money),
+        ("cost_basis", Kind::Id),
+    ];
+    let tasks = Listing::of(&columns, tasks);
+    tasks.without_in_tables(&["agents", "ended", "entries", "cost_basis"])
+}

@@ -1,0 +1,52 @@
+//! Which tools were called, which fail, and how long they take.
+
+use clap::Args;
+use foldline::emitters::sqlite::query::ToolTotals;
+
+use crate::{
+    answer::{
+        AskArgs, answer,
+        listing::{Kind, Listing, Value},
+    },
+    error::Error,
+    options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline tools`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ToolsArgs {
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// `foldline tools`.
+pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
+    answer(program, &args.ask, |asked| Ok(listing(&asked.database.tools(&asked.filter)?)))
+}
+
+/// The tools as rows.
+pub(super) fn listing(tools: &[ToolTotals]) -> Listing {
+    let mut listing = Listing::new(&[
+        ("tool", Kind::Id),
+        ("calls", Kind::Number),
+        ("open", Kind::Number),
+        ("failures", Kind::Number),
+        ("failure_rate", Kind::Rate),
+        ("p50_ms", Kind::Duration),
+        ("p95_ms", Kind::Duration),
+    ]);
+    listing.rows.extend(tools.iter().map(|tool| {
+        vec![
+            tool.tool.as_str().into(),
+            Value::Integer(tool.calls),
+            Value::Integer(tool.open),
+            Value::Integer(tool.failures),
+            tool.failure_rate().map_or(Value::Null, Value::Real),
+            tool.percentile(50).into(),
+            tool.percentile(95).into(),
+        ]
+    }));
+    listing
+}

@@ -1,0 +1,165 @@
+//! Usage by day, model, session and so on.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use clap::ValueEnum;
+use foldline::{
+    conversation::Text,
+    emitters::usage::{PricedMessage, RootSession, UsageSum},
+};
+use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
+
+use super::used::Used;
+use crate::answer::listing::{Kind, Listing, Value};
+
+/// What usage is added up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum By {
+    /// The day on which tokens were used
+    Day,
+    /// The week, as ISO 8601 counts them: 2026-W05
+    Week,
+    /// The month: 2026-01
+    Month,
+    /// The model that used them
+    Model,
+    /// The agent
+    Agent,
+    /// The folder that the agent worked in
+    Project,
+    /// The session, with those that were started from it
+    Session,
+    /// The task
+    Task,
+    /// The branch of the version control
+    Branch,
+}
+
+impl By {
+    fn column(self) -> (&'static str, Kind) {
+        match self {
+            Self::Day => ("day", Kind::Id),
+            Self::Week => ("week", Kind::Id),
+            Self::Month => ("month", Kind::Id),
+            Self::Model => ("model", Kind::Id),
+            Self::Agent => ("agent", Kind::Id),
+            Self::Project => ("project", Kind::Folder),
+            Self::Session => ("session", Kind::Short),
+            Self::Task => ("task", Kind::Id),
+            Self::Branch => ("branch", Kind::Id),
+        }
+    }
+
+    fn is_time(self) -> bool {
+        matches!(self, Self::Day | Self::Week | Self::Month)
+    }
+
+    /// The value of a row; `None` where the log does not say it.
+    pub(crate) fn value(self, row: &PricedMessage<'_>, zone: &TimeZone) -> Option<String> {
+        let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+        let session = row.session;
+        match self {
+            Self::Day | Self::Week | Self::Month => {
+                let at = Timestamp::from_millisecond(row.message.of.at?.as_millis()).ok()?;
+                let date = at.to_zoned(zone.clone()).date();
+                Some(match self {
+                    Self::Day => date.to_string(),
+                    Self::Week => {
+                        let week = ISOWeekDate::from(date);
+                        format!("{:04}-W{:02}", week.year(), week.week())
+                    }
+                    _ => date.strftime("%Y-%m").to_string(),
+                })
+            }
+            Self::Model => row.message.of.model.clone(),
+            Self::Agent => text(&session.agent),
+            Self::Project => text(&session.cwd),
+            Self::Session => match row.root {
+                RootSession::Named(id) => Some(id.to_owned()),
+                RootSession::Unnamed(_) => None,
+            },
+            Self::Task => text(&session.task),
+            Self::Branch => text(&session.branch),
+        }
+    }
+}
+
+/// What was used under one key.
+pub(super) struct Group<'s> {
+    pub(super) key: Vec<Option<String>>,
+    pub(super) sum: UsageSum<'s>,
+}
+
+/// Adds up by the keys: the latest time first, then the most input.
+pub(super) fn groups<'s>(used: &Used<'s>, by: &[By], zone: &TimeZone) -> Vec<Group<'s>> {
+    let mut sums = BTreeMap::<Vec<Option<String>>, UsageSum<'s>>::new();
+    for row in &used.rows {
+        let key = by.iter().map(|by| by.value(row, zone)).collect();
+        sums.entry(key).or_default().add(row);
+    }
+    let mut groups: Vec<_> = sums.into_iter().map(|(key, sum)| Group { key, sum }).collect();
+    groups.sort_by_cached_key(|group| {
+        let times = by.iter().zip(&group.key).filter(|(by, _)| by.is_time());
+        let times: Vec<_> = times.map(|(_, time)| Reverse(time.clone())).collect();
+        (times, Reverse(group.sum.tokens.input_tokens), group.key.clone())
+    });
+    groups
+}
+
+/// The columns of usage, behind the keys.
+const COLUMNS: [(&str, Kind); 8] = [
+    ("sessions", Kind::Number),
+    ("input_tokens", Kind::Tokens),
+    ("output_tokens", Kind::Tokens),
+    ("cache_read_tokens", Kind::Tokens),
+    ("cache_write_tokens", Kind::Tokens),
+    ("reasoning_tokens", Kind::Tokens),
+    ("cost_usd", Kind::Money),
+    ("cost_basis", Kind::Id),
+];
+
+/// Columns that a narrow table leaves out, in this order.
+const LESS_IMPORTANT: &[&str] =
+    &["reasoning_tokens", "sessions", "cache_write_tokens", "cache_read_tokens"];
+
+/// The groups as rows, and all of them together as the last row of a table.
+pub(super) fn listing(by: &[By], groups: &[Group<'_>], total: &UsageSum<'_>) -> Listing {
+    let mut key = vec![Value::Null; by.len()];
+    if let Some(first) = key.first_mut() {
+        *first = Value::Text("total".to_owned());
+    }
+    let total = key.into_iter().chain(numbers(total)).collect();
+    rows(by, groups).with_total(total).without_in_tables(&["cost_basis"]).dropping(LESS_IMPORTANT)
+}
+
+/// The models as rows.
+pub(crate) fn by_model(used: &Used<'_>) -> Listing {
+    let by = [By::Model];
+    rows(&by, &groups(used, &by, &TimeZone::UTC))
+        .without("sessions")
+        .without_in_tables(&["cost_basis"])
+}
+
+fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
+    let columns: Vec<_> = by.iter().map(|by| by.column()).chain(COLUMNS).collect();
+    let mut listing = Listing::new(&columns);
+    listing.rows.extend(groups.iter().map(|Group { key, sum }| {
+        let key = key.iter().map(|key| key.clone().map_or(Value::Null, Value::Text));
+        key.chain(numbers(sum)).collect()
+    }));
+    listing
+}
+
+fn numbers(UsageSum { sessions, tokens, cost, .. }: &UsageSum<'_>) -> [Value; 8] {
+    let count = |count: Option<u64>| Value::from(count.and_then(|count| i64::try_from(count).ok()));
+    [
+        Value::from(i64::try_from(sessions.len()).ok()),
+        count(tokens.input_tokens),
+        count(tokens.output_tokens),
+        count(tokens.cache_read_tokens),
+        count(tokens.cache_write_tokens),
+        count(tokens.reasoning_tokens),
+        cost.map_or(Value::Null, |cost| Value::dollars(cost.usd)),
+        cost.map_or(Value::Null, |cost| cost.basis.as_str().into()),
+    ]
+}

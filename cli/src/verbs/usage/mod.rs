@@ -1,0 +1,135 @@
+//! `foldline usage`: tokens and what they cost, added up.
+//!
+//! They are read straight from the logs, or from a database with `--db`: the answer is the same.
+
+mod chart;
+mod group;
+pub(crate) mod logs;
+pub(crate) mod used;
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::Args;
+use foldline::{
+    conversation::Timestamp,
+    emitters::sqlite::{DEFAULT_WAIT, Database, query::Period},
+};
+
+pub(crate) use self::group::{By, by_model};
+use self::group::{Group, groups};
+pub(crate) use self::used::Used;
+use crate::answer::{
+    PrintArgs,
+    filters::Filters,
+    listing::Listing,
+    prices::PricesArgs,
+    print::{Layout, OutputFormat, Printed},
+};
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, homes::or_homes, options::EXIT_CODES,
+    program::Program,
+};
+
+/// The options of `foldline usage`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct UsageArgs {
+    /// Logs, or folders that are searched for them [default: where the agents keep theirs]
+    paths: Vec<PathBuf>,
+
+    /// What to add up by; several, separated by commas, divide further
+    #[arg(long, value_enum, value_name = "KEY", value_delimiter = ',', default_value = "day")]
+    by: Vec<By>,
+
+    /// Ask this database instead of the logs
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    db: Option<PathBuf>,
+
+    /// Also draw the cost of each day, or its tokens where no cost is known
+    #[arg(long)]
+    chart: bool,
+
+    #[command(flatten)]
+    prices: PricesArgs,
+
+    #[command(flatten)]
+    filters: Filters,
+
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+/// `foldline usage`.
+pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
+    let prices = args.prices.load()?;
+    let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
+    filter.period = quarters(filter.period);
+    let (sessions, code) = match &args.db {
+        Some(db) => {
+            DistinctFiles::of_database(db)?;
+            let database = Database::open_read_only(db, DEFAULT_WAIT)?;
+            let sessions = database.usage()?;
+            database.confirm()?;
+            (sessions, exit::FINE)
+        }
+        None => {
+            let paths = or_homes(&args.paths, &program.registry)?;
+            let read = logs::read(program, &paths, logs::Exactness::Quarters)?;
+            let code = read.report();
+            (read.sessions, code)
+        }
+    };
+    let used = Used::new(&sessions, &filter, &prices);
+    let mut seen = BTreeSet::new();
+    let by: Vec<By> = args.by.iter().copied().filter(|by| seen.insert(*by)).collect();
+    let listing = group::listing(&by, &groups(&used, &by, &zone), &used.total());
+    let chart = args.chart.then(|| groups(&used, &[By::Day], &zone));
+    let notes = if args.print.format == OutputFormat::Table { used.notes() } else { Vec::new() };
+    if args.print.format != OutputFormat::Table {
+        used.report();
+    }
+    args.print.print(UsageAnswer { listing, chart, notes }, &zone)?;
+    Ok(code)
+}
+
+/// The time with the whole quarter of an hour in which it begins: usage is not known more exactly.
+fn quarters(period: Period) -> Period {
+    match period {
+        Period::ALL => period,
+        Period { start, .. } => {
+            Period { start: Timestamp::from_millis(start).quarter_hour().as_millis(), ..period }
+        }
+    }
+}
+
+struct UsageAnswer<'s> {
+    listing: Listing,
+    chart: Option<Vec<Group<'s>>>,
+    /// What is left out, and why costs are unknown.
+    notes: Vec<String>,
+}
+
+impl Printed for UsageAnswer<'_> {
+    fn limit(&mut self, limit: usize) -> bool {
+        self.listing.limit(limit)
+    }
+
+    fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
+        self.listing.write(out, layout)?;
+        if layout.format != OutputFormat::Table {
+            return Ok(());
+        }
+        if let Some(days) = &self.chart {
+            writeln!(out)?;
+            chart::write(out, days, layout.width)?;
+        }
+        if !self.notes.is_empty() {
+            writeln!(out)?;
+        }
+        self.notes.iter().try_for_each(|note| writeln!(out, "{note}"))
+    }
+}

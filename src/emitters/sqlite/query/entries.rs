@@ -1,0 +1,191 @@
+//! Entries of many sessions: what failed, what was found, what happened when; and what was warned of.
+
+use super::{
+    Database, Parameters, SearchTerms, SessionFilter, SqliteError, files::FAILURES, rows, search,
+    sessions::title_line,
+};
+
+rows! {
+    /// An entry of one of several sessions.
+    pub struct EntryRow {
+        /// When.
+        pub at: Option<i64>,
+        /// The task of the session.
+        pub task: Option<String>,
+        /// The number of the session.
+        pub session: i64,
+        /// The agent's id of the session.
+        pub session_id: Option<String>,
+        /// The session's title, or else the first line of its first prompt; not on a timeline.
+        pub title: Option<String>,
+        /// Its place in the session.
+        pub index: i64,
+        /// The type of the entry.
+        #[serde(rename = "type")]
+        pub entry_type: String,
+        /// The name of the tool, if it is a call.
+        pub tool: Option<String>,
+        /// How the call stands.
+        pub status: Option<String>,
+        /// The exit code of a command.
+        pub exit_code: Option<i64>,
+        /// How long the call took.
+        pub duration_ms: Option<i64>,
+        /// Of a call, a short title.
+        pub what: Option<String>,
+        /// What was said, or the short title of a call. Of a failure, the error or the beginning of what the tool gave
+        /// back. Of what was found, the text around it, with [`MATCH`](super::MATCH) around each match.
+        pub content: Option<String>,
+    }
+
+    /// Warnings of one kind about one subject.
+    pub struct WarningRow {
+        /// Which kind.
+        pub kind: String,
+        /// What it is about.
+        pub subject: Option<String>,
+        /// How many there are.
+        pub count: i64,
+        /// One of their messages.
+        pub message: String,
+    }
+}
+
+/// A question for entries, in SQL.
+struct Entries<'q> {
+    title: String,
+    content: &'q str,
+    from: &'q str,
+    condition: &'q str,
+    order: &'q str,
+}
+
+impl Database {
+    /// The calls that failed and the errors that were reported, the latest first.
+    pub fn failures(&self, filter: &SessionFilter) -> Result<Vec<EntryRow>, SqliteError> {
+        let failures = format!(
+            "entries.id IN (SELECT id FROM entries WHERE type = 'error_message'
+                            UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES})"
+        );
+        let entries = Entries {
+            title: title_line(),
+            content: "substr(coalesce(output, reason, iif(type = 'tool_use', NULL, content)), 1, 2000)",
+            from: "entries",
+            condition: &failures,
+            order: "timestamp DESC, entries.id DESC",
+        };
+        self.entries_of(&entries, filter, Parameters::default())
+    }
+
+    /// The entries in the order of their time.
+    pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<EntryRow>, SqliteError> {
+        let entries = Entries {
+            title: "NULL".to_owned(),
+            content: "content",
+            from: "entries",
+            condition: "true",
+            order: "timestamp, entries.id",
+        };
+        self.entries_of(&entries, filter, Parameters::default())
+    }
+
+    /// Entries that have whole words, by the index, the best matches first. Where there are none, or the text is in a
+    /// script that does not separate words, those that have parts of words: every text is read then, the latest first.
+    /// It fails, too, if a [raw](SearchTerms::Raw) query is not one.
+    pub fn search(
+        &self,
+        terms: &SearchTerms,
+        filter: &SessionFilter,
+    ) -> Result<Vec<EntryRow>, SqliteError> {
+        let terms = match terms {
+            SearchTerms::Raw(query) => {
+                return self.words(query, filter).map_err(|error| match error {
+                    SqliteError::Other { message, .. } => {
+                        SqliteError::Query(format!("cannot search for {query:?}: {message}"))
+                    }
+                    error => error,
+                });
+            }
+            SearchTerms::All(terms) => terms,
+        };
+        if !terms.iter().any(|term| term.chars().any(search::is_unseparated)) {
+            let strings: Vec<_> = terms.iter().map(|term| format!("\"{term}\"")).collect();
+            let found = self.words(&strings.join(" "), filter)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        self.parts(terms, filter)
+    }
+
+    fn words(&self, query: &str, filter: &SessionFilter) -> Result<Vec<EntryRow>, SqliteError> {
+        let mut parameters = Parameters::default();
+        let [begin, end] = search::MATCH;
+        let entries = Entries {
+            title: title_line(),
+            content: &format!("snippet(search, -1, '{begin}', '{end}', '…', 24)"),
+            from: "search JOIN entries ON entries.id = search.rowid",
+            condition: &format!("search MATCH {}", parameters.add(query.to_owned())),
+            order: "rank, entries.id",
+        };
+        self.entries_of(&entries, filter, parameters)
+    }
+
+    /// Entries that have all of the terms somewhere. Letters of the alphabet `a` to `z` are the same in upper and in
+    /// lower case.
+    fn parts(
+        &self,
+        terms: &[String],
+        filter: &SessionFilter,
+    ) -> Result<Vec<EntryRow>, SqliteError> {
+        let mut parameters = Parameters::default();
+        let has = |term: &String| {
+            let pattern = parameters.add(format!("%{}%", search::like(term)));
+            format!("(content LIKE {pattern} ESCAPE '\\' OR output LIKE {pattern} ESCAPE '\\')")
+        };
+        let entries = Entries {
+            title: title_line(),
+            content: "content || char(10) || coalesce(output, '')",
+            from: "entries",
+            condition: &terms.iter().map(has).collect::<Vec<_>>().join(" AND "),
+            order: "entries.id DESC",
+        };
+        let mut found = self.entries_of(&entries, filter, parameters)?;
+        for text in found.iter_mut().filter_map(|entry| entry.content.as_mut()) {
+            *text = search::excerpt(text, terms);
+        }
+        Ok(found)
+    }
+
+    fn entries_of(
+        &self,
+        Entries { title, content, from, condition, order }: &Entries<'_>,
+        filter: &SessionFilter,
+        mut parameters: Parameters,
+    ) -> Result<Vec<EntryRow>, SqliteError> {
+        let sql = format!(
+            "SELECT timestamp AS at, task, sessions.id AS session, session_id, {title} AS title, idx AS \"index\",
+                    type AS entry_type, tool_name AS tool, status, exit_code, tool_calls.duration_ms AS duration_ms,
+                    iif(type = 'tool_use', entries.content, NULL) AS what, {content} AS content
+             FROM {from} JOIN sessions ON sessions.id = entries.session
+             LEFT JOIN tool_calls ON tool_calls.entry = entries.id
+             WHERE {condition} AND {} ORDER BY {order} {}",
+            filter.entries(&mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, parameters)
+    }
+
+    /// The warnings, the most frequent first.
+    pub fn warnings(&self, filter: &SessionFilter) -> Result<Vec<WarningRow>, SqliteError> {
+        let mut parameters = Parameters::default();
+        let sql = format!(
+            "SELECT kind, nullif(subject, '') AS subject, sum(count) AS count, min(message) AS message
+             FROM warnings JOIN sessions ON sessions.id = warnings.session
+             WHERE {} GROUP BY kind, subject ORDER BY sum(count) DESC, kind {}",
+            filter.sessions(&mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, parameters)
+    }
+}

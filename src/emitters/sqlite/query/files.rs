@@ -1,0 +1,175 @@
+//! Tools that were called, and the files that they read or changed.
+
+use super::{Database, Parameters, SessionFilter, SqliteError, rows, sessions::title_line};
+
+rows! {
+    /// A file.
+    pub struct FileRow {
+        /// Its path, as the log states it.
+        pub path: String,
+        /// How it was touched, separated by commas: `read`, `write`, `edit`, `delete`, `rename_from`, `rename_to`.
+        pub changes: String,
+        /// By how many calls.
+        pub calls: i64,
+        /// In how many sessions.
+        pub sessions: i64,
+        /// When it was last touched.
+        pub at: Option<i64>,
+    }
+
+    /// A file that a session touched.
+    pub struct SessionFileRow {
+        /// When it was last touched.
+        pub at: Option<i64>,
+        /// The number of the session.
+        pub session: i64,
+        /// The agent's id of the session.
+        pub session_id: Option<String>,
+        /// The session's title, or else the first line of its first prompt.
+        pub title: Option<String>,
+        /// The path of the file, as the log states it.
+        pub path: String,
+        /// How it was touched, as in [`FileRow`].
+        pub changes: String,
+        /// By how many calls.
+        pub calls: i64,
+    }
+}
+
+/// The whole path of a file, where the log states it below the session's folder.
+const WHOLE: &str =
+    "iif(substr(path, 1, 1) = '/' OR cwd IS NULL, path, rtrim(cwd, '/') || '/' || path)";
+
+const CALLS: &str = "FROM tool_paths JOIN entries ON entries.id = tool_paths.entry
+         JOIN sessions ON sessions.id = entries.session";
+
+const CHANGES: &str =
+    "group_concat(DISTINCT change) AS changes, count(DISTINCT tool_paths.entry) AS calls";
+
+/// Calls that count as failures.
+pub(super) const FAILURES: &str =
+    "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
+
+/// The calls of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolTotals {
+    /// The name of the tool.
+    pub tool: String,
+    /// How many calls.
+    pub calls: i64,
+    /// Calls that have not ended.
+    pub open: i64,
+    /// Calls that ended otherwise than well.
+    pub failures: i64,
+    /// How long the calls took in milliseconds, where that is known, ascending.
+    pub(super) durations: Vec<i64>,
+}
+
+impl ToolTotals {
+    /// The part of the calls that ended which failed.
+    pub fn failure_rate(&self) -> Option<f64> {
+        let ended = self.calls - self.open;
+        (ended != 0).then(|| self.failures as f64 / ended as f64)
+    }
+
+    /// The milliseconds that so many percent of the calls do not exceed: the duration of one of them.
+    pub fn percentile(&self, percent: usize) -> Option<i64> {
+        let rank = (self.durations.len() * percent).div_ceil(100);
+        self.durations.get(rank.checked_sub(1)?).copied()
+    }
+}
+
+fn condition(filter: &SessionFilter, only_changed: bool, parameters: &mut Parameters) -> String {
+    let is_change = if only_changed { "change <> 'read'" } else { "true" };
+    format!("{is_change} AND {}", filter.entries(parameters))
+}
+
+impl Database {
+    /// The tools, the most used first.
+    pub fn tools(&self, filter: &SessionFilter) -> Result<Vec<ToolTotals>, SqliteError> {
+        let mut parameters = Parameters::default();
+        let condition = filter.entries(&mut parameters);
+        let join = match condition.as_str() {
+            "true" => "",
+            _ => {
+                "JOIN entries ON entries.id = tool_calls.entry
+                 JOIN sessions ON sessions.id = entries.session"
+            }
+        };
+        // In the order of the index that holds all of these columns.
+        let sql = format!(
+            "SELECT tool_name, status IN ('created', 'in_progress', 'pending_approval'), {FAILURES},
+                    tool_calls.duration_ms
+             FROM tool_calls {join} WHERE {condition} ORDER BY tool_name"
+        );
+        let mut tools: Vec<ToolTotals> = Vec::new();
+        self.answer(&sql, parameters, |row| {
+            let name = row.get_ref(0)?.as_str()?;
+            if tools.last().is_none_or(|tool| tool.tool != name) {
+                tools.push(ToolTotals { tool: name.to_owned(), ..ToolTotals::default() });
+            }
+            let Some(tool) = tools.last_mut() else { return Ok(()) };
+            tool.calls += 1;
+            tool.open += row.get::<_, i64>(1)?;
+            tool.failures += row.get::<_, i64>(2)?;
+            tool.durations.extend(row.get::<_, Option<i64>>(3)?);
+            Ok(())
+        })?;
+        tools.iter_mut().for_each(|tool| tool.durations.sort_unstable());
+        tools.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.tool.cmp(&b.tool)));
+        Ok(tools)
+    }
+
+    /// The files, the latest touched first.
+    pub fn files(
+        &self,
+        filter: &SessionFilter,
+        only_changed: bool,
+    ) -> Result<Vec<FileRow>, SqliteError> {
+        self.files_by("at", filter, only_changed)
+    }
+
+    /// The files, the one with the most calls first.
+    pub fn files_by_calls(&self, filter: &SessionFilter) -> Result<Vec<FileRow>, SqliteError> {
+        self.files_by("calls", filter, false)
+    }
+
+    fn files_by(
+        &self,
+        order: &str,
+        filter: &SessionFilter,
+        only_changed: bool,
+    ) -> Result<Vec<FileRow>, SqliteError> {
+        let mut parameters = Parameters::default();
+        let sql = format!(
+            "SELECT path, {CHANGES}, count(DISTINCT sessions.id) AS sessions, max(timestamp) AS at
+             {CALLS} WHERE {} GROUP BY path ORDER BY {order} DESC, path {}",
+            condition(filter, only_changed, &mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, parameters)
+    }
+
+    /// The sessions that touched a file or something in a folder, given by its path or the last parts of it, the
+    /// latest first.
+    pub fn sessions_of_file(
+        &self,
+        path: &str,
+        filter: &SessionFilter,
+        only_changed: bool,
+    ) -> Result<Vec<SessionFileRow>, SqliteError> {
+        let mut parameters = Parameters::default();
+        let part = path.trim_start_matches("./").trim_matches('/');
+        let sql = format!(
+            "SELECT max(timestamp) AS at, sessions.id AS session, session_id, {} AS title, path, {CHANGES}
+             {CALLS} WHERE instr('/' || {WHOLE} || '/', {}) > 0 AND {}
+             GROUP BY sessions.id, path ORDER BY at DESC, sessions.id, path {}",
+            title_line(),
+            parameters.add(format!("/{part}/")),
+            condition(filter, only_changed, &mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, parameters)
+    }
+}

@@ -1,0 +1,255 @@
+//! [`SessionFilter`]: which sessions an answer is about.
+
+use super::{Parameters, search::like, sessions::title};
+use crate::{
+    conversation::{Text, Timestamp},
+    emitters::usage::SessionUsage,
+};
+
+/// A time, in milliseconds since 1970: from its first moment to the first one after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// The first moment.
+    pub start: i64,
+    /// The first moment after it.
+    pub end: i64,
+}
+
+impl Period {
+    /// All time.
+    pub const ALL: Self = Self { start: i64::MIN, end: i64::MAX };
+
+    /// Whether a moment is in it. One that is not stated is in all time only.
+    pub fn has(self, at: Option<Timestamp>) -> bool {
+        self == Self::ALL || at.is_some_and(|at| (self.start..self.end).contains(&at.as_millis()))
+    }
+}
+
+impl Default for Period {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// Which sessions an answer is about: those that are all of what is stated here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// The agent's name begins with this, in upper or lower case.
+    pub agent: Option<String>,
+    /// The agent's whole name.
+    pub agent_name: Option<String>,
+    /// A folder, or the last parts or other whole parts of its path.
+    pub project: Option<String>,
+    /// The last part of the folder, in upper or lower case.
+    pub folder_name: Option<String>,
+    /// The name of a model that was used has this part, in upper or lower case.
+    pub model: Option<String>,
+    /// The branch of the version control.
+    pub branch: Option<String>,
+    /// The task.
+    pub task: Option<String>,
+    /// What the session is called.
+    pub name: Option<SessionName>,
+    /// Text in the title or the folder, the agent's id of the session, or beginnings of words of an entry.
+    pub text: Option<String>,
+    /// How the session ended, or that it goes on.
+    pub state: Option<SessionState>,
+    /// The session was active in this time; of entries, those of that time.
+    pub period: Period,
+    /// Only sessions with entries. A log that states no moment is as old as its file.
+    pub is_listed: bool,
+    /// How many rows of the answer are left out.
+    pub offset: usize,
+    /// The number of rows at the most; `None` for all.
+    pub limit: Option<usize>,
+}
+
+/// What one session, or a few, are called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionName {
+    /// Its number in the database.
+    Number(i64),
+    /// The agent's id of it.
+    Id(String),
+    /// The beginning of the agent's id.
+    IdBegins(String),
+    /// The path of its log.
+    Log(String),
+    /// A part of its title, in upper or lower case.
+    Title(String),
+}
+
+/// How a session ended, or that it goes on, by when its log last grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionState {
+    /// It failed, as its log states.
+    Failed,
+    /// No end is stated, and the log grew after this moment.
+    RunningSince(i64),
+    /// It did not fail, and the log did not grow after this moment.
+    DoneBefore(i64),
+}
+
+impl SessionFilter {
+    /// The sessions of a task.
+    pub fn of_task(task: &str) -> Self {
+        Self { task: Some(task.to_owned()), ..Self::default() }
+    }
+
+    /// When something happened last in a session, in SQL; the file's own time is in `sources`.
+    pub(super) fn latest(&self) -> &'static str {
+        match self.is_listed {
+            true => "coalesce(last_at, ended_at, started_at, modified_at)",
+            false => "coalesce(last_at, ended_at, started_at)",
+        }
+    }
+
+    /// A condition on a row of `sessions` and, for what is listed or has a state, its row of `sources`.
+    pub(super) fn sessions(&self, parameters: &mut Parameters) -> String {
+        let mut all = Vec::new();
+        let mut equal = |column: &str, value: &Option<String>| {
+            all.extend(value.clone().map(|it| format!("{column} = {}", parameters.add(it))));
+        };
+        equal("agent", &self.agent_name);
+        equal("branch", &self.branch);
+        equal("task", &self.task);
+        all.extend(self.name.as_ref().map(|name| name.sql(parameters)));
+        if let Some(agent) = &self.agent {
+            let agent = parameters.add(agent.clone());
+            all.push(format!("instr(lower(agent), lower({agent})) = 1"));
+        }
+        if let Some(project) = &self.project {
+            let project = parameters.add(within(project));
+            all.push(format!("instr('/' || trim(cwd, '/') || '/', {project}) > 0"));
+        }
+        if let Some(name) = &self.folder_name {
+            let name = parameters.add(format!("%/{}", like(name)));
+            let folder = "'/' || rtrim(replace(cwd, '\\', '/'), '/')";
+            all.push(format!("{folder} LIKE {name} ESCAPE '\\'"));
+        }
+        if let Some(model) = &self.model {
+            let model = parameters.add(model.clone());
+            all.push(format!(
+                "(instr(lower(sessions.model), lower({model})) > 0 OR EXISTS (
+                     SELECT 1 FROM message_usage AS used
+                     WHERE used.session = sessions.id AND instr(lower(used.model), lower({model})) > 0))"
+            ));
+        }
+        if let Some(text) = &self.text {
+            all.push(has_text(text, parameters));
+        }
+        if let Some(state) = self.state {
+            let failed = "('failed', 'limit_reached', 'cancelled')";
+            all.push(match state {
+                SessionState::Failed => format!("outcome IN {failed}"),
+                SessionState::RunningSince(since) => {
+                    format!("outcome IS NULL AND modified_at > {}", parameters.add(since))
+                }
+                SessionState::DoneBefore(since) => format!(
+                    "modified_at <= {} AND coalesce(outcome, '') NOT IN {failed}",
+                    parameters.add(since)
+                ),
+            });
+        }
+        if self.period != Period::ALL {
+            let (start, end) = (parameters.add(self.period.start), parameters.add(self.period.end));
+            let latest = self.latest();
+            let first = if self.is_listed { latest } else { "ended_at" };
+            all.push(format!(
+                "{latest} >= {start} AND coalesce(first_at, started_at, {first}) < {end}"
+            ));
+        }
+        if self.is_listed {
+            all.push("entries > 0".to_owned());
+        }
+        if all.is_empty() { "true".to_owned() } else { all.join(" AND ") }
+    }
+
+    /// A condition on rows of `sessions` and on the moment of an entry.
+    pub(super) fn entries(&self, parameters: &mut Parameters) -> String {
+        let sessions = self.sessions(parameters);
+        match self.period {
+            Period::ALL => sessions,
+            Period { start, end } => {
+                let (start, end) = (parameters.add(start), parameters.add(end));
+                format!("{sessions} AND timestamp >= {start} AND timestamp < {end}")
+            }
+        }
+    }
+
+    /// The end of a query whose rows it limits.
+    pub(super) fn rows(&self, parameters: &mut Parameters) -> String {
+        let number = |number| i64::try_from(number).unwrap_or(i64::MAX);
+        let limit = parameters.add(self.limit.map_or(-1, number));
+        format!("LIMIT {limit} OFFSET {}", parameters.add(number(self.offset)))
+    }
+
+    /// Whether it chooses a session whose usage was read, as far as agent, project, branch and task are concerned.
+    pub fn admits(&self, session: &SessionUsage) -> bool {
+        let is = |filter: &Option<String>, stated: &Option<Text>| {
+            filter.is_none() || *filter == stated.as_ref().map(|text| text.decode().into_owned())
+        };
+        let is_of_agent = self.agent.as_ref().is_none_or(|agent| {
+            let stated = session.agent.as_ref().map(|stated| stated.decode().to_lowercase());
+            stated.is_some_and(|stated| stated.starts_with(&agent.to_lowercase()))
+        });
+        let is_in_project = self.project.as_ref().is_none_or(|project| {
+            let cwd = session.cwd.as_ref().map(Text::decode);
+            cwd.is_some_and(|cwd| within(&cwd).contains(&within(project)))
+        });
+        is_of_agent
+            && is_in_project
+            && is(&self.branch, &session.branch)
+            && is(&self.task, &session.task)
+    }
+
+    /// Whether it chooses what was used with a model.
+    pub fn admits_model(&self, model: Option<&str>) -> bool {
+        self.model.as_ref().is_none_or(|asked| {
+            model.is_some_and(|model| model.to_lowercase().contains(&asked.to_lowercase()))
+        })
+    }
+}
+
+impl SessionName {
+    /// A condition on a row of `sessions` and its row of `sources`.
+    fn sql(&self, parameters: &mut Parameters) -> String {
+        let mut name = |name: &String| parameters.add(name.clone());
+        match self {
+            Self::Number(number) => format!("sessions.id = {}", parameters.add(*number)),
+            Self::Id(id) => format!("session_id = {}", name(id)),
+            Self::IdBegins(id) => {
+                let id = name(id);
+                format!("substr(session_id, 1, length({id})) = {id}")
+            }
+            Self::Log(path) => format!("path = {}", name(path)),
+            Self::Title(part) => {
+                format!("instr(lower({}), lower({})) > 0", title("sessions"), name(part))
+            }
+        }
+    }
+}
+
+/// A path between slashes, so that parts of it are whole ones.
+fn within(path: &str) -> String {
+    format!("/{}/", path.trim_matches('/'))
+}
+
+fn has_text(text: &str, parameters: &mut Parameters) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<_> = words.map(|word| format!("\"{word}\"*")).collect();
+    let (text, title) = (parameters.add(text.to_owned()), title("sessions"));
+    let of_words = match words.is_empty() {
+        true => String::new(),
+        false => format!(
+            "OR sessions.id IN (
+                 SELECT entries.session FROM search
+                 JOIN entries ON entries.id = search.rowid WHERE search MATCH {})",
+            parameters.add(words.join(" "))
+        ),
+    };
+    format!(
+        "(instr(lower(coalesce({title}, '')), lower({text})) > 0
+          OR instr(lower(coalesce(cwd, '')), lower({text})) > 0 OR session_id = {text} {of_words})"
+    )
+}

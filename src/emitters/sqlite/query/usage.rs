@@ -1,0 +1,140 @@
+//! The tokens of each message, as [`UsageEmitter`](crate::emitters::usage::UsageEmitter) finds them in logs.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use rusqlite::{Connection, Row, functions::FunctionFlags};
+
+use super::{Database, Parameters, SqliteError};
+use crate::{
+    conversation::{Text, Timestamp, TokenUsage},
+    emitters::usage::{MessageUsage, SessionUsage, UsedFor},
+    pricing::Prices,
+};
+
+/// The rows of `usage`, each with its cost as it is `logged` or `estimated`, and that of the two which counts.
+/// Where the cost of a session is stated as a whole, apart from its tokens, nothing is estimated.
+const COSTS: &str = "
+    SELECT *, coalesce(logged, estimated) AS cost FROM (
+        SELECT *, cost_usd AS logged, CASE
+            WHEN cost_usd IS NULL AND session NOT IN (
+                SELECT session FROM message_usage
+                WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL
+            ) THEN estimated_cost(message_id, model, input_tokens, output_tokens, cache_read_tokens,
+                                  cache_write_tokens, cache_write_1h_tokens)
+        END AS estimated FROM usage)";
+
+/// The tokens and costs of `sessions`, of those that fulfil a condition, joined to it.
+pub(super) fn sums(condition: &str) -> String {
+    format!(
+        "LEFT JOIN (
+             SELECT session, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+                    sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) AS tokens,
+                    sum(cost) AS cost_usd, count(logged) AS logged, count(estimated) AS estimated
+             FROM ({COSTS}) WHERE {condition} GROUP BY session) AS sums ON sums.session = sessions.id"
+    )
+}
+
+/// The basis of a cost, by how many costs were logged and estimated.
+pub(super) fn basis(logged: &str, estimated: &str) -> String {
+    format!(
+        "CASE WHEN {logged} > 0 AND {estimated} > 0 THEN 'mixed'
+              WHEN {logged} > 0 THEN 'logged' WHEN {estimated} > 0 THEN 'estimated' END"
+    )
+}
+
+impl Database {
+    /// Estimates costs that no log states with these prices from now on, instead of the built-in ones.
+    pub fn estimate_with(&self, prices: Arc<Prices>) -> Result<(), SqliteError> {
+        estimate(&self.connection, Some(prices)).map_err(|error| self.error(&error))
+    }
+
+    /// The usage of all sessions, each message once.
+    pub fn usage(&self) -> Result<Vec<SessionUsage>, SqliteError> {
+        let sql =
+            "SELECT id, session_id, parent_session_id, agent, cwd, branch, task FROM sessions";
+        let sessions = self.answer(sql, Parameters::default(), session)?;
+        let mut sessions: BTreeMap<i64, _> = sessions.into_iter().collect();
+        // The sums are the caller's: those of SQLite fail where they overflow.
+        let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
+                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
+                   FROM usage ORDER BY session, message_id, model, used_at";
+        self.answer(sql, Parameters::default(), |row| {
+            if let Some(usage) = sessions.get_mut(&row.get(0)?) {
+                usage.messages.push(message(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(sessions.into_values().collect())
+    }
+}
+
+/// Gives SQL the function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
+/// cache_write_1h)`, in US dollars; `NULL` where the model has no price, or nothing was used. Without prices, it
+/// takes the built-in ones.
+pub(in crate::emitters::sqlite) fn estimate(
+    connection: &Connection,
+    prices: Option<Arc<Prices>>,
+) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("estimated_cost", 7, flags, move |row| {
+        let count = |at| row.get::<Option<i64>>(at).map(|n| n.map(i64::cast_unsigned));
+        let usage = TokenUsage {
+            input_tokens: count(2)?,
+            output_tokens: count(3)?,
+            cache_read_tokens: count(4)?,
+            cache_write_tokens: count(5)?,
+            cache_write_1h_tokens: count(6)?,
+            ..TokenUsage::default()
+        };
+        let message_id = Some(row.get(0)?).filter(|id: &String| !id.is_empty());
+        let used = UsedFor { message_id, model: Some(row.get(1)?), at: None };
+        let prices = prices.as_deref().unwrap_or_else(|| Prices::builtin());
+        let cost = MessageUsage::new(used, usage).cost(prices);
+        Ok(cost.filter(|_| !usage.is_zero()).map(|cost| cost.usd))
+    })
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<(i64, SessionUsage)> {
+    let text = |column| row.get::<_, Option<String>>(column);
+    let usage = SessionUsage {
+        session_id: text(1)?.map(Into::into),
+        parent_session_id: text(2)?.map(Into::into),
+        agent: text(3)?.map(Text::from),
+        cwd: text(4)?.map(Text::from),
+        branch: text(5)?.map(Text::from),
+        task: text(6)?.map(Text::from),
+        messages: Vec::new(),
+    };
+    Ok((row.get(0)?, usage))
+}
+
+fn message(row: &Row<'_>) -> rusqlite::Result<MessageUsage> {
+    let stated = |column| {
+        let text = row.get::<_, String>(column);
+        text.map(|text| Some(text).filter(|text| !text.is_empty()))
+    };
+    // -1 is a moment that the log does not state.
+    let at = Some(row.get::<_, i64>(3)?).filter(|at| *at != -1);
+    let at = at.map(Timestamp::from_millis);
+    let of = UsedFor { message_id: stated(1)?, model: stated(2)?, at };
+    Ok(MessageUsage::new(of, tokens(row, 4)?))
+}
+
+/// Tokens and their cost, from this column on.
+pub(in crate::emitters::sqlite) fn tokens(
+    row: &Row<'_>,
+    first: usize,
+) -> rusqlite::Result<TokenUsage> {
+    let count = |column: usize| {
+        row.get::<_, Option<i64>>(first + column).map(|n| n.map(i64::cast_unsigned))
+    };
+    Ok(TokenUsage {
+        input_tokens: count(0)?,
+        output_tokens: count(1)?,
+        cache_read_tokens: count(2)?,
+        cache_write_tokens: count(3)?,
+        cache_write_1h_tokens: count(4)?,
+        reasoning_tokens: count(5)?,
+        cost_usd: row.get(first + 6)?,
+    })
+}

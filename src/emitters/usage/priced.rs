@@ -1,0 +1,124 @@
+//! What messages cost, and in which sessions.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{MessageUsage, SessionUsage};
+use crate::{
+    conversation::{SessionId, TokenUsage},
+    pricing::{Cost, Prices},
+};
+
+/// The tokens of a message with their cost.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct PricedMessage<'s> {
+    /// The session that it is counted in.
+    pub session: &'s SessionUsage,
+    /// The session that the person began: this one, or the one that it was started from.
+    pub root: RootSession<'s>,
+    /// The tokens.
+    pub message: &'s MessageUsage,
+    /// What they cost. Where the log states what the session cost as a whole, apart from its tokens, that is the cost,
+    /// and nothing is estimated.
+    pub cost: Option<Cost>,
+    /// The cost is unknown, as the model has no price.
+    pub is_unpriced: bool,
+}
+
+/// The session that a person began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RootSession<'s> {
+    /// By its id.
+    Named(&'s str),
+    /// One without an id, by its place.
+    Unnamed(usize),
+}
+
+/// What was used in sum.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct UsageSum<'s> {
+    /// In which sessions.
+    pub sessions: HashSet<RootSession<'s>>,
+    /// The tokens.
+    pub tokens: TokenUsage,
+    /// What they cost, as far as that is known.
+    pub cost: Option<Cost>,
+}
+
+/// The messages of sessions, in their order.
+pub fn priced<'s>(
+    sessions: &'s [SessionUsage],
+    prices: &Prices,
+) -> impl Iterator<Item = PricedMessage<'s>> {
+    sessions.iter().zip(roots(sessions)).flat_map(move |(session, root)| {
+        let is_whole = states_cost_of_whole(session);
+        session.messages.iter().map(move |message| {
+            let is_stated = message.usage.cost_usd.is_some();
+            let is_estimated = !is_stated && !is_whole && !message.usage.is_zero();
+            let cost = if is_stated || is_estimated { message.cost(prices) } else { None };
+            let is_unpriced = is_estimated && cost.is_none();
+            PricedMessage { session, root, message, cost, is_unpriced }
+        })
+    })
+}
+
+/// Input and output.
+pub fn all_tokens(usage: &TokenUsage) -> u64 {
+    usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0))
+}
+
+impl<'s> UsageSum<'s> {
+    /// Adds a message.
+    pub fn add(&mut self, row: &PricedMessage<'s>) {
+        self.sessions.insert(row.root);
+        self.tokens.add(&row.message.usage);
+        self.cost = match (self.cost, row.cost) {
+            (Some(sum), Some(cost)) => Some(sum + cost),
+            (sum, cost) => sum.or(cost),
+        };
+    }
+}
+
+impl<'r, 's: 'r> FromIterator<&'r PricedMessage<'s>> for UsageSum<'s> {
+    fn from_iter<I: IntoIterator<Item = &'r PricedMessage<'s>>>(rows: I) -> Self {
+        let mut sum = Self::default();
+        rows.into_iter().for_each(|row| sum.add(row));
+        sum
+    }
+}
+
+fn states_cost_of_whole(session: &SessionUsage) -> bool {
+    session.messages.iter().any(|MessageUsage { usage, .. }| {
+        usage.cost_usd.is_some() && usage.input_tokens.is_none() && usage.output_tokens.is_none()
+    })
+}
+
+/// The session that each one belongs to, however long the chain of sub-agents is.
+fn roots(sessions: &[SessionUsage]) -> Vec<RootSession<'_>> {
+    let mut parents: HashMap<&str, &str> = HashMap::new();
+    for session in sessions {
+        let pair = id_of(&session.session_id).zip(id_of(&session.parent_session_id));
+        parents.extend(pair);
+    }
+    let mut roots: Vec<_> = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, session)| {
+            id_of(&session.session_id).map_or(RootSession::Unnamed(place), RootSession::Named)
+        })
+        .collect();
+    for root in &mut roots {
+        let mut seen = HashSet::new();
+        while let RootSession::Named(id) = root
+            && let Some(parent) = parents.get(id).filter(|parent| seen.insert(**parent))
+        {
+            *root = RootSession::Named(parent);
+        }
+    }
+    roots
+}
+
+fn id_of(id: &Option<SessionId>) -> Option<&str> {
+    id.as_ref().map(SessionId::as_str)
+}
