@@ -40,23 +40,6 @@ pub fn change(
     }
 }
 
-/// Puts the diff of a result, which has the line numbers of the file, in the place of what the call said
-/// of the same change. Gives it back where it says more: of several files, or of one that was not there.
-pub fn replace_diff(changes: &mut [FileChange], diff: Text) -> Option<Text> {
-    match changes {
-        // Its content says it all.
-        [FileChange::Write { .. }] => None,
-        [FileChange::Edit { unified_diff, has_line_numbers, .. }] => {
-            let text = diff.decode();
-            let Some(at) = text.find("@@ -") else { return Some(diff) };
-            *unified_diff = Text::from(&text[at..]);
-            *has_line_numbers = true;
-            None
-        }
-        _ => Some(diff),
-    }
-}
-
 /// Reads the patch text of `apply_patch` tools (`*** Begin Patch`, `*** Update File: ..`, ..).
 ///
 /// Lines outside any file section are skipped; a text without a section has no changes, and neither

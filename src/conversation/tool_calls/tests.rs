@@ -288,10 +288,10 @@ fn a_command_succeeds_or_fails_as_its_status_says() {
 
 #[test]
 fn a_result_of_text_is_the_same_after_it_was_stored() {
-    let result = TextResult::new(ToolStatus::Failed, "a \"quote\" \u{2028}")
+    let result = ToolOutcome::<()>::text(ToolStatus::Failed, "a \"quote\" \u{2028}")
         .at(Some(Timestamp::from_millis(30)));
     let stored = serde_json::to_string(&result).unwrap();
-    let read: TextResult = serde_json::from_str(&stored).unwrap();
+    let read: ToolOutcome = serde_json::from_str(&stored).unwrap();
     assert_eq!(read.length(), result.length());
     assert_eq!(read, result);
     let key = ResultKey::from("c").with_message("m").with_tool("Read");

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     conversation::{
         CorrId, Json, NormalizedEntryType, Outcome, Session, Text, TokenUsage, ToolStatus,
-        tool_calls::DetailedResult,
+        tool_calls::ToolOutcome,
     },
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed,
@@ -49,13 +49,13 @@ pub struct AcpMemory {
     spent: TokenUsage,
 }
 
-type Cx<'s> = Context<'s, DetailedResult>;
+type Cx<'s> = Context<'s, ToolOutcome>;
 
 impl Executor for Acp {
     const FORMAT: Format =
         Format { name: "acp", title: "Agent Client Protocol", agent: "acp", homes: &[] };
     type Line<'a> = Message<'a>;
-    type Result = DetailedResult;
+    type Result = ToolOutcome;
     type Memory = AcpMemory;
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -125,7 +125,7 @@ impl Executor for Acp {
                 let call = MappedCall { extra: given, ..MappedCall::new(action, title) };
                 let id = memory.unnamed();
                 cx.call(Some(id.clone()), "plan", call, extra);
-                cx.result(id, DetailedResult::new(ToolStatus::Success, cx.at));
+                cx.result(id, ToolOutcome::new(ToolStatus::Success, cx.at));
             }
             Kind::Mode(mode) => {
                 cx.entry(NormalizedEntryType::SystemMessage, format!("mode: {mode}"), extra);
@@ -189,7 +189,7 @@ impl AcpMemory {
                 let mut facts = types::facts(&mut given);
                 if facts.outcome_reason.is_some() {
                     facts.turns = Some(self.turns);
-                    permission::end_turn(facts.outcome, DetailedResult::new, cx);
+                    permission::end_turn(facts.outcome, ToolOutcome::new, cx);
                 }
                 says_nothing = facts == Session::default()
                     && extra.is_empty()
@@ -213,8 +213,8 @@ impl AcpMemory {
     fn failure(&mut self, id: Option<&Json>, said: Said, cx: &mut Cx<'_>) {
         let (kind, message, extra) = said;
         if let Some((call, _)) = id.and_then(|id| self.asked.take(id)) {
-            let (body, result) = (message.into(), DetailedResult::new(ToolStatus::Failed, cx.at));
-            return cx.result(call, DetailedResult { body: Some(body), extra, ..result });
+            let result = ToolOutcome::new(ToolStatus::Failed, cx.at);
+            return cx.result(call, result.with_body(message).with_extra(extra));
         }
         cx.entry(kind, message.clone(), extra);
         let (outcome, outcome_reason) = (Some(Outcome::Failed), Some(message));

@@ -10,7 +10,7 @@ use super::{
     types::{AmpJson, Init, RunResult},
 };
 use crate::{
-    conversation::{NormalizedEntryType, Outcome, Session, Text},
+    conversation::{NormalizedEntryType, Outcome, Session, Text, ToolStatus},
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
         action::MappedCall,
@@ -138,6 +138,7 @@ impl Reader<AmpResult> for Blocks {
     }
 
     fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> AmpResult {
-        AmpResult::new(answer, extra, cx.at)
+        let status = if answer.is_error { ToolStatus::Failed } else { ToolStatus::Success };
+        AmpResult::new(status, cx.at).with_body(answer.body).with_extra(extra)
     }
 }

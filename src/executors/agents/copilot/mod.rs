@@ -6,4 +6,3 @@ mod reducer;
 mod types;
 
 pub use self::reducer::{Copilot, CopilotMemory};
-pub use crate::executors::dialect::textual_result::TextualResult;

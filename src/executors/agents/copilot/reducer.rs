@@ -13,8 +13,11 @@ use crate::{
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed, content,
         dialect::{
-            notice, recent_map::RecentMap, run_usage::RunUsage, streamed::Streamed,
-            textual_result::TextualResult,
+            notice,
+            recent_map::RecentMap,
+            run_usage::RunUsage,
+            streamed::Streamed,
+            textual_result::{self, TextualResult},
         },
         wire::Object,
     },
@@ -169,7 +172,7 @@ impl CopilotMemory {
         let Complete { call, has_failed, is_denied, content, detail, files, error, facts } = line;
         let is_denied = is_denied || call.as_ref().is_some_and(|call| self.denied.contains(call));
         let reason = error.clone().or(content.clone());
-        let status = TextualResult::status(has_failed, is_denied, reason);
+        let status = textual_result::status(has_failed, is_denied, reason);
         let mut extra: Extra = facts.into_iter().chain(extra).collect();
         let mut lines: Vec<Text> = content.into_iter().chain(error).collect();
         lines.dedup();
@@ -179,7 +182,8 @@ impl CopilotMemory {
             extra.extend(more);
         }
         let body = content::lines(&lines);
-        cx.result(call, TextualResult::new(status, body, cx.at, extra).with_detail(detail));
+        let result = TextualResult::new(status, cx.at).with_body(body).with_extra(extra);
+        cx.result(call, result.with_detail(detail));
     }
 }
 

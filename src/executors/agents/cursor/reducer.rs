@@ -11,7 +11,7 @@ use super::{
 use crate::{
     conversation::{
         NormalizedEntryType, Session, Text, Timestamp,
-        tool_calls::{DetailedResult, ResultKey},
+        tool_calls::{ResultKey, ToolOutcome},
     },
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Parsed, dialect::growing::Growing,
@@ -41,13 +41,13 @@ pub struct CursorMemory {
     last_at: Option<Timestamp>,
 }
 
-type Cx<'s> = Context<'s, DetailedResult>;
+type Cx<'s> = Context<'s, ToolOutcome>;
 
 impl Executor for Cursor {
     const FORMAT: Format =
         Format { name: "cursor", title: "Cursor agent, stream-json", agent: "cursor", homes: &[] };
     type Line<'a> = JsonLine<'a>;
-    type Result = DetailedResult;
+    type Result = ToolOutcome;
     type Memory = CursorMemory;
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {

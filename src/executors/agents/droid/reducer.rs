@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     action_mapper,
-    result::DroidResult,
+    result::{self, DroidResult},
     types::{Completion, DroidJson, Error, Message, Reasoning, System, ToolCall},
 };
 use crate::{
@@ -77,7 +77,8 @@ impl Executor for Droid {
                     message_id: line.message_id.take(),
                     tool_name: line.tool_id.take(),
                 };
-                cx.result(key, DroidResult::new(line, cx.at, extra));
+                let result = DroidResult::new(result::status(line.is_error), cx.at);
+                cx.result(key, result.with_body(result::body(line)).with_extra(extra));
             }
             DroidJson::Completion(line) => completion(line, memory, cx),
             DroidJson::Error(line) => error(line, extra, cx),

@@ -5,4 +5,3 @@ mod reducer;
 mod types;
 
 pub use self::reducer::{Gemini, GeminiMemory};
-pub use crate::executors::dialect::textual_result::TextualResult;

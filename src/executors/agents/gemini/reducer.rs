@@ -9,7 +9,11 @@ use crate::{
     conversation::{Json, NormalizedEntryType, Outcome, Session, Text},
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Parsed,
-        dialect::{gemini, growing::Growing, textual_result::TextualResult},
+        dialect::{
+            gemini,
+            growing::Growing,
+            textual_result::{self, TextualResult},
+        },
         wire::Object,
     },
 };
@@ -104,7 +108,7 @@ fn tool_result(line: ToolResult, mut extra: Extra, cx: &mut Cx<'_>) {
     let has_failed = is_error || error.is_some();
     let Failure { kind, message } = error.unwrap_or_default();
     let is_denied = kind.as_ref().is_some_and(|kind| *kind == "policy_violation");
-    let status = TextualResult::status(has_failed, is_denied, message.clone());
+    let status = textual_result::status(has_failed, is_denied, message.clone());
     extra.extend(kind.map(|kind| ("error.type".to_owned(), Json::from(kind))));
     let body = match (output, message) {
         (Some(output), Some(message)) if !output.is_empty() && output != message => {
@@ -112,7 +116,7 @@ fn tool_result(line: ToolResult, mut extra: Extra, cx: &mut Cx<'_>) {
         }
         (output, message) => message.or(output),
     };
-    cx.result(id, TextualResult::new(status, body, cx.at, extra));
+    cx.result(id, TextualResult::new(status, cx.at).with_body(body).with_extra(extra));
 }
 
 fn notice(line: Notice<'_>, mut extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {

@@ -6,4 +6,4 @@ mod reducer;
 mod result;
 mod types;
 
-pub use self::{reducer::Opencode, result::OpencodeResult};
+pub use self::reducer::Opencode;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     action_mapper,
-    result::OpencodeResult,
+    result::{self, OpencodeResult},
     types::{Failure, JsonLine, Kind, StepFinish, ToolUse},
 };
 use crate::{
@@ -70,7 +70,7 @@ fn tool_use(line: ToolUse<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
     meta.extra.extend(title.map(|title| ("title".to_owned(), Json::from(title))));
     cx.call(id.clone(), &line.name, call, meta);
     let key = ResultKey::from(id).with_tool(Text::from(&*line.name));
-    cx.result(key, OpencodeResult::new(line));
+    cx.result(key, result::of(line));
 }
 
 fn step_finish(line: StepFinish<'_>, cx: &mut Cx<'_>) {

@@ -10,7 +10,7 @@ use super::{
     types::{ClaudeStreamJson, Init, RateLimit, System, Task, UserExtras},
 };
 use crate::{
-    conversation::{NormalizedEntryType, Session, Text, Timestamp, TokenUsage},
+    conversation::{NormalizedEntryType, Session, Text, Timestamp, TokenUsage, ToolStatus},
     executors::{
         claude::{
             action_mapper,
@@ -251,7 +251,8 @@ impl ClaudeStreamMemory {
     fn result(&mut self, mut result: RunResult<'_>, cx: &mut Cx<'_>) {
         self.stop_writing(cx);
         for denial in std::mem::take(&mut result.denials) {
-            let denied = ClaudeResult::denied(cx.at);
+            let denied = ClaudeResult::new(ToolStatus::Denied { reason: None }, cx.at)
+                .with_body(Text::default());
             denial.end_call(action_mapper::map, denied, cx);
         }
         let outcome = outcome_of(&result);

@@ -11,7 +11,7 @@ use crate::{
         action::MappedCall,
         codex::{
             case::{either, snake},
-            result::CodexResult,
+            result::{self, CodexResult},
         },
         wire::{Object, value},
     },
@@ -90,7 +90,7 @@ impl<'a> AgentCall<'a> {
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        CodexResult::new(&self.status, self.states.clone().map(ToolResult::Text))
+        result::of_status(&self.status, self.states.clone().map(ToolResult::Text))
     }
 }
 

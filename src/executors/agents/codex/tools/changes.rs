@@ -9,7 +9,10 @@ use crate::{
     conversation::{ActionType, FileChange, Json, Text, ToolResult},
     executors::{
         action::MappedCall,
-        codex::{case::snake, result::CodexResult},
+        codex::{
+            case::snake,
+            result::{self, CodexResult},
+        },
         files,
         wire::{Object, value},
     },
@@ -86,7 +89,7 @@ impl<'a> FileChanges<'a> {
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        CodexResult::new(&self.status, self.output.clone().map(ToolResult::Text))
+        result::of_status(&self.status, self.output.clone().map(ToolResult::Text))
     }
 }
 

@@ -7,7 +7,10 @@ use crate::{
     conversation::{ActionType, CommandExitStatus, Text, ToolResult, ToolStatus},
     executors::{
         action::MappedCall,
-        codex::{case::either, result::CodexResult},
+        codex::{
+            case::either,
+            result::{self, CodexResult},
+        },
         command_line::command_line,
         wire::{Object, value},
     },
@@ -63,7 +66,7 @@ impl CommandExecution {
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        let mut result = CodexResult::new(&self.status, self.output.clone().map(ToolResult::Text));
+        let mut result = result::of_status(&self.status, self.output.clone().map(ToolResult::Text));
         result.exit_status = self.exit_code.map(|code| CommandExitStatus::ExitCode { code });
         if result.exit_status.is_none() && matches!(self.status, Status::Completed | Status::Failed)
         {

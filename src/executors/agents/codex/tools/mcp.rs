@@ -10,7 +10,11 @@ use crate::{
     conversation::{Json, Text, ToolResult, ToolStatus},
     executors::{
         action::MappedCall,
-        codex::{action_mapper, case::either, result::CodexResult},
+        codex::{
+            action_mapper,
+            case::either,
+            result::{self, CodexResult},
+        },
         content::Blocks,
         wire::{Object, value},
     },
@@ -114,7 +118,7 @@ impl<'a> McpCall<'a> {
         let text = content.filter(|content| !content.parts.is_empty()).map(Blocks::text);
         let body = text.or_else(|| self.error.clone()).map(ToolResult::Text);
         let body = body.or_else(|| self.structured.clone().map(ToolResult::Json));
-        let mut result = CodexResult::new(&self.status, body);
+        let mut result = result::of_status(&self.status, body);
         if self.error.is_some() && result.status == ToolStatus::Success {
             result.status = ToolStatus::Failed;
         }

@@ -20,9 +20,13 @@ pub(super) use self::{
     mcp::McpCall,
     web::WebSearch,
 };
-use super::{case::either, result::CodexResult, status::Status};
+use super::{
+    case::either,
+    result::{self, CodexResult},
+    status::Status,
+};
 use crate::{
-    conversation::{ActionType, Json, Text, TodoItem, ToolResult},
+    conversation::{ActionType, Json, Text, TodoItem, ToolResult, ToolStatus},
     executors::{
         action::MappedCall,
         content, files,
@@ -165,9 +169,11 @@ impl<'a> Tool<'a> {
             Self::MakeImage(image) => {
                 let shown =
                     image.saved_path.clone().or(image.placeholder.as_deref().map(Text::from));
-                CodexResult::new(&image.status, shown.map(ToolResult::Text))
+                result::of_status(&image.status, shown.map(ToolResult::Text))
             }
-            Self::TodoList(_) | Self::ViewImage(_) | Self::Plan(_) => CodexResult::default(),
+            Self::TodoList(_) | Self::ViewImage(_) | Self::Plan(_) => {
+                CodexResult::new(ToolStatus::Success, None)
+            }
         }
     }
 }

@@ -7,7 +7,10 @@ use crate::{
     conversation::{ActionType, Json, Text, ToolResult},
     executors::{
         action::MappedCall,
-        codex::{case::snake, result::CodexResult},
+        codex::{
+            case::snake,
+            result::{self, CodexResult},
+        },
         wire::Object,
     },
 };
@@ -76,6 +79,6 @@ impl<'a> WebSearch<'a> {
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        CodexResult::new(&self.status, self.results.clone().map(ToolResult::Json))
+        result::of_status(&self.status, self.results.clone().map(ToolResult::Json))
     }
 }

@@ -283,7 +283,7 @@ impl DroidJsonrpcMemory {
         }
         cx.usage(self.used.end_turn(used).unwrap_or_default());
         used_by_children(self.used_by_children.all.end_turn(by_children), cx);
-        let end = |status, at| DroidResult::of_text(status, Text::default(), at, Extra::new());
+        let end = |status, at| DroidResult::new(status, at).with_body(Text::default());
         permission::end_turn(outcome, end, cx);
         self.turns += 1;
         self.duration_ms = self.duration_ms.saturating_add(duration_ms.unwrap_or(0));

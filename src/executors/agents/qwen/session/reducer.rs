@@ -125,7 +125,8 @@ fn answer(response: Response, detail: Detail, mut extra: Extra, cx: &mut Cx<'_>)
         Some(name) => key.with_tool(name),
         None => key,
     };
-    cx.result(key, TextualResult::new(status, body, cx.at, extra).with_detail(diff));
+    let result = TextualResult::new(status, cx.at).with_body(body).with_extra(extra);
+    cx.result(key, result.with_detail(diff));
 }
 
 /// A part of a message, whose texts are entries of this kind.

@@ -140,8 +140,7 @@ impl QwenMemory {
         let RunResult { subtype, is_error, result, error, error_type, .. } = line;
         let RunResult { turns, duration_ms, totals, denials, .. } = line;
         for denial in denials {
-            let denied =
-                TextualResult::new(ToolStatus::Denied { reason: None }, None, cx.at, Extra::new());
+            let denied = TextualResult::new(ToolStatus::Denied { reason: None }, cx.at);
             denial.end_call(gemini::map, denied, cx);
         }
         let last_words = self.last_words.take();
@@ -200,7 +199,7 @@ impl Reader<TextualResult> for Blocks<'_> {
             true => status_of_failure(body.as_ref()),
             false => ToolStatus::Success,
         };
-        TextualResult::new(status, body, cx.at, extra)
+        TextualResult::new(status, cx.at).with_body(body).with_extra(extra)
     }
 
     fn entry(&mut self, entry: NormalizedEntry, cx: &mut Cx<'_>) {
