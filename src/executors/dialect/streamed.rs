@@ -13,8 +13,8 @@ use crate::{
         tool_calls::{CallResult, RecentIds},
     },
     executors::{
+        Context,
         action::{ActionMapper, MappedCall},
-        context::Context,
     },
     json::{self, Raw},
 };

@@ -1,7 +1,5 @@
 //! What streams and session files have in common: messages in, entries and calls out.
 
-use crate::json::Raw;
-
 use super::{
     action_mapper,
     detail::ResultDetail,
@@ -11,10 +9,10 @@ use super::{
 use crate::{
     conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Session, Text},
     executors::{
-        action::MappedCall,
-        context::{Context, Extra, Meta},
+        Context, Extra, MappedCall, Meta,
         dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult},
     },
+    json::Raw,
 };
 
 /// What is said of one line.

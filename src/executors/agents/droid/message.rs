@@ -9,8 +9,7 @@ use super::{
 use crate::{
     conversation::{NormalizedEntry, NormalizedEntryType, Session, Text},
     executors::{
-        action::MappedCall,
-        context::{Context, Extra, Meta},
+        Context, Extra, MappedCall, Meta,
         dialect::{
             anthropic::{self, Message, Reader, ToolResult},
             permission,

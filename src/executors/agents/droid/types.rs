@@ -5,14 +5,11 @@
 use std::borrow::Cow;
 
 use super::usage;
-use crate::json::Raw;
 
 use crate::{
     conversation::{CorrId, Text, TokenUsage},
-    executors::{
-        executor::{Header, Parsed},
-        wire::Object,
-    },
+    executors::{Header, Parsed, wire::Object},
+    json::Raw,
 };
 
 /// One record of the stream.

@@ -2,18 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use super::{Message, error_message, usage};
 use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, TokenUsage, tool_calls::CallResult},
     executors::{
+        Context, Parsed,
         action::ActionMapper,
-        context::Context,
         dialect::streamed::Streamed,
-        executor::Parsed,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A part of a message that is being written.

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::{
     conversation::Text,
     executors::{
         claude::notice::Hook,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// What the program gave the model beside a prompt.

@@ -1,13 +1,12 @@
 //! `progress`: what open calls are doing.
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{CorrId, Text, Timestamp},
     executors::{
         dialect::anthropic::Message,
         wire::{Fields, Object, value},
     },
+    json::Raw,
 };
 
 /// What an open call is doing.

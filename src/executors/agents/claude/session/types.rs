@@ -1,7 +1,5 @@
 //! The wire types of session files, releases 1.0.111 to 2.1.209.
 
-use crate::json::Raw;
-
 use super::{
     attachment::Attachment,
     progress::{self, Progress},
@@ -9,11 +7,12 @@ use super::{
 use crate::{
     conversation::{CorrId, Text},
     executors::{
+        Header, Parsed,
         claude::notice::{ApiError, Compaction},
         dialect::anthropic::{Message, error_message},
-        executor::{Header, Parsed},
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// One record of a session file.

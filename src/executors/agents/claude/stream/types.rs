@@ -1,16 +1,15 @@
 //! The wire types of `claude -p --output-format stream-json`, releases 2.0 to 2.1.281.
 
-use crate::json::Raw;
-
 use super::run_result::RunResult;
 use crate::{
     conversation::{CorrId, Text},
     executors::{
+        Header, Parsed,
         claude::notice::{ApiError, Compaction, Hook},
         dialect::anthropic::{Message, PartialEvent, error_message},
-        executor::{Header, Parsed},
         wire::Object,
     },
+    json::Raw,
 };
 
 /// One line of the stream.

@@ -9,7 +9,7 @@ use crate::{
         CorrId, NormalizedEntryType, Text, ToolStatus,
         tool_calls::{CallResult as _, ResultKey},
     },
-    executors::{codex::tools::Tool, context::Extra},
+    executors::{Extra, codex::tools::Tool},
 };
 
 impl Step<'_, '_> {

@@ -5,16 +5,14 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{Json, Text, TokenUsage},
     executors::{
+        Extra, Header, Parsed,
         codex::{case::snake, tools::Tool, usage::take_usage},
-        context::Extra,
-        executor::{Header, Parsed},
         wire::{Fields, Object, value},
     },
+    json::Raw,
 };
 
 /// One record of the stream.

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey},
     executors::{
+        Extra,
         codex::{action_mapper, result, status::Status, tools::Tool},
-        context::Extra,
     },
 };
 

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use super::{token_count, turn_context::TurnContext};
 use crate::{
     conversation::{CorrId, Json, Outcome, Text, TokenUsage},
@@ -17,6 +15,7 @@ use crate::{
         content::{self, Blocks, Part},
         wire::{Fields, Object, value},
     },
+    json::Raw,
 };
 
 /// What the program showed.

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{CorrId, Text},
     executors::{
@@ -14,6 +12,7 @@ use crate::{
         content::Blocks,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// What the model was given, or gave.

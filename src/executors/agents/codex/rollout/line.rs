@@ -3,15 +3,14 @@
 //! Releases from 0.99 (February 2026) to 0.146 are covered, with the shapes of older ones that were
 //! seen in newer files.
 
-use crate::json::Raw;
-
 use super::{event::Event, item::ResponseItem, turn_context::TurnContext};
 use crate::{
     conversation::{SessionId, Text, Timestamp},
     executors::{
-        executor::{Header, Parsed},
+        Header, Parsed,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// One record of the file.

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     conversation::{Json, NormalizedEntryType, Text},
     executors::{
+        Extra,
         content::{Blocks, Part},
-        context::Extra,
     },
 };
 

@@ -2,19 +2,18 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, Text, ToolResult},
     executors::{
-        action::MappedCall,
+        MappedCall,
         codex::{
             case::{either, snake},
             result::{self, CodexResult},
         },
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A call that starts, instructs, awaits or closes sub-agents.

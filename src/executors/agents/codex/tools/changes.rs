@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, FileChange, Json, Text, ToolResult},
     executors::{
-        action::MappedCall,
+        MappedCall,
         codex::{
             case::snake,
             result::{self, CodexResult},
@@ -16,6 +14,7 @@ use crate::{
         files,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// Changes of files that were applied, or were to be.

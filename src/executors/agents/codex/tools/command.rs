@@ -1,12 +1,10 @@
 //! Commands: `command_execution` items and `exec_command_end` events.
 
-use crate::json::Raw;
-
 use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, CommandExitStatus, Text, ToolResult, ToolStatus},
     executors::{
-        action::MappedCall,
+        MappedCall,
         codex::{
             case::either,
             result::{self, CodexResult},
@@ -14,6 +12,7 @@ use crate::{
         command_line::command_line,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A command that ran.

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use super::command::duration_ms;
 use crate::executors::codex::status::Status;
 use crate::{
     conversation::{Json, Text, ToolResult, ToolStatus},
     executors::{
-        action::MappedCall,
+        MappedCall,
         codex::{
             action_mapper,
             case::either,
@@ -18,6 +16,7 @@ use crate::{
         content::Blocks,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A call of a tool from outside Codex.

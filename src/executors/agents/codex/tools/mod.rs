@@ -11,8 +11,6 @@ mod web;
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 pub(super) use self::{
     agents::{AgentCall, call as agent_call},
     changes::FileChanges,
@@ -28,10 +26,10 @@ use super::{
 use crate::{
     conversation::{ActionType, Json, Text, TodoItem, ToolResult, ToolStatus},
     executors::{
-        action::MappedCall,
-        content, files,
+        MappedCall, content, files,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A call of a tool, with what the log says of its result so far.

@@ -6,7 +6,7 @@ use crate::executors::codex::status::Status;
 use crate::{
     conversation::{ActionType, Json, Text, ToolResult},
     executors::{
-        action::MappedCall,
+        MappedCall,
         codex::{
             case::snake,
             result::{self, CodexResult},

@@ -2,12 +2,7 @@
 
 use crate::{
     conversation::{SessionId, Text},
-    executors::{
-        context::Extra,
-        droid::message::BlockMessage,
-        executor::{Header, Parsed},
-        wire::Object,
-    },
+    executors::{Extra, Header, Parsed, droid::message::BlockMessage, wire::Object},
 };
 
 /// One record of the file.
