@@ -8,15 +8,13 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::{
-    result::AmpResult,
-    types::{AmpJson, Init, RunResult},
-};
+use self::{result::AmpResult, types::AmpJson};
 use crate::{
     conversation::{NormalizedEntryType, Outcome, Session, Text, ToolStatus},
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Meta, Parsed,
         dialect::anthropic::{self, BlockKind, Message, Reader, ToolResult},
+        dialect::notice::kind_of_answer,
         evidence::{is_tree_record, message},
         wire::Object,
     },
@@ -83,71 +81,62 @@ impl Executor for Amp {
 
     fn line(&self, line: AmpJson<'_>, extra: Extra, memory: &mut AmpMemory, cx: &mut Cx<'_>) {
         match line {
-            AmpJson::Init(line) => init(line, memory, cx),
+            AmpJson::Init(facts, mode) => {
+                cx.session(Session { started_at: cx.at, ..facts });
+                memory.mode(mode, cx);
+            }
             AmpJson::User(message) => {
                 let mut blocks = Blocks(NormalizedEntryType::UserMessage);
                 anthropic::read(message, "user", Meta::from(extra), &mut blocks, cx);
             }
-            AmpJson::Assistant(message) => assistant(message, extra, memory, cx),
-            AmpJson::Result(line) => result(line, memory, cx),
+            AmpJson::Assistant(message) => memory.assistant(message, extra, cx),
+            AmpJson::Result { words, error, facts } => {
+                let is_error = facts.outcome != Some(Outcome::Success);
+                memory.result(words, error, is_error, cx);
+                cx.session(Session { ended_at: cx.at, ..facts });
+            }
         }
     }
 }
 
-fn init(line: Init, memory: &mut AmpMemory, cx: &mut Cx<'_>) {
-    let Init { cwd, tools, mode, reasoning_effort } = line;
-    let started_at = cx.at;
-    cx.session(Session { cwd, tools, reasoning_effort, started_at, ..Session::default() });
-    if let Some(text) = &mode
-        && memory.mode != mode
-    {
-        cx.entry(NormalizedEntryType::SystemMessage, format!("agent mode: {text}"), ());
-        memory.mode = mode;
+impl AmpMemory {
+    fn mode(&mut self, mode: Option<Text>, cx: &mut Cx<'_>) {
+        if let Some(text) = mode.as_ref().filter(|_| self.mode != mode) {
+            cx.entry(NormalizedEntryType::SystemMessage, format!("agent mode: {text}"), ());
+            self.mode = mode;
+        }
     }
-}
 
-fn assistant(message: Message<'_>, extra: Extra, memory: &mut AmpMemory, cx: &mut Cx<'_>) {
-    let usage = message.usage.unwrap_or_default();
-    let words = message.content.iter().rev().find_map(|block| match &block.kind {
-        BlockKind::Text(text) => Some(text.clone()),
-        _ => None,
-    });
-    if cx.parent.is_none() && words.is_some() {
-        memory.last_words = words;
+    fn assistant(&mut self, message: Message<'_>, extra: Extra, cx: &mut Cx<'_>) {
+        let usage = message.usage.unwrap_or_default();
+        let words = message.content.iter().rev().find_map(|block| match &block.kind {
+            BlockKind::Text(text) => Some(text.clone()),
+            _ => None,
+        });
+        if cx.parent.is_none() && words.is_some() {
+            self.last_words = words;
+        }
+        let mut blocks = Blocks(NormalizedEntryType::AssistantMessage);
+        anthropic::read(message, "assistant", Meta::from(extra), &mut blocks, cx);
+        cx.usage(usage);
     }
-    let mut blocks = Blocks(NormalizedEntryType::AssistantMessage);
-    anthropic::read(message, "assistant", Meta::from(extra), &mut blocks, cx);
-    cx.usage(usage);
-}
 
-fn result(line: RunResult<'_>, memory: &mut AmpMemory, cx: &mut Cx<'_>) {
-    let RunResult { subtype, is_error, result, error, turns, duration_ms } = line;
-    let is_repeated = |words: &Text| memory.last_words.as_ref() == Some(words);
-    if let Some(words) = result.filter(|words| !words.is_empty() && !is_repeated(words)) {
-        let entry_type = match is_error {
-            true => NormalizedEntryType::ErrorMessage,
-            false => NormalizedEntryType::AssistantMessage,
-        };
-        cx.entry(entry_type, words, ());
+    fn result(
+        &mut self,
+        words: Option<Text>,
+        error: Option<Text>,
+        is_error: bool,
+        cx: &mut Cx<'_>,
+    ) {
+        let last_words = self.last_words.take();
+        let words = words.filter(|words| !words.is_empty() && last_words.as_ref() != Some(words));
+        if let Some(words) = words {
+            cx.entry(kind_of_answer(is_error), words, ());
+        }
+        if let Some(error) = error {
+            cx.entry(NormalizedEntryType::ErrorMessage, error, ());
+        }
     }
-    if let Some(error) = error.clone() {
-        cx.entry(NormalizedEntryType::ErrorMessage, error, ());
-    }
-    memory.last_words = None;
-    let outcome = match &*subtype {
-        _ if !is_error => Outcome::Success,
-        "error_max_turns" => Outcome::LimitReached,
-        _ => Outcome::Failed,
-    };
-    let subtype = (subtype != "success").then(|| Text::from(subtype));
-    cx.session(Session {
-        outcome: Some(outcome),
-        outcome_reason: error.or(subtype),
-        turns,
-        duration_ms,
-        ended_at: cx.at,
-        ..Session::default()
-    });
 }
 
 /// The blocks of a message whose texts are entries of this kind.

@@ -16,7 +16,7 @@ use crate::{
     },
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Parsed,
-        dialect::growing::Growing,
+        dialect::{growing::Growing, notice::kind_of_answer},
         evidence::{is_tree_record, message},
         wire::Object,
     },
@@ -165,11 +165,7 @@ impl CursorMemory {
         self.begin(cx);
         if let Some(text) = news {
             facts.outcome_reason = is_error.then(|| text.clone()).or(facts.outcome_reason);
-            let entry_type = match is_error {
-                true => NormalizedEntryType::ErrorMessage,
-                false => NormalizedEntryType::AssistantMessage,
-            };
-            cx.entry(entry_type, text, ());
+            cx.entry(kind_of_answer(is_error), text, ());
         }
         cx.session(Session { ended_at: cx.at, ..facts });
         cx.usage(usage);

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::{
     action_mapper,
     result::{self, DroidResult},
-    types::{Completion, DroidJson, Error, Message, Reasoning, System, ToolCall},
+    types::DroidJson,
 };
 use crate::{
-    conversation::{Json, NormalizedEntryType, Outcome, Session, Text, tool_calls::ResultKey},
+    conversation::{Json, NormalizedEntryType, Outcome, Session, Text},
     executors::{
-        Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed, evidence::is_tree_record,
-        wire::Object,
+        Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
+        dialect::notice::kind_of_answer, evidence::is_tree_record, wire::Object,
     },
 };
 
@@ -74,87 +74,73 @@ impl Executor for Droid {
 
     fn line(&self, line: DroidJson<'_>, extra: Extra, memory: &mut DroidMemory, cx: &mut Cx<'_>) {
         match line {
-            DroidJson::System(line) => system(line, cx),
-            DroidJson::Message(line) => message(line, extra, memory, cx),
-            DroidJson::Reasoning(Reasoning { id, text }) => {
+            DroidJson::Init(facts) => cx.session(Session { started_at: cx.at, ..facts }),
+            DroidJson::Message { role, id, text } => {
+                let meta = Meta::from((id, extra));
+                memory.message(&role, text, meta, cx);
+            }
+            DroidJson::Reasoning(id, text) => {
                 let thought = Some((id.clone(), text.clone()));
                 if memory.last_reasoning != thought {
                     memory.last_reasoning = thought;
                     cx.entry(NormalizedEntryType::Thinking, text, (id, extra));
                 }
             }
-            DroidJson::ToolCall(ToolCall { id, message_id, tool_name, parameters }) => {
-                let call = action_mapper::map(&tool_name, parameters, cx.cwd().as_deref());
-                cx.call(id, &tool_name, call, (message_id, extra));
+            DroidJson::ToolCall { id, message_id, name, parameters } => {
+                let call = action_mapper::map(&name, parameters, cx.cwd().as_deref());
+                cx.call(id, &name, call, (message_id, extra));
             }
-            DroidJson::ToolResult(mut line) => {
-                let key = ResultKey {
-                    id: line.id.take(),
-                    message_id: line.message_id.take(),
-                    tool_name: line.tool_id.take(),
-                };
-                let result = DroidResult::new(result::status(line.is_error), cx.at);
-                cx.result(key, result.with_body(result::body(line)).with_extra(extra));
+            DroidJson::ToolResult { key, is_error, body } => {
+                let result = DroidResult::new(result::status(is_error), cx.at);
+                cx.result(key, result.with_body(body).with_extra(extra));
             }
-            DroidJson::Completion(line) => completion(line, memory, cx),
-            DroidJson::Error(line) => error(line, extra, cx),
+            DroidJson::Completion { final_text, facts, usage } => {
+                memory.completion(final_text, facts.outcome == Some(Outcome::Failed), cx);
+                cx.session(Session { ended_at: cx.at, ..facts });
+                cx.usage(usage);
+            }
+            DroidJson::Error { source, message } => error(source, message, extra, cx),
         }
     }
 }
 
-fn system(line: System, cx: &mut Cx<'_>) {
-    let System { cwd, tools, model, reasoning_effort } = line;
-    let started_at = cx.at;
-    cx.session(Session { cwd, tools, model, reasoning_effort, started_at, ..Session::default() });
-}
-
-fn message(line: Message<'_>, mut extra: Extra, memory: &mut DroidMemory, cx: &mut Cx<'_>) {
-    let entry_type = match &*line.role {
-        "user" => NormalizedEntryType::UserMessage,
-        "assistant" => NormalizedEntryType::AssistantMessage,
-        other => {
-            extra.push(("role".to_owned(), Json::from(Text::from(other))));
-            NormalizedEntryType::SystemMessage
+impl DroidMemory {
+    fn message(&mut self, role: &str, text: Text, mut meta: Meta, cx: &mut Cx<'_>) {
+        let entry_type = match role {
+            "user" => NormalizedEntryType::UserMessage,
+            "assistant" => NormalizedEntryType::AssistantMessage,
+            other => {
+                meta.extra.push(("role".to_owned(), Json::from(Text::from(other))));
+                NormalizedEntryType::SystemMessage
+            }
+        };
+        if entry_type == NormalizedEntryType::AssistantMessage {
+            if self.final_words.take().is_some_and(|words| same_words(&words, &text)) {
+                return;
+            }
+            self.last_words = Some(text.clone());
         }
-    };
-    if entry_type == NormalizedEntryType::AssistantMessage {
-        let repeated = memory.final_words.take();
-        if repeated.is_some_and(|words| same_words(&words, &line.text)) {
+        cx.entry(entry_type, text, meta);
+    }
+
+    fn completion(&mut self, words: Option<Text>, is_error: bool, cx: &mut Cx<'_>) {
+        let Some(words) = words.filter(|words| !words.is_empty()) else { return };
+        if self.last_words.take().is_some_and(|said| same_words(&said, &words)) {
             return;
         }
-        memory.last_words = Some(line.text.clone());
+        self.final_words = Some(words.clone());
+        cx.entry(kind_of_answer(is_error), words, ());
     }
-    cx.entry(entry_type, line.text, (line.id, extra));
 }
 
-fn completion(line: Completion, memory: &mut DroidMemory, cx: &mut Cx<'_>) {
-    let Completion { final_text, turns, duration_ms, usage, is_error } = line;
-    if let Some(words) = final_text.filter(|words| !words.is_empty()) {
-        let said = memory.last_words.take().is_some_and(|said| same_words(&said, &words));
-        if !said {
-            memory.final_words = Some(words.clone());
-            let entry_type = match is_error {
-                true => NormalizedEntryType::ErrorMessage,
-                false => NormalizedEntryType::AssistantMessage,
-            };
-            cx.entry(entry_type, words, ());
-        }
-    }
-    let outcome = Some(if is_error { Outcome::Failed } else { Outcome::Success });
-    let ended_at = cx.at;
-    cx.session(Session { outcome, turns, duration_ms, ended_at, ..Session::default() });
-    cx.usage(usage.unwrap_or_default());
-}
-
-fn error(line: Error, mut extra: Extra, cx: &mut Cx<'_>) {
+fn error(source: Option<Text>, message: Text, mut extra: Extra, cx: &mut Cx<'_>) {
     // The line that follows for the same failure often has only "Exec failed": the first counts.
     let known = cx.known().outcome == Some(Outcome::Failed);
-    let outcome_reason = (!known).then(|| line.message.clone());
-    let outcome = Some(Outcome::Failed);
-    let ended_at = cx.at;
+    let outcome_reason = (!known).then(|| message.clone());
+    let (outcome, ended_at) = (Some(Outcome::Failed), cx.at);
     cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
-    extra.extend(line.source.map(|source| ("source".to_owned(), Json::from(source))));
-    cx.entry(NormalizedEntryType::ErrorMessage, line.message, Meta::from(extra));
+    extra.extend(source.map(|source| ("source".to_owned(), Json::from(source))));
+    cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
 }
 
 /// A completion may trim what the message said.

@@ -1,12 +1,8 @@
 //! What a Droid tool gave back, and how it ends the call.
 
-use super::types;
-use crate::{
-    conversation::{
-        ActionType, CommandExitStatus, Text, ToolResult, ToolStatus,
-        tool_calls::{ToolOutcome, Wording},
-    },
-    executors::wire::value,
+use crate::conversation::{
+    ActionType, CommandExitStatus, Text, ToolResult, ToolStatus,
+    tool_calls::{ToolOutcome, Wording},
 };
 
 /// What a tool answers that was not permitted to run; why not, the next message says.
@@ -18,18 +14,6 @@ pub(super) type DroidResult = ToolOutcome<DroidWords>;
 /// The words of Droid's results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DroidWords {}
-
-/// What a tool gave back, and what went wrong.
-pub(super) fn body(line: types::ToolResult<'_>) -> Text {
-    let value = line.value.map(value::into_text);
-    let message = line.error.and_then(|error| error.message.or(error.r#type));
-    match (value, message) {
-        (Some(value), Some(message)) if value != message => {
-            Text::from(format!("{value}\n{message}"))
-        }
-        (value, message) => value.or(message).unwrap_or_default(),
-    }
-}
 
 pub(super) fn status(is_error: bool) -> ToolStatus {
     if is_error { ToolStatus::Failed } else { ToolStatus::Success }

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::types::{Failure, JsonLine, Message, Notice, RunResult, ToolResult, ToolUse};
+use self::types::{Failure, JsonLine, RunResult};
 use crate::{
-    conversation::{Json, NormalizedEntryType, Outcome, Session, Text},
+    conversation::{Json, NormalizedEntryType, Outcome, Session, Text, ToolStatus},
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Parsed,
         dialect::{
@@ -68,8 +68,14 @@ impl Executor for Gemini {
         JsonLine::parse(object, header)
     }
 
-    fn line(&self, line: JsonLine<'_>, extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
-        if !matches!(line, JsonLine::Message(_)) {
+    fn line(
+        &self,
+        line: JsonLine<'_>,
+        mut extra: Extra,
+        memory: &mut GeminiMemory,
+        cx: &mut Cx<'_>,
+    ) {
+        if !matches!(line, JsonLine::Message { .. }) {
             memory.growing.close(cx);
         }
         match line {
@@ -78,14 +84,20 @@ impl Executor for Gemini {
                 let started_at = cx.at;
                 cx.session(Session { model, started_at, ..Session::default() });
             }
-            JsonLine::Message(line) => message(line, extra, memory, cx),
-            JsonLine::ToolUse(ToolUse { id, name, parameters }) => {
+            JsonLine::Message { role, content, is_delta } => {
+                memory.message(role, content, is_delta, extra, cx);
+            }
+            JsonLine::ToolUse { id, name, parameters } => {
                 // The stream does not say which directory a path may be below.
                 cx.call(id, &name, gemini::map(&name, parameters, None), extra);
             }
-            JsonLine::ToolResult(line) => tool_result(line, extra, cx),
-            JsonLine::Error(line) => notice(line, extra, memory, cx),
-            JsonLine::Result(line) => result(line, memory, cx),
+            JsonLine::ToolResult { id, is_error, output, error } => {
+                let has_failed = is_error || error.is_some();
+                let (status, body) = outcome_of(has_failed, output, error, &mut extra);
+                cx.result(id, TextualResult::new(status, cx.at).with_body(body).with_extra(extra));
+            }
+            JsonLine::Error(severity, message) => memory.notice(severity, message, extra, cx),
+            JsonLine::Result(line) => memory.result(line, cx),
         }
     }
 
@@ -94,29 +106,89 @@ impl Executor for Gemini {
     }
 }
 
-fn message(line: Message<'_>, mut extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
-    let Message { role, content, is_delta } = line;
-    let entry_type = match &*role {
-        "assistant" => {
-            let entry = cx.draft(NormalizedEntryType::AssistantMessage, content, extra);
-            return match is_delta {
-                true => memory.growing.grow(entry, cx),
-                false => memory.growing.say(entry, cx),
-            };
+impl GeminiMemory {
+    fn message(
+        &mut self,
+        role: Cow<'_, str>,
+        content: Text,
+        is_delta: bool,
+        mut extra: Extra,
+        cx: &mut Cx<'_>,
+    ) {
+        let entry_type = match &*role {
+            "assistant" => {
+                let entry = cx.draft(NormalizedEntryType::AssistantMessage, content, extra);
+                return match is_delta {
+                    true => self.growing.grow(entry, cx),
+                    false => self.growing.say(entry, cx),
+                };
+            }
+            "user" => NormalizedEntryType::UserMessage,
+            _ => {
+                extra.push(("role".to_owned(), Json::from(Text::from(role))));
+                NormalizedEntryType::SystemMessage
+            }
+        };
+        self.growing.close(cx);
+        cx.entry(entry_type, content, extra);
+    }
+
+    fn notice(&mut self, severity: Cow<'_, str>, message: Text, mut extra: Extra, cx: &mut Cx<'_>) {
+        let entry_type = match &*severity {
+            "warning" => NormalizedEntryType::SystemMessage,
+            _ => {
+                self.last_error = Some(message.clone());
+                NormalizedEntryType::ErrorMessage
+            }
+        };
+        extra.push(("severity".to_owned(), Json::from(Text::from(severity))));
+        cx.entry(entry_type, message, extra);
+    }
+
+    fn result(&mut self, line: RunResult, cx: &mut Cx<'_>) {
+        let RunResult { is_error, error, duration_ms, usage } = line;
+        let last_error = self.last_error.take();
+        let Failure { kind, message } = error.unwrap_or_default();
+        if let Some(message) =
+            message.clone().filter(|message| last_error.as_ref() != Some(message))
+        {
+            let extra = kind.iter().map(|kind| ("type".to_owned(), Json::from(kind.clone())));
+            cx.entry(NormalizedEntryType::ErrorMessage, message, extra.collect::<Extra>());
         }
-        "user" => NormalizedEntryType::UserMessage,
-        _ => {
-            extra.push(("role".to_owned(), Json::from(Text::from(role))));
-            NormalizedEntryType::SystemMessage
+        let outcome = is_error.map(|is_error| match kind.as_ref().map(Text::decode).as_deref() {
+            _ if !is_error => Outcome::Success,
+            Some("FatalTurnLimitedError") => Outcome::LimitReached,
+            Some("FatalCancellationError") => Outcome::Cancelled,
+            _ => Outcome::Failed,
+        });
+        // A reason that an earlier run gave does not hold any more.
+        let outcome_reason = match is_error {
+            Some(true) => message.or(kind).or(last_error).or_else(|| Some("error".into())),
+            Some(false) => Some("success".into()),
+            None => None,
+        };
+        let ended_at = cx.at;
+        cx.session(Session {
+            outcome,
+            outcome_reason,
+            duration_ms,
+            ended_at,
+            ..Session::default()
+        });
+        for (model, usage) in usage {
+            let model = model.or_else(|| cx.known().model.clone());
+            cx.usage_of(model, usage);
         }
-    };
-    memory.growing.close(cx);
-    cx.entry(entry_type, content, extra);
+    }
 }
 
-fn tool_result(line: ToolResult, mut extra: Extra, cx: &mut Cx<'_>) {
-    let ToolResult { id, is_error, output, error } = line;
-    let has_failed = is_error || error.is_some();
+/// How a call ended, and what is shown of its result.
+fn outcome_of(
+    has_failed: bool,
+    output: Option<Text>,
+    error: Option<Failure>,
+    extra: &mut Extra,
+) -> (ToolStatus, Option<Text>) {
     let Failure { kind, message } = error.unwrap_or_default();
     let is_denied = kind.as_ref().is_some_and(|kind| *kind == "policy_violation");
     let status = textual_result::status(has_failed, is_denied, message.clone());
@@ -127,46 +199,5 @@ fn tool_result(line: ToolResult, mut extra: Extra, cx: &mut Cx<'_>) {
         }
         (output, message) => message.or(output),
     };
-    cx.result(id, TextualResult::new(status, cx.at).with_body(body).with_extra(extra));
-}
-
-fn notice(line: Notice<'_>, mut extra: Extra, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
-    let Notice { severity, message } = line;
-    let entry_type = match &*severity {
-        "warning" => NormalizedEntryType::SystemMessage,
-        _ => {
-            memory.last_error = Some(message.clone());
-            NormalizedEntryType::ErrorMessage
-        }
-    };
-    extra.push(("severity".to_owned(), Json::from(Text::from(severity))));
-    cx.entry(entry_type, message, extra);
-}
-
-fn result(line: RunResult, memory: &mut GeminiMemory, cx: &mut Cx<'_>) {
-    let RunResult { is_error, error, duration_ms, usage } = line;
-    let last_error = memory.last_error.take();
-    let Failure { kind, message } = error.unwrap_or_default();
-    if let Some(message) = message.clone().filter(|message| last_error.as_ref() != Some(message)) {
-        let extra = kind.iter().map(|kind| ("type".to_owned(), Json::from(kind.clone())));
-        cx.entry(NormalizedEntryType::ErrorMessage, message, extra.collect::<Extra>());
-    }
-    let outcome = is_error.map(|is_error| match kind.as_ref().map(Text::decode).as_deref() {
-        _ if !is_error => Outcome::Success,
-        Some("FatalTurnLimitedError") => Outcome::LimitReached,
-        Some("FatalCancellationError") => Outcome::Cancelled,
-        _ => Outcome::Failed,
-    });
-    // A reason that an earlier run gave does not hold any more.
-    let outcome_reason = match is_error {
-        Some(true) => message.or(kind).or(last_error).or_else(|| Some("error".into())),
-        Some(false) => Some("success".into()),
-        None => None,
-    };
-    let ended_at = cx.at;
-    cx.session(Session { outcome, outcome_reason, duration_ms, ended_at, ..Session::default() });
-    for (model, usage) in usage {
-        let model = model.or_else(|| cx.known().model.clone());
-        cx.usage_of(model, usage);
-    }
+    (status, body)
 }

@@ -8,10 +8,12 @@ use std::borrow::Cow;
 
 use self::{
     result::OpencodeResult,
-    types::{Failure, JsonLine, Kind, StepFinish, ToolUse},
+    types::{JsonLine, Kind, ToolUse},
 };
 use crate::{
-    conversation::{Json, NormalizedEntryType, Outcome, Session, Text, tool_calls::ResultKey},
+    conversation::{
+        Json, NormalizedEntryType, Outcome, Session, Text, TokenUsage, tool_calls::ResultKey,
+    },
     executors::{Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed, wire::Object},
 };
 
@@ -56,7 +58,7 @@ impl Executor for Opencode {
 
     fn line(&self, line: JsonLine<'_>, extra: Extra, (): &mut (), cx: &mut Cx<'_>) {
         let JsonLine { message_id, kind } = line;
-        let meta = Meta { message_id, extra, ..Meta::default() };
+        let mut meta = Meta { message_id, extra, ..Meta::default() };
         match kind {
             Kind::StepStart => {
                 if cx.known().started_at.is_none() {
@@ -66,8 +68,11 @@ impl Executor for Opencode {
             Kind::Text(text) => cx.entry(NormalizedEntryType::AssistantMessage, text, meta),
             Kind::Reasoning(text) => cx.entry(NormalizedEntryType::Thinking, text, meta),
             Kind::ToolUse(line) => tool_use(*line, meta, cx),
-            Kind::StepFinish(line) => step_finish(line, cx),
-            Kind::Error(line) => error(line, meta, cx),
+            Kind::StepFinish(reason, usage) => step_finish(reason, usage, cx),
+            Kind::Error { name, message, facts } => {
+                meta.extra.extend(facts);
+                error(name, message, meta, cx);
+            }
         }
     }
 }
@@ -82,8 +87,7 @@ fn tool_use(line: ToolUse<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
     cx.result(key, result::of(line));
 }
 
-fn step_finish(line: StepFinish<'_>, cx: &mut Cx<'_>) {
-    let StepFinish { reason, usage } = line;
+fn step_finish(reason: Option<Cow<'_, str>>, usage: TokenUsage, cx: &mut Cx<'_>) {
     cx.usage(usage);
     let outcome = match reason.as_deref() {
         // The run goes on.
@@ -97,8 +101,7 @@ fn step_finish(line: StepFinish<'_>, cx: &mut Cx<'_>) {
     cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
 }
 
-fn error(line: Failure<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
-    let Failure { name, message, facts } = line;
+fn error(name: Cow<'_, str>, message: Option<Text>, mut meta: Meta, cx: &mut Cx<'_>) {
     let outcome = match &*name {
         "MessageAbortedError" => Outcome::Cancelled,
         "MessageOutputLengthError" => Outcome::LimitReached,
@@ -107,7 +110,6 @@ fn error(line: Failure<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
     let name = Text::from(name);
     let message = message.unwrap_or_else(|| name.clone());
     meta.extra.push(("name".to_owned(), Json::from(name)));
-    meta.extra.extend(facts);
     cx.entry(NormalizedEntryType::ErrorMessage, message.clone(), meta);
     let (outcome, outcome_reason, ended_at) = (Some(outcome), Some(message), cx.at);
     cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });

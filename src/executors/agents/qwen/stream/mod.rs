@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::types::{Init, QwenJson, RunResult};
+use self::types::{QwenJson, RunResult};
 use crate::{
     conversation::{
         Json, NormalizedEntry, NormalizedEntryType, Outcome, Session, Text, TokenUsage, ToolStatus,
@@ -17,6 +17,7 @@ use crate::{
         dialect::{
             anthropic::{self, BlockKind, Message, Reader, ToolResult},
             gemini,
+            notice::kind_of_answer,
             run_usage::RunUsage,
             streamed::Streamed,
             textual_result::TextualResult,
@@ -91,17 +92,9 @@ impl Executor for Qwen {
 
     fn line(&self, line: QwenJson<'_>, extra: Extra, memory: &mut QwenMemory, cx: &mut Cx<'_>) {
         match line {
-            QwenJson::Init(Init { cwd, tools, model, version }) => {
+            QwenJson::Init(facts) => {
                 memory.streamed.abandon(gemini::map, cx);
-                let started_at = cx.at;
-                cx.session(Session {
-                    cwd,
-                    tools,
-                    model,
-                    version,
-                    started_at,
-                    ..Session::default()
-                });
+                cx.session(Session { started_at: cx.at, ..facts });
             }
             QwenJson::User(message) => {
                 let kind = NormalizedEntryType::UserMessage;
@@ -163,8 +156,7 @@ impl QwenMemory {
 
     fn result(&mut self, line: RunResult<'_>, cx: &mut Cx<'_>) {
         self.streamed.abandon(gemini::map, cx);
-        let RunResult { subtype, is_error, result, error, error_type, .. } = line;
-        let RunResult { turns, duration_ms, totals, denials, .. } = line;
+        let RunResult { mut facts, result, error, error_type, totals, denials } = line;
         for denial in denials {
             let denied = TextualResult::new(ToolStatus::Denied { reason: None }, cx.at);
             denial.end_call(gemini::map, denied, cx);
@@ -172,26 +164,18 @@ impl QwenMemory {
         let last_words = self.last_words.take();
         let words = result.filter(|words| !words.is_empty() && last_words.as_ref() != Some(words));
         if let Some(words) = words {
-            cx.entry(kind_of_answer(&words), words, ());
+            cx.entry(kind_of_answer(is_api_error(&words)), words, ());
         }
         if let Some(error) = error.clone() {
             let kind = error_type.map(|kind| ("type".to_owned(), Json::from(kind)));
             cx.entry(NormalizedEntryType::ErrorMessage, error, kind.into_iter().collect::<Extra>());
         }
         let failure = last_words.filter(is_api_error);
-        let outcome = match subtype.as_ref().map(Text::decode).as_deref() {
-            Some("error_max_turns") => Outcome::LimitReached,
-            _ if is_error || failure.is_some() => Outcome::Failed,
-            _ => Outcome::Success,
-        };
-        cx.session(Session {
-            outcome: Some(outcome),
-            outcome_reason: error.or(failure).or(subtype),
-            turns,
-            duration_ms,
-            ended_at: cx.at,
-            ..Session::default()
-        });
+        if failure.is_some() && facts.outcome == Some(Outcome::Success) {
+            facts.outcome = Some(Outcome::Failed);
+        }
+        facts.outcome_reason = error.or(failure).or(facts.outcome_reason);
+        cx.session(Session { ended_at: cx.at, ..facts });
         for (model, usage) in self.usage.settle(totals) {
             let model = model.or_else(|| cx.known().model.clone());
             cx.usage_of(model, usage);
@@ -209,7 +193,7 @@ struct Blocks<'m> {
 impl Reader<TextualResult> for Blocks<'_> {
     fn text(&mut self, text: Text) -> (NormalizedEntryType, Text) {
         let kind = match self.kind {
-            NormalizedEntryType::AssistantMessage => kind_of_answer(&text),
+            NormalizedEntryType::AssistantMessage => kind_of_answer(is_api_error(&text)),
             _ => self.kind.clone(),
         };
         (kind, text)
@@ -233,13 +217,6 @@ impl Reader<TextualResult> for Blocks<'_> {
             Some(streamed) => streamed.say(entry, cx),
             None => cx.push(entry),
         }
-    }
-}
-
-fn kind_of_answer(words: &Text) -> NormalizedEntryType {
-    match is_api_error(words) {
-        true => NormalizedEntryType::ErrorMessage,
-        false => NormalizedEntryType::AssistantMessage,
     }
 }
 
