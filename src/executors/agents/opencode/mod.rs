@@ -58,7 +58,7 @@ impl Executor for Opencode {
 
     fn line(&self, line: JsonLine<'_>, extra: Extra, (): &mut (), cx: &mut Cx<'_>) {
         let JsonLine { message_id, kind } = line;
-        let mut meta = Meta { message_id, extra, ..Meta::default() };
+        let meta = Meta { message_id, extra, ..Meta::default() };
         match kind {
             Kind::StepStart => {
                 if cx.known().started_at.is_none() {
@@ -70,8 +70,7 @@ impl Executor for Opencode {
             Kind::ToolUse(line) => tool_use(*line, meta, cx),
             Kind::StepFinish(reason, usage) => step_finish(reason, usage, cx),
             Kind::Error { name, message, facts } => {
-                meta.extra.extend(facts);
-                error(name, message, meta, cx);
+                error(name, message, facts, meta, cx);
             }
         }
     }
@@ -101,7 +100,7 @@ fn step_finish(reason: Option<Cow<'_, str>>, usage: TokenUsage, cx: &mut Cx<'_>)
     cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
 }
 
-fn error(name: Cow<'_, str>, message: Option<Text>, mut meta: Meta, cx: &mut Cx<'_>) {
+fn error(name: Cow<'_, str>, message: Option<Text>, facts: Extra, mut meta: Meta, cx: &mut Cx<'_>) {
     let outcome = match &*name {
         "MessageAbortedError" => Outcome::Cancelled,
         "MessageOutputLengthError" => Outcome::LimitReached,
@@ -110,6 +109,7 @@ fn error(name: Cow<'_, str>, message: Option<Text>, mut meta: Meta, cx: &mut Cx<
     let name = Text::from(name);
     let message = message.unwrap_or_else(|| name.clone());
     meta.extra.push(("name".to_owned(), Json::from(name)));
+    meta.extra.extend(facts);
     cx.entry(NormalizedEntryType::ErrorMessage, message.clone(), meta);
     let (outcome, outcome_reason, ended_at) = (Some(outcome), Some(message), cx.at);
     cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });

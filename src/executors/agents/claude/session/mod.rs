@@ -10,9 +10,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    attachment::Attachment,
     progress::{AgentMessage, Progress},
-    types::{Author, ClaudeSessionJson, ClaudeSessionLine, Notice},
+    types::{Author, ClaudeSessionJson, ClaudeSessionLine},
 };
 use crate::{
     conversation::{
@@ -123,7 +122,7 @@ impl Step<'_, '_> {
         let is_sidechain = author.is_sidechain;
         self.enter(author);
         // What nobody knows is reported every time, whatever record it claims to be.
-        let is_unknown = matches!(json, ClaudeSessionJson::Attachment(Attachment::Unknown { .. }));
+        let is_unknown = matches!(json, ClaudeSessionJson::UnknownAttachment(..));
         if self.memory.knows(uuid) && !is_unknown {
             // Written twice: only the usage of the second may be news.
             if let ClaudeSessionJson::Assistant { message, .. } = &json
@@ -152,9 +151,16 @@ impl Step<'_, '_> {
                 let is_main = !is_sidechain || self.memory.is_agent_file;
                 self.assistant(message, is_error, is_main, extra);
             }
-            ClaudeSessionJson::System(notice) => self.notice(notice),
+            ClaudeSessionJson::Said(kind, texts) => {
+                for text in texts {
+                    self.cx.entry(kind.clone(), text, ());
+                }
+            }
             ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
-            ClaudeSessionJson::Attachment(attachment) => self.attachment(attachment),
+            ClaudeSessionJson::UnknownAttachment(name, raw) => {
+                let fields = vec![("attachment".into(), raw)];
+                self.cx.unknown_event(&format!("attachment/{name}"), &fields);
+            }
             ClaudeSessionJson::Title(title) => {
                 self.cx.session(Session { title: Some(title), ..Session::default() });
             }
@@ -266,28 +272,6 @@ impl Step<'_, '_> {
         messages::assistant(message, &entry_type, extra, &mut |entry, _| Some(entry), self.cx);
     }
 
-    fn notice(&mut self, notice: Notice) {
-        match notice {
-            Notice::Compacted { content, compaction } => {
-                let text = compaction.describe(&content.decode());
-                messages::notice(text, self.cx);
-            }
-            Notice::ApiError(error) => {
-                self.cx.entry(NormalizedEntryType::ErrorMessage, error.describe(), ());
-            }
-            Notice::Said(content) => {
-                let (_, text) = markup::read(content);
-                messages::notice(text, self.cx);
-            }
-            Notice::StopHooks { errors, reason } => {
-                for text in errors.into_iter().chain(reason) {
-                    let text = Text::from(format!("stop hook: {text}"));
-                    messages::notice(text, self.cx);
-                }
-            }
-        }
-    }
-
     fn progress(&mut self, call: Option<CorrId>, progress: Progress<'_>) {
         match (progress, call) {
             (Progress::Agent(message), call) => {
@@ -346,29 +330,5 @@ impl Step<'_, '_> {
             }
         };
         self.cx.update(call, show);
-    }
-
-    fn attachment(&mut self, attachment: Attachment<'_>) {
-        match attachment {
-            Attachment::Hook { context, failure } => {
-                for text in context.into_iter().chain(failure) {
-                    messages::notice(text, self.cx);
-                }
-            }
-            Attachment::Pointed(text) => messages::notice(text, self.cx),
-            Attachment::Queued { prompt, by_person } => {
-                let entry_type = match by_person {
-                    true => NormalizedEntryType::UserMessage,
-                    false => NormalizedEntryType::SystemMessage,
-                };
-                self.cx.entry(entry_type, prompt, ());
-            }
-            Attachment::Quiet => {}
-            Attachment::Unknown { name, raw } => {
-                let fields = vec![("attachment".into(), raw)];
-                let name = format!("attachment/{name}");
-                self.cx.unknown_event(&name, &fields);
-            }
-        }
     }
 }

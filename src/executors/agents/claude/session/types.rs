@@ -1,14 +1,19 @@
 //! The wire types of session files, releases 1.0.111 to 2.1.209.
 
+use std::borrow::Cow;
+
 use super::{
-    attachment::Attachment,
+    attachment,
     progress::{self, Progress},
 };
 use crate::{
-    conversation::{CorrId, Text},
+    conversation::{CorrId, NormalizedEntryType, Text},
     executors::{
         Header, Parsed,
-        claude::notice::{ApiError, Compaction},
+        claude::{
+            markup,
+            notice::{api_error, compaction},
+        },
         dialect::anthropic::{Message, error_message},
         wire::{Object, value},
     },
@@ -64,8 +69,8 @@ pub enum ClaudeSessionJson<'a> {
         /// The program made it up because something failed.
         is_error: bool,
     },
-    /// `system`, by its subtype.
-    System(Notice),
+    /// `system`, and attachments: something that the program says of itself, or gave the model.
+    Said(NormalizedEntryType, Vec<Text>),
     /// `progress`.
     Progress {
         /// The call whose progress it is.
@@ -73,37 +78,14 @@ pub enum ClaudeSessionJson<'a> {
         /// What it is doing.
         progress: Progress<'a>,
     },
-    /// `attachment`.
-    Attachment(Attachment<'a>),
+    /// An attachment of a type that this version does not know.
+    UnknownAttachment(Cow<'a, str>, Raw<'a>),
     /// `ai-title` and `summary`.
     Title(Text),
     /// `pr-link`.
     PullRequest(Text),
     /// Known, and nothing to show: bookkeeping.
     Quiet,
-}
-
-/// What the program says of itself.
-#[derive(Clone, Debug)]
-pub enum Notice {
-    /// `compact_boundary`, `microcompact_boundary`.
-    Compacted {
-        /// What the line calls it.
-        content: Text,
-        /// Why, and what it saved.
-        compaction: Compaction,
-    },
-    /// `api_error`.
-    ApiError(ApiError),
-    /// `local_command`, `away_summary`.
-    Said(Text),
-    /// `stop_hook_summary`, where a hook had something to say.
-    StopHooks {
-        /// What went wrong.
-        errors: Vec<Text>,
-        /// Why the agent may not stop, or must.
-        reason: Option<Text>,
-    },
 }
 
 /// Fields of every record of the tree that nothing is made of.
@@ -141,7 +123,10 @@ impl<'a> ClaudeSessionLine<'a> {
             "progress" => take_progress(object),
             "attachment" => object.raw("attachment").map(|raw| {
                 object.ignore(&["rendered"]);
-                ClaudeSessionJson::Attachment(Attachment::read(raw, object))
+                match attachment::read(raw, object) {
+                    Ok((kind, texts)) => ClaudeSessionJson::Said(kind, texts),
+                    Err(name) => ClaudeSessionJson::UnknownAttachment(name, raw),
+                }
             }),
             _ => take_bookkeeping(&kind, object),
         };
@@ -224,37 +209,34 @@ fn take_assistant<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> 
 }
 
 fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
-    let notice = match name {
+    let mut kind = NormalizedEntryType::SystemMessage;
+    let texts = match name {
         "system/compact_boundary" | "system/microcompact_boundary" => {
-            let metadata = Compaction::take(object, "compactMetadata");
-            let metadata = metadata.or_else(|| Compaction::take(object, "microcompactMetadata"));
-            Notice::Compacted {
-                content: object.text("content").unwrap_or_else(|| "conversation compacted".into()),
-                compaction: metadata.unwrap_or_default(),
-            }
+            let content = object.str("content").unwrap_or("conversation compacted".into());
+            let names = ["compactMetadata", "microcompactMetadata"];
+            vec![compaction(object, &names, &content)]
         }
         "system/api_error" => {
             object.ignore(&["cause", "retryInMs"]);
             let error = object.raw("error");
-            let status = error.and_then(value::object);
-            Notice::ApiError(ApiError {
-                status: status.and_then(|mut error| error.u64("status")),
-                message: error.map(error_message),
-                attempt: object.u64("retryAttempt"),
-                max_attempts: object.u64("maxRetries"),
-            })
+            let status = error.and_then(value::object).and_then(|mut error| error.u64("status"));
+            let attempts = ["retryAttempt", "maxRetries"].map(|key| object.u64(key));
+            kind = NormalizedEntryType::ErrorMessage;
+            vec![api_error(status, error.map(error_message), attempts)]
         }
         "system/local_command" | "system/away_summary" => {
-            Notice::Said(object.text("content").unwrap_or_default())
+            let (_, text) = markup::read(object.text("content").unwrap_or_default());
+            vec![text]
         }
         "system/stop_hook_summary" => {
             object.ignore(&["hookAdditionalContext", "hookCount", "hookInfos", "hasOutput"]);
             let errors = object.array("hookErrors").unwrap_or_default();
             let prevented = object.bool("preventedContinuation").unwrap_or(false);
+            // Why the agent may not stop, or must.
             let reason = object.text("stopReason");
             let reason = reason.filter(|reason| prevented || !reason.is_empty());
-            let errors = errors.into_iter().map(value::into_text).collect();
-            Notice::StopHooks { errors, reason }
+            let words = errors.into_iter().map(value::into_text).chain(reason);
+            words.map(|text| Text::from(format!("stop hook: {text}"))).collect()
         }
         "system/turn_duration" => {
             object.ignore(&["durationMs", "messageCount"]);
@@ -262,7 +244,7 @@ fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJ
         }
         _ => return None,
     };
-    Some(ClaudeSessionJson::System(notice))
+    Some(ClaudeSessionJson::Said(kind, texts))
 }
 
 fn take_progress<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use self::{
     outcome::{RunUsage, outcome_of},
     run_result::RunResult,
-    types::{ClaudeStreamJson, Init, RateLimit, System, Task, UserExtras},
+    types::ClaudeStreamJson,
 };
 use crate::{
     conversation::{NormalizedEntryType, Session, Text, Timestamp, TokenUsage, ToolStatus},
@@ -25,6 +25,7 @@ use crate::{
         },
         dialect::{
             anthropic::{Block, BlockKind, Message, PartialEvent},
+            notice::kind_of_answer,
             streamed::Streamed,
         },
         wire::Object,
@@ -88,12 +89,25 @@ impl Executor for ClaudeStream {
         cx: &mut Cx<'_>,
     ) {
         match line {
-            ClaudeStreamJson::System(system) => memory.system(system, cx),
+            ClaudeStreamJson::Init(facts) => memory.init(facts, cx),
+            ClaudeStreamJson::TaskRuns(call) => {
+                if let Some(call) = call {
+                    cx.running(&call);
+                }
+            }
+            // A sub-agent's end is its call's result; only what runs in the background ends on its own.
+            ClaudeStreamJson::TaskEnded { call, status, summary } => {
+                let is_open = call.is_some_and(|call| cx.calls().get(&call).is_some());
+                if let Some(summary) = summary.filter(|_| !is_open) {
+                    let status = status.unwrap_or_else(|| "ended".into());
+                    messages::notice(format!("task {status}: {summary}"), cx);
+                }
+            }
+            ClaudeStreamJson::Said(kind, text) => cx.entry(kind, text, ()),
             ClaudeStreamJson::Assistant { message, is_error } => {
                 memory.assistant(message, is_error, extra, cx);
             }
-            ClaudeStreamJson::User { message, extras } => {
-                let UserExtras { detail, meta, from_program } = extras;
+            ClaudeStreamJson::User { message, detail, meta, from_program } => {
                 let from = if from_program { Speaker::Program } else { Speaker::Person };
                 messages::user(
                     message,
@@ -105,7 +119,10 @@ impl Executor for ClaudeStream {
             }
             ClaudeStreamJson::Result(result) => memory.result(*result, cx),
             ClaudeStreamJson::Partial(event) => memory.partial(event, cx),
-            ClaudeStreamJson::RateLimit(limit) => memory.rate_limit(limit, cx),
+            ClaudeStreamJson::RateLimit { status: Some(status), kind, utilization } => {
+                memory.rate_limit(status, kind, utilization, cx);
+            }
+            ClaudeStreamJson::RateLimit { .. } => {}
         }
     }
 
@@ -120,37 +137,11 @@ impl Executor for ClaudeStream {
 }
 
 impl ClaudeStreamMemory {
-    fn system(&mut self, system: System, cx: &mut Cx<'_>) {
-        match system {
-            System::Init(init) => self.init(*init, cx),
-            System::TaskRuns(task) => {
-                if let Some(call) = task.call {
-                    cx.running(&call);
-                }
-            }
-            System::TaskEnded(task) => self.task_ended(task, cx),
-            System::Hook(hook) => {
-                if let Some(failure) = hook.describe_failure() {
-                    messages::notice(failure, cx);
-                }
-            }
-            System::Compacted(compaction) => {
-                messages::notice(compaction.describe("conversation compacted"), cx);
-            }
-            System::ApiRetry(error) => {
-                cx.entry(NormalizedEntryType::ErrorMessage, error.describe(), ());
-            }
-            // The call that was refused gets a result of its own, with the same words.
-            System::Denied { message: _ } => {}
-        }
-    }
-
-    fn init(&mut self, init: Init, cx: &mut Cx<'_>) {
+    fn init(&mut self, mut facts: Session, cx: &mut Cx<'_>) {
         self.stop_writing(cx);
         self.usage.restart();
-        let Init { cwd, tools, model, version } = init;
-        let started_at = cx.at;
-        cx.session(Session { cwd, tools, version, started_at, ..Session::default() });
+        let model = facts.model.take();
+        cx.session(Session { started_at: cx.at, ..facts });
         messages::model(model, cx);
     }
 
@@ -158,16 +149,6 @@ impl ClaudeStreamMemory {
     fn stop_writing(&mut self, cx: &mut Cx<'_>) {
         self.streamed.abandon(action_mapper::map, cx);
         self.writing = None;
-    }
-
-    /// A sub-agent's end is its call's result; only what runs in the background ends on its own.
-    fn task_ended(&mut self, task: Task, cx: &mut Cx<'_>) {
-        let is_open = task.call.is_some_and(|call| cx.calls().get(&call).is_some());
-        if let Some(summary) = task.summary.filter(|_| !is_open) {
-            let status = task.status.unwrap_or_else(|| "ended".into());
-            let text = Text::from(format!("task {status}: {summary}"));
-            messages::notice(text, cx);
-        }
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, extra: Extra, cx: &mut Cx<'_>) {
@@ -224,9 +205,13 @@ impl ClaudeStreamMemory {
         }
     }
 
-    fn rate_limit(&mut self, limit: RateLimit, cx: &mut Cx<'_>) {
-        let RateLimit { status, kind, utilization } = limit;
-        let Some(status) = status else { return };
+    fn rate_limit(
+        &mut self,
+        status: Text,
+        kind: Option<Text>,
+        utilization: Option<f64>,
+        cx: &mut Cx<'_>,
+    ) {
         let is_fine = status == "allowed";
         let shown = (status, kind);
         if is_fine || self.rate_limit.as_ref() == Some(&shown) {
@@ -258,10 +243,7 @@ impl ClaudeStreamMemory {
             denial.end_call(action_mapper::map, denied, cx);
         }
         let outcome = outcome_of(&result);
-        let entry_type = match result.is_error.unwrap_or(false) {
-            true => NormalizedEntryType::ErrorMessage,
-            false => NormalizedEntryType::AssistantMessage,
-        };
+        let entry_type = kind_of_answer(result.is_error.unwrap_or(false));
         if let Some(words) = result.result.take() {
             self.say_once(&entry_type, words, cx);
         }

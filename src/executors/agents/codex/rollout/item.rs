@@ -31,7 +31,6 @@ pub enum ResponseItem<'a> {
     Hosted(Option<CorrId>, Tool<'a>),
     /// `agent_message`: from one agent to another.
     AgentMessage {
-        /// Who wrote it.
         author: Option<Text>,
         /// Whom it is for.
         recipient: Option<Text>,
@@ -47,20 +46,16 @@ pub enum ResponseItem<'a> {
 pub struct Message<'a> {
     /// `user`, `assistant`, `developer`, `system`.
     pub role: Cow<'a, str>,
-    /// The message's id.
     pub id: Option<Text>,
-    /// What it says.
     pub content: Blocks,
 }
 
 /// A call of a function or a custom tool.
 #[derive(Clone, Debug, Default)]
 pub struct Call<'a> {
-    /// Its id.
     pub id: Option<CorrId>,
     /// The MCP server or the group that the tool belongs to.
     pub namespace: Option<Cow<'a, str>>,
-    /// The tool.
     pub name: Cow<'a, str>,
     /// What it is given: text, usually JSON.
     pub input: Option<Raw<'a>>,
@@ -69,9 +64,7 @@ pub struct Call<'a> {
 /// What a function or a custom tool gave back.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// The id of the call.
     pub id: Option<CorrId>,
-    /// What came back.
     pub content: Blocks,
     /// Whether it succeeded, where the output says so itself.
     pub success: Option<bool>,

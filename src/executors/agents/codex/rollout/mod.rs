@@ -14,7 +14,6 @@ mod messages;
 mod session;
 mod step;
 mod token_count;
-mod turn_context;
 
 use self::{
     echoes::Channel,
@@ -74,16 +73,16 @@ impl Executor for CodexRollout {
         cx: &mut Context<'_, CodexResult>,
     ) {
         let mut step = Step { memory, cx };
-        if let RolloutJson::SessionMeta(meta) = line {
-            return step.session_meta(*meta);
+        if let RolloutJson::SessionMeta { facts, forked } = line {
+            return step.session_meta(*facts, forked);
         }
         step.follow_replay();
         match line {
-            RolloutJson::TurnContext(context) => step.settings(context),
+            RolloutJson::TurnContext(settings) => step.cx.session(settings),
             RolloutJson::ResponseItem(item) => step.response_item(item, extra),
             RolloutJson::Event(event) => step.event(event, extra),
             RolloutJson::Compacted(summary) => step.compacted(Channel::Item, summary),
-            RolloutJson::Nothing | RolloutJson::SessionMeta(_) => {}
+            RolloutJson::Nothing | RolloutJson::SessionMeta { .. } => {}
         }
     }
 }
@@ -131,7 +130,7 @@ impl Step<'_, '_> {
             }
             Event::Compacted => self.compacted(Channel::Event, Default::default()),
             Event::Title(title) => self.cx.session(Session { title, ..Session::default() }),
-            Event::Settings(settings) => self.settings(settings),
+            Event::Settings(settings) => self.cx.session(settings),
         }
     }
 

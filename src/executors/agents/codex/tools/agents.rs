@@ -21,7 +21,6 @@ use crate::{
 pub struct AgentCall<'a> {
     /// `spawn_agent`, `send_input`, `wait`, `close_agent`, `resume_agent`.
     pub tool: Cow<'a, str>,
-    /// What the sub-agent is told.
     pub prompt: Option<Text>,
     /// Which kind of agent it is.
     pub role: Option<Text>,
@@ -29,7 +28,6 @@ pub struct AgentCall<'a> {
     pub threads: Vec<Text>,
     /// What is known of each, a line for every thread.
     pub states: Option<Text>,
-    /// Where the call stands.
     pub status: Status,
 }
 

@@ -22,7 +22,6 @@ use crate::{
 pub struct FileChanges<'a> {
     /// The changes, by path. Items of `codex exec` say only their kind.
     pub changes: Vec<(Cow<'a, str>, Change)>,
-    /// How it ended.
     pub status: Status,
     /// What the patch program printed.
     pub output: Option<Text>,
@@ -37,7 +36,6 @@ pub enum Change {
     Add(Text),
     /// It is changed by this diff, and perhaps moved.
     Update(Text, Option<String>),
-    /// It is deleted.
     Delete,
     /// It is added or changed, and the log does not say how.
     Unstated,

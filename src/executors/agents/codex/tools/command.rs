@@ -18,15 +18,11 @@ use crate::{
 /// A command that ran.
 #[derive(Clone, Debug, Default)]
 pub struct CommandExecution {
-    /// The command line.
     pub command: Text,
-    /// What it printed.
     pub output: Option<Text>,
     /// How it exited; absent while it runs.
     pub exit_code: Option<i32>,
-    /// Where it stands.
     pub status: Status,
-    /// How long it took.
     pub duration_ms: Option<u64>,
 }
 

@@ -26,19 +26,13 @@ pub struct McpCall<'a> {
     pub server: Option<Cow<'a, str>>,
     /// The group that a tool of the client belongs to.
     pub namespace: Option<Cow<'a, str>>,
-    /// The tool.
     pub tool: Cow<'a, str>,
-    /// What it is given.
     pub arguments: Option<Raw<'a>>,
-    /// What it gave back.
     pub content: Option<Blocks>,
     /// The same as data.
     pub structured: Option<Json>,
-    /// What went wrong.
     pub error: Option<Text>,
-    /// Where it stands.
     pub status: Status,
-    /// How long it took.
     pub duration_ms: Option<u64>,
 }
 

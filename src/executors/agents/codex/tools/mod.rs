@@ -35,9 +35,7 @@ use crate::{
 /// A call of a tool, with what the log says of its result so far.
 #[derive(Clone, Debug)]
 pub enum Tool<'a> {
-    /// A command.
     Command(CommandExecution),
-    /// Changes of files.
     Patch(FileChanges<'a>),
     /// A tool of an MCP server, or one that the client offers.
     Mcp(McpCall<'a>),
@@ -58,9 +56,7 @@ pub enum Tool<'a> {
 /// An image that was made. Its bytes are not kept.
 #[derive(Clone, Debug, Default)]
 pub struct MakeImage {
-    /// What it shows.
     pub prompt: Option<Text>,
-    /// How it ended.
     pub status: Status,
     /// Where it lies.
     pub saved_path: Option<Text>,
@@ -101,7 +97,6 @@ impl<'a> Tool<'a> {
         })
     }
 
-    /// The tool's name.
     pub fn name(&self) -> Cow<'_, str> {
         match self {
             Self::Command(_) => "command_execution".into(),
@@ -116,7 +111,6 @@ impl<'a> Tool<'a> {
         }
     }
 
-    /// What the call does.
     pub fn call(&self, cwd: Option<&str>) -> MappedCall {
         match self {
             Self::Command(command) => command.call(),

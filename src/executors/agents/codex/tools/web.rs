@@ -22,11 +22,8 @@ pub struct WebSearch<'a> {
     pub kind: Cow<'a, str>,
     /// What is looked for; several questions are joined.
     pub query: Text,
-    /// The page.
     pub url: Option<Text>,
-    /// What was found.
     pub results: Option<Json>,
-    /// Where it stands.
     pub status: Status,
 }
 
