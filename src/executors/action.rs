@@ -250,6 +250,13 @@ impl MappedCall {
     }
 }
 
+/// A call whose parameters the action has a place for.
+impl From<Titled> for MappedCall {
+    fn from((action, title): Titled) -> Self {
+        Self::new(action, title)
+    }
+}
+
 /// Whether a name is one of these, which are separated by spaces.
 pub fn is_among(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| known == name)

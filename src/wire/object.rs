@@ -267,6 +267,30 @@ impl<'a> Object<'a> {
         Some(taken.collect())
     }
 
+    /// Takes an object of objects, in the same way, each with its name; one with any other value, or an empty
+    /// one, is not taken.
+    pub fn within_values<T>(
+        &mut self,
+        key: &str,
+        mut read: impl FnMut(&str, &mut Self) -> T,
+    ) -> Option<Vec<T>> {
+        let named = |(name, raw)| Some((name, object(raw)?));
+        let objects: Vec<_> = self.take(key, |raw| {
+            object(raw)?
+                .rest()
+                .into_iter()
+                .map(named)
+                .collect::<Option<_>>()
+                .filter(|objects: &Vec<_>| !objects.is_empty())
+        })?;
+        let taken = objects.into_iter().map(|(name, mut nested)| {
+            let taken = read(&name, &mut nested);
+            self.adopt(&format!("{key}.{name}"), nested);
+            taken
+        });
+        Some(taken.collect())
+    }
+
     /// The fields that were not taken, as extra fields of an entry.
     pub fn into_extra(self) -> impl Iterator<Item = (String, Json)> {
         let fields = self.rest();

@@ -56,12 +56,7 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
     }
 
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
-        match self.executor.parse(object, header) {
-            Parsed::Line(_) => Parsed::Line(()),
-            Parsed::Ignored => Parsed::Ignored,
-            Parsed::Foreign => Parsed::Foreign,
-            Parsed::Unknown => Parsed::Unknown,
-        }
+        self.executor.parse(object, header).map(|_| ())
     }
 
     fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {

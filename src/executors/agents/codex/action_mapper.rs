@@ -57,7 +57,7 @@ pub(super) fn map(
         }
         None => {
             let action = map_text(&name, text, cwd);
-            action.map(|action| MappedCall::known(action, Object::default()))
+            action.map(MappedCall::from)
         }
     };
     mapped.unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use crate::{
             is_among, plan_presentation, question, search, take_patch, take_path, take_questions,
             take_task, take_todos, todo_list, web_fetch,
         },
-        wire::{Object, value},
+        wire::value,
     },
     json::Raw,
 };
@@ -28,7 +28,7 @@ pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> 
     if name == "apply_patch"
         && let Some(edit) = file_patch(&*text, cwd)
     {
-        return MappedCall::known(edit, Object::default());
+        return edit.into();
     }
     // Some releases write the arguments as JSON text.
     let inner = Raw::parse(&text).ok().filter(|inner| value::object(*inner).is_some());

@@ -111,7 +111,10 @@ impl RunResult {
             duration_ms: stats.u64("duration_ms"),
             usage: {
                 let total = take_usage(&mut stats);
-                take_models(&mut stats).unwrap_or_else(|| vec![(None, total)])
+                let of_model =
+                    |name: &str, model: &mut _| (Some(Text::from(name)), take_usage(model));
+                let models = stats.within_values("models", of_model);
+                models.unwrap_or_else(|| vec![(None, total)])
             },
         };
         // The calls are counted as they come.
@@ -128,25 +131,6 @@ fn take_status(object: &mut Object<'_>) -> Option<bool> {
         "error" => Some(true),
         _ => None,
     })
-}
-
-/// Takes what each model used, if that can be read of all of them.
-fn take_models(stats: &mut Object<'_>) -> Option<Vec<(Option<Text>, TokenUsage)>> {
-    let models = stats.get("models").and_then(value::object)?.rest();
-    let models: Vec<_> = models
-        .into_iter()
-        .map(|(name, raw)| Some((name, value::object(raw)?)))
-        .collect::<Option<_>>()?;
-    if models.is_empty() {
-        return None;
-    }
-    stats.ignore(&["models"]);
-    let usages = models.into_iter().map(|(name, mut model)| {
-        let usage = take_usage(&mut model);
-        stats.adopt(&format!("models.{name}"), model);
-        (Some(Text::from(name)), usage)
-    });
-    Some(usages.collect())
 }
 
 /// `input_tokens` includes what was read from the cache; `output_tokens` leaves out reasoning, which

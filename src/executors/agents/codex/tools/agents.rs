@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, Text, ToolResult},
+    conversation::{Text, ToolResult},
     executors::{
         MappedCall,
+        action::task_create,
         codex::{
             case::{either, snake},
             result::{self, CodexResult},
@@ -95,11 +96,7 @@ impl<'a> AgentCall<'a> {
 pub(crate) fn call(tool: &str, prompt: Option<Text>, role: Option<Text>) -> MappedCall {
     let prompt = prompt.filter(|prompt| !prompt.is_empty());
     let description = prompt.clone().unwrap_or_else(|| tool.into());
-    let title = description.clone();
-    MappedCall::new(
-        ActionType::TaskCreate { description, prompt, subagent_type: role, result: None },
-        title,
-    )
+    task_create(Some(description), prompt, role).into()
 }
 
 /// `{status, message}`, a word, or a message under its status: `{"completed": "done"}`.

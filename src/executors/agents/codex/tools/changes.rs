@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, FileChange, Json, Text, ToolResult},
+    conversation::{FileChange, Json, Text, ToolResult},
     executors::{
         MappedCall,
+        action::file_edit,
         codex::{
             case::snake,
             result::{self, CodexResult},
@@ -77,10 +78,7 @@ impl<'a> FileChanges<'a> {
         let changes: Vec<_> =
             self.changes.iter().flat_map(|(path, change)| file_change(path, change, cwd)).collect();
         let path = changes.first().map(|change| change.path().clone()).unwrap_or_default();
-        let mut call = MappedCall::new(
-            ActionType::FileEdit { path: path.clone(), changes, result: None },
-            path,
-        );
+        let mut call = MappedCall::from(file_edit(path, changes));
         call.extra.extend(self.kinds.clone().map(|kinds| ("changes".to_owned(), kinds)));
         call
     }

@@ -2,9 +2,10 @@
 
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, CommandExitStatus, Text, ToolResult, ToolStatus},
+    conversation::{CommandExitStatus, Text, ToolResult, ToolStatus},
     executors::{
         MappedCall,
+        action::command_run,
         codex::{
             case::either,
             result::{self, CodexResult},
@@ -56,8 +57,7 @@ impl CommandExecution {
     }
 
     pub(super) fn call(&self) -> MappedCall {
-        let command = self.command.clone();
-        MappedCall::new(ActionType::CommandRun { command: command.clone(), result: None }, command)
+        command_run(Some(self.command.clone())).into()
     }
 
     pub(super) fn result(&self) -> CodexResult {

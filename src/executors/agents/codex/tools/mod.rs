@@ -24,9 +24,11 @@ use super::{
     status::Status,
 };
 use crate::{
-    conversation::{ActionType, Json, Text, TodoItem, ToolResult, ToolStatus},
+    conversation::{Json, Text, TodoItem, ToolResult, ToolStatus},
     executors::{
-        MappedCall, content, files,
+        MappedCall,
+        action::{file_read, plan_presentation, todo_list},
+        content, files,
         wire::{Object, value},
     },
     json::Raw,
@@ -117,28 +119,15 @@ impl<'a> Tool<'a> {
             Self::Patch(patch) => patch.call(cwd),
             Self::Mcp(call) => call.call(),
             Self::Web(search) => search.call(),
-            Self::TodoList(todos) => MappedCall::new(
-                ActionType::TodoManagement {
-                    todos: todos.clone(),
-                    operation: "write".into(),
-                    result: None,
-                },
-                "todo list",
-            ),
+            Self::TodoList(todos) => todo_list("write", todos.clone()).into(),
             Self::Agents(call) => call.call(),
-            Self::ViewImage(path) => {
-                let path = files::relative_path(path, cwd);
-                MappedCall::new(ActionType::FileRead { path: path.clone(), result: None }, path)
-            }
+            Self::ViewImage(path) => file_read(files::relative_path(path, cwd)).into(),
             Self::MakeImage(image) => {
                 let mut call = MappedCall::tool("image_generation", None);
                 call.title = image.prompt.clone().unwrap_or(call.title);
                 call
             }
-            Self::Plan(plan) => MappedCall::new(
-                ActionType::PlanPresentation { plan: plan.clone(), result: None },
-                "plan",
-            ),
+            Self::Plan(plan) => plan_presentation(Some(plan.clone())).into(),
         }
     }
 

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, Json, Text, ToolResult},
+    conversation::{Json, Text, ToolResult},
     executors::{
         MappedCall,
+        action::{search, web_fetch},
         codex::{
             case::snake,
             result::{self, CodexResult},
@@ -63,14 +64,12 @@ impl<'a> WebSearch<'a> {
     pub(super) fn call(&self) -> MappedCall {
         let url = self.url.clone();
         if let (Some(url), true) = (&url, self.query.is_empty()) {
-            return MappedCall::new(
-                ActionType::WebFetch { url: url.clone(), result: None },
-                url.clone(),
-            );
+            return web_fetch(Some(url.clone())).into();
         }
-        let query = self.query.clone();
-        let title = if query.is_empty() { "web search".into() } else { query.clone() };
-        let mut call = MappedCall::new(ActionType::Search { query, result: None }, title);
+        let mut call = MappedCall::from(search(Some(self.query.clone())));
+        if self.query.is_empty() {
+            call.title = "web search".into();
+        }
         call.extra.extend(url.map(|url| ("url".to_owned(), Json::from(url))));
         call
     }

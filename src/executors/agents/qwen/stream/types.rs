@@ -162,25 +162,16 @@ fn take_usage(object: &mut Object<'_>) -> TokenUsage {
 
 /// Takes what each model used, which `-o json` alone states, if that can be read of all of them.
 fn take_models(object: &mut Object<'_>) -> Option<Vec<ModelUsage>> {
-    let mut stats = object.object("stats")?;
-    let models = stats.get("models").and_then(value::object).unwrap_or_default().rest();
-    let models: Option<Vec<_>> =
-        models.into_iter().map(|(name, raw)| Some((name, value::object(raw)?))).collect();
-    let models = models.filter(|models| !models.is_empty());
-    if models.is_some() {
-        stats.ignore(&["models"]);
-    }
-    // The calls are counted as they come.
-    stats.ignore(&["tools", "files"]);
-    object.adopt("stats", stats);
-    let usages = models?.into_iter().map(|(name, mut model)| {
-        let usage = model.within("tokens", |tokens| {
-            tokens.ignore(&["tool"]);
-            usage::take(tokens, ["prompt", "candidates", "cached", "thoughts", "total"])
-        });
-        model.ignore(&["api"]);
-        object.adopt(&format!("stats.models.{name}"), model);
-        (Some(Text::from(name)), usage.unwrap_or_default())
-    });
-    Some(usages.collect())
+    object.within("stats", |stats| {
+        // The calls are counted as they come.
+        stats.ignore(&["tools", "files"]);
+        stats.within_values("models", |name, model| {
+            let usage = model.within("tokens", |tokens| {
+                tokens.ignore(&["tool"]);
+                usage::take(tokens, ["prompt", "candidates", "cached", "thoughts", "total"])
+            });
+            model.ignore(&["api"]);
+            (Some(Text::from(name)), usage.unwrap_or_default())
+        })
+    })?
 }
