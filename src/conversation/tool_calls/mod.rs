@@ -261,6 +261,3 @@ fn reject_content(
     warning.corr_id = id;
     events.extend(warning.keeping(content, timestamp));
 }
-
-#[cfg(test)]
-mod tests;

@@ -37,14 +37,14 @@ pub(super) fn compaction(object: &mut Object<'_>, names: &[&str], what: &str) ->
 /// it is tried.
 pub(super) fn api_error(
     status: Option<u64>,
-    message: Option<Text>,
+    message: Option<&Text>,
     attempts: [Option<u64>; 2],
 ) -> Text {
     let mut line = String::from("API error");
     if let Some(status) = status {
         line += &format!(" {status}");
     }
-    if let Some(message) = &message {
+    if let Some(message) = message {
         line += &format!(": {message}");
     }
     match attempts {

@@ -222,7 +222,7 @@ fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJ
             let status = error.and_then(value::object).and_then(|mut error| error.u64("status"));
             let attempts = ["retryAttempt", "maxRetries"].map(|key| object.u64(key));
             kind = NormalizedEntryType::ErrorMessage;
-            vec![api_error(status, error.map(error_message), attempts)]
+            vec![api_error(status, error.map(error_message).as_ref(), attempts)]
         }
         "system/local_command" | "system/away_summary" => {
             let (_, text) = markup::read(object.text("content").unwrap_or_default());

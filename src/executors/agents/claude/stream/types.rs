@@ -126,7 +126,7 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
             object.ignore(&["retry_delay_ms"]);
             let (status, message) = (object.u64("error_status"), object.raw("error"));
             let attempts = ["attempt", "max_retries"].map(|key| object.u64(key));
-            let words = api_error(status, message.map(error_message), attempts);
+            let words = api_error(status, message.map(error_message).as_ref(), attempts);
             ClaudeStreamJson::Said(NormalizedEntryType::ErrorMessage, words)
         }
         "permission_denied" => {

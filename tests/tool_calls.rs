@@ -1,8 +1,15 @@
-use super::*;
-use crate::conversation::{
-    ActionType, CommandExitStatus, CommandRunResult, FileChange, NormalizedEntryType, ToolResult,
-    ToolStatus, ToolUse,
+//! Calls and results, in every order.
+
+use foldline::{
+    conversation::{
+        ActionType, CommandExitStatus, CommandRunResult, CorrId, DomainEvent, FileChange,
+        NormalizedEntry, NormalizedEntryType, Text, Timestamp, ToolCalls, ToolResult, ToolStatus,
+        ToolUse,
+        tool_calls::{CallResult, Limits, ResultKey, ToolOutcome},
+    },
+    transduce::Batch,
 };
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Answer(String);
@@ -139,9 +146,9 @@ fn a_result_without_an_id_goes_to_the_best_fit() {
     machine.call("b", "Grep", "m2");
     machine.call("c", "Grep", "m3");
     machine.call("d", "Read", "m3");
-    machine.answer(ResultKey { tool_name: Some("Grep".into()), ..ResultKey::default() }, "1");
-    machine.answer(ResultKey { message_id: Some("m3".into()), ..ResultKey::default() }, "2");
-    machine.answer(ResultKey { message_id: Some("other".into()), ..ResultKey::default() }, "3");
+    machine.answer(ResultKey::default().with_tool("Grep"), "1");
+    machine.answer(ResultKey::default().with_message("m3"), "2");
+    machine.answer(ResultKey::default().with_message("other"), "3");
     machine.answer(ResultKey::default(), "4");
     machine.answer(ResultKey::default(), "5");
     let ended = machine.ended();
@@ -174,13 +181,11 @@ fn completion_ends_what_is_open_and_reports_what_is_held() {
 #[test]
 fn what_is_held_is_bounded() {
     let mut machine = Machine::new();
-    machine.limits = Limits {
-        open_calls: 2,
-        held_results: 2,
-        held_bytes: 20,
-        ended_calls: 1,
-        ..Limits::DEFAULT
-    };
+    machine.limits = Limits::DEFAULT
+        .with_open_calls(2)
+        .with_held_results(2)
+        .with_held_bytes(20)
+        .with_ended_calls(1);
     for id in ["a", "b", "c"] {
         machine.result(id, "1");
     }
@@ -268,7 +273,11 @@ fn the_size_of_an_open_call_does_not_depend_on_how_its_texts_are_spelt() {
 #[test]
 fn a_command_succeeds_or_fails_as_its_status_says() {
     let exit = |status: ToolStatus, known: Option<CommandExitStatus>| {
-        let run = known.map(|known| CommandRunResult { exit_status: Some(known), output: None });
+        let run = known.map(|known| {
+            let mut run = CommandRunResult::default();
+            run.exit_status = Some(known);
+            run
+        });
         let action = ActionType::CommandRun { command: "ls".into(), result: run };
         let mut tool = ToolUse::new("shell", action);
         tool.complete(status, "out");
