@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
 mod acp;
+mod action_mappers;
 mod amp;
 mod async_stream;
 mod captures;

@@ -94,8 +94,6 @@ use super::{
     entry::NormalizedEntry,
     event::{DomainEvent, Warning},
     id::CorrId,
-    text::Text,
-    time::Timestamp,
     warning_kind::WarningKind,
 };
 use crate::transduce::Batch;
@@ -247,17 +245,7 @@ fn reject<R: CallResult>(
     events: &mut Batch<DomainEvent>,
 ) {
     let timestamp = result.timestamp();
-    reject_content(id, result.into_content(), timestamp, message, events);
-}
-
-fn reject_content(
-    id: Option<CorrId>,
-    content: Text,
-    timestamp: Option<Timestamp>,
-    message: String,
-    events: &mut Batch<DomainEvent>,
-) {
     let mut warning = Warning::new(WarningKind::UnclaimedResult, message);
     warning.corr_id = id;
-    events.extend(warning.keeping(content, timestamp));
+    events.extend(warning.keeping(result.into_content(), timestamp));
 }

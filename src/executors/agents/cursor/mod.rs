@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::types::{JsonLine, Message, RunResult, ToolCall};
+use self::types::{JsonLine, ToolCall};
 use crate::{
     conversation::{
-        NormalizedEntryType, Session, Text, Timestamp,
+        NormalizedEntry, NormalizedEntryType, Outcome, Session, Text, Timestamp, TokenUsage,
         tool_calls::{ResultKey, ToolOutcome},
     },
     executors::{
@@ -112,14 +112,27 @@ impl Executor for Cursor {
                 memory.begin(cx);
                 cx.session(facts);
             }
-            JsonLine::Message(message) => memory.message(message, extra, cx),
+            JsonLine::Message { is_user, is_piece, id, content } => {
+                let (text, more) = cx.content("message", content);
+                let entry_type = match is_user {
+                    true => NormalizedEntryType::UserMessage,
+                    false => NormalizedEntryType::AssistantMessage,
+                };
+                let extra = extra.into_iter().chain(more).collect();
+                let entry = cx.draft(entry_type, text.clone(), (id, extra));
+                memory.message(entry, is_piece, cx);
+                if !is_user && !is_piece {
+                    memory.said = memory.said.saturating_add(text.length());
+                    memory.last_words = text;
+                }
+            }
             JsonLine::Thinking(text) => {
                 memory.growing.grow(cx.draft(NormalizedEntryType::Thinking, text, extra), cx);
             }
             JsonLine::Thought => memory.growing.close(cx),
             JsonLine::Started(call) => started(&call, extra, cx),
             JsonLine::Completed(call) => completed(&call, extra, cx),
-            JsonLine::Result(line) => memory.result(line, cx),
+            JsonLine::Result { words, facts, usage } => memory.result(words, facts, usage, cx),
         }
     }
 
@@ -135,33 +148,27 @@ impl CursorMemory {
         (self.said, self.last_words) = (0, Text::default());
     }
 
-    fn message(&mut self, line: Message<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
-        let Message { is_user, is_piece, id, content } = line;
-        let (text, more) = cx.content("message", content);
-        extra.extend(more);
-        let entry_type = match is_user {
-            true => NormalizedEntryType::UserMessage,
-            false => NormalizedEntryType::AssistantMessage,
-        };
-        let entry = cx.draft(entry_type, text.clone(), (id, extra));
+    fn message(&mut self, entry: NormalizedEntry, is_piece: bool, cx: &mut Cx<'_>) {
         match is_piece {
             true => self.growing.grow(entry, cx),
-            false if !text.decode().trim().is_empty() => self.growing.say(entry, cx),
+            false if !entry.content.decode().trim().is_empty() => self.growing.say(entry, cx),
             false => {}
-        }
-        if !is_user && !is_piece {
-            self.said = self.said.saturating_add(text.length());
-            self.last_words = text;
         }
     }
 
-    fn result(&mut self, line: RunResult, cx: &mut Cx<'_>) {
-        let RunResult { is_error, result, mut facts, usage } = line;
+    fn result(
+        &mut self,
+        words: Option<Text>,
+        mut facts: Session,
+        usage: TokenUsage,
+        cx: &mut Cx<'_>,
+    ) {
+        let is_error = facts.outcome == Some(Outcome::Failed);
         cx.at = self.last_at;
         let is_repeated = |text: &Text| {
             text.length() == self.said && text.decode().ends_with(&*self.last_words.decode())
         };
-        let news = result.filter(|text| !is_repeated(text));
+        let news = words.filter(|text| !is_repeated(text));
         self.begin(cx);
         if let Some(text) = news {
             facts.outcome_reason = is_error.then(|| text.clone()).or(facts.outcome_reason);

@@ -23,16 +23,13 @@ use crate::{
 /// One record of a session file.
 #[derive(Clone, Debug)]
 pub struct ClaudeSessionLine<'a> {
-    /// The record.
     pub json: ClaudeSessionJson<'a>,
-    /// Who wrote it, where and when.
     pub author: Author,
 }
 
 /// What the records of the tree say of themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Author {
-    /// The record's own id.
     pub uuid: Option<CorrId>,
     /// The session. In the file of a sub-agent it is the session that started it.
     pub session_id: Option<Text>,
@@ -53,7 +50,6 @@ pub struct Author {
 pub enum ClaudeSessionJson<'a> {
     /// `user`: a prompt, a tool's result, or something that the program says in the person's name.
     User {
-        /// The message.
         message: Message<'a>,
         /// The result in its tool's own shape.
         detail: Option<Raw<'a>>,
@@ -64,25 +60,20 @@ pub enum ClaudeSessionJson<'a> {
     },
     /// `assistant`: usually one block of a message.
     Assistant {
-        /// The message.
         message: Message<'a>,
         /// The program made it up because something failed.
         is_error: bool,
     },
     /// `system`, and attachments: something that the program says of itself, or gave the model.
     Said(NormalizedEntryType, Vec<Text>),
-    /// `progress`.
     Progress {
-        /// The call whose progress it is.
         call: Option<CorrId>,
-        /// What it is doing.
         progress: Progress<'a>,
     },
     /// An attachment of a type that this version does not know.
     UnknownAttachment(Cow<'a, str>, Raw<'a>),
     /// `ai-title` and `summary`.
     Title(Text),
-    /// `pr-link`.
     PullRequest(Text),
     /// Known, and nothing to show: bookkeeping.
     Quiet,

@@ -19,7 +19,12 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum ResponseItem<'a> {
     /// `message`.
-    Message(Message<'a>),
+    Message {
+        /// `user`, `assistant`, `developer`, `system`.
+        role: Cow<'a, str>,
+        id: Option<Text>,
+        content: Blocks,
+    },
     /// `reasoning`: the parts of the summary, else of the thought itself.
     Reasoning(Vec<Text>),
     /// `function_call`, `custom_tool_call`, `local_shell_call`, `tool_search_call`.
@@ -39,15 +44,6 @@ pub enum ResponseItem<'a> {
     },
     /// `ghost_snapshot`, `compaction`: the program's own.
     Nothing,
-}
-
-/// What somebody said, or what was put in his mouth.
-#[derive(Clone, Debug, Default)]
-pub struct Message<'a> {
-    /// `user`, `assistant`, `developer`, `system`.
-    pub role: Cow<'a, str>,
-    pub id: Option<Text>,
-    pub content: Blocks,
 }
 
 /// A call of a function or a custom tool.
@@ -76,11 +72,11 @@ impl<'a> ResponseItem<'a> {
         let item = match kind {
             "message" => {
                 payload.ignore(&["phase", "end_turn"]);
-                Self::Message(Message {
+                Self::Message {
                     role: payload.str("role").unwrap_or_default(),
                     id: payload.text("id"),
                     content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
-                })
+                }
             }
             "reasoning" => Self::Reasoning(take_reasoning(payload)),
             "function_call" => Self::Call(Call::take(payload, "arguments")),

@@ -90,7 +90,9 @@ impl Executor for CodexRollout {
 impl Step<'_, '_> {
     fn response_item(&mut self, item: ResponseItem<'_>, extra: Extra) {
         match item {
-            ResponseItem::Message(message) => self.message(message, extra),
+            ResponseItem::Message { role, id, content } => {
+                self.message(&role, id, &content, extra);
+            }
             ResponseItem::Reasoning(thoughts) => self.thoughts(Channel::Item, thoughts),
             ResponseItem::Call(call) => self.call(call, extra),
             ResponseItem::Output(output) => self.output(output, extra),

@@ -4,9 +4,9 @@
 
 mod types;
 
-use self::types::{SessionEnd, SessionJson, SessionStart};
+use self::types::SessionJson;
 use crate::{
-    conversation::{NormalizedEntryType, Outcome, Session},
+    conversation::{NormalizedEntryType, Outcome, Session, Text},
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Parsed, droid::result::DroidResult,
         wire::Object,
@@ -50,31 +50,18 @@ impl Executor for DroidSession {
 
     fn line(&self, line: SessionJson<'_>, extra: Extra, _memory: &mut (), cx: &mut Cx<'_>) {
         match line {
-            SessionJson::Start(start) => session_start(start, cx),
+            SessionJson::Start(facts) => cx.session(Session { started_at: cx.at, ..facts }),
             SessionJson::Message(line) => line.tell(extra, None, cx),
             SessionJson::Compaction(summary) => {
                 let content = format!("context compacted\n{summary}");
                 cx.entry(NormalizedEntryType::SystemMessage, content.trim_end(), extra);
             }
-            SessionJson::End(end) => ended(end, cx),
+            SessionJson::End { of, word, fields } => ended(of, word, fields, cx),
         }
     }
 }
 
-fn session_start(start: SessionStart, cx: &mut Cx<'_>) {
-    let SessionStart { id, title, cwd, parent } = start;
-    cx.session(Session {
-        session_id: id,
-        title,
-        cwd,
-        parent_session_id: parent,
-        started_at: cx.at,
-        ..Session::default()
-    });
-}
-
-fn ended(end: SessionEnd, cx: &mut Cx<'_>) {
-    let SessionEnd { of, word, fields } = end;
+fn ended(of: &str, word: Option<Text>, fields: Extra, cx: &mut Cx<'_>) {
     let outcome = word.as_ref().and_then(|word| outcome_of(&word.decode()));
     let content = match &word {
         Some(word) => format!("{of} ended: {word}"),
