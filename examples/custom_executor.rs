@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use foldline::{
     conversation::{
-        CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::TextResult,
+        CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::ToolOutcome,
     },
     emitters::patch::PatchEmitter,
     executors::{
@@ -33,7 +33,7 @@ impl Executor for Parrot {
     const FORMAT: Format =
         Format { name: "parrot", title: "Parrot", agent: "parrot", homes: &["~/.parrot/logs"] };
     type Line<'a> = Line<'a>;
-    type Result = TextResult;
+    type Result = ToolOutcome;
     type Memory = ();
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -71,7 +71,7 @@ impl Executor for Parrot {
         Parsed::Line(line)
     }
 
-    fn line(&self, line: Line<'_>, extra: Extra, (): &mut (), cx: &mut Context<'_, TextResult>) {
+    fn line(&self, line: Line<'_>, extra: Extra, (): &mut (), cx: &mut Context<'_, ToolOutcome>) {
         match line {
             Line::Hello { model, cwd } => {
                 cx.session(Session { model, cwd, ..Session::default() });
@@ -83,7 +83,7 @@ impl Executor for Parrot {
             }
             Line::Did { id, ok, gave } => {
                 let status = if ok { ToolStatus::Success } else { ToolStatus::Failed };
-                cx.result(id, TextResult::new(status, gave).at(cx.at));
+                cx.result(id, ToolOutcome::text(status, gave).at(cx.at));
             }
         }
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
 mod acp;
+mod action_mappers;
 mod amp;
 mod async_stream;
 mod captures;
@@ -13,6 +14,7 @@ mod corpora;
 mod corpus;
 mod correlation;
 mod cursor;
+mod dialects;
 mod droid;
 mod droid_jsonrpc;
 mod droid_session;
@@ -37,7 +39,10 @@ mod processor;
 mod qwen;
 mod qwen_session;
 mod recognise;
+mod recognise_records;
+mod registry;
 mod replay;
+mod shapes;
 mod source;
 mod sqlite;
 mod structure;
@@ -48,3 +53,4 @@ mod transduce_memory;
 mod transduce_properties;
 mod transducer;
 mod usage_times;
+mod wire;

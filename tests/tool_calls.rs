@@ -1,5 +1,12 @@
+//! Calls and results, in every order.
+
 use foldline::{
-    conversation::{tool_calls::*, *},
+    conversation::{
+        ActionType, CommandExitStatus, CommandRunResult, CorrId, DomainEvent, FileChange,
+        NormalizedEntry, NormalizedEntryType, Text, Timestamp, ToolCalls, ToolResult, ToolStatus,
+        ToolUse,
+        tool_calls::{CallResult, Limits, ResultKey, ToolOutcome},
+    },
     transduce::Batch,
 };
 use serde::{Deserialize, Serialize};
@@ -22,13 +29,6 @@ impl CallResult for Answer {
     fn content(&self) -> Text {
         self.0.as_str().into()
     }
-}
-
-/// A key of which only some parts are stated.
-fn key(state: impl FnOnce(&mut ResultKey)) -> ResultKey {
-    let mut key = ResultKey::default();
-    state(&mut key);
-    key
 }
 
 struct Machine {
@@ -146,9 +146,9 @@ fn a_result_without_an_id_goes_to_the_best_fit() {
     machine.call("b", "Grep", "m2");
     machine.call("c", "Grep", "m3");
     machine.call("d", "Read", "m3");
-    machine.answer(key(|key| key.tool_name = Some("Grep".into())), "1");
-    machine.answer(key(|key| key.message_id = Some("m3".into())), "2");
-    machine.answer(key(|key| key.message_id = Some("other".into())), "3");
+    machine.answer(ResultKey::default().with_tool("Grep"), "1");
+    machine.answer(ResultKey::default().with_message("m3"), "2");
+    machine.answer(ResultKey::default().with_message("other"), "3");
     machine.answer(ResultKey::default(), "4");
     machine.answer(ResultKey::default(), "5");
     let ended = machine.ended();
@@ -181,11 +181,11 @@ fn completion_ends_what_is_open_and_reports_what_is_held() {
 #[test]
 fn what_is_held_is_bounded() {
     let mut machine = Machine::new();
-    machine.limits = Limits::DEFAULT;
-    machine.limits.open_calls = 2;
-    machine.limits.held_results = 2;
-    machine.limits.held_bytes = 20;
-    machine.limits.ended_calls = 1;
+    machine.limits = Limits::DEFAULT
+        .with_open_calls(2)
+        .with_held_results(2)
+        .with_held_bytes(20)
+        .with_ended_calls(1);
     for id in ["a", "b", "c"] {
         machine.result(id, "1");
     }
@@ -297,10 +297,10 @@ fn a_command_succeeds_or_fails_as_its_status_says() {
 
 #[test]
 fn a_result_of_text_is_the_same_after_it_was_stored() {
-    let result = TextResult::new(ToolStatus::Failed, "a \"quote\" \u{2028}")
+    let result = ToolOutcome::<()>::text(ToolStatus::Failed, "a \"quote\" \u{2028}")
         .at(Some(Timestamp::from_millis(30)));
     let stored = serde_json::to_string(&result).unwrap();
-    let read: TextResult = serde_json::from_str(&stored).unwrap();
+    let read: ToolOutcome = serde_json::from_str(&stored).unwrap();
     assert_eq!(read.length(), result.length());
     assert_eq!(read, result);
     let key = ResultKey::from("c").with_message("m").with_tool("Read");

@@ -12,7 +12,7 @@ use std::{convert::Infallible, process::ExitCode};
 use foldline::{
     conversation::{
         ActionType, CorrId, DomainEvent, NormalizedEntryType, Text, ToolStatus,
-        tool_calls::TextResult,
+        tool_calls::ToolOutcome,
     },
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, wire::Object,
@@ -40,7 +40,7 @@ impl Executor for Parrot {
         homes: &["~/.parrot/logs"],
     };
     type Line<'a> = Line;
-    type Result = TextResult;
+    type Result = ToolOutcome;
     type Memory = ();
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -68,7 +68,7 @@ impl Executor for Parrot {
         Parsed::Line(line)
     }
 
-    fn line(&self, line: Line, extra: Extra, (): &mut (), cx: &mut Context<'_, TextResult>) {
+    fn line(&self, line: Line, extra: Extra, (): &mut (), cx: &mut Context<'_, ToolOutcome>) {
         match line {
             Line::Said { text } => cx.entry(NormalizedEntryType::AssistantMessage, text, extra),
             Line::Runs { id, command } => {
@@ -76,7 +76,7 @@ impl Executor for Parrot {
                 cx.call(id, "run", MappedCall::new(action, command), extra);
             }
             Line::Ran { id, output } => {
-                let result = TextResult::new(ToolStatus::Success, output).at(cx.at);
+                let result = ToolOutcome::text(ToolStatus::Success, output).at(cx.at);
                 cx.result(id, result);
             }
         }

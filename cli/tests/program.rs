@@ -12,7 +12,7 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Located, NormalizedEntryType, tool_calls::TextResult},
+    conversation::{DomainEvent, Located, NormalizedEntryType, tool_calls::ToolOutcome},
     executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
     transduce::{Batch, Emitter, Memoryless, Resume, emit_fn},
 };
@@ -209,7 +209,7 @@ struct Trips;
 impl Executor for Trips {
     const FORMAT: Format = Format { name: "trips", title: "Trips", agent: "trips", homes: &[] };
     type Line<'a> = String;
-    type Result = TextResult;
+    type Result = ToolOutcome;
     type Memory = ();
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -220,7 +220,7 @@ impl Executor for Trips {
         Parsed::Line(object.str("trips").unwrap_or_default().into_owned())
     }
 
-    fn line(&self, line: String, extra: Extra, (): &mut (), cx: &mut Context<'_, TextResult>) {
+    fn line(&self, line: String, extra: Extra, (): &mut (), cx: &mut Context<'_, ToolOutcome>) {
         assert!(line != "stone", "it fell over a stone");
         cx.entry(NormalizedEntryType::AssistantMessage, line.as_str(), extra);
     }

@@ -26,6 +26,12 @@ pub fn parameters(given: Option<Raw<'_>>) -> Option<Object<'_>> {
     }
 }
 
+/// Takes a path from the first of these fields, separated by spaces, that has one.
+pub fn take_path(given: &mut Object<'_>, names: &str, cwd: Option<&str>) -> Text {
+    let path = names.split(' ').find_map(|name| given.str(name)).unwrap_or_default();
+    files::relative_path(&path, cwd)
+}
+
 /// Reads a file, or lists a directory.
 pub fn file_read(path: Text) -> Titled {
     (ActionType::FileRead { path: path.clone(), result: None }, path)
@@ -46,6 +52,13 @@ pub fn file_write(path: Text, content: Option<Text>) -> Titled {
 pub fn file_replacement(path: Text, given: &mut Object<'_>, names: [&str; 2]) -> Titled {
     let change = take_replacement(given, names, &path);
     file_edit(path, change.into_iter().collect())
+}
+
+/// Takes what a cell of a notebook is to be; what it was is not stated.
+pub fn notebook_edit(path: Text, given: &mut Object<'_>) -> Titled {
+    let new = given.take("new_source", Spelling::of_raw).unwrap_or_default();
+    let change = files::replacement(&path, "", new);
+    file_edit(path, vec![change])
 }
 
 /// Takes the text that is replaced and the text in its place, from the fields of these names.
@@ -132,6 +145,12 @@ pub fn task_create(
     let description = description.or_else(|| prompt.clone()).unwrap_or_default();
     let title = description.clone();
     (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
+}
+
+/// The same, from the fields `description`, `prompt`, and the one of this name.
+pub fn take_task(given: &mut Object<'_>, subagent_type: &str) -> Titled {
+    let (description, prompt) = (given.text("description"), given.text("prompt"));
+    task_create(description, prompt, given.text(subagent_type))
 }
 
 /// Presents a plan for approval.
@@ -228,6 +247,13 @@ impl MappedCall {
             entry.metadata_mut().extra.extend(self.extra);
         }
         entry
+    }
+}
+
+/// A call whose parameters the action has a place for.
+impl From<Titled> for MappedCall {
+    fn from((action, title): Titled) -> Self {
+        Self::new(action, title)
     }
 }
 

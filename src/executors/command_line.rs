@@ -34,23 +34,3 @@ fn quote(argument: &str) -> String {
         format!("'{}'", argument.replace('\'', r"'\''"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn command_lines_read_as_somebody_would_type_them() {
-        for (json, line) in [
-            (r#""/bin/bash -lc 'ls -la'""#, "/bin/bash -lc 'ls -la'"),
-            (r#"["bash","-lc","cd x && ls"]"#, "cd x && ls"),
-            (r#"["git","commit","-m","it's done"]"#, r"git commit -m 'it'\''s done'"),
-            (r#"["ls"]"#, "ls"),
-            (r#"["printf",""]"#, "printf ''"),
-        ] {
-            let raw = serde_json::from_str(json).unwrap();
-            assert_eq!(command_line(raw), Some(line.into()), "{json}");
-        }
-        assert_eq!(command_line(serde_json::from_str(r#"["ls", 1]"#).unwrap()), None);
-    }
-}

@@ -6,7 +6,7 @@ use super::{action::MappedCall, content::Blocks, facts::Facts, report, wire::Fie
 use crate::{
     conversation::{
         ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session, Text,
-        Timestamp, TokenUsage, ToolCalls, ToolStatus, Warning,
+        Timestamp, TokenUsage, ToolCalls, ToolStatus, Warning, WarningKind,
         tool_calls::{CallResult, Limits, ResultKey},
     },
     json::Raw,
@@ -287,7 +287,7 @@ impl<R: CallResult> Context<'_, R> {
 
     /// Keeps a part of a record, whose type nobody knows, with a name for it.
     pub fn unknown_event(&mut self, name: &str, fields: &Fields<'_>) {
-        report::unknown_event(name, fields, self.at, self.events);
+        report::unread_record(WarningKind::UnknownEvent, name, fields, self.at, self.events);
     }
 
     /// Keeps a content block whose type nobody knows.

@@ -40,23 +40,6 @@ pub fn change(
     }
 }
 
-/// Puts the diff of a result, which has the line numbers of the file, in the place of what the call said
-/// of the same change. Gives it back where it says more: of several files, or of one that was not there.
-pub fn replace_diff(changes: &mut [FileChange], diff: Text) -> Option<Text> {
-    match changes {
-        // Its content says it all.
-        [FileChange::Write { .. }] => None,
-        [FileChange::Edit { unified_diff, has_line_numbers, .. }] => {
-            let text = diff.decode();
-            let Some(at) = text.find("@@ -") else { return Some(diff) };
-            *unified_diff = Text::from(&text[at..]);
-            *has_line_numbers = true;
-            None
-        }
-        _ => Some(diff),
-    }
-}
-
 /// Reads the patch text of `apply_patch` tools (`*** Begin Patch`, `*** Update File: ..`, ..).
 ///
 /// Lines outside any file section are skipped; a text without a section has no changes, and neither
@@ -150,61 +133,5 @@ impl<'p, 't> Section<'p, 't> {
                 rename.into_iter().chain(edit).collect()
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::json::Raw;
-
-    #[test]
-    fn paths_below_the_directory_are_relative() {
-        let cwd = Some("/home/me/project");
-        assert_eq!(relative_path("/home/me/project/src/a.rs", cwd), "src/a.rs");
-        assert_eq!(relative_path("/home/me/project2/a.rs", cwd), "/home/me/project2/a.rs");
-        assert_eq!(relative_path("/home/me/project", cwd), "/home/me/project");
-        assert_eq!(relative_path("C:\\work\\a.rs", Some("C:\\work\\")), "a.rs");
-        assert_eq!(relative_path("a.rs", None), "a.rs");
-    }
-
-    #[test]
-    fn patch_texts_may_change_several_files() {
-        let patch = "*** Begin Patch\n*** Add File: /w/new.txt\n+one\n+two\n*** Update File: /w/a.rs\n*** Move to: /w/b.rs\n@@\n-x\n+y\n*** Delete File: /w/c.rs\n*** End Patch";
-        assert_eq!(
-            read_patch(patch, Some("/w")),
-            [
-                FileChange::Write { path: "new.txt".into(), content: "one\ntwo\n".into() },
-                FileChange::Rename { path: "a.rs".into(), new_path: "b.rs".into() },
-                FileChange::Edit {
-                    path: "a.rs".into(),
-                    unified_diff: "@@\n-x\n+y\n".into(),
-                    has_line_numbers: false
-                },
-                FileChange::Delete { path: "c.rs".into() },
-            ]
-        );
-        assert_eq!(read_patch("not a patch", None), []);
-    }
-
-    #[test]
-    fn a_patch_says_the_same_as_it_is_spelt_and_decoded() {
-        let literal = r#""*** Begin Patch\n*** Add File: \"a\\n\".txt\r\n+\tone\r\n+\\n\n*** Update File: b\/c\n@@\n-\"x\n+*** y\n*** End of File\n*** not a header\n z""#;
-        let spelt = Spelling::of_raw(Raw::parse(literal).unwrap()).unwrap();
-        assert!(matches!(spelt, Spelling::Escaped(_)));
-        let decoded: String = serde_json::from_str(literal).unwrap();
-        let changes = read_patch(spelt, None);
-        assert_eq!(changes, read_patch(&decoded, None));
-        assert_eq!(
-            changes,
-            [
-                FileChange::Write { path: "\"a\\n\".txt".into(), content: "\tone\n\\n\n".into() },
-                FileChange::Edit {
-                    path: "b/c".into(),
-                    unified_diff: "@@\n-\"x\n+*** y\n*** not a header\n z\n".into(),
-                    has_line_numbers: false
-                },
-            ]
-        );
     }
 }

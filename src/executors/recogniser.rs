@@ -115,6 +115,3 @@ impl Recogniser {
         formats.filter(move |(_, left)| **left >= Some(least)).map(|(format, _)| format)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     conversation::{
-        DomainEvent, SessionId, Text, ToolCalls,
+        DomainEvent, SessionId, Text, ToolCalls, WarningKind,
         tool_calls::{CallResult, Limits},
     },
     transduce::{Batch, Reducer},
@@ -154,15 +154,8 @@ impl<E: Executor> Reducing<E> {
         let left = session.as_deref().is_some_and(|session| {
             facts.known().session_id.as_ref().map(SessionId::as_str).is_some_and(|id| id != session)
         });
-        let mut cx = Context {
-            at,
-            parent,
-            agent: E::FORMAT.agent,
-            limits: &self.limits,
-            calls,
-            facts,
-            events: &mut events,
-        };
+        let mut cx = self.context(calls, facts, &mut events);
+        (cx.at, cx.parent) = (at, parent);
         if left {
             self.executor.end(memory, &mut cx);
         }
@@ -183,11 +176,34 @@ impl<E: Executor> Reducing<E> {
                 }
             }
             _ if name.is_empty() => report::untyped(&rest, at, cx.events),
-            Parsed::Foreign => report::foreign_record(&name, &rest, at, cx.events),
-            Parsed::Unknown => report::unknown_event(&name, &rest, at, cx.events),
+            Parsed::Foreign => {
+                report::unread_record(WarningKind::ForeignRecord, &name, &rest, at, cx.events);
+            }
+            Parsed::Unknown => cx.unknown_event(&name, &rest),
         }
         log(&name, before, &state.calls, &events);
         events
+    }
+
+    /// The end of the log.
+    pub(super) fn finish_state(&self, state: &mut State<E>) -> Batch<DomainEvent> {
+        let mut events = Batch::EMPTY;
+        let before = state.calls.open_calls();
+        let SessionState { calls, facts, memory } = state;
+        self.executor.end(memory, &mut self.context(calls, facts, &mut events));
+        state.calls.finish(&mut events);
+        log("completion", before, &state.calls, &events);
+        events
+    }
+
+    fn context<'s>(
+        &'s self,
+        calls: &'s mut ToolCalls<E::Result>,
+        facts: &'s mut Facts,
+        events: &'s mut Batch<DomainEvent>,
+    ) -> Context<'s, E::Result> {
+        let (agent, limits) = (E::FORMAT.agent, &self.limits);
+        Context { at: None, parent: None, agent, limits, calls, facts, events }
     }
 }
 
@@ -216,21 +232,7 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
     }
 
     fn finish(&self, mut state: Box<State<E>>) -> (Box<State<E>>, Batch<DomainEvent>) {
-        let mut events = Batch::EMPTY;
-        let before = state.calls.open_calls();
-        let SessionState { calls, facts, memory } = &mut *state;
-        let mut cx = Context {
-            at: None,
-            parent: None,
-            agent: E::FORMAT.agent,
-            limits: &self.limits,
-            calls,
-            facts,
-            events: &mut events,
-        };
-        self.executor.end(memory, &mut cx);
-        state.calls.finish(&mut events);
-        log("completion", before, &state.calls, &events);
+        let events = self.finish_state(&mut state);
         (state, events)
     }
 }

@@ -46,16 +46,19 @@ pub(crate) fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>)
     }
 }
 
-/// Keeps a record whose type the executor does not know.
-pub(crate) fn unknown_event(
+/// Keeps a record that is not read: its type is unknown, or it belongs to another format than the one being read.
+pub(crate) fn unread_record(
+    kind: WarningKind,
     name: &str,
     fields: &Fields<'_>,
     timestamp: Option<Timestamp>,
     events: &mut Batch<DomainEvent>,
 ) {
-    let message = format!("unknown type of record: {name}");
-    let warning = Warning::new(WarningKind::UnknownEvent, message).about(name);
-    keep(warning, object_of(fields), timestamp, events);
+    let message = match kind {
+        WarningKind::ForeignRecord => format!("a record of another format: {name}"),
+        _ => format!("unknown type of record: {name}"),
+    };
+    keep(Warning::new(kind, message).about(name), object_of(fields), timestamp, events);
 }
 
 /// Keeps an object that does not say what type of record it is.
@@ -65,18 +68,6 @@ pub(crate) fn untyped(
     events: &mut Batch<DomainEvent>,
 ) {
     let warning = Warning::new(WarningKind::UnexpectedValue, "an object without a type");
-    keep(warning, object_of(fields), timestamp, events);
-}
-
-/// Keeps a record that belongs to another format than the one being read.
-pub(crate) fn foreign_record(
-    name: &str,
-    fields: &Fields<'_>,
-    timestamp: Option<Timestamp>,
-    events: &mut Batch<DomainEvent>,
-) {
-    let message = format!("a record of another format: {name}");
-    let warning = Warning::new(WarningKind::ForeignRecord, message).about(name);
     keep(warning, object_of(fields), timestamp, events);
 }
 

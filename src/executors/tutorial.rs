@@ -16,7 +16,7 @@
 //!
 //! use foldline::{
 //!     conversation::{
-//!         CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::TextResult,
+//!         CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::ToolOutcome,
 //!     },
 //!     executors::{
 //!         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, Registry,
@@ -41,7 +41,7 @@
 //!     const FORMAT: Format =
 //!         Format { name: "parrot", title: "Parrot", agent: "parrot", homes: &["~/.parrot/logs"] };
 //!     type Line<'a> = Line<'a>;
-//!     type Result = TextResult;
+//!     type Result = ToolOutcome;
 //!     type Memory = ();
 //!
 //!     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -84,7 +84,7 @@
 //!         line: Line<'_>,
 //!         extra: Extra,
 //!         (): &mut (),
-//!         cx: &mut Context<'_, TextResult>,
+//!         cx: &mut Context<'_, ToolOutcome>,
 //!     ) {
 //!         match line {
 //!             Line::Hello { model, cwd } => {
@@ -97,7 +97,7 @@
 //!             }
 //!             Line::Did { id, ok, gave } => {
 //!                 let status = if ok { ToolStatus::Success } else { ToolStatus::Failed };
-//!                 cx.result(id, TextResult::new(status, gave).at(cx.at));
+//!                 cx.result(id, ToolOutcome::text(status, gave).at(cx.at));
 //!             }
 //!         }
 //!     }
@@ -175,10 +175,9 @@
 //!
 //! # Results
 //!
-//! A status and a text are a [`TextResult`](crate::conversation::tool_calls::TextResult). A log that
-//! states exit codes, diffs or durations needs a
-//! [`CallResult`](crate::conversation::tool_calls::CallResult) of its own, which writes them into the
-//! call.
+//! What a tool gave back is a [`ToolOutcome`](crate::conversation::tool_calls::ToolOutcome): a status and a
+//! text, and exit codes, diffs or durations where the log states them. Where the words of an output state
+//! them, a [`Wording`](crate::conversation::tool_calls::Wording) reads them.
 //!
 //! # Recognition
 //!

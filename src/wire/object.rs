@@ -267,6 +267,30 @@ impl<'a> Object<'a> {
         Some(taken.collect())
     }
 
+    /// Takes an object of objects, in the same way, each with its name; one with any other value, or an empty
+    /// one, is not taken.
+    pub fn within_values<T>(
+        &mut self,
+        key: &str,
+        mut read: impl FnMut(&str, &mut Self) -> T,
+    ) -> Option<Vec<T>> {
+        let named = |(name, raw)| Some((name, object(raw)?));
+        let objects: Vec<_> = self.take(key, |raw| {
+            object(raw)?
+                .rest()
+                .into_iter()
+                .map(named)
+                .collect::<Option<_>>()
+                .filter(|objects: &Vec<_>| !objects.is_empty())
+        })?;
+        let taken = objects.into_iter().map(|(name, mut nested)| {
+            let taken = read(&name, &mut nested);
+            self.adopt(&format!("{key}.{name}"), nested);
+            taken
+        });
+        Some(taken.collect())
+    }
+
     /// The fields that were not taken, as extra fields of an entry.
     pub fn into_extra(self) -> impl Iterator<Item = (String, Json)> {
         let fields = self.rest();
@@ -347,52 +371,5 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
             }
         }
         deserializer.deserialize_str(Visitor)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_taken_once_and_the_rest_is_left() {
-        let mut object =
-            Object::parse(r#"{"b":1,"a":"x","gone":null,"n":"7","odd":{},"a":"second"}"#).unwrap();
-        assert_eq!(object.str("a").as_deref(), Some("x"));
-        assert_eq!(object.u64("n"), Some(7));
-        assert_eq!(object.u64("odd"), None);
-        assert_eq!(object.str("gone"), None);
-        object.ignore(&["b"]);
-        let rest: Vec<_> = object.rest().into_iter().map(|(name, raw)| (name, raw.get())).collect();
-        assert_eq!(rest, [("odd".into(), "{}"), ("a".into(), "\"second\"")]);
-    }
-
-    #[test]
-    fn what_is_said_twice_is_kept_twice() {
-        let object = Object::parse(r#"{"a":1,"b":2,"a":3,"a":4}"#).unwrap();
-        let extra: Vec<_> =
-            object.into_extra().map(|(name, json)| format!("{name} {}", json.get())).collect();
-        assert_eq!(extra, ["a 1", "b 2", "a#2 3", "a#3 4"]);
-    }
-
-    #[test]
-    fn what_is_left_of_nested_objects_stays_under_their_name() {
-        let json = r#"{"a":{"n":1,"x":2},"list":[{"n":3},{"n":4,"y":5}],"odd":[{"n":6},7]}"#;
-        let mut object = Object::parse(json).unwrap();
-        assert_eq!(object.within("a", |a| a.u64("n")), Some(Some(1)));
-        assert_eq!(object.within_each("list", |item| item.u64("n")), Some(vec![Some(3), Some(4)]));
-        assert_eq!(object.within_each("odd", |item| item.u64("n")), None);
-        assert_eq!(object.within("gone", |gone| gone.u64("n")), None);
-        let rest: Vec<_> = object.rest().into_iter().map(|(name, raw)| (name, raw.get())).collect();
-        assert_eq!(
-            rest,
-            [("odd".into(), r#"[{"n":6},7]"#), ("a.x".into(), "2"), ("list.y".into(), "5")]
-        );
-    }
-
-    #[test]
-    fn depth_costs_no_stack() {
-        let deep = format!("{{\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
-        assert!(Object::parse(&deep).unwrap().has("a"));
     }
 }

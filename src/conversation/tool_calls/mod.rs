@@ -15,7 +15,7 @@
 //! and the oldest held results become entries with a warning. The state is proportional to what is open,
 //! not to the conversation.
 //!
-//! An executor provides the type of results: [`TextResult`], [`DetailedResult`], or its own [`CallResult`].
+//! An executor provides the type of results: [`ToolOutcome`], or its own [`CallResult`].
 //! It can be tested without a log:
 //!
 //! ```
@@ -70,13 +70,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod detailed_result;
 mod held;
 mod limits;
 mod open;
+mod outcome;
 mod recent;
 mod result;
-mod text_result;
 
 use std::sync::Arc;
 
@@ -85,19 +84,16 @@ use tracing::debug;
 
 #[allow(unused_imports, reason = "executors remember ids, too")]
 pub(crate) use self::recent::RecentIds;
-pub use self::{
-    detailed_result::DetailedResult,
-    limits::Limits,
-    result::{CallResult, ResultKey},
-    text_result::TextResult,
-};
 use self::{held::HeldResults, open::OpenCalls};
+pub use self::{
+    limits::Limits,
+    outcome::{ToolOutcome, Wording},
+    result::{CallResult, ResultKey},
+};
 use super::{
     entry::NormalizedEntry,
     event::{DomainEvent, Warning},
     id::CorrId,
-    text::Text,
-    time::Timestamp,
     warning_kind::WarningKind,
 };
 use crate::transduce::Batch;
@@ -249,17 +245,7 @@ fn reject<R: CallResult>(
     events: &mut Batch<DomainEvent>,
 ) {
     let timestamp = result.timestamp();
-    reject_content(id, result.into_content(), timestamp, message, events);
-}
-
-fn reject_content(
-    id: Option<CorrId>,
-    content: Text,
-    timestamp: Option<Timestamp>,
-    message: String,
-    events: &mut Batch<DomainEvent>,
-) {
     let mut warning = Warning::new(WarningKind::UnclaimedResult, message);
     warning.corr_id = id;
-    events.extend(warning.keeping(content, timestamp));
+    events.extend(warning.keeping(result.into_content(), timestamp));
 }

@@ -53,28 +53,3 @@ impl<'a> Rpc<'a> {
         id
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_is_a_call_a_result_or_an_error() {
-        for (record, name, left) in [
-            (r#"{"jsonrpc":"2.0","id":1,"method":"run","params":{"x":1}}"#, "run", 1),
-            (r#"{"jsonrpc":"2.0","method":"run","params":[1]}"#, "run", 0),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#, "response", 0),
-            (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "response", 0),
-            (r#"{"jsonrpc":"2.0","id":1,"result":"words","trace":7}"#, "response", 2),
-            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1},"result":null}"#, "error", 0),
-        ] {
-            let mut object = Object::parse(record).unwrap();
-            let rpc = Rpc::read(&object).unwrap();
-            assert_eq!(rpc.name(), name);
-            let params = if let Rpc::Call(_, params) = rpc { params } else { Object::default() };
-            Rpc::take(&mut object, params);
-            assert_eq!(object.rest().len(), left, "{record}");
-        }
-        assert!(Rpc::read(&Object::parse(r#"{"jsonrpc":"2.0","id":1}"#).unwrap()).is_none());
-    }
-}

@@ -12,6 +12,14 @@ pub type Notice = (&'static str, NormalizedEntryType, &'static str, &'static str
 /// An entry: its kind, its text, and what stands beside it.
 pub type Said = (NormalizedEntryType, Text, Extra);
 
+/// The kind of what the agent said last, or of what went wrong instead.
+pub fn kind_of_answer(is_error: bool) -> NormalizedEntryType {
+    match is_error {
+        true => NormalizedEntryType::ErrorMessage,
+        false => NormalizedEntryType::AssistantMessage,
+    }
+}
+
 /// Takes what a record of this name says, if it is one of `notices`. All other fields stand beside it.
 pub fn take(notices: &[Notice], name: &str, given: &mut Object<'_>) -> Option<Said> {
     let (_, kind, before, field) = notices.iter().find(|(of, ..)| *of == name)?;

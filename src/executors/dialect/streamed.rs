@@ -13,8 +13,8 @@ use crate::{
         tool_calls::{CallResult, RecentIds},
     },
     executors::{
+        Context,
         action::{ActionMapper, MappedCall},
-        context::Context,
     },
     json::{self, Raw},
 };
@@ -50,7 +50,7 @@ struct Block {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum Kind {
+pub(super) enum Kind {
     Said {
         /// The open entry; none while there is nothing to show.
         corr_id: Option<CorrId>,
@@ -84,34 +84,17 @@ impl Streamed {
         }
     }
 
-    /// A text or a thought begins within the message that is being written.
-    pub(super) fn begin_text<R: CallResult>(
+    /// A text, a thought or a call begins within the message that is being written.
+    pub(super) fn begin_within<R: CallResult>(
         &mut self,
         index: u64,
-        is_thought: bool,
+        kind: Kind,
         map: ActionMapper,
         cx: &mut Context<'_, R>,
     ) {
-        let kind = Kind::Said { corr_id: None, is_thought, text: String::new() };
-        self.begin_block(self.written_by(cx.parent.as_ref()), index, kind, map, cx);
-    }
-
-    /// A call begins within the message that is being written.
-    pub(super) fn begin_call<R: CallResult>(
-        &mut self,
-        index: u64,
-        id: CorrId,
-        tool_name: String,
-        map: ActionMapper,
-        cx: &mut Context<'_, R>,
-    ) {
-        let kind = Kind::Call { id, tool_name, input: String::new() };
-        self.begin_block(self.written_by(cx.parent.as_ref()), index, kind, map, cx);
-    }
-
-    fn written_by(&self, parent: Option<&CorrId>) -> Option<Text> {
-        let writing = self.messages.iter().find(|message| message.parent.as_ref() == parent);
-        writing.and_then(|message| message.message_id.clone())
+        let writing = self.messages.iter().find(|message| message.parent == cx.parent);
+        let message_id = writing.and_then(|message| message.message_id.clone());
+        self.begin_block(message_id, index, kind, map, cx);
     }
 
     fn begin_block<R: CallResult>(
@@ -147,7 +130,7 @@ impl Streamed {
                 && block.text_for(is_thought, parent.as_ref()).is_some()
         };
         if !self.blocks.iter().any(is_it) {
-            let kind = Kind::Said { corr_id: None, is_thought, text: String::new() };
+            let kind = Kind::said(is_thought);
             // No call begins here that would have to be read.
             let map: ActionMapper = |name, input, _| MappedCall::tool(name, input);
             self.begin_block(Some(message_id.clone()), index, kind, map, cx);
@@ -257,6 +240,12 @@ impl Streamed {
         for block in std::mem::take(&mut self.blocks) {
             block.abandon(map, cx);
         }
+    }
+}
+
+impl Kind {
+    pub(super) fn said(is_thought: bool) -> Self {
+        Self::Said { corr_id: None, is_thought, text: String::new() }
     }
 }
 

@@ -1,96 +1,41 @@
 //! [`TextualResult`]: results that are stated in words. The exit code of a command is in its output, and a change as it
 //! was made is next to the answer.
 
-use serde::{Deserialize, Serialize};
-
-use crate::{
-    conversation::{
-        ActionType, CommandExitStatus, Json, NormalizedEntry, Text, Timestamp, ToolResult as Body,
-        ToolStatus,
-        tool_calls::{CallResult, DetailedResult},
-    },
-    executors::{Extra, files},
+use crate::conversation::{
+    ActionType, CommandExitStatus, Json, Text, ToolResult as Body, ToolStatus,
+    tool_calls::{ToolOutcome, Wording},
 };
 
 /// The result of a call, as it is kept while it waits for its call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TextualResult {
-    inner: DetailedResult,
-    /// What a person is shown: of an edit the change as it was made, with line numbers.
-    detail: Option<Text>,
-}
+pub type TextualResult = ToolOutcome<TextualWords>;
 
-impl TextualResult {
-    /// A result with its text, and fields that are kept with the call.
-    pub fn new(
-        status: ToolStatus,
-        body: Option<Text>,
-        timestamp: Option<Timestamp>,
-        extra: Extra,
-    ) -> Self {
-        let mut inner = DetailedResult::new(status, timestamp);
-        inner.body = body.map(Body::Text);
-        inner.extra = extra;
-        Self { inner, detail: None }
-    }
+/// The words of these results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextualWords {}
 
-    /// How a call ended, and why if it was not permitted.
-    pub fn status(has_failed: bool, is_denied: bool, reason: Option<Text>) -> ToolStatus {
-        match has_failed {
-            true if is_denied => ToolStatus::Denied { reason },
-            true => ToolStatus::Failed,
-            false => ToolStatus::Success,
-        }
-    }
-
-    /// The same, with what a person is shown.
-    #[must_use]
-    pub fn with_detail(self, detail: Option<Text>) -> Self {
-        Self { detail, ..self }
+/// How a call ended, and why if it was not permitted.
+pub fn status(has_failed: bool, is_denied: bool, reason: Option<Text>) -> ToolStatus {
+    match has_failed {
+        true if is_denied => ToolStatus::Denied { reason },
+        true => ToolStatus::Failed,
+        false => ToolStatus::Success,
     }
 }
 
-impl CallResult for TextualResult {
-    fn complete(self, call: &mut NormalizedEntry) {
-        let Self { mut inner, mut detail } = self;
-        let text = inner.clone().into_content();
-        match call.tool_mut().map(|tool| &mut tool.action_type) {
-            Some(ActionType::CommandRun { .. }) => {
-                if let Some(Ended { code, output, report }) = Ended::read(&text.decode()) {
-                    inner.body = output.map(Body::Text);
-                    inner.exit_status = Some(CommandExitStatus::ExitCode { code });
-                    if code != 0 && inner.status == ToolStatus::Success {
-                        inner.status = ToolStatus::Failed;
-                    }
-                    let report = report.map(|report| ("report".to_owned(), Json::from(report)));
-                    inner.extra.extend(report);
-                }
-            }
-            action => {
-                if let Some(ActionType::FileEdit { changes, .. }) = action {
-                    detail = detail.and_then(|diff| files::replace_diff(changes, diff));
-                }
-                // Gemini's stream leaves out what was read, found or written.
-                inner.body = inner.body.filter(|_| !text.is_empty());
-            }
+impl Wording for TextualWords {
+    fn read(outcome: &mut TextualResult, action: &mut ActionType) {
+        let text = outcome.body.clone().map(Body::into_text).unwrap_or_default();
+        let is_news = |detail: &Text| !is_repeated(&detail.decode(), &text.decode());
+        outcome.detail = outcome.detail.take().filter(is_news);
+        if !matches!(action, ActionType::CommandRun { .. }) {
+            // Gemini's stream leaves out what was read, found or written.
+            outcome.body = outcome.body.take().filter(|_| !text.is_empty());
+        } else if let Some(Ended { code, output, report }) = Ended::read(&text.decode()) {
+            outcome.body = output.map(Body::Text);
+            outcome.exit_status = Some(CommandExitStatus::ExitCode { code });
+            let report = report.map(|report| ("report".to_owned(), Json::from(report)));
+            outcome.extra.extend(report);
         }
-        let detail = detail.filter(|detail| !is_repeated(&detail.decode(), &text.decode()));
-        inner.extra.extend(detail.map(|detail| ("detail".to_owned(), Json::from(detail))));
-        inner.complete(call);
-    }
-
-    fn timestamp(&self) -> Option<Timestamp> {
-        self.inner.timestamp
-    }
-
-    fn content(&self) -> Text {
-        let extra = self.inner.extra.iter();
-        let extra = extra.map(|(name, json)| format!("\n{name}: {}", json.get()));
-        Text::from(self.inner.content().into_string() + &extra.collect::<String>())
-    }
-
-    fn length(&self) -> usize {
-        self.inner.length() + self.detail.as_ref().map_or(0, Text::length)
     }
 }
 

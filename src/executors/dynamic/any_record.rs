@@ -25,7 +25,7 @@ impl<'a> AnyRecord<'a> {
     }
 
     pub(in crate::executors) fn reduce(self, state: &mut AnyState) -> Batch<DomainEvent> {
-        self.0.reduce(state).unwrap_or_else(|| Batch::from(foreign_state()))
+        self.0.reduce(state)
     }
 }
 
@@ -38,8 +38,7 @@ impl fmt::Debug for AnyRecord<'_> {
 /// A record whose type is known only to its executor.
 trait ReduceParsed {
     fn session(&self) -> Option<&str>;
-    /// `None` if the state belongs to another executor.
-    fn reduce(self: Box<Self>, state: &mut AnyState) -> Option<Batch<DomainEvent>>;
+    fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent>;
 }
 
 struct OwnRecord<'a, E: Executor> {
@@ -52,8 +51,8 @@ impl<E: Executor> ReduceParsed for OwnRecord<'_, E> {
         self.record.session()
     }
 
-    fn reduce(self: Box<Self>, state: &mut AnyState) -> Option<Batch<DomainEvent>> {
-        let state = state.downcast_mut()?;
-        Some(self.reducing.reduce_parsed(state, self.record))
+    fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent> {
+        let own = state.downcast_mut();
+        own.map_or_else(foreign_state, |own| self.reducing.reduce_parsed(own, self.record))
     }
 }

@@ -8,6 +8,7 @@ use crate::executors::{reducing::SessionState, sessions::StateSize};
 use crate::{
     conversation::{DomainEvent, Json, WarningKind, tool_calls::CallResult},
     json,
+    transduce::Batch,
 };
 
 /// A state whose type is known only to its executor.
@@ -59,15 +60,6 @@ impl AnyState {
     }
 
     /// The state itself, if it is of this type.
-    pub(in crate::executors) fn downcast<S: StoredState + Default>(self) -> Result<Box<S>, Self> {
-        if !self.is::<S>() {
-            return Err(self);
-        }
-        let any: Box<dyn Any> = self.0;
-        any.downcast().map_err(|_| Self(Box::new(S::default())))
-    }
-
-    /// The state itself, if it is of this type.
     pub(in crate::executors) fn downcast_mut<S: StoredState>(&mut self) -> Option<&mut S> {
         let any: &mut dyn Any = &mut *self.0;
         any.downcast_mut()
@@ -99,7 +91,7 @@ impl StateSize for AnyState {
 }
 
 /// A reducer does not panic, and a state of another executor has no meaning to this one.
-pub(in crate::executors) fn foreign_state() -> DomainEvent {
+pub(in crate::executors) fn foreign_state() -> Batch<DomainEvent> {
     let message = "the state belongs to another executor, so the record was not read";
-    DomainEvent::warning(WarningKind::ForeignRecord, message)
+    Batch::one(DomainEvent::warning(WarningKind::ForeignRecord, message))
 }

@@ -34,8 +34,8 @@ trait AnyExecutor: Send + Sync {
     fn init(&self) -> AnyState;
     fn restore(&self, json: &str) -> serde_json::Result<AnyState>;
     fn owns(&self, state: &AnyState) -> bool;
-    fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>);
-    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>);
+    fn reduce(&self, state: &mut AnyState, record: Record<'_>) -> Batch<DomainEvent>;
+    fn finish(&self, state: &mut AnyState) -> Batch<DomainEvent>;
 }
 
 impl<E: Executor> AnyExecutor for Reducing<E> {
@@ -56,12 +56,7 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
     }
 
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
-        match self.executor.parse(object, header) {
-            Parsed::Line(_) => Parsed::Line(()),
-            Parsed::Ignored => Parsed::Ignored,
-            Parsed::Foreign => Parsed::Foreign,
-            Parsed::Unknown => Parsed::Unknown,
-        }
+        self.executor.parse(object, header).map(|_| ())
     }
 
     fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
@@ -80,24 +75,13 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
         state.is::<State<E>>()
     }
 
-    fn reduce(&self, state: AnyState, record: Record<'_>) -> (AnyState, Batch<DomainEvent>) {
-        match state.downcast::<State<E>>() {
-            Ok(state) => {
-                let (state, events) = Reducer::reduce(self, state, record);
-                (AnyState::new(state), events)
-            }
-            Err(state) => (state, Batch::from(foreign_state())),
-        }
+    fn reduce(&self, state: &mut AnyState, record: Record<'_>) -> Batch<DomainEvent> {
+        let own = state.downcast_mut();
+        own.map_or_else(foreign_state, |own| self.reduce_parsed(own, self.parsed(record)))
     }
 
-    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
-        match state.downcast::<State<E>>() {
-            Ok(state) => {
-                let (state, events) = Reducer::finish(self, state);
-                (AnyState::new(state), events)
-            }
-            Err(state) => (state, Batch::from(foreign_state())),
-        }
+    fn finish(&self, state: &mut AnyState) -> Batch<DomainEvent> {
+        state.downcast_mut().map_or_else(foreign_state, |own| self.finish_state(own))
     }
 }
 
@@ -192,11 +176,13 @@ impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
         self.0.init()
     }
 
-    fn reduce(&self, state: AnyState, record: Record<'a>) -> (AnyState, Batch<DomainEvent>) {
-        self.0.reduce(state, record)
+    fn reduce(&self, mut state: AnyState, record: Record<'a>) -> (AnyState, Batch<DomainEvent>) {
+        let events = self.0.reduce(&mut state, record);
+        (state, events)
     }
 
-    fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
-        self.0.finish(state)
+    fn finish(&self, mut state: AnyState) -> (AnyState, Batch<DomainEvent>) {
+        let events = self.0.finish(&mut state);
+        (state, events)
     }
 }

@@ -62,36 +62,3 @@ fn inside(raw: Raw<'_>) -> &str {
 pub fn into_text(raw: Raw<'_>) -> Text {
     Text::from_raw(raw).unwrap_or_else(|| Text::from(raw.get()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arrays_with_too_many_elements_stay_whole() {
-        for (count, taken_apart) in [(0, true), (MAX_ELEMENTS, true), (MAX_ELEMENTS + 1, false)] {
-            let array = format!("[{}]", vec!["0"; count].join(", "));
-            let raw = Raw::parse(&array).unwrap();
-            let expected = taken_apart.then_some(count);
-            assert_eq!(elements(raw).map(|elements| elements.len()), expected);
-        }
-        assert!(elements(Raw::parse("{}").unwrap()).is_none());
-    }
-
-    #[test]
-    fn moments_in_every_spelling() {
-        let expected = Some(Timestamp::from_millis(1_772_640_336_330));
-        for spelling in [
-            "1772640336330",
-            "1772640336330.0",
-            "\"1772640336330\"",
-            "\"2026-03-04T16:05:36.330Z\"",
-            "\"2026-03-04T17:05:36.330+01:00\"",
-        ] {
-            let raw = Raw::parse(spelling).unwrap();
-            assert_eq!(as_timestamp(raw), expected, "{spelling}");
-        }
-        let raw = Raw::parse("\"yesterday\"").unwrap();
-        assert_eq!(as_timestamp(raw), None);
-    }
-}

@@ -4,7 +4,7 @@ use super::{action_mapper, types::ToolCall};
 use crate::{
     conversation::{
         CorrId, NormalizedEntry, Text, ToolResult as Body, ToolStatus,
-        tool_calls::{CallResult as _, DetailedResult},
+        tool_calls::{CallResult as _, ToolOutcome},
     },
     executors::{
         Context, Extra,
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-type Cx<'s> = Context<'s, DetailedResult>;
+type Cx<'s> = Context<'s, ToolOutcome>;
 
 /// A call, or what changed of one. One that is not known begins so.
 pub(super) fn update(call: &ToolCall<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
@@ -36,15 +36,15 @@ pub(super) fn update(call: &ToolCall<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
     if status == ToolStatus::Failed {
         status = before.as_ref().and_then(permission::refusal).unwrap_or(status);
     }
-    let mut result = DetailedResult { extra, ..DetailedResult::new(status, cx.at) };
+    let mut result = ToolOutcome::new(status, cx.at).with_extra(extra);
     add_output(call, &mut result, cx);
-    if result != DetailedResult::new(current, cx.at) {
+    if result != ToolOutcome::new(current, cx.at) {
         tell(call.id.clone(), result, cx);
     }
 }
 
 /// A call came to this: that is its end, or so far.
-pub(super) fn tell(call: CorrId, result: DetailedResult, cx: &mut Cx<'_>) {
+pub(super) fn tell(call: CorrId, result: ToolOutcome, cx: &mut Cx<'_>) {
     if result.status.is_final() || cx.calls().get(&call).is_none() {
         cx.result(call, result);
     } else {
@@ -53,7 +53,7 @@ pub(super) fn tell(call: CorrId, result: DetailedResult, cx: &mut Cx<'_>) {
 }
 
 /// Adds what there is to see of a call, blocks, diffs and terminals, and what its tool gave back.
-fn add_output(call: &ToolCall<'_>, result: &mut DetailedResult, cx: &mut Cx<'_>) {
+fn add_output(call: &ToolCall<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
     let (mut texts, mut changes) = (Vec::new(), Vec::new());
     for raw in &call.content {
         let mut item = value::object(*raw).unwrap_or_default();
@@ -95,8 +95,8 @@ fn add_output(call: &ToolCall<'_>, result: &mut DetailedResult, cx: &mut Cx<'_>)
 }
 
 /// What the client did for the agent, or how far a command has come.
-pub(super) fn done(mut given: Object<'_>, status: ToolStatus, cx: &Cx<'_>) -> DetailedResult {
-    let mut result = DetailedResult::new(status, cx.at);
+pub(super) fn done(mut given: Object<'_>, status: ToolStatus, cx: &Cx<'_>) -> ToolOutcome {
+    let mut result = ToolOutcome::new(status, cx.at);
     result.body = given.text("content").or_else(|| given.text("output")).map(Body::Text);
     let exit = given.within("exitStatus", take_exit_status).flatten();
     result.exit_status = exit.or_else(|| take_exit_status(&mut given));

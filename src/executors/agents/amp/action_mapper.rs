@@ -4,64 +4,36 @@
 //! no place for are kept in the entry's metadata.
 
 use crate::{
-    conversation::{Text, TodoItem},
+    conversation::TodoItem,
     executors::{
         action::{
-            MappedCall, command_run, file_read, file_replacement, file_write, is_mcp_tool, search,
-            take_patch, take_todos, task_create, todo_list, web_fetch,
+            MappedCall, command_run, file_read, file_replacement, file_write, is_among,
+            is_mcp_tool, search, take_patch, take_path, take_task, take_todos, task_create,
+            todo_list, web_fetch,
         },
-        files,
         wire::{Object, value},
     },
     json::Raw,
 };
 
 /// Tools that are known and have no action of their own.
-const PLAIN_TOOLS: [&str; 31] = [
-    "chart",
-    "clear_schedule",
-    "create_thread",
-    "download_thread_file",
-    "format_file",
-    "get_current_user_identity",
-    "get_diagnostics",
-    "get_schedule",
-    "handoff",
-    "list_agent_modes",
-    "list_mcp_resources",
-    "list_runners",
-    "load_plugin",
-    "mermaid",
-    "painter",
-    "public_artifact_url",
-    "read_mcp_resource",
-    "read_thread",
-    "set_schedule",
-    "shell_command_status",
-    "skill",
-    "task_create",
-    "task_get",
-    "task_update",
-    "thread_file_url",
-    "thread_interact",
-    "undo_edit",
-    "update_schedule",
-    "upload_thread_file",
-    "wait_for_threads",
-    "walkthrough",
-];
+const PLAIN_TOOLS: &str = "chart clear_schedule create_thread download_thread_file format_file \
+    get_current_user_identity get_diagnostics get_schedule handoff list_agent_modes \
+    list_mcp_resources list_runners load_plugin mermaid painter public_artifact_url \
+    read_mcp_resource read_thread set_schedule shell_command_status skill task_create task_get \
+    task_update thread_file_url thread_interact undo_edit update_schedule upload_thread_file \
+    wait_for_threads walkthrough";
 
 /// Reads a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
         "Read" | "read_file" | "look_at" | "view_media" | "list_directory" => {
-            file_read(take_path(&mut given, cwd))
+            file_read(take_path(&mut given, "path", cwd))
         }
-        "create_file" => file_write(take_path(&mut given, cwd), given.text("content")),
+        "create_file" => file_write(take_path(&mut given, "path", cwd), given.text("content")),
         "edit_file" => {
-            let path = take_path(&mut given, cwd);
-            file_replacement(path, &mut given, ["old_str", "new_str"])
+            file_replacement(take_path(&mut given, "path", cwd), &mut given, ["old_str", "new_str"])
         }
         "apply_patch" => match take_patch(&mut given, &["patchText", "input"], cwd) {
             Some(edit) => edit,
@@ -81,20 +53,19 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
             let operation = given.str("action").unwrap_or("read".into());
             todo_list(&operation, take_todo(&mut given).into_iter().collect())
         }
-        "Task" => task_create(given.text("description"), given.text("prompt"), None),
+        "Task" => take_task(&mut given, ""),
         // Agents that answer one question.
         "oracle" => task_create(None, given.text("task"), Some(name.into())),
         "librarian" => task_create(None, given.text("query"), Some(name.into())),
         _ => {
-            let is_known = PLAIN_TOOLS.contains(&name) || is_mcp_tool(name);
-            return MappedCall::other(name, input, is_known);
+            return MappedCall::other(
+                name,
+                input,
+                is_among(PLAIN_TOOLS, name) || is_mcp_tool(name),
+            );
         }
     };
     MappedCall::known(action, given)
-}
-
-fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
-    files::relative_path(&given.str("path").unwrap_or_default(), cwd)
 }
 
 fn take_todo(given: &mut Object<'_>) -> Option<TodoItem> {

@@ -3,82 +3,49 @@
 //! Most tools answer with the text of a JSON object: `{"output", "exitCode"}` of commands,
 //! `{"summary", "files"}` of edits, `{"content"}` of what was read.
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     conversation::{
-        ActionType, CommandExitStatus, FileChange, NormalizedEntry, Text, Timestamp,
-        ToolResult as Body, ToolStatus, length_of_extra, tool_calls::CallResult,
+        ActionType, CommandExitStatus, FileChange, Text, ToolResult as Body, ToolStatus,
+        tool_calls::{ToolOutcome, Wording},
     },
     executors::{
-        Extra,
         content::Blocks,
-        dialect::anthropic::ToolResult,
         wire::{Object, value},
     },
 };
 
-/// The result of a call, as it is kept while it waits for its call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AmpResult {
-    is_error: bool,
-    body: Text,
-    timestamp: Option<Timestamp>,
-    /// Fields that no release is known to have.
-    extra: Extra,
-}
+/// The result of a call.
+pub(super) type AmpResult = ToolOutcome<AmpWords>;
 
-impl AmpResult {
-    pub(super) fn new(answer: ToolResult<'_>, extra: Extra, timestamp: Option<Timestamp>) -> Self {
-        Self { is_error: answer.is_error, body: answer.body, timestamp, extra }
-    }
-}
+/// The words of Amp's results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AmpWords {}
 
-impl CallResult for AmpResult {
-    fn complete(self, call: &mut NormalizedEntry) {
-        let Self { is_error, body: whole, mut extra, .. } = self;
-        let Some(tool) = call.tool_mut() else { return };
+impl Wording for AmpWords {
+    fn read(outcome: &mut AmpResult, action: &mut ActionType) {
+        if let ActionType::CommandRun { .. } = action {
+            let success = outcome.status == ToolStatus::Success;
+            outcome.exit_status = Some(CommandExitStatus::Success { success });
+        }
+        let whole = outcome.body.clone().map(Body::into_text).unwrap_or_default();
         let decoded = if whole.may_begin_with("{") { whole.decode() } else { "".into() };
-        let mut answer = Object::parse(&decoded).ok();
-        let body = answer.as_mut().and_then(|answer| take_body(answer, &tool.action_type));
+        let Ok(mut answer) = Object::parse(&decoded) else { return };
+        let body = take_body(&mut answer, action);
         let known = body.is_some();
-        let body = body.unwrap_or_else(|| match &answer {
-            Some(_) => Body::Json(serde_json::from_str(&decoded).unwrap_or_default()),
-            None => Body::Text(whole.clone()),
-        });
-        tool.action_type.set_result(body);
-        let mut failed = is_error;
-        if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
-            let code = answer.as_mut().and_then(|answer| answer.take("exitCode", value::parse));
-            failed |= code.is_some_and(|code| code != 0);
-            let success = CommandExitStatus::Success { success: !is_error };
-            let status = code.map_or(success, |code| CommandExitStatus::ExitCode { code });
-            result.get_or_insert_default().exit_status = Some(status);
+        outcome.body = body.or_else(|| Some(Body::Json(serde_json::from_str(&decoded).ok()?)));
+        match action {
+            ActionType::CommandRun { .. } => {
+                let code = answer.take("exitCode", value::parse);
+                let code = code.map(|code| CommandExitStatus::ExitCode { code });
+                outcome.exit_status = code.or(outcome.exit_status);
+            }
+            ActionType::FileEdit { changes, .. } => take_diffs(&mut answer, changes),
+            _ => {}
         }
-        if let ActionType::FileEdit { changes, .. } = &mut tool.action_type
-            && let Some(answer) = &mut answer
-        {
-            take_diffs(answer, changes);
+        if known {
+            let rest = answer.into_extra().map(|(name, json)| (format!("result.{name}"), json));
+            outcome.extra.extend(rest);
         }
-        tool.status = if failed { ToolStatus::Failed } else { ToolStatus::Success };
-        if let Some(answer) = answer.filter(|_| known) {
-            extra.extend(answer.into_extra().map(|(name, json)| (format!("result.{name}"), json)));
-        }
-        if !extra.is_empty() {
-            call.metadata_mut().extra.extend(extra);
-        }
-    }
-
-    fn timestamp(&self) -> Option<Timestamp> {
-        self.timestamp
-    }
-
-    fn content(&self) -> Text {
-        self.body.clone()
-    }
-
-    fn length(&self) -> usize {
-        self.body.length() + length_of_extra(&self.extra)
     }
 }
 

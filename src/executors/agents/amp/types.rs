@@ -3,43 +3,28 @@
 use std::borrow::Cow;
 
 use crate::{
-    conversation::Text,
+    conversation::{Outcome, Session, Text},
     executors::{Header, Parsed, dialect::anthropic::Message, wire::Object},
 };
 
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum AmpJson<'a> {
-    Init(Init),
+    /// `system/init`: a run begins in this mode. `smart`, `medium`, ..: it stands for the model, which is never
+    /// named.
+    Init(Session, Option<Text>),
     /// A prompt, or a tool's result.
     User(Message<'a>),
     /// Texts and calls of one message together.
     Assistant(Message<'a>),
-    Result(RunResult<'a>),
-}
-
-/// `system/init`: a run begins.
-#[derive(Clone, Debug)]
-pub struct Init {
-    pub cwd: Option<Text>,
-    pub tools: Option<Vec<Text>>,
-    /// `smart`, `medium`, ..: stands for the model, which is never named.
-    pub mode: Option<Text>,
-    pub reasoning_effort: Option<Text>,
-}
-
-/// `result`: the run is over.
-#[derive(Clone, Debug)]
-pub struct RunResult<'a> {
-    /// `success`, `error_during_execution`, ..
-    pub subtype: Cow<'a, str>,
-    pub is_error: bool,
-    /// The last words of the agent, once more.
-    pub result: Option<Text>,
-    /// What went wrong; may be an HTTP status with JSON text.
-    pub error: Option<Text>,
-    pub turns: Option<u64>,
-    pub duration_ms: Option<u64>,
+    /// The run is over.
+    Result {
+        /// The last words of the agent, once more.
+        words: Option<Text>,
+        /// What went wrong; may be an HTTP status with JSON text.
+        error: Option<Text>,
+        facts: Session,
+    },
 }
 
 impl<'a> AmpJson<'a> {
@@ -50,7 +35,7 @@ impl<'a> AmpJson<'a> {
                     header.name = format!("system/{subtype}").into();
                     return Parsed::Unknown;
                 }
-                _ => Self::Init(Init::take(object)),
+                _ => Self::init(object),
             },
             "user" | "assistant" => {
                 let Some(message) = object.object("message") else { return Parsed::Unknown };
@@ -62,37 +47,42 @@ impl<'a> AmpJson<'a> {
                     _ => Self::Assistant(message),
                 }
             }
-            "result" => Self::Result(RunResult::take(object)),
+            "result" => Self::result(object),
             _ => return Parsed::Unknown,
         };
         header.parent = object.corr_id("parent_tool_use_id");
         object.ignore(&["session_id"]);
         Parsed::Line(read)
     }
-}
 
-impl Init {
-    fn take(object: &mut Object<'_>) -> Self {
+    fn init(object: &mut Object<'_>) -> Self {
         object.ignore(&["subtype", "mcp_servers"]);
-        Self {
+        let facts = Session {
             cwd: object.text("cwd"),
             tools: object.texts("tools"),
-            mode: object.text("agent_mode"),
             reasoning_effort: object.text("reasoning_effort"),
-        }
+            ..Session::default()
+        };
+        Self::Init(facts, object.text("agent_mode"))
     }
-}
 
-impl<'a> RunResult<'a> {
-    fn take(object: &mut Object<'a>) -> Self {
+    fn result(object: &mut Object<'_>) -> Self {
         let subtype = object.str("subtype").unwrap_or(Cow::Borrowed("success"));
-        Self {
-            is_error: object.bool("is_error").unwrap_or(subtype != "success"),
-            subtype,
-            result: object.text("result"),
-            error: object.text("error"),
+        let is_error = object.bool("is_error").unwrap_or(subtype != "success");
+        let outcome = match &*subtype {
+            _ if !is_error => Outcome::Success,
+            "error_max_turns" => Outcome::LimitReached,
+            _ => Outcome::Failed,
+        };
+        let (words, error) = (object.text("result"), object.text("error"));
+        let subtype = (subtype != "success").then(|| Text::from(subtype));
+        let facts = Session {
+            outcome: Some(outcome),
+            outcome_reason: error.clone().or(subtype),
             turns: object.u64("num_turns"),
             duration_ms: object.u64("duration_ms"),
-        }
+            ..Session::default()
+        };
+        Self::Result { words, error, facts }
     }
 }

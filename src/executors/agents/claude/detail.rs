@@ -3,11 +3,10 @@
 
 use std::fmt::Write;
 
-use crate::json::Raw;
-
 use crate::{
     conversation::Text,
     executors::wire::{Object, value},
+    json::Raw,
 };
 
 /// What is known of a result beside its text.

@@ -1,15 +1,18 @@
 //! What streams and session files have in common: messages in, entries and calls out.
 
-use crate::json::Raw;
-
-use super::{action_mapper, detail::ResultDetail, markup, result::ClaudeResult};
+use super::{
+    action_mapper,
+    detail::ResultDetail,
+    markup,
+    result::{self, ClaudeResult},
+};
 use crate::{
     conversation::{CorrId, NormalizedEntry, NormalizedEntryType, Session, Text},
     executors::{
-        action::MappedCall,
-        context::{Context, Extra, Meta},
+        Context, Extra, MappedCall, Meta,
         dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult},
     },
+    json::Raw,
 };
 
 /// What is said of one line.
@@ -78,7 +81,7 @@ impl Reader<ClaudeResult> for FromModel<'_> {
     }
 
     fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> ClaudeResult {
-        ClaudeResult::new(answer, ResultDetail::default(), cx.at, extra)
+        result::of(answer, ResultDetail::default()).at(cx.at).with_extra(extra)
     }
 
     fn entry(&mut self, entry: NormalizedEntry, cx: &mut Cx<'_>) {
@@ -125,7 +128,7 @@ impl Reader<ClaudeResult> for ToModel<'_> {
         let mut detail = self.fields.detail.map(ResultDetail::read).unwrap_or_default();
         detail
             .add_meta(self.fields.meta.unwrap_or_default(), answer.id.as_ref().map(CorrId::as_str));
-        ClaudeResult::new(answer, detail, cx.at, extra)
+        result::of(answer, detail).at(cx.at).with_extra(extra)
     }
 }
 

@@ -1,114 +1,61 @@
 //! What a tool of Claude Code gave back, and how it ends the call.
 
-use serde::{Deserialize, Serialize};
-
 use super::detail::ResultDetail;
 use crate::{
     conversation::{
-        ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, Text, Timestamp,
-        ToolResult as Body, ToolStatus, length_of_extra, tool_calls::CallResult,
+        ActionType, CommandExitStatus, FileChange, Text, ToolResult as Body, ToolStatus,
+        tool_calls::{ToolOutcome, Wording},
     },
     executors::dialect::anthropic::ToolResult,
 };
 
-/// The result of a call, as far as the reducer keeps it while it waits for its call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClaudeResult {
-    status: ToolStatus,
-    body: Text,
-    exit_code: Option<i32>,
-    in_background: bool,
-    patch: Option<Text>,
-    duration_ms: Option<u64>,
-    timestamp: Option<Timestamp>,
-    /// Fields that no release is known to have.
-    extra: Vec<(String, Json)>,
+/// The result of a call.
+pub(super) type ClaudeResult = ToolOutcome<ClaudeWords>;
+
+/// The words of Claude Code's results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClaudeWords {}
+
+pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
+    let ToolResult { is_error, body, .. } = result;
+    let body = if body.is_empty() { detail.text.clone().unwrap_or_default() } else { body };
+    let body = if is_error { without_error_tag(body) } else { body };
+    let status = status_of(is_error, &body, &detail);
+    let ResultDetail { in_background, exit_code, patch, duration_ms, .. } = detail;
+    let success = status == ToolStatus::Success;
+    let exit_status = match exit_code {
+        Some(code) => Some(CommandExitStatus::ExitCode { code }),
+        // It has not ended yet, or never began.
+        None if in_background || matches!(status, ToolStatus::Denied { .. }) => None,
+        None => Some(CommandExitStatus::Success { success }),
+    };
+    let outcome = ClaudeResult::new(status, None).with_body(body);
+    ClaudeResult { exit_status, duration_ms, ..outcome.with_detail(patch.filter(|_| success)) }
 }
 
-impl ClaudeResult {
-    pub(super) fn new(
-        result: ToolResult<'_>,
-        detail: ResultDetail,
-        timestamp: Option<Timestamp>,
-        extra: Vec<(String, Json)>,
-    ) -> Self {
-        let ToolResult { is_error, body, .. } = result;
-        let body = if body.is_empty() { detail.text.clone().unwrap_or_default() } else { body };
-        let body = if is_error { without_error_tag(body) } else { body };
-        let status = status_of(is_error, &body, &detail);
-        let ResultDetail { in_background, exit_code, patch, duration_ms, .. } = detail;
-        Self { status, body, exit_code, in_background, patch, duration_ms, timestamp, extra }
-    }
+impl Wording for ClaudeWords {
+    const STATES_FAILURE: bool = false;
 
-    /// The result of a call that the log lists among the denied ones.
-    pub(super) fn denied(timestamp: Option<Timestamp>) -> Self {
-        Self {
-            status: ToolStatus::Denied { reason: None },
-            body: Text::default(),
-            exit_code: None,
-            in_background: false,
-            patch: None,
-            duration_ms: None,
-            timestamp,
-            extra: Vec::new(),
-        }
-    }
-}
-
-impl CallResult for ClaudeResult {
-    fn complete(self, call: &mut NormalizedEntry) {
-        if !self.extra.is_empty() {
-            call.metadata_mut().extra.extend(self.extra);
-        }
-        let Some(tool) = call.tool_mut() else { return };
-        tool.duration_ms = self.duration_ms;
-        let succeeded = self.status == ToolStatus::Success;
-        match &mut tool.action_type {
-            ActionType::CommandRun { result, .. } => {
-                let (output, code) = match self.status {
-                    ToolStatus::Failed => split_exit_line(self.body),
-                    _ => (self.body, None),
-                };
-                let status = match code.or(self.exit_code) {
-                    Some(code) => Some(CommandExitStatus::ExitCode { code }),
-                    // It has not ended yet, or never began.
-                    None if self.in_background => None,
-                    None if matches!(self.status, ToolStatus::Denied { .. }) => None,
-                    None => Some(CommandExitStatus::Success { success: succeeded }),
-                };
-                let result = result.get_or_insert_default();
-                result.output = Some(output);
-                result.exit_status = status;
+    fn read(outcome: &mut ClaudeResult, action: &mut ActionType) {
+        let patch = outcome.detail.take();
+        match action {
+            ActionType::CommandRun { .. } if outcome.status == ToolStatus::Failed => {
+                let body = outcome.body.take().map(Body::into_text).unwrap_or_default();
+                let (output, code) = split_exit_line(body);
+                let code = code.map(|code| CommandExitStatus::ExitCode { code });
+                outcome.body = Some(Body::Text(output));
+                outcome.exit_status = code.or(outcome.exit_status);
             }
-            ActionType::FileEdit { path, changes, result } => {
+            ActionType::FileEdit { path, changes, .. } => {
                 let edits = changes.iter().all(|change| matches!(change, FileChange::Edit { .. }));
-                if let Some(unified_diff) = self.patch.filter(|_| edits && succeeded) {
+                if let Some(unified_diff) = patch.filter(|_| edits) {
                     let path = path.clone();
                     *changes =
                         vec![FileChange::Edit { path, unified_diff, has_line_numbers: true }];
                 }
-                *result = Some(Body::Text(self.body));
             }
-            action => action.set_result(Body::Text(self.body)),
+            _ => {}
         }
-        tool.status = self.status;
-    }
-
-    fn into_content(self) -> Text {
-        self.body
-    }
-
-    fn length(&self) -> usize {
-        let patch = self.patch.as_ref().map_or(0, Text::length);
-        self.body.length() + patch + length_of_extra(&self.extra)
-    }
-
-    fn timestamp(&self) -> Option<Timestamp> {
-        self.timestamp
-    }
-
-    fn content(&self) -> Text {
-        self.body.clone()
     }
 }
 

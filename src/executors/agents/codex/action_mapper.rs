@@ -5,47 +5,28 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use super::tools::agent_call;
 use crate::{
     conversation::{ActionType, Json, Spelling, Text},
     executors::{
         action::{
-            MappedCall, Titled, command_run, file_patch, file_read, is_mcp_tool, search,
+            MappedCall, Titled, command_run, file_patch, file_read, is_among, is_mcp_tool, search,
             take_patch, todo_items, todo_list,
         },
         command_line::command_line,
         files,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// Tools that are known and have no action of their own.
-const PLAIN_TOOLS: [&str; 8] = [
-    "image_generation",
-    "js_repl",
-    "list_mcp_resource_templates",
-    "list_mcp_resources",
-    "read_mcp_resource",
-    "request_permissions",
-    "wait",
-    "write_stdin",
-];
+const PLAIN_TOOLS: &str = "image_generation js_repl list_mcp_resource_templates \
+    list_mcp_resources read_mcp_resource request_permissions wait write_stdin";
 
 /// Tools that work with sub-agents.
-const AGENT_TOOLS: [&str; 10] = [
-    "spawn_agent",
-    "send_input",
-    "send_message",
-    "followup_task",
-    "wait",
-    "wait_agent",
-    "close_agent",
-    "resume_agent",
-    "interrupt_agent",
-    "list_agents",
-];
+const AGENT_TOOLS: &str = "spawn_agent send_input send_message followup_task wait wait_agent \
+    close_agent resume_agent interrupt_agent list_agents";
 
 /// The name of a tool with its namespace.
 pub(super) fn full_name<'n>(namespace: Option<&str>, name: &'n str) -> Cow<'n, str> {
@@ -76,7 +57,7 @@ pub(super) fn map(
         }
         None => {
             let action = map_text(&name, text, cwd);
-            action.map(|action| MappedCall::known(action, Object::default()))
+            action.map(MappedCall::from)
         }
     };
     mapped.unwrap_or_else(|| {
@@ -87,7 +68,7 @@ pub(super) fn map(
             *none = Some(Json::from(Text::from(text)));
         }
         // A namespace belongs to an MCP server, or to the client that offers the tool.
-        call.unknown = namespace.is_none() && !PLAIN_TOOLS.contains(&&*name) && !is_mcp_tool(&name);
+        call.unknown = namespace.is_none() && !is_among(PLAIN_TOOLS, &name) && !is_mcp_tool(&name);
         call
     })
 }
@@ -123,7 +104,7 @@ fn map_arguments(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Optio
         }
         // The JavaScript tool has a `wait` of its own.
         "wait" if given.has("cell_id") => return None,
-        _ if AGENT_TOOLS.contains(&name) => {
+        _ if is_among(AGENT_TOOLS, name) => {
             let prompt = ["message", "prompt", "input"].into_iter().find_map(|key| given.text(key));
             let call = agent_call(name, prompt, given.text("agent_type"));
             (call.action, call.title)

@@ -1,10 +1,9 @@
 //! Outputs of functions, as the model is given them: text with a few lines of facts before it.
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{Json, Text, ToolStatus},
     executors::wire::Object,
+    json::Raw,
 };
 
 /// An output, taken apart.

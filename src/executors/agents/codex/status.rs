@@ -11,11 +11,8 @@ pub enum Status {
     /// The log does not say.
     #[default]
     Unstated,
-    /// `in_progress`.
     InProgress,
-    /// `completed`.
     Completed,
-    /// `failed`.
     Failed,
     /// `declined`: nobody permitted it.
     Declined,

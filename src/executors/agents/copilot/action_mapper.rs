@@ -4,15 +4,13 @@
 //! place for are kept in the entry's metadata.
 
 use crate::{
-    conversation::Text,
     executors::{
         action::{
             self, MappedCall, command_run, file_patch, file_read, file_replacement, file_write,
-            is_among, plan_presentation, question, search, take_patch, take_questions, take_todos,
-            task_create, todo_list, web_fetch,
+            is_among, plan_presentation, question, search, take_patch, take_path, take_questions,
+            take_task, take_todos, todo_list, web_fetch,
         },
-        files,
-        wire::{Object, value},
+        wire::value,
     },
     json::Raw,
 };
@@ -30,7 +28,7 @@ pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> 
     if name == "apply_patch"
         && let Some(edit) = file_patch(&*text, cwd)
     {
-        return MappedCall::known(edit, Object::default());
+        return edit.into();
     }
     // Some releases write the arguments as JSON text.
     let inner = Raw::parse(&text).ok().filter(|inner| value::object(*inner).is_some());
@@ -40,11 +38,10 @@ pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> 
     };
     let action = match name {
         "bash" | "shell" | "powershell" | "local_shell" => command_run(given.text("command")),
-        "view" => file_read(take_path(&mut given, cwd)),
-        "create" => file_write(take_path(&mut given, cwd), given.text("file_text")),
+        "view" => file_read(take_path(&mut given, "path", cwd)),
+        "create" => file_write(take_path(&mut given, "path", cwd), given.text("file_text")),
         "edit" | "str_replace" => {
-            let path = take_path(&mut given, cwd);
-            file_replacement(path, &mut given, ["old_str", "new_str"])
+            file_replacement(take_path(&mut given, "path", cwd), &mut given, ["old_str", "new_str"])
         }
         "apply_patch" => match take_patch(&mut given, &["input", "patch"], cwd) {
             Some(edit) => edit,
@@ -54,10 +51,7 @@ pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> 
         "web_search" | "search_code_subagent" => search(given.text("query")),
         "web_fetch" => web_fetch(given.text("url")),
         "update_todo" => todo_list("write", take_todos(&mut given)),
-        "task" => {
-            let (description, prompt) = (given.text("description"), given.text("prompt"));
-            task_create(description, prompt, given.text("agent_type"))
-        }
+        "task" => take_task(&mut given, "agent_type"),
         "ask_user" => match given.text("question") {
             Some(words) => question(words),
             None => take_questions(&mut given),
@@ -66,56 +60,4 @@ pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> 
         _ => return MappedCall::other(name, arguments, is_among(PLAIN_TOOLS, name)),
     };
     MappedCall::known(action, given)
-}
-
-fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
-    files::relative_path(&given.str("path").unwrap_or_default(), cwd)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::conversation::ToolKind;
-
-    fn mapped(name: &str, arguments: &str) -> MappedCall {
-        map(name, Some(Raw::parse(arguments).unwrap()), Some("/w"))
-    }
-
-    #[test]
-    fn every_tool_has_its_kind_and_title() {
-        for (name, arguments, kind, title) in [
-            ("bash", r#"{"command":"ls","description":"List"}"#, ToolKind::Execute, "ls"),
-            ("bash", r#""{\"command\":\"ls\"}""#, ToolKind::Execute, "ls"),
-            ("view", r#"{"path":"/w/a.rs"}"#, ToolKind::Read, "a.rs"),
-            ("create", r#"{"path":"/w/a","file_text":"x"}"#, ToolKind::Edit, "a"),
-            ("edit", r#"{"path":"/w/a","old_str":"x","new_str":"y"}"#, ToolKind::Edit, "a"),
-            ("apply_patch", r#""*** Delete File: /w/a\n""#, ToolKind::Delete, "a"),
-            ("apply_patch", r#"{"input":"*** Delete File: /w/a"}"#, ToolKind::Delete, "a"),
-            ("apply_patch", r#""none""#, ToolKind::Other, "apply_patch"),
-            ("grep", r#"{"pattern":"fn"}"#, ToolKind::Search, "fn"),
-            ("web_search", r#"{"query":"shops"}"#, ToolKind::Search, "shops"),
-            ("web_fetch", r#"{"url":"https://a.b"}"#, ToolKind::Fetch, "https://a.b"),
-            ("update_todo", r#"{"todos":"- [x] a"}"#, ToolKind::Think, "todo list"),
-            ("task", r#"{"description":"Look","prompt":"p"}"#, ToolKind::Other, "Look"),
-            ("ask_user", r#"{"question":"Which?","choices":["a"]}"#, ToolKind::Other, "Which?"),
-            ("exit_plan_mode", r#"{"summary":"s"}"#, ToolKind::Think, "plan"),
-            ("report_intent", r#"{"intent":"i"}"#, ToolKind::Other, "report_intent"),
-        ] {
-            let call = mapped(name, arguments);
-            assert_eq!((call.action.kind(), &call.title), (kind, &title.into()), "{name}");
-            assert!(!call.unknown, "{name}");
-        }
-        assert!(mapped("frobnicate", "{}").unknown);
-    }
-
-    #[test]
-    fn anything_may_stand_where_the_arguments_should() {
-        for name in ["bash", "edit", "apply_patch", "update_todo", "ask_user", "task"] {
-            assert!(!map(name, None, None).unknown);
-            assert!(!mapped(name, r#"{"todos":7,"question":[],"old_str":1,"input":{}}"#).unknown);
-            for given in ["7", "[]", r#""x""#, r#""[1]""#] {
-                assert_eq!(mapped(name, given), MappedCall::tool(name, Raw::parse(given).ok()));
-            }
-        }
-    }
 }

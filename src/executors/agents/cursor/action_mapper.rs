@@ -6,7 +6,7 @@ use crate::{
     executors::{
         action::{
             MappedCall, Titled, command_run, file_edit, file_read, file_write, parameters,
-            plan_presentation, search, take_questions, take_todos, task_create, todo_list,
+            plan_presentation, search, take_path, take_questions, take_task, take_todos, todo_list,
             web_fetch,
         },
         files,
@@ -21,8 +21,7 @@ pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&st
     given.ignore(&["toolCallId"]);
     let action = match kind {
         "readToolCall" | "lsToolCall" | "editToolCall" | "writeToolCall" | "deleteToolCall" => {
-            let path = files::relative_path(&given.str("path").unwrap_or_default(), cwd);
-            file_action(kind, path, &mut given)
+            file_action(kind, take_path(&mut given, "path", cwd), &mut given)
         }
         "shellToolCall" => {
             // What the command line says.
@@ -36,7 +35,7 @@ pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&st
         "webFetchToolCall" => web_fetch(given.text("url")),
         "updateTodosToolCall" => take_list(&mut given, "merge"),
         "readTodosToolCall" => todo_list("read", Vec::new()),
-        "taskToolCall" => task_create(given.text("description"), given.text("prompt"), None),
+        "taskToolCall" => take_task(&mut given, ""),
         "createPlanToolCall" => plan_presentation(given.text("plan")),
         "askQuestionToolCall" => take_questions(&mut given),
         _ => return MappedCall::other(name, args, ["function", "mcpToolCall"].contains(&kind)),

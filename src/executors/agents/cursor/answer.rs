@@ -4,7 +4,7 @@ use super::{action_mapper, types::ToolCall};
 use crate::{
     conversation::{
         ActionType, CommandExitStatus, CorrId, NormalizedEntryType, Text, ToolResult as Body,
-        ToolStatus, tool_calls::DetailedResult,
+        ToolStatus, tool_calls::ToolOutcome,
     },
     executors::{
         Context,
@@ -14,11 +14,11 @@ use crate::{
     },
 };
 
-type Cx<'s> = Context<'s, DetailedResult>;
+type Cx<'s> = Context<'s, ToolOutcome>;
 
 /// Reads `{"success": {..}}`, `{"failure": {..}}`, ..: the result of a call that has ended.
-pub(super) fn read(call: &ToolCall<'_>, cx: &mut Cx<'_>) -> DetailedResult {
-    let mut result = DetailedResult::new(ToolStatus::Success, cx.at);
+pub(super) fn read(call: &ToolCall<'_>, cx: &mut Cx<'_>) -> ToolOutcome {
+    let mut result = ToolOutcome::new(ToolStatus::Success, cx.at);
     let mut outer = call.result.and_then(value::object).unwrap_or_default();
     outer.take("isBackground", |raw| (raw.get() == "false").then_some(()));
     let mut rest = outer.rest();
@@ -56,12 +56,7 @@ pub(super) fn read(call: &ToolCall<'_>, cx: &mut Cx<'_>) -> DetailedResult {
 }
 
 /// Takes what tools of this kind are known to answer.
-fn take(
-    call: &ToolCall<'_>,
-    answer: &mut Object<'_>,
-    result: &mut DetailedResult,
-    cx: &mut Cx<'_>,
-) {
+fn take(call: &ToolCall<'_>, answer: &mut Object<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
     result.duration_ms = answer.u64("executionTime").or_else(|| answer.u64("durationMs"));
     result.action = match &*call.kind {
         "editToolCall" => take_edit(answer, cx.cwd().as_deref()).map(Box::new),
@@ -97,7 +92,7 @@ fn take(
 }
 
 /// What a command printed. One that goes on in the background has no exit code, whatever it says.
-fn take_output(answer: &mut Object<'_>, result: &mut DetailedResult) -> Option<Text> {
+fn take_output(answer: &mut Object<'_>, result: &mut ToolOutcome) -> Option<Text> {
     let code = answer.take("exitCode", value::parse).filter(|_| !answer.has("shellId"));
     result.exit_status = code.map(|code| CommandExitStatus::ExitCode { code });
     if answer.bool("aborted") == Some(true) {

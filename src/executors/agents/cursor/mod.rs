@@ -2,8 +2,198 @@
 
 mod action_mapper;
 mod answer;
-mod recognise;
-mod reducer;
 mod types;
 
-pub use self::reducer::{Cursor, CursorMemory};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use self::types::{JsonLine, ToolCall};
+use crate::{
+    conversation::{
+        NormalizedEntry, NormalizedEntryType, Outcome, Session, Text, Timestamp, TokenUsage,
+        tool_calls::{ResultKey, ToolOutcome},
+    },
+    executors::{
+        Context, Evidence, Executor, Extra, Format, Header, Parsed,
+        dialect::{growing::Growing, notice::kind_of_answer},
+        evidence::{is_tree_record, message},
+        wire::Object,
+    },
+};
+
+/// `cursor-agent --print --output-format stream-json`.
+///
+/// - Thoughts are told in pieces alone. Answers are told as a whole; with `--stream-partial-output`, in
+///   pieces before that. Those that are white space alone are no entries.
+/// - The end of a run repeats all of its answers, one behind the other.
+/// - A call that has ended is told once more, with its result. Where its beginning is not in the log, that is
+///   the call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor;
+
+/// What the executor remembers beside calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CursorMemory {
+    /// A thought or an answer that is not complete.
+    growing: Growing,
+    /// The length in bytes of all answers of this run, and the last one: the end of the run repeats them.
+    said: usize,
+    last_words: Text,
+    /// When the latest record was written: the end of a run does not say.
+    last_at: Option<Timestamp>,
+}
+
+type Cx<'s> = Context<'s, ToolOutcome>;
+
+impl Executor for Cursor {
+    const FORMAT: Format =
+        Format { name: "cursor", title: "Cursor agent, stream-json", agent: "cursor", homes: &[] };
+    type Line<'a> = JsonLine<'a>;
+    type Result = ToolOutcome;
+    type Memory = CursorMemory;
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        match &*object.get_str("type").unwrap_or_default() {
+            "thinking" => Evidence::certain_if(object.has_all(&["subtype", "timestamp_ms"])),
+            "tool_call" => {
+                Evidence::certain_if(object.has_all(&["subtype", "call_id", "tool_call"]))
+            }
+            "system" if is_tree_record(object) => Evidence::None,
+            "system" => {
+                // What it has in common with others, and nothing beside it.
+                let is_own = object.get_str("subtype").as_deref() == Some("init")
+                    && object.has_all(&["apiKeySource", "permissionMode"])
+                    && !object.has_any(&[
+                        "tools",
+                        "uuid",
+                        "mcp_servers",
+                        "slash_commands",
+                        "agents",
+                    ])
+                    && !object.has_any(&["claude_code_version", "output_style", "fast_mode_state"]);
+                if is_own { Evidence::Certain } else { Evidence::Possible }
+            }
+            "user" | "assistant" => {
+                let Some(message) = message(object) else { return Evidence::None };
+                if object.has_any(&["model_call_id", "timestamp_ms"]) {
+                    return Evidence::Certain;
+                }
+                let is_bare =
+                    !object.has_any(&["parent_tool_use_id", "uuid"]) && !message.has("id");
+                Evidence::possible_if(is_bare)
+            }
+            "result" => {
+                let is_own = object.has_all(&["duration_api_ms", "request_id"]);
+                if is_own && !object.has_any(&["num_turns", "uuid"]) {
+                    return Evidence::Certain;
+                }
+                Evidence::possible_if(object.has("duration_api_ms") && !object.has("uuid"))
+            }
+            _ => Evidence::None,
+        }
+    }
+
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        object.get_str("session_id")
+    }
+
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<JsonLine<'a>> {
+        JsonLine::parse(object, header)
+    }
+
+    fn line(&self, line: JsonLine<'_>, extra: Extra, memory: &mut CursorMemory, cx: &mut Cx<'_>) {
+        if memory.last_at.is_none() && cx.at.is_some() {
+            cx.session(Session { started_at: cx.at, ..Session::default() });
+        }
+        memory.last_at = cx.at.or(memory.last_at);
+        match line {
+            JsonLine::Init(facts) => {
+                memory.begin(cx);
+                cx.session(facts);
+            }
+            JsonLine::Message { is_user, is_piece, id, content } => {
+                let (text, more) = cx.content("message", content);
+                let entry_type = match is_user {
+                    true => NormalizedEntryType::UserMessage,
+                    false => NormalizedEntryType::AssistantMessage,
+                };
+                let extra = extra.into_iter().chain(more).collect();
+                let entry = cx.draft(entry_type, text.clone(), (id, extra));
+                memory.message(entry, is_piece, cx);
+                if !is_user && !is_piece {
+                    memory.said = memory.said.saturating_add(text.length());
+                    memory.last_words = text;
+                }
+            }
+            JsonLine::Thinking(text) => {
+                memory.growing.grow(cx.draft(NormalizedEntryType::Thinking, text, extra), cx);
+            }
+            JsonLine::Thought => memory.growing.close(cx),
+            JsonLine::Started(call) => started(&call, extra, cx),
+            JsonLine::Completed(call) => completed(&call, extra, cx),
+            JsonLine::Result { words, facts, usage } => memory.result(words, facts, usage, cx),
+        }
+    }
+
+    fn end(&self, memory: &mut CursorMemory, cx: &mut Cx<'_>) {
+        memory.begin(cx);
+    }
+}
+
+impl CursorMemory {
+    /// A run begins, or the log ends.
+    fn begin(&mut self, cx: &mut Cx<'_>) {
+        self.growing.close(cx);
+        (self.said, self.last_words) = (0, Text::default());
+    }
+
+    fn message(&mut self, entry: NormalizedEntry, is_piece: bool, cx: &mut Cx<'_>) {
+        match is_piece {
+            true => self.growing.grow(entry, cx),
+            false if !entry.content.decode().trim().is_empty() => self.growing.say(entry, cx),
+            false => {}
+        }
+    }
+
+    fn result(
+        &mut self,
+        words: Option<Text>,
+        mut facts: Session,
+        usage: TokenUsage,
+        cx: &mut Cx<'_>,
+    ) {
+        let is_error = facts.outcome == Some(Outcome::Failed);
+        cx.at = self.last_at;
+        let is_repeated = |text: &Text| {
+            text.length() == self.said && text.decode().ends_with(&*self.last_words.decode())
+        };
+        let news = words.filter(|text| !is_repeated(text));
+        self.begin(cx);
+        if let Some(text) = news {
+            facts.outcome_reason = is_error.then(|| text.clone()).or(facts.outcome_reason);
+            cx.entry(kind_of_answer(is_error), text, ());
+        }
+        cx.session(Session { ended_at: cx.at, ..facts });
+        cx.usage(usage);
+    }
+}
+
+fn started(call: &ToolCall<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
+    let mapped = action_mapper::map(&call.kind, &call.name, call.args, cx.cwd().as_deref());
+    extra.extend(call.facts.iter().cloned());
+    cx.call(call.id.clone(), &call.name, mapped, (call.message_id.clone(), extra));
+}
+
+fn completed(call: &ToolCall<'_>, extra: Extra, cx: &mut Cx<'_>) {
+    let is_begun = call.id.as_ref().is_none_or(|id| cx.calls().knows(id));
+    if !is_begun && call.args.is_some() {
+        // It began at some time before.
+        let ended_at = cx.at.take();
+        started(call, Extra::new(), cx);
+        cx.at = ended_at;
+    }
+    let mut result = answer::read(call, cx);
+    result.extra.extend(call.facts.iter().cloned().chain(extra));
+    cx.result(ResultKey::from(call.id.clone()).with_tool(&*call.name), result);
+}

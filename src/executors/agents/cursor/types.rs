@@ -17,23 +17,26 @@ use crate::{
 pub enum JsonLine<'a> {
     /// `system/init`: a run begins.
     Init(Session),
-    Message(Message<'a>),
+    Message {
+        is_user: bool,
+        /// A piece of a message that follows as a whole.
+        is_piece: bool,
+        id: Option<Text>,
+        content: Raw<'a>,
+    },
     /// `thinking/delta`: a piece of a thought, often an empty one.
     Thinking(Text),
     Thought,
     Started(ToolCall<'a>),
     /// `tool_call/completed`: the call once more, with its result.
     Completed(ToolCall<'a>),
-    Result(RunResult),
-}
-
-#[derive(Clone, Debug)]
-pub struct Message<'a> {
-    pub is_user: bool,
-    /// A piece of a message that follows as a whole.
-    pub is_piece: bool,
-    pub id: Option<Text>,
-    pub content: Raw<'a>,
+    /// The run is over.
+    Result {
+        /// All of the agent's answers, one behind the other, or what went wrong.
+        words: Option<Text>,
+        facts: Session,
+        usage: TokenUsage,
+    },
 }
 
 /// `tool_call`: a tool is called, or has answered.
@@ -52,16 +55,6 @@ pub struct ToolCall<'a> {
     pub facts: Extra,
 }
 
-/// `result`: the run is over.
-#[derive(Clone, Debug)]
-pub struct RunResult {
-    pub is_error: bool,
-    /// All of the agent's answers, one behind the other, or what went wrong.
-    pub result: Option<Text>,
-    pub facts: Session,
-    pub usage: TokenUsage,
-}
-
 impl<'a> JsonLine<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
         if let Some(subtype) = object.get_str("subtype").filter(|_| header.name != "result") {
@@ -74,22 +67,20 @@ impl<'a> JsonLine<'a> {
                 let (cwd, model) = (object.text("cwd"), object.text("model"));
                 Some(Self::Init(Session { cwd, model, ..Session::default() }))
             }
-            "user" | "assistant" => Message::take(object, header).map(Self::Message),
+            "user" | "assistant" => Self::take_message(object, header),
             "thinking/delta" => Some(Self::Thinking(object.text("text").unwrap_or_default())),
             "thinking/completed" => Some(Self::Thought),
             "tool_call/started" => ToolCall::take(object).map(Self::Started),
             "tool_call/completed" => ToolCall::take(object).map(Self::Completed),
-            "result" => Some(Self::Result(RunResult::take(object))),
+            "result" => Some(Self::take_result(object)),
             _ => None,
         };
         let Some(line) = line else { return Parsed::Unknown };
         object.ignore(&["session_id", "subtype"]);
         Parsed::Line(line)
     }
-}
 
-impl<'a> Message<'a> {
-    fn take(object: &mut Object<'a>, header: &Header<'a>) -> Option<Self> {
+    fn take_message(object: &mut Object<'a>, header: &Header<'a>) -> Option<Self> {
         let mut message = object.get("message").and_then(value::object)?;
         let content = message.raw("content")?;
         message.ignore(&["role"]);
@@ -99,7 +90,22 @@ impl<'a> Message<'a> {
         let is_user = header.name == "user";
         // A whole answer names its call of the model, and the last one of a run has no time.
         let is_piece = !is_user && id.is_none() && header.at.is_some();
-        Some(Self { is_user, is_piece, id, content })
+        Some(Self::Message { is_user, is_piece, id, content })
+    }
+
+    fn take_result(object: &mut Object<'_>) -> Self {
+        let subtype = object.text("subtype").unwrap_or_else(|| "success".into());
+        let is_error = object.bool("is_error").unwrap_or(subtype == "error");
+        // The time of the interface is that of the run.
+        object.ignore(&["duration_api_ms", "request_id"]);
+        let usage = object.within("usage", take_usage).unwrap_or_default();
+        let facts = Session {
+            outcome: Some(if is_error { Outcome::Failed } else { Outcome::Success }),
+            outcome_reason: Some(subtype),
+            duration_ms: object.u64("duration_ms"),
+            ..Session::default()
+        };
+        Self::Result { words: object.text("result"), facts, usage }
     }
 }
 
@@ -149,23 +155,6 @@ fn take_mcp<'a>(call: &mut Object<'a>) -> (Cow<'a, str>, Option<Raw<'a>>) {
     let name =
         server.zip(tool.as_ref()).map(|(server, tool)| format!("mcp__{server}__{tool}").into());
     (name.or(full_name).or(tool).unwrap_or("mcpToolCall".into()), given)
-}
-
-impl RunResult {
-    fn take(object: &mut Object<'_>) -> Self {
-        let subtype = object.text("subtype").unwrap_or_else(|| "success".into());
-        let is_error = object.bool("is_error").unwrap_or(subtype == "error");
-        // The time of the interface is that of the run.
-        object.ignore(&["duration_api_ms", "request_id"]);
-        let usage = object.within("usage", take_usage).unwrap_or_default();
-        let facts = Session {
-            outcome: Some(if is_error { Outcome::Failed } else { Outcome::Success }),
-            outcome_reason: Some(subtype),
-            duration_ms: object.u64("duration_ms"),
-            ..Session::default()
-        };
-        Self { is_error, result: object.text("result"), facts, usage }
-    }
 }
 
 /// Early releases count cached input as a part of the input, later ones apart from it. A log does not say

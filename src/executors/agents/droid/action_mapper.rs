@@ -5,51 +5,45 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{ActionType, FileChange, Text},
     executors::{
         action::{
-            self, MappedCall, command_run, file_edit, file_read, file_write, is_mcp_tool, question,
-            search, take_changes, take_patch, take_questions, take_todos, task_create, todo_list,
-            web_fetch,
+            self, MappedCall, command_run, file_edit, file_read, file_write, is_among, is_mcp_tool,
+            question, search, take_changes, take_patch, take_path, take_questions, take_task,
+            take_todos, todo_list, web_fetch,
         },
         files,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// Tools that are known and have no action of their own.
-const PLAIN_TOOLS: [&str; 8] = [
-    "Skill",
-    "ToolSearch",
-    "GenerateDroid",
-    "ProposeMission",
-    "StartMissionRun",
-    "EndFeatureRun",
-    "DismissHandoffItems",
-    "slack_post_message",
-];
+const PLAIN_TOOLS: &str = "Skill ToolSearch GenerateDroid ProposeMission StartMissionRun \
+    EndFeatureRun DismissHandoffItems slack_post_message";
+
+/// The fields of a path.
+const PATHS: &str = "file_path path";
 
 /// Reads a call of the tool `name`.
 pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = parameters.and_then(value::object).unwrap_or_default();
     let action = match name {
-        "Read" => file_read(take_path(&mut given, cwd)),
+        "Read" => file_read(take_path(&mut given, PATHS, cwd)),
         "LS" => {
             let path = given.str("directory_path").or_else(|| given.str("path"));
             let path = files::relative_path(&path.unwrap_or(Cow::Borrowed(".")), cwd);
             file_read(path)
         }
-        "Create" | "Write" => file_write(take_path(&mut given, cwd), given.text("content")),
+        "Create" | "Write" => file_write(take_path(&mut given, PATHS, cwd), given.text("content")),
         "Edit" => {
-            let path = take_path(&mut given, cwd);
+            let path = take_path(&mut given, PATHS, cwd);
             let change = take_replacement(&mut given, &path);
             file_edit(path, change.into_iter().collect())
         }
         "MultiEdit" => {
-            let path = take_path(&mut given, cwd);
+            let path = take_path(&mut given, PATHS, cwd);
             let read = |item: &mut Object<'_>| take_replacement(item, &path);
             let mut lists = ["changes", "edits"].into_iter();
             let changes = lists.find_map(|list| take_changes(&mut given, list, read));
@@ -71,10 +65,7 @@ pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) ->
         "WebSearch" => search(given.text("query")),
         "FetchUrl" => web_fetch(given.text("url")),
         "TodoWrite" => todo_list("write", take_todos(&mut given)),
-        "Task" => {
-            let (description, prompt) = (given.text("description"), given.text("prompt"));
-            task_create(description, prompt, given.text("subagent_type"))
-        }
+        "Task" => take_task(&mut given, "subagent_type"),
         "ExitSpecMode" => {
             let plan = given.text("plan").or_else(|| given.text("spec")).unwrap_or_default();
             let title = given.text("title").unwrap_or_else(|| "plan".into());
@@ -85,16 +76,14 @@ pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) ->
             None => take_questions(&mut given),
         },
         _ => {
-            let is_known = PLAIN_TOOLS.contains(&name) || is_mcp_tool(name);
-            return MappedCall::other(name, parameters, is_known);
+            return MappedCall::other(
+                name,
+                parameters,
+                is_among(PLAIN_TOOLS, name) || is_mcp_tool(name),
+            );
         }
     };
     MappedCall::known(action, given)
-}
-
-fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
-    let path = given.str("file_path").or_else(|| given.str("path")).unwrap_or_default();
-    files::relative_path(&path, cwd)
 }
 
 fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {

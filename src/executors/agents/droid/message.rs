@@ -9,8 +9,7 @@ use super::{
 use crate::{
     conversation::{NormalizedEntry, NormalizedEntryType, Session, Text},
     executors::{
-        action::MappedCall,
-        context::{Context, Extra, Meta},
+        Context, Extra, MappedCall, Meta,
         dialect::{
             anthropic::{self, Message, Reader, ToolResult},
             permission,
@@ -122,7 +121,7 @@ impl Reader<DroidResult> for Blocks<'_> {
         let call = answer.id.as_ref().and_then(|id| cx.calls().get(id));
         let refusal = call.and_then(permission::refusal).filter(|_| answer.is_error);
         let status = refusal.unwrap_or_else(|| result::status(answer.is_error));
-        DroidResult::of_text(status, answer.body, cx.at, extra)
+        DroidResult::new(status, cx.at).with_body(answer.body).with_extra(extra)
     }
 
     fn entry(&mut self, entry: NormalizedEntry, cx: &mut Context<'_, DroidResult>) {

@@ -4,7 +4,6 @@
 mod action_mapper;
 mod jsonrpc;
 mod message;
-mod recognise;
 mod reducer;
 mod result;
 mod session;

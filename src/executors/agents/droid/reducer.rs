@@ -6,17 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     action_mapper,
-    result::DroidResult,
-    types::{Completion, DroidJson, Error, Message, Reasoning, System, ToolCall},
+    result::{self, DroidResult},
+    types::DroidJson,
 };
 use crate::{
-    conversation::{Json, NormalizedEntryType, Outcome, Session, Text, tool_calls::ResultKey},
+    conversation::{Json, NormalizedEntryType, Outcome, Session, Text},
     executors::{
-        context::{Context, Extra, Meta},
-        evidence::Evidence,
-        executor::{Executor, Header, Parsed},
-        format::Format,
-        wire::Object,
+        Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
+        dialect::notice::kind_of_answer, evidence::is_tree_record, wire::Object,
     },
 };
 
@@ -45,7 +42,26 @@ impl Executor for Droid {
     type Memory = DroidMemory;
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
-        super::recognise::recognise(object)
+        Evidence::certain_if(match &*object.get_str("type").unwrap_or_default() {
+            "system" if is_tree_record(object) => false,
+            "system" => {
+                return if is_init(object) { Evidence::Certain } else { Evidence::Possible };
+            }
+            "message" => object.has_all(&["role", "text"]),
+            "reasoning" => object.has_all(&["id", "text", "timestamp"]),
+            "tool_call" => object.has_all(&["toolName", "parameters"]),
+            "tool_result" => object.has("isError"),
+            "completion" => object.has("finalText"),
+            "error" => object.has_all(&["source", "message"]),
+            // The only record of `-o json`. Others have the same fields and more.
+            "result" => {
+                let is_bare = !object.has_any(&["uuid", "duration_api_ms"]);
+                return Evidence::possible_if(
+                    is_bare && object.has_all(&["duration_ms", "num_turns"]),
+                );
+            }
+            _ => false,
+        })
     }
 
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
@@ -58,89 +74,87 @@ impl Executor for Droid {
 
     fn line(&self, line: DroidJson<'_>, extra: Extra, memory: &mut DroidMemory, cx: &mut Cx<'_>) {
         match line {
-            DroidJson::System(line) => system(line, cx),
-            DroidJson::Message(line) => message(line, extra, memory, cx),
-            DroidJson::Reasoning(Reasoning { id, text }) => {
+            DroidJson::Init(facts) => cx.session(Session { started_at: cx.at, ..facts }),
+            DroidJson::Message { role, id, text } => {
+                let meta = Meta::from((id, extra));
+                memory.message(&role, text, meta, cx);
+            }
+            DroidJson::Reasoning(id, text) => {
                 let thought = Some((id.clone(), text.clone()));
                 if memory.last_reasoning != thought {
                     memory.last_reasoning = thought;
                     cx.entry(NormalizedEntryType::Thinking, text, (id, extra));
                 }
             }
-            DroidJson::ToolCall(ToolCall { id, message_id, tool_name, parameters }) => {
-                let call = action_mapper::map(&tool_name, parameters, cx.cwd().as_deref());
-                cx.call(id, &tool_name, call, (message_id, extra));
+            DroidJson::ToolCall { id, message_id, name, parameters } => {
+                let call = action_mapper::map(&name, parameters, cx.cwd().as_deref());
+                cx.call(id, &name, call, (message_id, extra));
             }
-            DroidJson::ToolResult(mut line) => {
-                let key = ResultKey {
-                    id: line.id.take(),
-                    message_id: line.message_id.take(),
-                    tool_name: line.tool_id.take(),
-                };
-                cx.result(key, DroidResult::new(line, cx.at, extra));
+            DroidJson::ToolResult { key, is_error, body } => {
+                let result = DroidResult::new(result::status(is_error), cx.at);
+                cx.result(key, result.with_body(body).with_extra(extra));
             }
-            DroidJson::Completion(line) => completion(line, memory, cx),
-            DroidJson::Error(line) => error(line, extra, cx),
+            DroidJson::Completion { final_text, facts, usage } => {
+                memory.completion(final_text, facts.outcome == Some(Outcome::Failed), cx);
+                cx.session(Session { ended_at: cx.at, ..facts });
+                cx.usage(usage);
+            }
+            DroidJson::Error { source, message } => error(source, message, extra, cx),
         }
     }
 }
 
-fn system(line: System, cx: &mut Cx<'_>) {
-    let System { cwd, tools, model, reasoning_effort } = line;
-    let started_at = cx.at;
-    cx.session(Session { cwd, tools, model, reasoning_effort, started_at, ..Session::default() });
-}
-
-fn message(line: Message<'_>, mut extra: Extra, memory: &mut DroidMemory, cx: &mut Cx<'_>) {
-    let entry_type = match &*line.role {
-        "user" => NormalizedEntryType::UserMessage,
-        "assistant" => NormalizedEntryType::AssistantMessage,
-        other => {
-            extra.push(("role".to_owned(), Json::from(Text::from(other))));
-            NormalizedEntryType::SystemMessage
+impl DroidMemory {
+    fn message(&mut self, role: &str, text: Text, mut meta: Meta, cx: &mut Cx<'_>) {
+        let entry_type = match role {
+            "user" => NormalizedEntryType::UserMessage,
+            "assistant" => NormalizedEntryType::AssistantMessage,
+            other => {
+                meta.extra.push(("role".to_owned(), Json::from(Text::from(other))));
+                NormalizedEntryType::SystemMessage
+            }
+        };
+        if entry_type == NormalizedEntryType::AssistantMessage {
+            if self.final_words.take().is_some_and(|words| same_words(&words, &text)) {
+                return;
+            }
+            self.last_words = Some(text.clone());
         }
-    };
-    if entry_type == NormalizedEntryType::AssistantMessage {
-        let repeated = memory.final_words.take();
-        if repeated.is_some_and(|words| same_words(&words, &line.text)) {
+        cx.entry(entry_type, text, meta);
+    }
+
+    fn completion(&mut self, words: Option<Text>, is_error: bool, cx: &mut Cx<'_>) {
+        let Some(words) = words.filter(|words| !words.is_empty()) else { return };
+        if self.last_words.take().is_some_and(|said| same_words(&said, &words)) {
             return;
         }
-        memory.last_words = Some(line.text.clone());
+        self.final_words = Some(words.clone());
+        cx.entry(kind_of_answer(is_error), words, ());
     }
-    cx.entry(entry_type, line.text, (line.id, extra));
 }
 
-fn completion(line: Completion, memory: &mut DroidMemory, cx: &mut Cx<'_>) {
-    let Completion { final_text, turns, duration_ms, usage, is_error } = line;
-    if let Some(words) = final_text.filter(|words| !words.is_empty()) {
-        let said = memory.last_words.take().is_some_and(|said| same_words(&said, &words));
-        if !said {
-            memory.final_words = Some(words.clone());
-            let entry_type = match is_error {
-                true => NormalizedEntryType::ErrorMessage,
-                false => NormalizedEntryType::AssistantMessage,
-            };
-            cx.entry(entry_type, words, ());
-        }
-    }
-    let outcome = Some(if is_error { Outcome::Failed } else { Outcome::Success });
-    let ended_at = cx.at;
-    cx.session(Session { outcome, turns, duration_ms, ended_at, ..Session::default() });
-    cx.usage(usage.unwrap_or_default());
-}
-
-fn error(line: Error, mut extra: Extra, cx: &mut Cx<'_>) {
+fn error(source: Option<Text>, message: Text, mut extra: Extra, cx: &mut Cx<'_>) {
     // The line that follows for the same failure often has only "Exec failed": the first counts.
     let known = cx.known().outcome == Some(Outcome::Failed);
-    let outcome_reason = (!known).then(|| line.message.clone());
-    let outcome = Some(Outcome::Failed);
-    let ended_at = cx.at;
+    let outcome_reason = (!known).then(|| message.clone());
+    let (outcome, ended_at) = (Some(Outcome::Failed), cx.at);
     cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
-    extra.extend(line.source.map(|source| ("source".to_owned(), Json::from(source))));
-    cx.entry(NormalizedEntryType::ErrorMessage, line.message, Meta::from(extra));
+    extra.extend(source.map(|source| ("source".to_owned(), Json::from(source))));
+    cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
 }
 
 /// A completion may trim what the message said.
 fn same_words(a: &Text, b: &Text) -> bool {
     a == b || a.decode().trim() == b.decode().trim()
+}
+
+fn is_init(object: &Object<'_>) -> bool {
+    object.get_str("subtype").as_deref() == Some("init")
+        && object.has_all(&["cwd", "session_id"])
+        && object.has_any(&["tools", "reasoning_effort"])
+        // Others begin with the same fields, and go on with these.
+        && !object.has_any(&["uuid", "mcp_servers", "slash_commands", "agents", "agent_mode"])
+        && !object.has_any(&["apiKeySource", "permissionMode", "permission_mode"])
+        && !object.has_any(&["claude_code_version", "qwen_code_version"])
+        && !object.has_any(&["output_style", "fast_mode_state"])
 }

@@ -1,103 +1,43 @@
 //! What a Droid tool gave back, and how it ends the call.
 
-use serde::{Deserialize, Serialize};
-
-use super::types;
-use crate::{
-    conversation::{
-        ActionType, CommandExitStatus, Json, NormalizedEntry, Text, Timestamp, ToolResult,
-        ToolStatus, length_of_extra, tool_calls::CallResult,
-    },
-    executors::wire::value,
+use crate::conversation::{
+    ActionType, CommandExitStatus, Text, ToolResult, ToolStatus,
+    tool_calls::{ToolOutcome, Wording},
 };
 
 /// What a tool answers that was not permitted to run; why not, the next message says.
 const CANCELLED: &str = "Error: tool execution cancelled";
 
-/// The result of a call, as far as the reducer keeps it while it waits for its call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DroidResult {
-    status: ToolStatus,
-    body: Text,
-    timestamp: Option<Timestamp>,
-    /// Fields that no release is known to have.
-    extra: Vec<(String, Json)>,
-}
+/// The result of a call.
+pub(super) type DroidResult = ToolOutcome<DroidWords>;
 
-impl DroidResult {
-    pub(super) fn new(
-        line: types::ToolResult<'_>,
-        timestamp: Option<Timestamp>,
-        extra: Vec<(String, Json)>,
-    ) -> Self {
-        let value = line.value.map(value::into_text);
-        let message = line.error.and_then(|error| error.message.or(error.r#type));
-        let body = match (value, message) {
-            (Some(value), Some(message)) if value != message => {
-                Text::from(format!("{value}\n{message}"))
-            }
-            (value, message) => value.or(message).unwrap_or_default(),
-        };
-        Self::of_text(status(line.is_error), body, timestamp, extra)
-    }
-
-    /// A result that is all text.
-    pub(super) fn of_text(
-        status: ToolStatus,
-        body: Text,
-        timestamp: Option<Timestamp>,
-        extra: Vec<(String, Json)>,
-    ) -> Self {
-        Self { status, body, timestamp, extra }
-    }
-}
+/// The words of Droid's results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DroidWords {}
 
 pub(super) fn status(is_error: bool) -> ToolStatus {
     if is_error { ToolStatus::Failed } else { ToolStatus::Success }
 }
 
-impl CallResult for DroidResult {
-    fn complete(self, call: &mut NormalizedEntry) {
-        if !self.extra.is_empty() {
-            call.metadata_mut().extra.extend(self.extra);
+impl Wording for DroidWords {
+    const STATES_FAILURE: bool = false;
+
+    fn read(outcome: &mut DroidResult, action: &mut ActionType) {
+        if !matches!(action, ActionType::CommandRun { .. }) {
+            return;
         }
-        let Some(tool) = call.tool_mut() else { return };
-        tool.status = self.status.clone();
-        if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
-            let result = result.get_or_insert_default();
-            let has_run = matches!(self.status, ToolStatus::Success | ToolStatus::Failed)
-                && (self.status == ToolStatus::Success || self.body != CANCELLED);
-            let (output, code) = split_exit_line(self.body);
-            result.output = Some(output);
-            result.exit_status = match code {
-                Some(code) => Some(CommandExitStatus::ExitCode { code }),
-                None if !has_run => None,
-                None => {
-                    Some(CommandExitStatus::Success { success: self.status == ToolStatus::Success })
-                }
-            };
-            if code.is_some_and(|code| code != 0) {
-                tool.status = ToolStatus::Failed;
-            }
-        } else {
-            tool.action_type.set_result(ToolResult::Text(self.body));
-        }
-    }
-
-    fn into_content(self) -> Text {
-        self.body
-    }
-
-    fn length(&self) -> usize {
-        self.body.length() + length_of_extra(&self.extra)
-    }
-
-    fn timestamp(&self) -> Option<Timestamp> {
-        self.timestamp
-    }
-
-    fn content(&self) -> Text {
-        self.body.clone()
+        let body = outcome.body.take().map(ToolResult::into_text).unwrap_or_default();
+        let success = match outcome.status {
+            ToolStatus::Success => Some(true),
+            ToolStatus::Failed if body != CANCELLED => Some(false),
+            // It has not run.
+            _ => None,
+        };
+        let (output, code) = split_exit_line(body);
+        outcome.body = Some(ToolResult::Text(output));
+        let code = code.map(|code| CommandExitStatus::ExitCode { code });
+        outcome.exit_status =
+            code.or(success.map(|success| CommandExitStatus::Success { success }));
     }
 }
 

@@ -16,39 +16,29 @@ use crate::{
 pub enum JsonLine<'a> {
     /// `init`: a run begins, with this model.
     Init(Option<Text>),
-    Message(Message<'a>),
-    ToolUse(ToolUse<'a>),
-    ToolResult(ToolResult),
-    Error(Notice<'a>),
+    /// The prompt once, and then the agent's answers in pieces.
+    Message {
+        /// `user` or `assistant`.
+        role: Cow<'a, str>,
+        content: Text,
+        /// The content goes on where the message before it ended.
+        is_delta: bool,
+    },
+    ToolUse {
+        id: Option<CorrId>,
+        name: Cow<'a, str>,
+        parameters: Option<Raw<'a>>,
+    },
+    ToolResult {
+        id: Option<CorrId>,
+        is_error: bool,
+        /// What a person is shown of the result, which may be nothing.
+        output: Option<Text>,
+        error: Option<Failure>,
+    },
+    /// Something that does not end the run, a `warning` or an `error`.
+    Error(Cow<'a, str>, Text),
     Result(RunResult),
-}
-
-/// `message`: the prompt once, and then the agent's answers in pieces.
-#[derive(Clone, Debug)]
-pub struct Message<'a> {
-    /// `user` or `assistant`.
-    pub role: Cow<'a, str>,
-    pub content: Text,
-    /// The content goes on where the message before it ended.
-    pub is_delta: bool,
-}
-
-/// `tool_use`: a tool is called.
-#[derive(Clone, Debug)]
-pub struct ToolUse<'a> {
-    pub id: Option<CorrId>,
-    pub name: Cow<'a, str>,
-    pub parameters: Option<Raw<'a>>,
-}
-
-/// `tool_result`: a tool answered.
-#[derive(Clone, Debug)]
-pub struct ToolResult {
-    pub id: Option<CorrId>,
-    pub is_error: bool,
-    /// What a person is shown of the result, which may be nothing.
-    pub output: Option<Text>,
-    pub error: Option<Failure>,
 }
 
 /// What went wrong.
@@ -57,14 +47,6 @@ pub struct Failure {
     /// `tool_not_registered`, `FatalTurnLimitedError`, ..
     pub kind: Option<Text>,
     pub message: Option<Text>,
-}
-
-/// `error`: something that does not end the run.
-#[derive(Clone, Debug)]
-pub struct Notice<'a> {
-    /// `warning` or `error`.
-    pub severity: Cow<'a, str>,
-    pub message: Text,
 }
 
 /// `result`: the run is over.
@@ -84,26 +66,26 @@ impl<'a> JsonLine<'a> {
                 object.ignore(&["session_id"]);
                 Self::Init(object.text("model"))
             }
-            "message" => Self::Message(Message {
+            "message" => Self::Message {
                 role: object.str("role").unwrap_or_default(),
                 content: object.text("content").unwrap_or_default(),
                 is_delta: object.bool("delta").unwrap_or(false),
-            }),
-            "tool_use" => Self::ToolUse(ToolUse {
+            },
+            "tool_use" => Self::ToolUse {
                 id: object.corr_id("tool_id"),
                 name: object.str("tool_name").unwrap_or_default(),
                 parameters: object.raw("parameters"),
-            }),
-            "tool_result" => Self::ToolResult(ToolResult {
+            },
+            "tool_result" => Self::ToolResult {
                 id: object.corr_id("tool_id"),
                 is_error: take_status(object).unwrap_or(false),
                 output: object.raw("output").map(value::into_text),
                 error: Failure::take(object),
-            }),
-            "error" => Self::Error(Notice {
-                severity: object.str("severity").unwrap_or_default(),
-                message: object.text("message").unwrap_or_default(),
-            }),
+            },
+            "error" => Self::Error(
+                object.str("severity").unwrap_or_default(),
+                object.text("message").unwrap_or_default(),
+            ),
             "result" => Self::Result(RunResult::take(object)),
             _ => return Parsed::Unknown,
         })
@@ -129,7 +111,10 @@ impl RunResult {
             duration_ms: stats.u64("duration_ms"),
             usage: {
                 let total = take_usage(&mut stats);
-                take_models(&mut stats).unwrap_or_else(|| vec![(None, total)])
+                let of_model =
+                    |name: &str, model: &mut _| (Some(Text::from(name)), take_usage(model));
+                let models = stats.within_values("models", of_model);
+                models.unwrap_or_else(|| vec![(None, total)])
             },
         };
         // The calls are counted as they come.
@@ -146,25 +131,6 @@ fn take_status(object: &mut Object<'_>) -> Option<bool> {
         "error" => Some(true),
         _ => None,
     })
-}
-
-/// Takes what each model used, if that can be read of all of them.
-fn take_models(stats: &mut Object<'_>) -> Option<Vec<(Option<Text>, TokenUsage)>> {
-    let models = stats.get("models").and_then(value::object)?.rest();
-    let models: Vec<_> = models
-        .into_iter()
-        .map(|(name, raw)| Some((name, value::object(raw)?)))
-        .collect::<Option<_>>()?;
-    if models.is_empty() {
-        return None;
-    }
-    stats.ignore(&["models"]);
-    let usages = models.into_iter().map(|(name, mut model)| {
-        let usage = take_usage(&mut model);
-        stats.adopt(&format!("models.{name}"), model);
-        (Some(Text::from(name)), usage)
-    });
-    Some(usages.collect())
 }
 
 /// `input_tokens` includes what was read from the cache; `output_tokens` leaves out reasoning, which

@@ -7,9 +7,9 @@ use crate::{
     conversation::Text,
     executors::{
         action::{
-            MappedCall, command_run, file_edit, file_read, file_replacement, file_write, search,
-            take_changes, take_patch, take_questions, take_replacement, take_todos, task_create,
-            todo_list, web_fetch,
+            MappedCall, command_run, file_edit, file_read, file_replacement, file_write, is_among,
+            search, take_changes, take_patch, take_questions, take_replacement, take_task,
+            take_todos, todo_list, web_fetch,
         },
         wire::{Object, value},
     },
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Tools that are known and have no action of their own.
-const PLAIN_TOOLS: [&str; 6] = ["batch", "browser", "execute", "invalid", "lsp", "skill"];
+const PLAIN_TOOLS: &str = "batch browser execute invalid lsp skill";
 
 /// The fields of a text that is replaced, and of the text in its place.
 const REPLACED: [&str; 2] = ["oldString", "newString"];
@@ -28,10 +28,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
     let action = match name {
         "read" | "list" => file_read(take_path(&mut given)),
         "write" => file_write(take_path(&mut given), given.text("content")),
-        "edit" => {
-            let path = take_path(&mut given);
-            file_replacement(path, &mut given, REPLACED)
-        }
+        "edit" => file_replacement(take_path(&mut given), &mut given, REPLACED),
         "multiedit" => {
             let path = take_path(&mut given);
             let changes = take_changes(&mut given, "edits", |edit| {
@@ -50,15 +47,15 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
         "webfetch" => web_fetch(given.text("url")),
         "todowrite" => todo_list("write", take_todos(&mut given)),
         "todoread" => todo_list("read", Vec::new()),
-        "task" => {
-            let (description, prompt) = (given.text("description"), given.text("prompt"));
-            task_create(description, prompt, given.text("subagent_type"))
-        }
+        "task" => take_task(&mut given, "subagent_type"),
         "question" => take_questions(&mut given),
+        // A tool of an MCP server or of the project has two names in one; none of opencode's has.
         _ => {
-            // A tool of an MCP server or of the project has two names in one; none of opencode's has.
-            let is_known = PLAIN_TOOLS.contains(&name) || name.contains('_');
-            return MappedCall::other(name, input, is_known);
+            return MappedCall::other(
+                name,
+                input,
+                is_among(PLAIN_TOOLS, name) || name.contains('_'),
+            );
         }
     };
     MappedCall::known(action, given)
@@ -67,65 +64,4 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
 /// The stream does not say which directory a path may be below.
 fn take_path(given: &mut Object<'_>) -> Text {
     given.text("filePath").or_else(|| given.text("path")).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::conversation::{ActionType, ToolKind};
-
-    fn mapped(name: &str, input: &str) -> MappedCall {
-        map(name, Some(Raw::parse(input).unwrap()))
-    }
-
-    #[test]
-    fn every_tool_has_its_kind_and_title() {
-        for (name, input, kind, title) in [
-            ("read", r#"{"filePath":"a.rs","offset":2}"#, ToolKind::Read, "a.rs"),
-            ("list", r#"{"path":"src"}"#, ToolKind::Read, "src"),
-            ("write", r#"{"filePath":"a","content":"x"}"#, ToolKind::Edit, "a"),
-            ("edit", r#"{"filePath":"a","oldString":"x","newString":"y"}"#, ToolKind::Edit, "a"),
-            ("apply_patch", r#"{"patchText":"*** Delete File: a"}"#, ToolKind::Delete, "a"),
-            ("apply_patch", r#"{"patchText":"none"}"#, ToolKind::Other, "apply_patch"),
-            ("bash", r#"{"command":"ls"}"#, ToolKind::Execute, "ls"),
-            ("grep", r#"{"pattern":"fn"}"#, ToolKind::Search, "fn"),
-            ("codesearch", r#"{"query":"serde"}"#, ToolKind::Search, "serde"),
-            ("webfetch", r#"{"url":"https://a.b"}"#, ToolKind::Fetch, "https://a.b"),
-            ("todowrite", r#"{"todos":[]}"#, ToolKind::Think, "todo list"),
-            ("todoread", "{}", ToolKind::Think, "todo list"),
-            ("task", r#"{"description":"Look","prompt":"p"}"#, ToolKind::Other, "Look"),
-            ("question", r#"{"questions":[{"question":"Which?"}]}"#, ToolKind::Other, "Which?"),
-            ("skill", r#"{"name":"x"}"#, ToolKind::Other, "skill"),
-            ("desk_open", "{}", ToolKind::Other, "desk_open"),
-        ] {
-            let call = mapped(name, input);
-            assert_eq!((call.action.kind(), &call.title), (kind, &title.into()), "{name}");
-            assert!(!call.unknown, "{name}");
-        }
-        assert!(mapped("frobnicate", "{}").unknown);
-    }
-
-    #[test]
-    fn several_edits_are_several_changes() {
-        let edit = r#"{"oldString":"x","newString":"y"}"#;
-        for (edits, changed, rest) in [
-            (format!("[{edit},{edit}]"), 2, 0),
-            (format!("[{edit},7]"), 1, 1),
-            ("7".to_owned(), 0, 1),
-        ] {
-            let call = mapped("multiedit", &format!(r#"{{"filePath":"a","edits":{edits}}}"#));
-            let ActionType::FileEdit { changes, .. } = call.action else { panic!("an edit") };
-            assert_eq!((changes.len(), call.extra.len()), (changed, rest), "{edits}");
-        }
-    }
-
-    #[test]
-    fn anything_may_stand_where_the_input_should() {
-        for name in ["read", "edit", "multiedit", "todowrite", "question", "task", "bash"] {
-            for given in ["null", "7", "[]", r#"{"todos":7,"questions":"x","oldString":1}"#] {
-                assert!(!mapped(name, given).unknown);
-            }
-            assert!(!map(name, None).unknown);
-        }
-    }
 }

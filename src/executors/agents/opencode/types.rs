@@ -27,8 +27,17 @@ pub enum Kind<'a> {
     /// `reasoning`: printed for those alone who ask for it.
     Reasoning(Text),
     ToolUse(Box<ToolUse<'a>>),
-    StepFinish(StepFinish<'a>),
-    Error(Failure<'a>),
+    /// `step_finish`: the model has answered. Why it stopped, `stop`, `tool-calls`, `length`, .., and what the
+    /// step used.
+    StepFinish(Option<Cow<'a, str>>, TokenUsage),
+    /// `error`: the run failed.
+    Error {
+        /// `APIError`, `MessageAbortedError`, ..
+        name: Cow<'a, str>,
+        message: Option<Text>,
+        /// `statusCode`, `responseBody`, ..
+        facts: Extra,
+    },
 }
 
 /// `tool_use`: a call together with its result.
@@ -58,25 +67,6 @@ pub struct Attachment<'a> {
     pub filename: Option<Cow<'a, str>>,
 }
 
-/// `step_finish`: the model has answered.
-#[derive(Clone, Debug)]
-pub struct StepFinish<'a> {
-    /// `stop`, `tool-calls`, `length`, ..
-    pub reason: Option<Cow<'a, str>>,
-    /// What the step used.
-    pub usage: TokenUsage,
-}
-
-/// `error`: the run failed.
-#[derive(Clone, Debug)]
-pub struct Failure<'a> {
-    /// `APIError`, `MessageAbortedError`, ..
-    pub name: Cow<'a, str>,
-    pub message: Option<Text>,
-    /// `statusCode`, `responseBody`, ..
-    pub facts: Extra,
-}
-
 impl<'a> JsonLine<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
         let (field, read): (_, fn(&mut Object<'a>, &mut Header<'a>) -> Kind<'a>) =
@@ -87,8 +77,8 @@ impl<'a> JsonLine<'a> {
                 "tool_use" => {
                     ("part", |part, header| Kind::ToolUse(Box::new(ToolUse::take(part, header))))
                 }
-                "step_finish" => ("part", |part, _| Kind::StepFinish(StepFinish::take(part))),
-                "error" => ("error", |error, _| Kind::Error(Failure::take(error))),
+                "step_finish" => ("part", |part, _| take_step(part)),
+                "error" => ("error", |error, _| take_error(error)),
                 _ => return Parsed::Unknown,
             };
         let Some(mut part) = object.object(field) else { return Parsed::Unknown };
@@ -156,13 +146,10 @@ impl<'a> Attachment<'a> {
     }
 }
 
-impl<'a> StepFinish<'a> {
-    fn take(part: &mut Object<'a>) -> Self {
-        let cost_usd = part.f64("cost");
-        let tokens = part.within("tokens", take_usage).unwrap_or_default();
-        let usage = TokenUsage { cost_usd, ..tokens };
-        Self { reason: part.str("reason"), usage }
-    }
+fn take_step<'a>(part: &mut Object<'a>) -> Kind<'a> {
+    let cost_usd = part.f64("cost");
+    let tokens = part.within("tokens", take_usage).unwrap_or_default();
+    Kind::StepFinish(part.str("reason"), TokenUsage { cost_usd, ..tokens })
 }
 
 /// Cached input is counted apart from `input`. Reasoning is counted apart from `output` by releases that
@@ -187,16 +174,14 @@ fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
     }
 }
 
-impl<'a> Failure<'a> {
-    fn take(error: &mut Object<'a>) -> Self {
-        let mut data = error.object("data").unwrap_or_default();
-        let message = data.text("message");
-        let mut facts = data.extra(&["statusCode", "isRetryable", "providerID", "ref"]);
-        facts.extend(data.extra(&["responseBody", "metadata"]));
-        data.ignore(&["responseHeaders"]);
-        error.adopt("data", data);
-        Self { name: error.str("name").unwrap_or_default(), message, facts }
-    }
+fn take_error<'a>(error: &mut Object<'a>) -> Kind<'a> {
+    let mut data = error.object("data").unwrap_or_default();
+    let message = data.text("message");
+    let mut facts = data.extra(&["statusCode", "isRetryable", "providerID", "ref"]);
+    facts.extend(data.extra(&["responseBody", "metadata"]));
+    data.ignore(&["responseHeaders"]);
+    error.adopt("data", data);
+    Kind::Error { name: error.str("name").unwrap_or_default(), message, facts }
 }
 
 #[cfg(test)]

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use super::usage;
 use crate::{
     conversation::{CorrId, Text, TokenUsage},
     executors::wire::{Fields, Object, value},
+    json::Raw,
 };
 
 /// A message of the model, or one to it.

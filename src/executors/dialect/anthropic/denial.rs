@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::{
     conversation::{CorrId, tool_calls::CallResult},
     executors::{
+        Context,
         action::ActionMapper,
-        context::Context,
         wire::{Object, value},
     },
     json::Raw,

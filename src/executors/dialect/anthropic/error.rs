@@ -15,23 +15,3 @@ pub fn error_message(raw: Raw<'_>) -> Text {
     }
     value::into_text(innermost)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_are_unwrapped() {
-        let message = |json: &str| {
-            let raw = Raw::parse(json).unwrap();
-            error_message(raw).decode().into_owned()
-        };
-        assert_eq!(message(r#""no""#), "no");
-        assert_eq!(
-            message(r#"{"type":"error","error":{"type":"overloaded","message":"Busy"}}"#),
-            "Busy"
-        );
-        assert_eq!(message(r#"{"status":500,"error":{"error":{"message":"Deep"}}}"#), "Deep");
-        assert_eq!(message(r#"{"code":1}"#), r#"{"code":1}"#);
-    }
-}

@@ -3,10 +3,7 @@
 use super::{Block, BlockKind, Message, ToolResult, ToolUse};
 use crate::{
     conversation::{NormalizedEntry, NormalizedEntryType, Text, tool_calls::CallResult},
-    executors::{
-        action::MappedCall,
-        context::{Context, Extra, Meta},
-    },
+    executors::{Context, Extra, MappedCall, Meta},
     json::Raw,
 };
 

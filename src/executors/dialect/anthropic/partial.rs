@@ -2,18 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use super::{Message, error_message, usage};
 use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, TokenUsage, tool_calls::CallResult},
     executors::{
+        Context, Parsed,
         action::ActionMapper,
-        context::Context,
-        dialect::streamed::Streamed,
-        executor::Parsed,
+        dialect::streamed::{Kind, Streamed},
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A part of a message that is being written.
@@ -133,15 +131,17 @@ impl Streamed {
         match event {
             PartialEvent::MessageStart(message) => self.begin(cx.parent.as_ref(), message.id),
             PartialEvent::BlockStart { index, kind, text, call, tool_name } => {
-                match (&*kind, call) {
-                    ("text", _) => self.begin_text(index, false, map, cx),
-                    ("thinking", _) => self.begin_text(index, true, map, cx),
+                let kind = match (&*kind, call) {
+                    ("text", _) => Kind::said(false),
+                    ("thinking", _) => Kind::said(true),
                     (kind, Some(id)) if kind.ends_with("tool_use") => {
-                        self.begin_call(index, id, tool_name.into_owned(), map, cx);
+                        let (tool_name, input) = (tool_name.into_owned(), String::new());
+                        Kind::Call { id, tool_name, input }
                     }
                     // The complete line says what it is.
                     _ => return,
-                }
+                };
+                self.begin_within(index, kind, map, cx);
                 self.grow(index, &text, cx);
             }
             PartialEvent::BlockDelta { index, delta } => match delta {

@@ -4,67 +4,30 @@
 //! an action has no place for are kept in the entry's metadata.
 
 use crate::{
-    conversation::{Spelling, Text, TodoItem},
+    conversation::{Text, TodoItem},
     executors::{
         action::{
-            self, MappedCall, Titled, command_run, file_edit, file_read, file_replacement,
-            file_write, plan_presentation, search, take_questions, take_todos, task_create,
-            todo_list, web_fetch,
+            self, MappedCall, Titled, command_run, file_read, file_replacement, file_write,
+            is_among, notebook_edit, plan_presentation, search, take_path, take_questions,
+            take_task, take_todos, task_create, todo_list, web_fetch,
         },
-        files,
         wire::Object,
     },
     json::Raw,
 };
 
 /// Tools that are known and have no action of their own.
-const PLAIN_TOOLS: [&str; 45] = [
-    "activate_skill",
-    "advisor",
-    "artifact",
-    "complete_task",
-    "create_sub_session",
-    "cron_create",
-    "cron_delete",
-    "cron_list",
-    "deferred_tool_call",
-    "display_image",
-    "enter_plan_mode",
-    "enter_worktree",
-    "exec",
-    "exit_worktree",
-    "get_goal",
-    "get_internal_docs",
-    "image_gen",
-    "list_agents",
-    "list_background_processes",
-    "list_mcp_resources",
-    "loop_wakeup",
-    "lsp",
-    "manage_memory",
-    "monitor",
-    "propose_goal",
-    "read_mcp_resource",
-    "record_artifact",
-    "record_source",
-    "report_findings",
-    "request_shutdown",
-    "save_memory",
-    "search_memory",
-    "send_message",
-    "skill",
-    "structured_output",
-    "task_output",
-    "task_stop",
-    "team_create",
-    "team_delete",
-    "team_plan_approval",
-    "tool_call",
-    "tool_search",
-    "update_goal",
-    "update_topic",
-    "workflow",
-];
+const PLAIN_TOOLS: &str = "activate_skill advisor artifact complete_task create_sub_session \
+    cron_create cron_delete cron_list deferred_tool_call display_image enter_plan_mode \
+    enter_worktree exec exit_worktree get_goal get_internal_docs image_gen list_agents \
+    list_background_processes list_mcp_resources loop_wakeup lsp manage_memory monitor \
+    propose_goal read_mcp_resource record_artifact record_source report_findings request_shutdown \
+    save_memory search_memory send_message skill structured_output task_output task_stop \
+    team_create team_delete team_plan_approval tool_call tool_search update_goal update_topic \
+    workflow";
+
+/// The fields of a path.
+const PATHS: &str = "file_path absolute_path notebook_path dir_path path";
 
 /// Reads a call of the tool `name`.
 pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
@@ -72,23 +35,21 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
         return MappedCall::tool(name, parameters);
     };
     let action = match name {
-        "read_file" | "list_directory" | "zoom_image" => file_read(take_path(&mut given, cwd)),
+        "read_file" | "list_directory" | "zoom_image" => {
+            file_read(take_path(&mut given, PATHS, cwd))
+        }
         "read_many_files" => {
             let paths = given.texts("include").or_else(|| given.texts("paths")).unwrap_or_default();
             let paths: Vec<_> = paths.iter().map(Text::decode).collect();
             file_read(Text::from(paths.join(", ")))
         }
-        "write_file" => file_write(take_path(&mut given, cwd), given.text("content")),
-        "replace" | "edit" => {
-            let path = take_path(&mut given, cwd);
-            file_replacement(path, &mut given, ["old_string", "new_string"])
-        }
-        "notebook_edit" => {
-            let path = take_path(&mut given, cwd);
-            let new = given.take("new_source", Spelling::of_raw).unwrap_or_default();
-            let change = files::replacement(&path, "", new);
-            file_edit(path, vec![change])
-        }
+        "write_file" => file_write(take_path(&mut given, PATHS, cwd), given.text("content")),
+        "replace" | "edit" => file_replacement(
+            take_path(&mut given, PATHS, cwd),
+            &mut given,
+            ["old_string", "new_string"],
+        ),
+        "notebook_edit" => notebook_edit(take_path(&mut given, PATHS, cwd), &mut given),
         "run_shell_command" => command_run(given.text("command")),
         "glob" | "grep_search" | "search_file_content" => search(given.text("pattern")),
         "google_web_search" | "web_search" => search(given.text("query")),
@@ -100,10 +61,7 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
         "task_create" | "task_update" => todo_list("update", vec![take_todo(&mut given)]),
         "ask_user" | "ask_user_question" => take_questions(&mut given),
         "exit_plan_mode" => plan(&mut given),
-        "task" | "agent" => {
-            let (description, prompt) = (given.text("description"), given.text("prompt"));
-            task_create(description, prompt, given.text("subagent_type"))
-        }
+        "task" | "agent" => take_task(&mut given, "subagent_type"),
         "invoke_agent" => task_create(None, given.text("prompt"), given.text("agent_name")),
         // Sub-agents that are tools of their own.
         "codebase_investigator" => task_create(None, given.text("objective"), Some(name.into())),
@@ -111,8 +69,11 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
         "generalist" => task_create(None, given.text("request"), Some(name.into())),
         "browser_agent" => task_create(None, given.text("task"), Some(name.into())),
         _ => {
-            let is_known = PLAIN_TOOLS.contains(&name) || is_foreign(name);
-            return MappedCall::other(name, parameters, is_known);
+            return MappedCall::other(
+                name,
+                parameters,
+                is_among(PLAIN_TOOLS, name) || is_foreign(name),
+            );
         }
     };
     MappedCall::known(action, given)
@@ -123,12 +84,6 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
 fn is_foreign(name: &str) -> bool {
     let families = ["mcp_", "discovered_tool_", "tracker_"];
     name.contains("__") || families.iter().any(|family| name.starts_with(family))
-}
-
-fn take_path(given: &mut Object<'_>, cwd: Option<&str>) -> Text {
-    let mut keys = ["file_path", "absolute_path", "notebook_path", "dir_path", "path"].into_iter();
-    let path = keys.find_map(|key| given.str(key)).unwrap_or_default();
-    files::relative_path(&path, cwd)
 }
 
 /// One item of a list that is kept by its own tools, without the others.
@@ -148,72 +103,4 @@ fn first_url(prompt: &str) -> Option<Text> {
     let at = prompt.find("https://").or_else(|| prompt.find("http://"))?;
     let ends = |c: char| c.is_whitespace() || "\"'<>`)]".contains(c);
     prompt[at..].split(ends).next().map(|url| Text::from(url.trim_end_matches(['.', ',', ';'])))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::conversation::ToolKind;
-
-    fn mapped(name: &str, parameters: &str) -> MappedCall {
-        map(name, Some(Raw::parse(parameters).unwrap()), Some("/w"))
-    }
-
-    #[test]
-    fn every_tool_has_its_kind_and_title() {
-        for (name, parameters, kind, title) in [
-            ("read_file", r#"{"absolute_path":"/w/a.rs"}"#, ToolKind::Read, "a.rs"),
-            ("list_directory", r#"{"dir_path":"src"}"#, ToolKind::Read, "src"),
-            ("read_many_files", r#"{"include":["a","b"]}"#, ToolKind::Read, "a, b"),
-            ("write_file", r#"{"file_path":"a","content":"x"}"#, ToolKind::Edit, "a"),
-            (
-                "replace",
-                r#"{"file_path":"a","old_string":"x","new_string":"y"}"#,
-                ToolKind::Edit,
-                "a",
-            ),
-            ("run_shell_command", r#"{"command":"ls"}"#, ToolKind::Execute, "ls"),
-            ("glob", r#"{"pattern":"*.rs"}"#, ToolKind::Search, "*.rs"),
-            ("search_file_content", r#"{"pattern":"fn"}"#, ToolKind::Search, "fn"),
-            ("google_web_search", r#"{"query":"shops"}"#, ToolKind::Search, "shops"),
-            (
-                "web_fetch",
-                r#"{"prompt":"Read https://a.b/c, please"}"#,
-                ToolKind::Fetch,
-                "https://a.b/c",
-            ),
-            ("web_fetch", r#"{"prompt":"Read it"}"#, ToolKind::Fetch, ""),
-            ("write_todos", r#"{"todos":[]}"#, ToolKind::Think, "todo list"),
-            ("ask_user", r#"{"questions":[{"question":"Which?"}]}"#, ToolKind::Other, "Which?"),
-            ("exit_plan_mode", r#"{"plan_filename":"p.md"}"#, ToolKind::Think, "plan"),
-            ("codebase_investigator", r#"{"objective":"Find it"}"#, ToolKind::Other, "Find it"),
-            ("invoke_agent", r#"{"agent_name":"x","prompt":"Do"}"#, ToolKind::Other, "Do"),
-            ("notebook_edit", r#"{"notebook_path":"/w/n.ipynb"}"#, ToolKind::Edit, "n.ipynb"),
-            ("task_create", r#"{"subject":"Mend it"}"#, ToolKind::Think, "todo list"),
-            ("agent", r#"{"description":"Look","prompt":"p"}"#, ToolKind::Other, "Look"),
-            ("save_memory", r#"{"fact":"f"}"#, ToolKind::Other, "save_memory"),
-            ("mcp_desk_open", "{}", ToolKind::Other, "mcp_desk_open"),
-            ("desk__open", "{}", ToolKind::Other, "desk__open"),
-        ] {
-            let call = mapped(name, parameters);
-            assert_eq!((call.action.kind(), &call.title), (kind, &title.into()), "{name}");
-            assert!(!call.unknown, "{name}");
-        }
-        assert!(mapped("frobnicate", "{}").unknown);
-    }
-
-    #[test]
-    fn anything_may_stand_where_the_parameters_should() {
-        for name in ["read_file", "replace", "write_todos", "ask_user", "web_fetch", "task_create"]
-        {
-            let odd = r#"{"todos":7,"questions":"x","prompt":[],"old_string":1}"#;
-            assert!(!mapped(name, odd).unknown);
-            assert!(!map(name, None, None).unknown);
-            for given in ["7", "[]", r#""x""#] {
-                let call = mapped(name, given);
-                assert!(!call.unknown);
-                assert_eq!(call, MappedCall::tool(name, Some(Raw::parse(given).unwrap())));
-            }
-        }
-    }
 }

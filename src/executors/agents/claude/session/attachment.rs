@@ -2,81 +2,54 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::{
-    conversation::Text,
+    conversation::{NormalizedEntryType, Text},
     executors::{
-        claude::notice::Hook,
+        claude::notice::hook_failure,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
-/// What the program gave the model beside a prompt.
-#[derive(Clone, Debug)]
-pub enum Attachment<'a> {
-    /// `hook_success`, `hook_non_blocking_error`, `hook_additional_context`: what a hook has to say,
-    /// if it has anything.
-    Hook {
-        /// What the model was told.
-        context: Vec<Text>,
-        /// What went wrong.
-        failure: Option<Text>,
-    },
-    /// `file` and `selected_lines_in_ide`: what the person pointed at.
-    Pointed(Text),
-    /// `queued_command`: said while the agent was busy.
-    Queued {
-        /// What was said.
-        prompt: Text,
-        /// The person said it, not the program.
-        by_person: bool,
-    },
-    /// Known, and nothing to show: lists of tools, skills and agents, reminders.
-    Quiet,
-    /// A type that this version does not know.
-    Unknown {
-        /// The type.
-        name: Cow<'a, str>,
-        /// The whole attachment.
-        raw: Raw<'a>,
-    },
-}
+/// What is said: entries of one kind.
+pub(super) type Said = (NormalizedEntryType, Vec<Text>);
 
-impl<'a> Attachment<'a> {
-    /// Reads an attachment; what nobody knows of it is left to the record.
-    pub(super) fn read(raw: Raw<'a>, record: &mut Object<'a>) -> Self {
-        let mut object = value::object(raw).unwrap_or_default();
-        let name = object.str("type").unwrap_or_default();
-        let attachment = match &*name {
-            "hook_success" | "hook_non_blocking_error" | "hook_additional_context" => {
-                object.ignore(&["command", "durationMs", "hookEvent", "toolUseID"]);
-                Self::Hook {
-                    context: take_context(&mut object),
-                    failure: Hook::take(&mut object).describe_failure(),
-                }
+/// Reads an attachment; what nobody knows of it is left to the record. Fails with the name of a type that this
+/// version does not know.
+pub(super) fn read<'a>(raw: Raw<'a>, record: &mut Object<'a>) -> Result<Said, Cow<'a, str>> {
+    let mut object = value::object(raw).unwrap_or_default();
+    let name = object.str("type").unwrap_or_default();
+    let mut kind = NormalizedEntryType::SystemMessage;
+    let texts = match &*name {
+        // What the model was told, and what went wrong.
+        "hook_success" | "hook_non_blocking_error" | "hook_additional_context" => {
+            object.ignore(&["command", "durationMs", "hookEvent", "toolUseID"]);
+            let context = take_context(&mut object);
+            context.into_iter().chain(hook_failure(&mut object)).collect()
+        }
+        // What the person pointed at.
+        "file" => {
+            object.ignore(&["content"]);
+            vec![Text::from(format!("[file: {}]", take_path(&mut object)))]
+        }
+        "selected_lines_in_ide" => vec![describe_selection(&mut object)],
+        // Said while the agent was busy.
+        "queued_command" => {
+            let Some(prompt) = object.text("prompt") else { return Err(name) };
+            object.ignore(&["timestamp"]);
+            if take_by_person(&mut object) {
+                kind = NormalizedEntryType::UserMessage;
             }
-            "file" => {
-                object.ignore(&["content"]);
-                Self::Pointed(Text::from(format!("[file: {}]", take_path(&mut object))))
-            }
-            "selected_lines_in_ide" => Self::Pointed(describe_selection(&mut object)),
-            "queued_command" => match object.text("prompt") {
-                Some(prompt) => {
-                    object.ignore(&["timestamp"]);
-                    Self::Queued { prompt, by_person: take_by_person(&mut object) }
-                }
-                None => return Self::Unknown { name, raw },
-            },
-            _ => {
-                let Some(fields) = quiet_fields(&name) else { return Self::Unknown { name, raw } };
-                object.ignore(fields);
-                Self::Quiet
-            }
-        };
-        record.adopt("", object);
-        attachment
-    }
+            vec![prompt]
+        }
+        _ => {
+            let Some(fields) = quiet_fields(&name) else { return Err(name) };
+            object.ignore(fields);
+            Vec::new()
+        }
+    };
+    record.adopt("", object);
+    Ok((kind, texts))
 }
 
 /// The fields of attachments that nothing is made of: lists for the model, and reminders.

@@ -3,7 +3,332 @@
 mod attachment;
 mod progress;
 mod recognise;
-mod reducer;
 mod types;
 
-pub use self::reducer::ClaudeSession;
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use self::{
+    progress::{AgentMessage, Progress},
+    types::{Author, ClaudeSessionJson, ClaudeSessionLine},
+};
+use crate::{
+    conversation::{
+        ActionType, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text,
+        Timestamp, ToolStatus, tool_calls::RecentIds,
+    },
+    executors::{
+        Evidence, Executor, Extra, Format, Header, Parsed,
+        claude::{
+            markup,
+            messages::{self, Cx, ResultFields, Speaker},
+            result::ClaudeResult,
+            usage::MessageUsage,
+        },
+        dialect::anthropic::{Block, BlockKind, Message},
+        wire::Object,
+    },
+};
+
+/// Claude Code's session files.
+///
+/// Usage counts once a message, by the largest numbers that its lines state, as soon as they do. So do the
+/// messages of sub-agents in `agent_progress`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClaudeSession;
+
+/// What the executor remembers beside calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClaudeSessionMemory {
+    usage: MessageUsage,
+    /// The file is a sub-agent's own.
+    is_agent_file: bool,
+    /// The records read last: some are written twice.
+    records: RecentIds,
+    /// The calls of sub-agents that may still be open, oldest first.
+    agents: VecDeque<CorrId>,
+    /// The command that the person typed last, and when.
+    typed: Option<(Text, Timestamp)>,
+    /// The pull request that was shown last; the file repeats it.
+    pull_request: Option<Text>,
+}
+
+/// A command is typed and then run: some releases write one record of each, a few milliseconds apart.
+const LONGEST_PAUSE_MS: u64 = 1000;
+
+/// How many records and sub-agents are remembered.
+const REMEMBERED: usize = 256;
+
+impl Executor for ClaudeSession {
+    const FORMAT: Format = Format {
+        name: "claude-session",
+        title: "Claude Code, session file",
+        agent: "claude-code",
+        homes: &[
+            "${CLAUDE_CONFIG_DIR:-~/.claude}/projects",
+            "${XDG_CONFIG_HOME:-~/.config}/claude/projects",
+        ],
+    };
+    type Line<'a> = ClaudeSessionLine<'a>;
+    type Result = ClaudeResult;
+    type Memory = ClaudeSessionMemory;
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        recognise::recognise(object)
+    }
+
+    fn parse<'a>(
+        &self,
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<ClaudeSessionLine<'a>> {
+        ClaudeSessionLine::parse(object, header)
+    }
+
+    fn line(
+        &self,
+        line: ClaudeSessionLine<'_>,
+        extra: Extra,
+        memory: &mut ClaudeSessionMemory,
+        cx: &mut Cx<'_>,
+    ) {
+        Step { cx, memory }.reduce(line, extra);
+    }
+}
+
+impl ClaudeSessionMemory {
+    /// Whether a record was read before.
+    fn knows(&mut self, uuid: Option<CorrId>) -> bool {
+        let Some(uuid) = uuid else { return false };
+        let knows = self.records.contains(&uuid);
+        if !knows {
+            self.records.insert(uuid, REMEMBERED);
+        }
+        knows
+    }
+}
+
+/// One record on its way through the reducer.
+struct Step<'s, 'c> {
+    cx: &'s mut Cx<'c>,
+    memory: &'s mut ClaudeSessionMemory,
+}
+
+impl Step<'_, '_> {
+    fn reduce(&mut self, line: ClaudeSessionLine<'_>, extra: Extra) {
+        let ClaudeSessionLine { json, mut author } = line;
+        let uuid = author.uuid.take();
+        let is_sidechain = author.is_sidechain;
+        self.enter(author);
+        // What nobody knows is reported every time, whatever record it claims to be.
+        let is_unknown = matches!(json, ClaudeSessionJson::UnknownAttachment(..));
+        if self.memory.knows(uuid) && !is_unknown {
+            // Written twice: only the usage of the second may be news.
+            if let ClaudeSessionJson::Assistant { message, .. } = &json
+                && message.id.is_some()
+            {
+                self.count_usage(message);
+            }
+            return;
+        }
+        match json {
+            ClaudeSessionJson::User { message, detail, meta, from_program } => {
+                let from = if from_program { Speaker::Program } else { Speaker::Person };
+                if extra.is_empty() && self.repeats_command(&message) {
+                    return;
+                }
+                messages::user(
+                    message,
+                    from,
+                    extra,
+                    ResultFields { detail, meta: meta.as_deref() },
+                    self.cx,
+                );
+            }
+            ClaudeSessionJson::Assistant { message, is_error } => {
+                self.count_usage(&message);
+                let is_main = !is_sidechain || self.memory.is_agent_file;
+                self.assistant(message, is_error, is_main, extra);
+            }
+            ClaudeSessionJson::Said(kind, texts) => {
+                for text in texts {
+                    self.cx.entry(kind.clone(), text, ());
+                }
+            }
+            ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
+            ClaudeSessionJson::UnknownAttachment(name, raw) => {
+                let fields = vec![("attachment".into(), raw)];
+                self.cx.unknown_event(&format!("attachment/{name}"), &fields);
+            }
+            ClaudeSessionJson::Title(title) => {
+                self.cx.session(Session { title: Some(title), ..Session::default() });
+            }
+            ClaudeSessionJson::PullRequest(url) => {
+                if self.memory.pull_request.as_ref() != Some(&url) {
+                    let text = Text::from(format!("pull request: {url}"));
+                    messages::notice(text, self.cx);
+                    self.memory.pull_request = Some(url);
+                }
+            }
+            ClaudeSessionJson::Quiet => {}
+        }
+    }
+
+    /// Takes in who wrote the record. The session's directory is the first one: commands that change
+    /// it change the field too.
+    fn enter(&mut self, author: Author) {
+        let Author { session_id, cwd, branch, version, agent_id, is_sidechain, .. } = author;
+        let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
+        let known = self.cx.known();
+        if known.session_id.is_none() && agent.is_some() {
+            self.memory.is_agent_file = true;
+        }
+        let session_id = session_id.as_ref().map(Text::decode);
+        let (session_id, parent) = match (&agent, self.memory.is_agent_file) {
+            (Some(agent), true) => (Some(&**agent), session_id.as_deref()),
+            (None, true) => (None, None),
+            _ => (session_id.as_deref(), None),
+        };
+        let is_other =
+            session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;
+        let version = version.filter(|version| known.version.as_ref() != Some(version));
+        let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
+        let branch = branch.filter(|branch| is_other || known.branch.as_ref() != Some(branch));
+        let started_at = self.cx.at.filter(|_| known.started_at.is_none());
+        self.cx.parent = match &agent {
+            Some(agent) => Some(CorrId::from(&**agent)),
+            None if is_sidechain => self.open_agent(),
+            None => None,
+        };
+        let has_news = version.is_some() || cwd.is_some() || branch.is_some();
+        if is_other || has_news || started_at.is_some() {
+            self.cx.session(Session {
+                session_id: session_id.map(SessionId::from),
+                parent_session_id: parent.map(SessionId::from),
+                version,
+                cwd,
+                branch,
+                started_at,
+                ..Session::default()
+            });
+        }
+    }
+
+    /// Old releases do not say which call a side chain belongs to: the oldest open one.
+    fn open_agent(&mut self) -> Option<CorrId> {
+        let calls = self.cx.calls();
+        self.memory.agents.retain(|agent| calls.get(agent).is_some());
+        self.memory.agents.front().cloned()
+    }
+
+    /// Whether a message is a command in its tags, right after the same words as they were typed.
+    fn repeats_command(&mut self, message: &Message<'_>) -> bool {
+        let [Block { kind: BlockKind::Text(text), unknown }] = &*message.content else {
+            return false;
+        };
+        let (_, words) = markup::read(text.clone());
+        if words == *text {
+            if text.may_begin_with("/") {
+                self.memory.typed = self.cx.at.map(|at| (words, at));
+            }
+            return false;
+        }
+        let is_same = self.memory.typed.as_ref().is_some_and(|(typed, at)| {
+            let pause = self.cx.at.and_then(|now| now.millis_since(*at));
+            *typed == words && pause.is_some_and(|pause| pause < LONGEST_PAUSE_MS)
+        });
+        is_same && unknown.is_empty() && message.unknown.is_empty()
+    }
+
+    /// Counts what a message cost, as far as earlier lines have not stated it.
+    fn count_usage(&mut self, message: &Message<'_>) {
+        // Nobody was paid for what the program made up.
+        let usage = message.usage.filter(|_| !messages::is_synthetic(message));
+        let more = usage.and_then(|usage| self.memory.usage.increase(message.id.as_ref(), usage));
+        let Some(usage) = more else { return };
+        self.cx.usage_of_message(message.id.clone(), message.model.clone(), usage);
+    }
+
+    fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
+        let synthetic = messages::is_synthetic(&message);
+        if is_main && !synthetic {
+            messages::model(message.model.clone(), self.cx);
+        }
+        for block in &message.content {
+            if let BlockKind::ToolUse(call) = &block.kind
+                && matches!(&*call.name, "Task" | "Agent")
+            {
+                self.memory.agents.extend(call.id.clone());
+            }
+        }
+        let agents = &mut self.memory.agents;
+        agents.drain(..agents.len().saturating_sub(REMEMBERED));
+        let entry_type = match (is_error, synthetic) {
+            (true, _) => NormalizedEntryType::ErrorMessage,
+            (false, true) => NormalizedEntryType::SystemMessage,
+            (false, false) => NormalizedEntryType::AssistantMessage,
+        };
+        messages::assistant(message, &entry_type, extra, &mut |entry, _| Some(entry), self.cx);
+    }
+
+    fn progress(&mut self, call: Option<CorrId>, progress: Progress<'_>) {
+        match (progress, call) {
+            (Progress::Agent(message), call) => {
+                self.cx.parent = call;
+                self.agent_message(*message);
+            }
+            (Progress::Output(output), Some(call)) => self.output(&call, output),
+            (Progress::Running, Some(call)) => self.cx.running(&call),
+            (Progress::Output(_) | Progress::Running, None) | (Progress::Quiet, _) => {}
+        }
+    }
+
+    fn agent_message(&mut self, message: AgentMessage<'_>) {
+        let AgentMessage { by_model, message, detail, uuid, timestamp, unknown } = message;
+        self.cx.at = timestamp.or(self.cx.at);
+        let is_known = self.memory.knows(uuid);
+        // Written twice: only the usage of the second may be news.
+        if !is_known || message.id.is_some() {
+            self.count_usage(&message);
+        }
+        if is_known {
+            return;
+        }
+        if let Some(call) = self.cx.parent.clone() {
+            self.cx.running(&call);
+        }
+        let extra = self.cx.unknown_fields("agent_progress.message", &unknown);
+        if by_model {
+            self.assistant(message, false, false, extra);
+        } else {
+            messages::user(
+                message,
+                Speaker::Person,
+                extra,
+                ResultFields { detail, meta: None },
+                self.cx,
+            );
+        }
+    }
+
+    /// What a running command has printed is shown whenever it has doubled, so that all that is ever
+    /// passed on stays within a constant of the output.
+    fn output(&mut self, call: &CorrId, output: Text) {
+        let shown = self.cx.calls().get(call).and_then(NormalizedEntry::tool).map(|tool| {
+            let shown = tool.action_type.result_text();
+            shown.map_or(0, |shown| shown.decode().len())
+        });
+        if shown.is_none_or(|shown| output.is_empty() || output.decode().len() < 2 * shown) {
+            return self.cx.running(call);
+        }
+        let show = |entry: &mut NormalizedEntry| {
+            let Some(tool) = entry.tool_mut() else { return };
+            tool.status = ToolStatus::InProgress;
+            if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
+                result.get_or_insert_default().output = Some(output);
+            }
+        };
+        self.cx.update(call, show);
+    }
+}

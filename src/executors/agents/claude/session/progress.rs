@@ -1,13 +1,12 @@
 //! `progress`: what open calls are doing.
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{CorrId, Text, Timestamp},
     executors::{
         dialect::anthropic::Message,
         wire::{Fields, Object, value},
     },
+    json::Raw,
 };
 
 /// What an open call is doing.
@@ -28,13 +27,10 @@ pub enum Progress<'a> {
 pub struct AgentMessage<'a> {
     /// The model said it; otherwise it was said to the model.
     pub by_model: bool,
-    /// The message.
     pub message: Message<'a>,
     /// The result in its tool's own shape.
     pub detail: Option<Raw<'a>>,
-    /// The record's own id.
     pub uuid: Option<CorrId>,
-    /// When it was written.
     pub timestamp: Option<Timestamp>,
     /// Fields that the record is not known to have.
     pub unknown: Fields<'a>,

@@ -1,7 +1,8 @@
 //! How Claude Code's session files are told from others.
 
 use crate::executors::{
-    evidence::{Evidence, is_tree_record, nested},
+    Evidence,
+    evidence::{is_tree_record, nested},
     wire::Object,
 };
 

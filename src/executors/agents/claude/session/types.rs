@@ -1,34 +1,35 @@
 //! The wire types of session files, releases 1.0.111 to 2.1.209.
 
-use crate::json::Raw;
+use std::borrow::Cow;
 
 use super::{
-    attachment::Attachment,
+    attachment,
     progress::{self, Progress},
 };
 use crate::{
-    conversation::{CorrId, Text},
+    conversation::{CorrId, NormalizedEntryType, Text},
     executors::{
-        claude::notice::{ApiError, Compaction},
+        Header, Parsed,
+        claude::{
+            markup,
+            notice::{api_error, compaction},
+        },
         dialect::anthropic::{Message, error_message},
-        executor::{Header, Parsed},
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// One record of a session file.
 #[derive(Clone, Debug)]
 pub struct ClaudeSessionLine<'a> {
-    /// The record.
     pub json: ClaudeSessionJson<'a>,
-    /// Who wrote it, where and when.
     pub author: Author,
 }
 
 /// What the records of the tree say of themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Author {
-    /// The record's own id.
     pub uuid: Option<CorrId>,
     /// The session. In the file of a sub-agent it is the session that started it.
     pub session_id: Option<Text>,
@@ -49,7 +50,6 @@ pub struct Author {
 pub enum ClaudeSessionJson<'a> {
     /// `user`: a prompt, a tool's result, or something that the program says in the person's name.
     User {
-        /// The message.
         message: Message<'a>,
         /// The result in its tool's own shape.
         detail: Option<Raw<'a>>,
@@ -60,51 +60,23 @@ pub enum ClaudeSessionJson<'a> {
     },
     /// `assistant`: usually one block of a message.
     Assistant {
-        /// The message.
         message: Message<'a>,
         /// The program made it up because something failed.
         is_error: bool,
     },
-    /// `system`, by its subtype.
-    System(Notice),
-    /// `progress`.
+    /// `system`, and attachments: something that the program says of itself, or gave the model.
+    Said(NormalizedEntryType, Vec<Text>),
     Progress {
-        /// The call whose progress it is.
         call: Option<CorrId>,
-        /// What it is doing.
         progress: Progress<'a>,
     },
-    /// `attachment`.
-    Attachment(Attachment<'a>),
+    /// An attachment of a type that this version does not know.
+    UnknownAttachment(Cow<'a, str>, Raw<'a>),
     /// `ai-title` and `summary`.
     Title(Text),
-    /// `pr-link`.
     PullRequest(Text),
     /// Known, and nothing to show: bookkeeping.
     Quiet,
-}
-
-/// What the program says of itself.
-#[derive(Clone, Debug)]
-pub enum Notice {
-    /// `compact_boundary`, `microcompact_boundary`.
-    Compacted {
-        /// What the line calls it.
-        content: Text,
-        /// Why, and what it saved.
-        compaction: Compaction,
-    },
-    /// `api_error`.
-    ApiError(ApiError),
-    /// `local_command`, `away_summary`.
-    Said(Text),
-    /// `stop_hook_summary`, where a hook had something to say.
-    StopHooks {
-        /// What went wrong.
-        errors: Vec<Text>,
-        /// Why the agent may not stop, or must.
-        reason: Option<Text>,
-    },
 }
 
 /// Fields of every record of the tree that nothing is made of.
@@ -142,7 +114,10 @@ impl<'a> ClaudeSessionLine<'a> {
             "progress" => take_progress(object),
             "attachment" => object.raw("attachment").map(|raw| {
                 object.ignore(&["rendered"]);
-                ClaudeSessionJson::Attachment(Attachment::read(raw, object))
+                match attachment::read(raw, object) {
+                    Ok((kind, texts)) => ClaudeSessionJson::Said(kind, texts),
+                    Err(name) => ClaudeSessionJson::UnknownAttachment(name, raw),
+                }
             }),
             _ => take_bookkeeping(&kind, object),
         };
@@ -225,37 +200,34 @@ fn take_assistant<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> 
 }
 
 fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
-    let notice = match name {
+    let mut kind = NormalizedEntryType::SystemMessage;
+    let texts = match name {
         "system/compact_boundary" | "system/microcompact_boundary" => {
-            let metadata = Compaction::take(object, "compactMetadata");
-            let metadata = metadata.or_else(|| Compaction::take(object, "microcompactMetadata"));
-            Notice::Compacted {
-                content: object.text("content").unwrap_or_else(|| "conversation compacted".into()),
-                compaction: metadata.unwrap_or_default(),
-            }
+            let content = object.str("content").unwrap_or("conversation compacted".into());
+            let names = ["compactMetadata", "microcompactMetadata"];
+            vec![compaction(object, &names, &content)]
         }
         "system/api_error" => {
             object.ignore(&["cause", "retryInMs"]);
             let error = object.raw("error");
-            let status = error.and_then(value::object);
-            Notice::ApiError(ApiError {
-                status: status.and_then(|mut error| error.u64("status")),
-                message: error.map(error_message),
-                attempt: object.u64("retryAttempt"),
-                max_attempts: object.u64("maxRetries"),
-            })
+            let status = error.and_then(value::object).and_then(|mut error| error.u64("status"));
+            let attempts = ["retryAttempt", "maxRetries"].map(|key| object.u64(key));
+            kind = NormalizedEntryType::ErrorMessage;
+            vec![api_error(status, error.map(error_message).as_ref(), attempts)]
         }
         "system/local_command" | "system/away_summary" => {
-            Notice::Said(object.text("content").unwrap_or_default())
+            let (_, text) = markup::read(object.text("content").unwrap_or_default());
+            vec![text]
         }
         "system/stop_hook_summary" => {
             object.ignore(&["hookAdditionalContext", "hookCount", "hookInfos", "hasOutput"]);
             let errors = object.array("hookErrors").unwrap_or_default();
             let prevented = object.bool("preventedContinuation").unwrap_or(false);
+            // Why the agent may not stop, or must.
             let reason = object.text("stopReason");
             let reason = reason.filter(|reason| prevented || !reason.is_empty());
-            let errors = errors.into_iter().map(value::into_text).collect();
-            Notice::StopHooks { errors, reason }
+            let words = errors.into_iter().map(value::into_text).chain(reason);
+            words.map(|text| Text::from(format!("stop hook: {text}"))).collect()
         }
         "system/turn_duration" => {
             object.ignore(&["durationMs", "messageCount"]);
@@ -263,7 +235,7 @@ fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJ
         }
         _ => return None,
     };
-    Some(ClaudeSessionJson::System(notice))
+    Some(ClaudeSessionJson::Said(kind, texts))
 }
 
 fn take_progress<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {

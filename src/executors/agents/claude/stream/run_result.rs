@@ -17,11 +17,8 @@ pub struct RunResult<'a> {
     pub is_error: Option<bool>,
     /// Usually repeats the agent's last words.
     pub result: Option<Text>,
-    /// What went wrong.
     pub errors: Vec<Text>,
-    /// Time taken, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// Turns taken.
     pub turns: Option<u64>,
     /// Tokens of the main conversation; those of sub-agents are not in it.
     pub usage: Option<TokenUsage>,
@@ -29,7 +26,6 @@ pub struct RunResult<'a> {
     pub models: Vec<(Text, TokenUsage)>,
     /// US dollars for all models, sub-agents and helpers included.
     pub cost_usd: Option<f64>,
-    /// The calls that were not permitted.
     pub denials: Vec<Denial<'a>>,
     /// `completed`, `max_turns`, `api_error`.
     pub terminal_reason: Option<Text>,

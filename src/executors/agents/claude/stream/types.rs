@@ -1,111 +1,61 @@
 //! The wire types of `claude -p --output-format stream-json`, releases 2.0 to 2.1.281.
 
-use crate::json::Raw;
-
 use super::run_result::RunResult;
 use crate::{
-    conversation::{CorrId, Text},
+    conversation::{CorrId, NormalizedEntryType, Session, Text},
     executors::{
-        claude::notice::{ApiError, Compaction, Hook},
+        Header, Parsed,
+        claude::notice::{api_error, compaction, hook_failure},
         dialect::anthropic::{Message, PartialEvent, error_message},
-        executor::{Header, Parsed},
         wire::Object,
     },
+    json::Raw,
 };
 
 /// One line of the stream.
 #[derive(Clone, Debug)]
 pub enum ClaudeStreamJson<'a> {
-    /// `system`, by its subtype.
-    System(System),
-    /// `assistant`: usually one block of a message.
-    Assistant {
-        /// The message.
-        message: Message<'a>,
-        /// The program made it up because something failed.
-        is_error: bool,
+    /// `system/init`: a run begins.
+    Init(Session),
+    /// `task_started`, `task_progress`: what this call started is running.
+    TaskRuns(Option<CorrId>),
+    /// `task_notification`: a sub-agent or a background command ended.
+    TaskEnded {
+        /// The call that started it.
+        call: Option<CorrId>,
+        /// `completed`, `failed`, ...
+        status: Option<Text>,
+        /// What it came to.
+        summary: Option<Text>,
     },
+    /// Other lines of the type `system`: something that the program says of itself.
+    Said(NormalizedEntryType, Text),
+    /// `assistant`: usually one block of a message. It is an error if the program made it up because something
+    /// failed.
+    Assistant { message: Message<'a>, is_error: bool },
     /// `user`: a prompt, or a tool's result.
     User {
-        /// The message.
         message: Message<'a>,
-        /// What stands beside it.
-        extras: UserExtras<'a>,
+        /// The result in its tool's own shape.
+        detail: Option<Raw<'a>>,
+        /// Why tools were not run.
+        meta: Option<Vec<Raw<'a>>>,
+        /// The program wrote it, not a person.
+        from_program: bool,
     },
     /// `result`: the run is over.
     Result(Box<RunResult<'a>>),
     /// `stream_event`: a message as it is written.
     Partial(PartialEvent<'a>),
-    /// `rate_limit_event`.
-    RateLimit(RateLimit),
-}
-
-/// What the program says of itself.
-#[derive(Clone, Debug)]
-pub enum System {
-    /// `init`: a run begins.
-    Init(Box<Init>),
-    /// `task_started`, `task_progress`.
-    TaskRuns(Task),
-    /// `task_notification`: a sub-agent or a background command ended.
-    TaskEnded(Task),
-    /// `hook_response`.
-    Hook(Hook),
-    /// `compact_boundary`.
-    Compacted(Compaction),
-    /// `api_retry`.
-    ApiRetry(ApiError),
-    /// `permission_denied`: nobody could be asked.
-    Denied {
-        /// What was said of it.
-        message: Option<Text>,
+    /// `rate_limit_event`: how much of what the plan allows is used up.
+    RateLimit {
+        /// `allowed`, `allowed_warning`, `rejected`.
+        status: Option<Text>,
+        /// `five_hour`, `seven_day`.
+        kind: Option<Text>,
+        /// From 0 to 1.
+        utilization: Option<f64>,
     },
-}
-
-/// The session's facts.
-#[derive(Clone, Debug, Default)]
-pub struct Init {
-    /// The directory that the agent works in.
-    pub cwd: Option<Text>,
-    /// Names of the tools.
-    pub tools: Option<Vec<Text>>,
-    /// The model.
-    pub model: Option<Text>,
-    /// The program's version.
-    pub version: Option<Text>,
-}
-
-/// A sub-agent or a background command.
-#[derive(Clone, Debug, Default)]
-pub struct Task {
-    /// The call that started it.
-    pub call: Option<CorrId>,
-    /// `completed`, `failed`, ...
-    pub status: Option<Text>,
-    /// What it came to.
-    pub summary: Option<Text>,
-}
-
-/// What stands beside a user message.
-#[derive(Clone, Debug, Default)]
-pub struct UserExtras<'a> {
-    /// The result in its tool's own shape.
-    pub detail: Option<Raw<'a>>,
-    /// Why tools were not run.
-    pub meta: Option<Vec<Raw<'a>>>,
-    /// The program wrote it, not a person.
-    pub from_program: bool,
-}
-
-/// How much of what the plan allows is used up.
-#[derive(Clone, Debug, Default)]
-pub struct RateLimit {
-    /// `allowed`, `allowed_warning`, `rejected`.
-    pub status: Option<Text>,
-    /// `five_hour`, `seven_day`.
-    pub kind: Option<Text>,
-    /// From 0 to 1.
-    pub utilization: Option<f64>,
 }
 
 impl<'a> ClaudeStreamJson<'a> {
@@ -126,7 +76,7 @@ impl<'a> ClaudeStreamJson<'a> {
             "user" => take_user(object),
             "result" => Parsed::Line(Self::Result(Box::new(RunResult::take(object)))),
             "stream_event" => PartialEvent::take(object).map(Self::Partial),
-            "rate_limit_event" => Parsed::Line(Self::RateLimit(RateLimit::take(object))),
+            "rate_limit_event" => Parsed::Line(take_rate_limit(object)),
             "command_lifecycle" => {
                 *object = Object::default();
                 Parsed::Ignored
@@ -146,29 +96,44 @@ fn is_foreign(object: &Object<'_>) -> bool {
 }
 
 fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
-    let system = match subtype {
-        "init" => System::Init(Box::new(Init::take(object))),
-        "task_started" | "task_progress" => System::TaskRuns(Task::take(object)),
-        "task_notification" => System::TaskEnded(Task::take(object)),
+    let notice = |text| ClaudeStreamJson::Said(NormalizedEntryType::SystemMessage, text);
+    Parsed::Line(match subtype {
+        "init" => ClaudeStreamJson::Init(take_init(object)),
+        "task_started" | "task_progress" => {
+            object.ignore(&TASK);
+            ["status", "summary"].iter().for_each(|key| object.ignore_str(key));
+            ClaudeStreamJson::TaskRuns(object.corr_id("tool_use_id"))
+        }
+        "task_notification" => {
+            object.ignore(&TASK);
+            ClaudeStreamJson::TaskEnded {
+                call: object.corr_id("tool_use_id"),
+                status: object.text("status"),
+                summary: object.text("summary"),
+            }
+        }
         "hook_response" => {
             object.ignore(&["hook_id", "hook_event", "outcome"]);
-            System::Hook(Hook::take(object))
+            match hook_failure(object) {
+                Some(failure) => notice(failure),
+                None => return Parsed::Ignored,
+            }
         }
         "compact_boundary" => {
-            System::Compacted(Compaction::take(object, "compact_metadata").unwrap_or_default())
+            notice(compaction(object, &["compact_metadata"], "conversation compacted"))
         }
         "api_retry" => {
             object.ignore(&["retry_delay_ms"]);
-            System::ApiRetry(ApiError {
-                status: object.u64("error_status"),
-                message: object.raw("error").map(error_message),
-                attempt: object.u64("attempt"),
-                max_attempts: object.u64("max_retries"),
-            })
+            let (status, message) = (object.u64("error_status"), object.raw("error"));
+            let attempts = ["attempt", "max_retries"].map(|key| object.u64(key));
+            let words = api_error(status, message.map(error_message).as_ref(), attempts);
+            ClaudeStreamJson::Said(NormalizedEntryType::ErrorMessage, words)
         }
         "permission_denied" => {
             object.ignore(&["tool_name", "tool_use_id"]);
-            System::Denied { message: object.text("message") }
+            // The call that was refused gets a result of its own, with the same words.
+            object.ignore_str("message");
+            return Parsed::Ignored;
         }
         "task_updated" => {
             object.ignore(&["task_id", "patch"]);
@@ -187,8 +152,7 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
             return Parsed::Ignored;
         }
         _ => return Parsed::Unknown,
-    };
-    Parsed::Line(ClaudeStreamJson::System(system))
+    })
 }
 
 fn take_assistant<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
@@ -208,77 +172,52 @@ fn take_user<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
     object.ignore(&["isReplay", "subagent_type", "task_description"]);
     let meta = object.bool("isMeta").unwrap_or(false);
     let synthetic = object.bool("isSynthetic").unwrap_or(false);
-    let extras = UserExtras {
+    Parsed::Line(ClaudeStreamJson::User {
+        message,
         detail: object.raw("tool_use_result"),
         meta: object.array("tool_result_meta"),
         from_program: meta || synthetic,
+    })
+}
+
+fn take_init(object: &mut Object<'_>) -> Session {
+    object.ignore(&["agents", "analytics_disabled", "apiKeySource", "fast_mode_disabled_reason"]);
+    object.ignore(&["fast_mode_state", "mcp_servers", "memory_paths", "messaging_socket_path"]);
+    object.ignore(&["output_style", "per_turn_effort_active", "permissionMode", "plugins"]);
+    object.ignore(&["product_feedback_disabled", "skills", "slash_commands", "view_mode"]);
+    object.ignore(&["terminal_slash_commands"]);
+    Session {
+        cwd: object.text("cwd"),
+        tools: object.texts("tools"),
+        model: object.text("model"),
+        version: object.text("claude_code_version"),
+        ..Session::default()
+    }
+}
+
+/// Fields of a sub-agent or a background command that nothing is made of.
+const TASK: [&str; 10] = [
+    "description",
+    "is_backgrounded",
+    "last_tool_name",
+    "output_file",
+    "prompt",
+    "spawn_depth",
+    "subagent_type",
+    "task_id",
+    "task_type",
+    "usage",
+];
+
+fn take_rate_limit<'a>(object: &mut Object<'_>) -> ClaudeStreamJson<'a> {
+    let mut info = object.object("rate_limit_info").unwrap_or_default();
+    let limit = ClaudeStreamJson::RateLimit {
+        status: info.text("status"),
+        kind: info.text("rateLimitType"),
+        utilization: info.f64("utilization"),
     };
-    Parsed::Line(ClaudeStreamJson::User { message, extras })
-}
-
-impl Init {
-    fn take(object: &mut Object<'_>) -> Self {
-        object.ignore(&[
-            "agents",
-            "analytics_disabled",
-            "apiKeySource",
-            "fast_mode_disabled_reason",
-            "fast_mode_state",
-            "mcp_servers",
-            "memory_paths",
-            "messaging_socket_path",
-            "output_style",
-            "per_turn_effort_active",
-            "permissionMode",
-            "plugins",
-            "product_feedback_disabled",
-            "skills",
-            "slash_commands",
-            "terminal_slash_commands",
-            "view_mode",
-        ]);
-        Self {
-            cwd: object.text("cwd"),
-            tools: object.texts("tools"),
-            model: object.text("model"),
-            version: object.text("claude_code_version"),
-        }
-    }
-}
-
-impl Task {
-    fn take(object: &mut Object<'_>) -> Self {
-        object.ignore(&[
-            "description",
-            "is_backgrounded",
-            "last_tool_name",
-            "output_file",
-            "prompt",
-            "spawn_depth",
-            "subagent_type",
-            "task_id",
-            "task_type",
-            "usage",
-        ]);
-        Self {
-            call: object.corr_id("tool_use_id"),
-            status: object.text("status"),
-            summary: object.text("summary"),
-        }
-    }
-}
-
-impl RateLimit {
-    fn take(object: &mut Object<'_>) -> Self {
-        let mut info = object.object("rate_limit_info").unwrap_or_default();
-        let limit = Self {
-            status: info.text("status"),
-            kind: info.text("rateLimitType"),
-            utilization: info.f64("utilization"),
-        };
-        info.ignore(&["resetsAt", "surpassedThreshold", "unifiedWindows", "isUsingOverage"]);
-        info.ignore(&["overageStatus", "overageResetsAt", "overageDisabledReason"]);
-        object.adopt("rate_limit_info", info);
-        limit
-    }
+    info.ignore(&["resetsAt", "surpassedThreshold", "unifiedWindows", "isUsingOverage"]);
+    info.ignore(&["overageStatus", "overageResetsAt", "overageDisabledReason"]);
+    object.adopt("rate_limit_info", info);
+    limit
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     conversation::{CorrId, NormalizedEntry, Text, tool_calls::RecentIds},
-    executors::{codex::result::CodexResult, context::Context},
+    executors::{Context, codex::result::CodexResult},
 };
 
 /// How many of the entries opened last are remembered.

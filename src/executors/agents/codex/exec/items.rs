@@ -5,8 +5,11 @@ use super::{
     types::{Item, ItemKind, Phase},
 };
 use crate::{
-    conversation::{CorrId, NormalizedEntryType, Text, tool_calls::ResultKey},
-    executors::{codex::tools::Tool, context::Extra},
+    conversation::{
+        CorrId, NormalizedEntryType, Text, ToolStatus,
+        tool_calls::{CallResult as _, ResultKey},
+    },
+    executors::{Extra, codex::tools::Tool},
 };
 
 impl Step<'_, '_> {
@@ -66,7 +69,8 @@ impl Step<'_, '_> {
         let Self { memory, cx, .. } = self;
         let call = tool.call(cx.cwd().as_deref());
         let mut result = tool.result();
-        result.call = Some(Box::new((call.action.clone(), call.title.clone())));
+        (result.action, result.title) =
+            (Some(Box::new(call.action.clone())), Some(call.title.clone()));
         result.extra.extend(extra);
         for (name, block) in tool.unknown_blocks() {
             cx.unknown_block(name, block.clone());
@@ -84,7 +88,8 @@ impl Step<'_, '_> {
                 if !is_known {
                     cx.call(Some(id.clone()), &name, call, ());
                 }
-                cx.update(&id, |call| result.progress(call));
+                result.status = ToolStatus::InProgress;
+                cx.update(&id, |call| result.complete(call));
             }
             (Phase::Completed, Some(id)) => {
                 if is_known {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{growing::Growing, threads::Threads};
 use crate::{
     conversation::Text,
-    executors::{codex::result::CodexResult, context::Context},
+    executors::{Context, codex::result::CodexResult},
 };
 
 /// What the executor remembers beside calls and facts.

@@ -5,22 +5,19 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{Json, Text, TokenUsage},
     executors::{
+        Extra, Header, Parsed,
         codex::{case::snake, tools::Tool, usage::take_usage},
-        context::Extra,
-        executor::{Header, Parsed},
         wire::{Fields, Object, value},
     },
+    json::Raw,
 };
 
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub struct ExecLine<'a> {
-    /// What it says.
     pub json: ExecJson<'a>,
     /// The thread that it belongs to: on the first line, and in the app server's dialect on all.
     pub thread_id: Option<Cow<'a, str>>,
@@ -34,7 +31,6 @@ pub enum ExecJson<'a> {
         /// The model; only in the app server's dialect.
         model: Option<Text>,
     },
-    /// `turn.started`.
     TurnStarted,
     /// `turn.completed`.
     TurnCompleted {
@@ -55,9 +51,7 @@ pub enum ExecJson<'a> {
 /// How far an item has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// `item.started`.
     Started,
-    /// `item.updated`.
     Updated,
     /// `item.completed`. For messages, thoughts and file changes usually the only line.
     Completed,
@@ -70,7 +64,6 @@ pub struct Item<'a> {
     pub id: Option<Cow<'a, str>>,
     /// Its type, in `snake_case`.
     pub name: Cow<'a, str>,
-    /// What it is.
     pub kind: ItemKind<'a>,
     /// Fields that its type does not have.
     pub unknown: Fields<'a>,
@@ -83,7 +76,6 @@ pub enum ItemKind<'a> {
     Message(Text),
     /// `reasoning`.
     Reasoning(Text),
-    /// A tool.
     Tool(Tool<'a>),
     /// `error`: a warning, not the end.
     Error(Text),

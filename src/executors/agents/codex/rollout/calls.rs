@@ -8,8 +8,8 @@ use super::{
 use crate::{
     conversation::{CorrId, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey},
     executors::{
-        codex::{action_mapper, result::CodexResult, status::Status, tools::Tool},
-        context::Extra,
+        Extra,
+        codex::{action_mapper, result, status::Status, tools::Tool},
     },
 };
 
@@ -34,7 +34,7 @@ impl Step<'_, '_> {
             return;
         }
         self.blocks(&content);
-        let mut result = CodexResult::of_output(content.text(), success);
+        let mut result = result::of_output(content.text(), success);
         result.extra.extend(extra);
         result.timestamp = self.cx.at;
         self.cx.result(id, result);
@@ -101,7 +101,7 @@ impl Step<'_, '_> {
         for (name, block) in tool.unknown_blocks() {
             self.cx.unknown_block(name, block.clone());
         }
-        let mut result = CodexResult { timestamp: ended_at, ..tool.result() };
+        let mut result = tool.result().at(ended_at);
         result.extra.extend(extra);
         self.cx.result(key, result);
     }

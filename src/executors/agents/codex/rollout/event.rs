@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
-use super::{token_count, turn_context::TurnContext};
+use super::token_count;
 use crate::{
-    conversation::{CorrId, Json, Outcome, Text, TokenUsage},
+    conversation::{CorrId, Json, Outcome, Session, Text, TokenUsage},
     executors::{
         codex::{
             case::snake,
@@ -17,6 +15,7 @@ use crate::{
         content::{self, Blocks, Part},
         wire::{Fields, Object, value},
     },
+    json::Raw,
 };
 
 /// What the program showed.
@@ -33,7 +32,6 @@ pub enum Event<'a> {
         /// An old release says that it was not the person.
         injected: bool,
     },
-    /// `agent_message`.
     AgentMessage(Text),
     /// `agent_reasoning`, `agent_reasoning_raw_content`.
     Thought(Text),
@@ -50,16 +48,13 @@ pub enum Event<'a> {
     Ended(Option<CorrId>, Tool<'a>),
     /// `item_completed`.
     Completed(CompletedItem<'a>, Fields<'a>),
-    /// `error`.
     Error(Text, Vec<(String, Json)>),
     /// Something that the program said, with all that it said of it.
     Notice(Text, Vec<(String, Json)>),
-    /// `context_compacted`.
     Compacted,
-    /// `thread_name_updated`.
     Title(Option<Text>),
     /// `thread_settings_applied`.
-    Settings(TurnContext),
+    Settings(Session),
 }
 
 /// How a turn ended.
@@ -73,7 +68,6 @@ pub struct TurnEnd {
     pub last_words: Option<Text>,
     /// What went wrong; an `error` event may have said it before.
     pub error: Option<Text>,
-    /// How long it took.
     pub duration_ms: Option<u64>,
 }
 
@@ -137,10 +131,11 @@ impl<'a> Event<'a> {
             }
             "thread_settings_applied" => {
                 let mut settings = payload.object("thread_settings").unwrap_or_default();
-                Self::Settings(TurnContext {
+                Self::Settings(Session {
                     cwd: settings.text("cwd"),
                     model: settings.text("model"),
-                    effort: settings.text("reasoning_effort"),
+                    reasoning_effort: settings.text("reasoning_effort"),
+                    ..Session::default()
                 })
             }
             _ => match take_tool(kind, payload) {

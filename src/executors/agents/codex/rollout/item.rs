@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::{
     conversation::{CorrId, Text},
     executors::{
@@ -14,13 +12,19 @@ use crate::{
         content::Blocks,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// What the model was given, or gave.
 #[derive(Clone, Debug)]
 pub enum ResponseItem<'a> {
     /// `message`.
-    Message(Message<'a>),
+    Message {
+        /// `user`, `assistant`, `developer`, `system`.
+        role: Cow<'a, str>,
+        id: Option<Text>,
+        content: Blocks,
+    },
     /// `reasoning`: the parts of the summary, else of the thought itself.
     Reasoning(Vec<Text>),
     /// `function_call`, `custom_tool_call`, `local_shell_call`, `tool_search_call`.
@@ -32,7 +36,6 @@ pub enum ResponseItem<'a> {
     Hosted(Option<CorrId>, Tool<'a>),
     /// `agent_message`: from one agent to another.
     AgentMessage {
-        /// Who wrote it.
         author: Option<Text>,
         /// Whom it is for.
         recipient: Option<Text>,
@@ -43,25 +46,12 @@ pub enum ResponseItem<'a> {
     Nothing,
 }
 
-/// What somebody said, or what was put in his mouth.
-#[derive(Clone, Debug, Default)]
-pub struct Message<'a> {
-    /// `user`, `assistant`, `developer`, `system`.
-    pub role: Cow<'a, str>,
-    /// The message's id.
-    pub id: Option<Text>,
-    /// What it says.
-    pub content: Blocks,
-}
-
 /// A call of a function or a custom tool.
 #[derive(Clone, Debug, Default)]
 pub struct Call<'a> {
-    /// Its id.
     pub id: Option<CorrId>,
     /// The MCP server or the group that the tool belongs to.
     pub namespace: Option<Cow<'a, str>>,
-    /// The tool.
     pub name: Cow<'a, str>,
     /// What it is given: text, usually JSON.
     pub input: Option<Raw<'a>>,
@@ -70,9 +60,7 @@ pub struct Call<'a> {
 /// What a function or a custom tool gave back.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// The id of the call.
     pub id: Option<CorrId>,
-    /// What came back.
     pub content: Blocks,
     /// Whether it succeeded, where the output says so itself.
     pub success: Option<bool>,
@@ -84,11 +72,11 @@ impl<'a> ResponseItem<'a> {
         let item = match kind {
             "message" => {
                 payload.ignore(&["phase", "end_turn"]);
-                Self::Message(Message {
+                Self::Message {
                     role: payload.str("role").unwrap_or_default(),
                     id: payload.text("id"),
                     content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
-                })
+                }
             }
             "reasoning" => Self::Reasoning(take_reasoning(payload)),
             "function_call" => Self::Call(Call::take(payload, "arguments")),

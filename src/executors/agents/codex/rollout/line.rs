@@ -3,24 +3,27 @@
 //! Releases from 0.99 (February 2026) to 0.146 are covered, with the shapes of older ones that were
 //! seen in newer files.
 
-use crate::json::Raw;
-
-use super::{event::Event, item::ResponseItem, turn_context::TurnContext};
+use super::{event::Event, item::ResponseItem};
 use crate::{
-    conversation::{SessionId, Text, Timestamp},
+    conversation::{Session, SessionId, Text},
     executors::{
-        executor::{Header, Parsed},
+        Header, Parsed,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// One record of the file.
 #[derive(Clone, Debug)]
 pub enum RolloutJson<'a> {
     /// `session_meta`: the first line. Further ones are those of the sessions that it was forked from.
-    SessionMeta(Box<SessionMeta>),
+    SessionMeta {
+        facts: Box<Session>,
+        /// Whether it begins with the history of another session.
+        forked: bool,
+    },
     /// `turn_context`: the settings of a turn.
-    TurnContext(TurnContext),
+    TurnContext(Session),
     /// `response_item`: what the model was given, or gave.
     ResponseItem(ResponseItem<'a>),
     /// `event_msg`: what the program showed.
@@ -29,27 +32,6 @@ pub enum RolloutJson<'a> {
     Compacted(Text),
     /// `world_state`, `inter_agent_communication_metadata`: nothing of the conversation.
     Nothing,
-}
-
-/// The session's facts.
-#[derive(Clone, Debug, Default)]
-pub struct SessionMeta {
-    /// The thread's own id. (`session_id` is that of the thread it all began with.)
-    pub id: Option<SessionId>,
-    /// When it began.
-    pub started_at: Option<Timestamp>,
-    /// The directory that the agent works in.
-    pub cwd: Option<Text>,
-    /// The branch there.
-    pub branch: Option<Text>,
-    /// Who serves the model.
-    pub provider: Option<Text>,
-    /// The agent's version.
-    pub cli_version: Option<Text>,
-    /// The session that started this one as a sub-agent, or that this one was forked from.
-    pub parent: Option<SessionId>,
-    /// Whether it begins with the history of another session.
-    pub forked: bool,
 }
 
 impl<'a> RolloutJson<'a> {
@@ -62,8 +44,8 @@ impl<'a> RolloutJson<'a> {
         };
         line.ignore(&["timestamp", "ordinal"]);
         let json = match &*header.name {
-            "session_meta" => Self::SessionMeta(Box::new(SessionMeta::take(&mut payload))),
-            "turn_context" => Self::TurnContext(TurnContext::take(&mut payload)),
+            "session_meta" => Self::take_session_meta(&mut payload),
+            "turn_context" => Self::TurnContext(take_turn_context(&mut payload)),
             "compacted" => {
                 let message = payload.text("message").unwrap_or_default();
                 payload.ignore(&["replacement_history", "window_id", "window_number"]);
@@ -91,6 +73,32 @@ impl<'a> RolloutJson<'a> {
         line.adopt("", payload);
         Parsed::Line(json)
     }
+
+    fn take_session_meta(payload: &mut Object<'_>) -> Self {
+        // `session_id` is that of the thread it all began with.
+        let own_id = payload.str("id").or_else(|| payload.str("session_id"));
+        let forked_from = payload.str("forked_from_id").map(SessionId::from);
+        let parent = payload.str("parent_thread_id").map(SessionId::from);
+        let spawned_by = payload.raw("source").and_then(parent_of_source);
+        let forked = forked_from.is_some();
+        let facts = Session {
+            session_id: own_id.map(SessionId::from),
+            // The session that started this one as a sub-agent, or that this one was forked from.
+            parent_session_id: parent.or(spawned_by).or(forked_from),
+            started_at: payload.timestamp("timestamp"),
+            cwd: payload.text("cwd"),
+            branch: payload.object("git").and_then(|mut git| git.text("branch")),
+            provider: payload.text("model_provider"),
+            version: payload.text("cli_version"),
+            ..Session::default()
+        };
+        // Instructions are nothing that anybody said; the rest is the program's own.
+        payload.ignore(&["session_id", "timestamp", "originator", "git"]);
+        payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
+        payload.ignore(&["thread_source", "history_mode", "context_window"]);
+        payload.ignore(&["agent_nickname", "agent_role", "agent_path", "multi_agent_version"]);
+        Self::SessionMeta { facts: Box::new(facts), forked }
+    }
 }
 
 /// Whether records of this type are known.
@@ -107,28 +115,19 @@ pub(super) fn is_known(name: &str) -> bool {
     known.contains(&name)
 }
 
-impl SessionMeta {
-    fn take(payload: &mut Object<'_>) -> Self {
-        let own_id = payload.str("id").or_else(|| payload.str("session_id"));
-        let forked_from = payload.str("forked_from_id");
-        let parent = payload.str("parent_thread_id");
-        let spawned_by = payload.raw("source").and_then(parent_of_source);
-        let meta = Self {
-            id: own_id.map(SessionId::from),
-            started_at: payload.timestamp("timestamp"),
-            cwd: payload.text("cwd"),
-            branch: payload.object("git").and_then(|mut git| git.text("branch")),
-            provider: payload.text("model_provider"),
-            cli_version: payload.text("cli_version"),
-            forked: forked_from.is_some(),
-            parent: parent.map(SessionId::from).or(spawned_by).or(forked_from.map(SessionId::from)),
-        };
-        // Instructions are nothing that anybody said; the rest is the program's own.
-        payload.ignore(&["session_id", "timestamp", "originator", "git"]);
-        payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
-        payload.ignore(&["thread_source", "history_mode", "context_window"]);
-        payload.ignore(&["agent_nickname", "agent_role", "agent_path", "multi_agent_version"]);
-        meta
+fn take_turn_context(payload: &mut Object<'_>) -> Session {
+    payload.ignore(&["turn_id", "summary", "personality", "current_date", "timezone"]);
+    payload.ignore(&["user_instructions", "developer_instructions", "base_instructions"]);
+    payload.ignore(&["approval_policy", "approvals_reviewer", "sandbox_policy"]);
+    payload.ignore(&["permission_profile", "active_permission_profile", "network"]);
+    payload.ignore(&["file_system_sandbox_policy", "workspace_roots", "truncation_policy"]);
+    payload.ignore(&["collaboration_mode", "multi_agent_mode", "multi_agent_version"]);
+    payload.ignore(&["realtime_active", "comp_hash", "final_output_json_schema"]);
+    Session {
+        cwd: payload.text("cwd"),
+        model: payload.text("model"),
+        reasoning_effort: payload.text("effort"),
+        ..Session::default()
     }
 }
 

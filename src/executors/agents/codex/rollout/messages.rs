@@ -2,14 +2,13 @@
 
 use super::{
     echoes::{Channel, EchoKind},
-    item::Message,
     step::Step,
 };
 use crate::{
     conversation::{Json, NormalizedEntryType, Text},
     executors::{
+        Extra,
         content::{Blocks, Part},
-        context::Extra,
     },
 };
 
@@ -24,14 +23,19 @@ impl Step<'_, '_> {
         }
     }
 
-    pub(super) fn message(&mut self, message: Message<'_>, mut extra: Extra) {
-        let Message { role, id, content } = message;
-        match &*role {
-            "user" => self.user_message(Channel::Item, &content, false, id, extra),
-            "assistant" => self.agent_message(Channel::Item, &content, id, extra),
+    pub(super) fn message(
+        &mut self,
+        role: &str,
+        id: Option<Text>,
+        content: &Blocks,
+        mut extra: Extra,
+    ) {
+        match role {
+            "user" => self.user_message(Channel::Item, content, false, id, extra),
+            "assistant" => self.agent_message(Channel::Item, content, id, extra),
             // What the program tells the model.
             _ => {
-                self.blocks(&content);
+                self.blocks(content);
                 extra.push(("role".to_owned(), Json::from(Text::from(role))));
                 self.cx.entry(NormalizedEntryType::SystemMessage, content.text(), (id, extra));
             }

@@ -11,11 +11,143 @@ mod event;
 mod item;
 mod line;
 mod messages;
-mod recognise;
-mod reducer;
 mod session;
 mod step;
 mod token_count;
-mod turn_context;
 
-pub use self::reducer::CodexRollout;
+use self::{
+    echoes::Channel,
+    event::{CompletedItem, Event},
+    item::ResponseItem,
+    line::{RolloutJson, is_known},
+    step::{CodexRolloutMemory, Step},
+};
+use crate::{
+    conversation::{NormalizedEntryType, Session},
+    executors::{
+        Context, Evidence, Executor, Extra, Format, Header, Parsed,
+        codex::{AGENT, result::CodexResult},
+        wire::Object,
+    },
+};
+
+/// Codex's rollout files.
+///
+/// - What is said on several channels counts once: the first time, whichever channel it is on.
+/// - Only `user_message` is what the person typed. A `response_item` of the role `user` is shown as
+///   such too, unless it is context that the program put there: that is a system message.
+/// - Tokens are counted from the running total of the thread. Of a fork, the history that was copied
+///   from its parent counts as conversation, but its tokens, turns and ends are the parent's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CodexRollout;
+
+impl Executor for CodexRollout {
+    const FORMAT: Format = Format {
+        name: "codex-rollout",
+        title: "Codex CLI, rollout file",
+        agent: AGENT,
+        homes: &["${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"],
+    };
+    type Line<'a> = RolloutJson<'a>;
+    type Result = CodexResult;
+    type Memory = CodexRolloutMemory;
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        let kind = object.get_str("type").unwrap_or_default();
+        Evidence::certain_if(is_known(&kind) && object.has("payload"))
+    }
+
+    fn parse<'a>(
+        &self,
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<RolloutJson<'a>> {
+        RolloutJson::parse(object, header)
+    }
+
+    fn line(
+        &self,
+        line: RolloutJson<'_>,
+        extra: Extra,
+        memory: &mut CodexRolloutMemory,
+        cx: &mut Context<'_, CodexResult>,
+    ) {
+        let mut step = Step { memory, cx };
+        if let RolloutJson::SessionMeta { facts, forked } = line {
+            return step.session_meta(*facts, forked);
+        }
+        step.follow_replay();
+        match line {
+            RolloutJson::TurnContext(settings) => step.cx.session(settings),
+            RolloutJson::ResponseItem(item) => step.response_item(item, extra),
+            RolloutJson::Event(event) => step.event(event, extra),
+            RolloutJson::Compacted(summary) => step.compacted(Channel::Item, summary),
+            RolloutJson::Nothing | RolloutJson::SessionMeta { .. } => {}
+        }
+    }
+}
+
+impl Step<'_, '_> {
+    fn response_item(&mut self, item: ResponseItem<'_>, extra: Extra) {
+        match item {
+            ResponseItem::Message { role, id, content } => {
+                self.message(&role, id, &content, extra);
+            }
+            ResponseItem::Reasoning(thoughts) => self.thoughts(Channel::Item, thoughts),
+            ResponseItem::Call(call) => self.call(call, extra),
+            ResponseItem::Output(output) => self.output(output, extra),
+            ResponseItem::Hosted(id, tool) => self.ended(Channel::Item, id, &tool, extra),
+            ResponseItem::AgentMessage { author, recipient, content } => {
+                self.between_agents(author, recipient, &content, extra);
+            }
+            ResponseItem::Nothing => {}
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>, extra: Extra) {
+        match event {
+            Event::TurnStarted => self.turn_started(),
+            Event::TurnEnded(end) => self.turn_ended(end),
+            Event::UserMessage { content, injected } => {
+                self.user_message(Channel::Event, &content, injected, None, extra);
+            }
+            Event::AgentMessage(text) => {
+                self.agent_message(Channel::Event, &text.into(), None, extra);
+            }
+            Event::Thought(text) => self.thoughts(Channel::Event, vec![text]),
+            Event::TokenCount { total, last } => self.token_count(total, last),
+            Event::Began(id, tool) => self.began(id, &tool, extra),
+            Event::Ended(id, tool) => self.ended(Channel::Event, id, &tool, extra),
+            Event::Completed(item, unknown) => {
+                let more = self.cx.unknown_fields("item_completed", &unknown);
+                let extra = [extra, more].concat();
+                self.completed(item, extra);
+            }
+            Event::Error(message, fields) => {
+                self.error(Channel::Event, message, [fields, extra].concat());
+            }
+            Event::Notice(text, fields) => {
+                let extra = [fields, extra].concat();
+                self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
+            }
+            Event::Compacted => self.compacted(Channel::Event, Default::default()),
+            Event::Title(title) => self.cx.session(Session { title, ..Session::default() }),
+            Event::Settings(settings) => self.cx.session(settings),
+        }
+    }
+
+    fn completed(&mut self, item: CompletedItem<'_>, extra: Extra) {
+        let channel = Channel::Completed;
+        match item {
+            CompletedItem::User(content) => {
+                self.user_message(channel, &content, false, None, extra);
+            }
+            CompletedItem::Agent(content) => self.agent_message(channel, &content, None, extra),
+            CompletedItem::Thoughts(thoughts) => self.thoughts(channel, thoughts),
+            CompletedItem::Tool(id, tool) => self.ended(channel, id, &tool, extra),
+            CompletedItem::Unknown(name, item) => {
+                self.cx.unknown_block(&name, item);
+            }
+        }
+    }
+}

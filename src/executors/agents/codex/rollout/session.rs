@@ -3,9 +3,7 @@
 use super::{
     echoes::{Channel, EchoKind},
     event::TurnEnd,
-    line::SessionMeta,
     step::Step,
-    turn_context::TurnContext,
 };
 use crate::conversation::{NormalizedEntryType, Outcome, Session, Text, TokenUsage};
 
@@ -16,33 +14,22 @@ const LONGEST_PAUSE_MS: u64 = 1000;
 impl Step<'_, '_> {
     /// The first is the session's; one with another id is that of a session that it was forked from,
     /// and the history of that session follows.
-    pub(super) fn session_meta(&mut self, meta: SessionMeta) {
-        let SessionMeta { id, started_at, cwd, branch, provider, cli_version, parent, forked } =
-            meta;
+    pub(super) fn session_meta(&mut self, facts: Session, forked: bool) {
         let session = &mut self.memory.session;
         if session.has_meta {
-            if id != session.own_id {
+            if facts.session_id != session.own_id {
                 session.forked = true;
                 session.replayed_at = self.cx.at;
             } else {
-                self.cx.session(Session { version: cli_version, ..Session::default() });
+                self.cx.session(Session { version: facts.version, ..Session::default() });
             }
             return;
         }
         session.has_meta = true;
         session.forked = forked;
-        session.own_id.clone_from(&id);
-        session.began_at = started_at.or(self.cx.at);
-        self.cx.session(Session {
-            session_id: id,
-            version: cli_version,
-            provider,
-            cwd,
-            branch,
-            parent_session_id: parent,
-            started_at: session.began_at,
-            ..Session::default()
-        });
+        session.own_id.clone_from(&facts.session_id);
+        session.began_at = facts.started_at.or(self.cx.at);
+        self.cx.session(Session { started_at: session.began_at, ..facts });
     }
 
     /// Notices the end of a copied history. A line without a time ends it too: rather count a token
@@ -61,12 +48,6 @@ impl Step<'_, '_> {
         let session = &self.memory.session;
         let is_older = session.forked && self.cx.at.is_some() && self.cx.at < session.began_at;
         is_older || session.replayed_at.is_some()
-    }
-
-    pub(super) fn settings(&mut self, context: TurnContext) {
-        let TurnContext { cwd, model, effort: reasoning_effort } = context;
-        let facts = Session { cwd, model, reasoning_effort, ..Session::default() };
-        self.cx.session(facts);
     }
 
     pub(super) fn turn_started(&mut self) {

@@ -6,8 +6,8 @@ use super::echoes::{Channel, EchoKind, Echoes};
 use crate::{
     conversation::{SessionId, Timestamp},
     executors::{
+        Context,
         codex::{result::CodexResult, usage::Counter},
-        context::Context,
     },
 };
 

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, Text, ToolResult},
+    conversation::{Text, ToolResult},
     executors::{
-        action::MappedCall,
+        MappedCall,
+        action::task_create,
         codex::{
             case::{either, snake},
-            result::CodexResult,
+            result::{self, CodexResult},
         },
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A call that starts, instructs, awaits or closes sub-agents.
@@ -22,7 +22,6 @@ use crate::{
 pub struct AgentCall<'a> {
     /// `spawn_agent`, `send_input`, `wait`, `close_agent`, `resume_agent`.
     pub tool: Cow<'a, str>,
-    /// What the sub-agent is told.
     pub prompt: Option<Text>,
     /// Which kind of agent it is.
     pub role: Option<Text>,
@@ -30,7 +29,6 @@ pub struct AgentCall<'a> {
     pub threads: Vec<Text>,
     /// What is known of each, a line for every thread.
     pub states: Option<Text>,
-    /// Where the call stands.
     pub status: Status,
 }
 
@@ -90,7 +88,7 @@ impl<'a> AgentCall<'a> {
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        CodexResult::new(&self.status, self.states.clone().map(ToolResult::Text))
+        result::of_status(&self.status, self.states.clone().map(ToolResult::Text))
     }
 }
 
@@ -98,11 +96,7 @@ impl<'a> AgentCall<'a> {
 pub(crate) fn call(tool: &str, prompt: Option<Text>, role: Option<Text>) -> MappedCall {
     let prompt = prompt.filter(|prompt| !prompt.is_empty());
     let description = prompt.clone().unwrap_or_else(|| tool.into());
-    let title = description.clone();
-    MappedCall::new(
-        ActionType::TaskCreate { description, prompt, subagent_type: role, result: None },
-        title,
-    )
+    task_create(Some(description), prompt, role).into()
 }
 
 /// `{status, message}`, a word, or a message under its status: `{"completed": "done"}`.

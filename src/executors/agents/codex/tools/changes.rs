@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, FileChange, Json, Text, ToolResult},
+    conversation::{FileChange, Json, Text, ToolResult},
     executors::{
-        action::MappedCall,
-        codex::{case::snake, result::CodexResult},
+        MappedCall,
+        action::file_edit,
+        codex::{
+            case::snake,
+            result::{self, CodexResult},
+        },
         files,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// Changes of files that were applied, or were to be.
@@ -20,7 +23,6 @@ use crate::{
 pub struct FileChanges<'a> {
     /// The changes, by path. Items of `codex exec` say only their kind.
     pub changes: Vec<(Cow<'a, str>, Change)>,
-    /// How it ended.
     pub status: Status,
     /// What the patch program printed.
     pub output: Option<Text>,
@@ -35,7 +37,6 @@ pub enum Change {
     Add(Text),
     /// It is changed by this diff, and perhaps moved.
     Update(Text, Option<String>),
-    /// It is deleted.
     Delete,
     /// It is added or changed, and the log does not say how.
     Unstated,
@@ -77,16 +78,13 @@ impl<'a> FileChanges<'a> {
         let changes: Vec<_> =
             self.changes.iter().flat_map(|(path, change)| file_change(path, change, cwd)).collect();
         let path = changes.first().map(|change| change.path().clone()).unwrap_or_default();
-        let mut call = MappedCall::new(
-            ActionType::FileEdit { path: path.clone(), changes, result: None },
-            path,
-        );
+        let mut call = MappedCall::from(file_edit(path, changes));
         call.extra.extend(self.kinds.clone().map(|kinds| ("changes".to_owned(), kinds)));
         call
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        CodexResult::new(&self.status, self.output.clone().map(ToolResult::Text))
+        result::of_status(&self.status, self.output.clone().map(ToolResult::Text))
     }
 }
 

@@ -1,30 +1,29 @@
 //! Commands: `command_execution` items and `exec_command_end` events.
 
-use crate::json::Raw;
-
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, CommandExitStatus, Text, ToolResult, ToolStatus},
+    conversation::{CommandExitStatus, Text, ToolResult, ToolStatus},
     executors::{
-        action::MappedCall,
-        codex::{case::either, result::CodexResult},
+        MappedCall,
+        action::command_run,
+        codex::{
+            case::either,
+            result::{self, CodexResult},
+        },
         command_line::command_line,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A command that ran.
 #[derive(Clone, Debug, Default)]
 pub struct CommandExecution {
-    /// The command line.
     pub command: Text,
-    /// What it printed.
     pub output: Option<Text>,
     /// How it exited; absent while it runs.
     pub exit_code: Option<i32>,
-    /// Where it stands.
     pub status: Status,
-    /// How long it took.
     pub duration_ms: Option<u64>,
 }
 
@@ -58,12 +57,11 @@ impl CommandExecution {
     }
 
     pub(super) fn call(&self) -> MappedCall {
-        let command = self.command.clone();
-        MappedCall::new(ActionType::CommandRun { command: command.clone(), result: None }, command)
+        command_run(Some(self.command.clone())).into()
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        let mut result = CodexResult::new(&self.status, self.output.clone().map(ToolResult::Text));
+        let mut result = result::of_status(&self.status, self.output.clone().map(ToolResult::Text));
         result.exit_status = self.exit_code.map(|code| CommandExitStatus::ExitCode { code });
         if result.exit_status.is_none() && matches!(self.status, Status::Completed | Status::Failed)
         {

@@ -2,18 +2,21 @@
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 use super::command::duration_ms;
 use crate::executors::codex::status::Status;
 use crate::{
     conversation::{Json, Text, ToolResult, ToolStatus},
     executors::{
-        action::MappedCall,
-        codex::{action_mapper, case::either, result::CodexResult},
+        MappedCall,
+        codex::{
+            action_mapper,
+            case::either,
+            result::{self, CodexResult},
+        },
         content::Blocks,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A call of a tool from outside Codex.
@@ -23,19 +26,13 @@ pub struct McpCall<'a> {
     pub server: Option<Cow<'a, str>>,
     /// The group that a tool of the client belongs to.
     pub namespace: Option<Cow<'a, str>>,
-    /// The tool.
     pub tool: Cow<'a, str>,
-    /// What it is given.
     pub arguments: Option<Raw<'a>>,
-    /// What it gave back.
     pub content: Option<Blocks>,
     /// The same as data.
     pub structured: Option<Json>,
-    /// What went wrong.
     pub error: Option<Text>,
-    /// Where it stands.
     pub status: Status,
-    /// How long it took.
     pub duration_ms: Option<u64>,
 }
 
@@ -114,7 +111,7 @@ impl<'a> McpCall<'a> {
         let text = content.filter(|content| !content.parts.is_empty()).map(Blocks::text);
         let body = text.or_else(|| self.error.clone()).map(ToolResult::Text);
         let body = body.or_else(|| self.structured.clone().map(ToolResult::Json));
-        let mut result = CodexResult::new(&self.status, body);
+        let mut result = result::of_status(&self.status, body);
         if self.error.is_some() && result.status == ToolStatus::Success {
             result.status = ToolStatus::Failed;
         }

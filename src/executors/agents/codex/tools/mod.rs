@@ -11,8 +11,6 @@ mod web;
 
 use std::borrow::Cow;
 
-use crate::json::Raw;
-
 pub(super) use self::{
     agents::{AgentCall, call as agent_call},
     changes::FileChanges,
@@ -20,22 +18,26 @@ pub(super) use self::{
     mcp::McpCall,
     web::WebSearch,
 };
-use super::{case::either, result::CodexResult, status::Status};
+use super::{
+    case::either,
+    result::{self, CodexResult},
+    status::Status,
+};
 use crate::{
-    conversation::{ActionType, Json, Text, TodoItem, ToolResult},
+    conversation::{Json, Text, TodoItem, ToolResult, ToolStatus},
     executors::{
-        action::MappedCall,
+        MappedCall,
+        action::{file_read, plan_presentation, todo_list},
         content, files,
         wire::{Object, value},
     },
+    json::Raw,
 };
 
 /// A call of a tool, with what the log says of its result so far.
 #[derive(Clone, Debug)]
 pub enum Tool<'a> {
-    /// A command.
     Command(CommandExecution),
-    /// Changes of files.
     Patch(FileChanges<'a>),
     /// A tool of an MCP server, or one that the client offers.
     Mcp(McpCall<'a>),
@@ -56,9 +58,7 @@ pub enum Tool<'a> {
 /// An image that was made. Its bytes are not kept.
 #[derive(Clone, Debug, Default)]
 pub struct MakeImage {
-    /// What it shows.
     pub prompt: Option<Text>,
-    /// How it ended.
     pub status: Status,
     /// Where it lies.
     pub saved_path: Option<Text>,
@@ -99,7 +99,6 @@ impl<'a> Tool<'a> {
         })
     }
 
-    /// The tool's name.
     pub fn name(&self) -> Cow<'_, str> {
         match self {
             Self::Command(_) => "command_execution".into(),
@@ -114,35 +113,21 @@ impl<'a> Tool<'a> {
         }
     }
 
-    /// What the call does.
     pub fn call(&self, cwd: Option<&str>) -> MappedCall {
         match self {
             Self::Command(command) => command.call(),
             Self::Patch(patch) => patch.call(cwd),
             Self::Mcp(call) => call.call(),
             Self::Web(search) => search.call(),
-            Self::TodoList(todos) => MappedCall::new(
-                ActionType::TodoManagement {
-                    todos: todos.clone(),
-                    operation: "write".into(),
-                    result: None,
-                },
-                "todo list",
-            ),
+            Self::TodoList(todos) => todo_list("write", todos.clone()).into(),
             Self::Agents(call) => call.call(),
-            Self::ViewImage(path) => {
-                let path = files::relative_path(path, cwd);
-                MappedCall::new(ActionType::FileRead { path: path.clone(), result: None }, path)
-            }
+            Self::ViewImage(path) => file_read(files::relative_path(path, cwd)).into(),
             Self::MakeImage(image) => {
                 let mut call = MappedCall::tool("image_generation", None);
                 call.title = image.prompt.clone().unwrap_or(call.title);
                 call
             }
-            Self::Plan(plan) => MappedCall::new(
-                ActionType::PlanPresentation { plan: plan.clone(), result: None },
-                "plan",
-            ),
+            Self::Plan(plan) => plan_presentation(Some(plan.clone())).into(),
         }
     }
 
@@ -165,9 +150,11 @@ impl<'a> Tool<'a> {
             Self::MakeImage(image) => {
                 let shown =
                     image.saved_path.clone().or(image.placeholder.as_deref().map(Text::from));
-                CodexResult::new(&image.status, shown.map(ToolResult::Text))
+                result::of_status(&image.status, shown.map(ToolResult::Text))
             }
-            Self::TodoList(_) | Self::ViewImage(_) | Self::Plan(_) => CodexResult::default(),
+            Self::TodoList(_) | Self::ViewImage(_) | Self::Plan(_) => {
+                CodexResult::new(ToolStatus::Success, None)
+            }
         }
     }
 }

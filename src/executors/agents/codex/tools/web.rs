@@ -4,10 +4,14 @@ use std::borrow::Cow;
 
 use crate::executors::codex::status::Status;
 use crate::{
-    conversation::{ActionType, Json, Text, ToolResult},
+    conversation::{Json, Text, ToolResult},
     executors::{
-        action::MappedCall,
-        codex::{case::snake, result::CodexResult},
+        MappedCall,
+        action::{search, web_fetch},
+        codex::{
+            case::snake,
+            result::{self, CodexResult},
+        },
         wire::Object,
     },
 };
@@ -19,11 +23,8 @@ pub struct WebSearch<'a> {
     pub kind: Cow<'a, str>,
     /// What is looked for; several questions are joined.
     pub query: Text,
-    /// The page.
     pub url: Option<Text>,
-    /// What was found.
     pub results: Option<Json>,
-    /// Where it stands.
     pub status: Status,
 }
 
@@ -63,19 +64,17 @@ impl<'a> WebSearch<'a> {
     pub(super) fn call(&self) -> MappedCall {
         let url = self.url.clone();
         if let (Some(url), true) = (&url, self.query.is_empty()) {
-            return MappedCall::new(
-                ActionType::WebFetch { url: url.clone(), result: None },
-                url.clone(),
-            );
+            return web_fetch(Some(url.clone())).into();
         }
-        let query = self.query.clone();
-        let title = if query.is_empty() { "web search".into() } else { query.clone() };
-        let mut call = MappedCall::new(ActionType::Search { query, result: None }, title);
+        let mut call = MappedCall::from(search(Some(self.query.clone())));
+        if self.query.is_empty() {
+            call.title = "web search".into();
+        }
         call.extra.extend(url.map(|url| ("url".to_owned(), Json::from(url))));
         call
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        CodexResult::new(&self.status, self.results.clone().map(ToolResult::Json))
+        result::of_status(&self.status, self.results.clone().map(ToolResult::Json))
     }
 }

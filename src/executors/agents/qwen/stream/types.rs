@@ -1,7 +1,7 @@
 //! The wire types of `qwen -o stream-json`, releases 0.12 to 0.23.
 
 use crate::{
-    conversation::{CorrId, Json, Text, TokenUsage},
+    conversation::{CorrId, Json, Outcome, Session, Text, TokenUsage},
     executors::{
         Header, Parsed,
         dialect::{
@@ -16,7 +16,8 @@ use crate::{
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum QwenJson<'a> {
-    Init(Init),
+    /// `system/init`: a turn begins.
+    Init(Session),
     /// A prompt, or a tool's result.
     User(Message<'a>),
     /// A block of an answer. Each has a message of its own.
@@ -34,28 +35,16 @@ pub enum QwenJson<'a> {
     Result(Box<RunResult<'a>>),
 }
 
-/// `system/init`: a turn begins.
-#[derive(Clone, Debug)]
-pub struct Init {
-    pub cwd: Option<Text>,
-    pub tools: Option<Vec<Text>>,
-    pub model: Option<Text>,
-    pub version: Option<Text>,
-}
-
 /// `result`: the run is over.
 #[derive(Clone, Debug)]
 pub struct RunResult<'a> {
-    /// `success`, `error_max_turns`, `error_during_execution`, ..
-    pub subtype: Option<Text>,
-    pub is_error: bool,
+    /// Why it ended, `success`, `error_max_turns`, `error_during_execution`, .., and what it took.
+    pub facts: Session,
     /// The last words of the agent, once more.
     pub result: Option<Text>,
     pub error: Option<Text>,
     /// `FatalTurnLimitedError`, ..
     pub error_type: Option<Text>,
-    pub turns: Option<u64>,
-    pub duration_ms: Option<u64>,
     /// What each model has used since the program began; what all have used where that is not said.
     pub totals: Vec<ModelUsage>,
     pub denials: Vec<Denial<'a>>,
@@ -69,7 +58,7 @@ impl<'a> QwenJson<'a> {
                     header.name = format!("system/{subtype}").into();
                     return Parsed::Unknown;
                 }
-                _ => Parsed::Line(Self::Init(Init::take(object))),
+                _ => Parsed::Line(Self::Init(take_init(object))),
             },
             "user" | "assistant" => {
                 let Some(mut message) = object.object("message") else { return Parsed::Unknown };
@@ -115,16 +104,15 @@ fn take_event<'a>(object: &mut Object<'a>) -> Parsed<QwenJson<'a>> {
     Parsed::Line(read)
 }
 
-impl Init {
-    fn take(object: &mut Object<'_>) -> Self {
-        object.ignore(&["subtype", "mcp_servers", "permission_mode", "slash_commands", "agents"]);
-        object.ignore(&["skills", "output_style", "capabilities"]);
-        Self {
-            cwd: object.text("cwd"),
-            tools: object.texts("tools"),
-            model: object.text("model"),
-            version: object.text("qwen_code_version"),
-        }
+fn take_init(object: &mut Object<'_>) -> Session {
+    object.ignore(&["subtype", "mcp_servers", "permission_mode", "slash_commands", "agents"]);
+    object.ignore(&["skills", "output_style", "capabilities"]);
+    Session {
+        cwd: object.text("cwd"),
+        tools: object.texts("tools"),
+        model: object.text("model"),
+        version: object.text("qwen_code_version"),
+        ..Session::default()
     }
 }
 
@@ -142,14 +130,23 @@ impl<'a> RunResult<'a> {
             object.ignore(&["structured_result"]);
         }
         object.ignore(&["duration_api_ms"]);
+        let is_error = object.bool("is_error").unwrap_or(failed);
+        let facts = Session {
+            outcome: Some(match &subtype {
+                Some(subtype) if *subtype == "error_max_turns" => Outcome::LimitReached,
+                _ if is_error => Outcome::Failed,
+                _ => Outcome::Success,
+            }),
+            outcome_reason: subtype,
+            turns: object.u64("num_turns"),
+            duration_ms: object.u64("duration_ms"),
+            ..Session::default()
+        };
         Self {
-            subtype,
-            is_error: object.bool("is_error").unwrap_or(failed),
+            facts,
             result,
             error: message.or_else(|| error_type.clone()),
             error_type,
-            turns: object.u64("num_turns"),
-            duration_ms: object.u64("duration_ms"),
             totals: take_models(object).unwrap_or_else(|| vec![(None, total)]),
             denials: Denial::take_all(object),
         }
@@ -165,25 +162,16 @@ fn take_usage(object: &mut Object<'_>) -> TokenUsage {
 
 /// Takes what each model used, which `-o json` alone states, if that can be read of all of them.
 fn take_models(object: &mut Object<'_>) -> Option<Vec<ModelUsage>> {
-    let mut stats = object.object("stats")?;
-    let models = stats.get("models").and_then(value::object).unwrap_or_default().rest();
-    let models: Option<Vec<_>> =
-        models.into_iter().map(|(name, raw)| Some((name, value::object(raw)?))).collect();
-    let models = models.filter(|models| !models.is_empty());
-    if models.is_some() {
-        stats.ignore(&["models"]);
-    }
-    // The calls are counted as they come.
-    stats.ignore(&["tools", "files"]);
-    object.adopt("stats", stats);
-    let usages = models?.into_iter().map(|(name, mut model)| {
-        let usage = model.within("tokens", |tokens| {
-            tokens.ignore(&["tool"]);
-            usage::take(tokens, ["prompt", "candidates", "cached", "thoughts", "total"])
-        });
-        model.ignore(&["api"]);
-        object.adopt(&format!("stats.models.{name}"), model);
-        (Some(Text::from(name)), usage.unwrap_or_default())
-    });
-    Some(usages.collect())
+    object.within("stats", |stats| {
+        // The calls are counted as they come.
+        stats.ignore(&["tools", "files"]);
+        stats.within_values("models", |name, model| {
+            let usage = model.within("tokens", |tokens| {
+                tokens.ignore(&["tool"]);
+                usage::take(tokens, ["prompt", "candidates", "cached", "thoughts", "total"])
+            });
+            model.ignore(&["api"]);
+            (Some(Text::from(name)), usage.unwrap_or_default())
+        })
+    })?
 }

@@ -1,9 +1,14 @@
-use super::*;
+//! What single records say of their format.
+
+use foldline::executors::{
+    Evidence, Format, Registry, Verdict,
+    wire::{Object, Record},
+};
 
 /// The names of the formats that are left after a record, sorted.
 fn read(line: &str) -> Vec<&'static str> {
     let mut recogniser = Registry::builtin().recogniser();
-    recogniser.narrow(&Object::parse(line).unwrap());
+    recogniser.observe(&Record::Object(Object::parse(line).unwrap()));
     names(recogniser.candidates())
 }
 
