@@ -42,10 +42,11 @@ impl Color {
     }
 }
 
-/// The output width: that of the option, else the terminal's, else 100 columns.
+/// The output width: that of the option, else the terminal's, else that in `COLUMNS`, else 100 columns.
 pub fn width(option: Option<u16>) -> usize {
     let terminal = || Some(terminal_size::terminal_size()?.0.0);
-    usize::from(option.or_else(terminal).unwrap_or(100))
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= 20);
+    usize::from(option.or_else(terminal).or_else(columns).unwrap_or(100))
 }
 
 /// Reads a number of bytes such as `4096`, `64K` or `16MiB`.

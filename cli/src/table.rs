@@ -27,6 +27,8 @@ pub enum Clip {
     Start,
     /// Last, if clipping the others is not enough.
     Late,
+    /// The same, without an ellipsis: the beginning of an id names it, too.
+    Prefix,
     /// Never.
     Never,
 }
@@ -36,11 +38,11 @@ const GAP: usize = 2;
 
 /// The least width of a clipped column.
 const LEAST: usize = 8;
-const LEAST_LATE: usize = 12;
 
-/// What a clipped column should have at the least, if others can be left out for it.
-const WORTH: usize = 32;
-const WORTH_LATE: usize = 20;
+/// The least width of a text, if other columns can be left out for it.
+const WORTH: usize = 18;
+/// The same of the end of a path.
+const WORTH_START: usize = 10;
 
 /// Writes a table with a line of headings, no line wider than `width` columns.
 ///
@@ -68,6 +70,7 @@ pub fn write_table(
         for ((cell, layout), width) in row.iter().zip(layouts).zip(&widths) {
             let cell = match layout.clip {
                 Clip::Start => clip_start(cell, *width),
+                Clip::Prefix => prefix(cell, *width),
                 _ => clip(cell, *width),
             };
             let space = " ".repeat(width.saturating_sub(cell.width()));
@@ -80,8 +83,7 @@ pub fn write_table(
     Ok(())
 }
 
-/// The width that a table needs to be worth reading: columns that are clipped early keep [`WORTH`] columns, the
-/// others everything.
+/// The width that a table needs to be worth reading. Numbers and times are never clipped.
 pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<String>]) -> usize {
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -90,8 +92,9 @@ pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<S
     let columns = headings.iter().zip(layouts).enumerate().map(|(column, (heading, layout))| {
         let width = widest(column).max(heading.width());
         match layout.clip {
-            Clip::Early | Clip::Start => width.min(WORTH),
-            Clip::Late => width.min(WORTH_LATE),
+            Clip::Early => width.min(WORTH),
+            Clip::Start => width.min(WORTH_START),
+            Clip::Late | Clip::Prefix => width.min(LEAST.max(heading.width())),
             Clip::Never => width,
         }
     });
@@ -102,12 +105,17 @@ pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<S
 /// narrowed.
 fn fit(widths: &mut [usize], layouts: &[Layout], width: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
-    for (clip, least) in [(Clip::Early, LEAST), (Clip::Late, LEAST_LATE)] {
+    // First to what is worth reading, in the end to what still tells values apart.
+    let rounds: [(&[Clip], usize); 5] = [
+        (&[Clip::Early, Clip::Start], WORTH),
+        (&[Clip::Prefix], LEAST),
+        (&[Clip::Start], WORTH_START),
+        (&[Clip::Late], LEAST),
+        (&[Clip::Early, Clip::Start], LEAST),
+    ];
+    for (clips, least) in rounds {
         while widths.iter().sum::<usize>() + gaps > width {
-            let is_clipped = |layout: &Layout| match layout.clip {
-                Clip::Start => clip == Clip::Early,
-                other => other == clip,
-            };
+            let is_clipped = |layout: &Layout| clips.contains(&layout.clip);
             let columns = widths.iter_mut().zip(layouts).filter(|(_, layout)| is_clipped(layout));
             let Some((widest, _)) = columns.max_by_key(|(width, _)| **width) else { break };
             if *widest <= least {
@@ -137,6 +145,25 @@ pub(super) fn clip(text: &str, width: usize) -> Cow<'_, str> {
         clipped.push('…');
     }
     Cow::Owned(clipped)
+}
+
+/// A text in at most `width` columns, with the first match in the middle, which begins with `begin`.
+pub(super) fn clip_around(text: &str, begin: char, width: usize) -> Cow<'_, str> {
+    let Some(at) = text.find(begin).filter(|_| text.width() > width) else {
+        return clip(text, width);
+    };
+    let (before, rest) = text.split_at(at);
+    // Not more than is needed where the rest is short.
+    let room = (width / 2).max(width.saturating_sub(rest.width()));
+    let before = clip_start(before, room);
+    let rest = clip(rest, width.saturating_sub(before.width()));
+    Cow::Owned(format!("{before}{rest}"))
+}
+
+/// The beginning of an id in at most `width` columns.
+fn prefix(id: &str, width: usize) -> Cow<'_, str> {
+    let end = id.char_indices().nth(width).map_or(id.len(), |(at, _)| at);
+    Cow::Borrowed(id.get(..end).unwrap_or(id))
 }
 
 /// The end of a text in at most `width` columns; with an ellipsis if it is clipped.
@@ -177,7 +204,7 @@ mod tests {
         let rows: &[&[&str]] = &[&["id", "n", "text"], &["abcdefghij", "12", "中文字中文字中文字"]];
         assert_eq!(
             table(&[ID, NUMBER, TEXT], rows, 26),
-            ["id           n  text", "abcdefghij  12  中文字中…"]
+            ["id         n  text", "abcdefg…  12  中文字中文…"]
         );
         for line in table(&[ID, NUMBER, TEXT], rows, 12) {
             assert!(line.width() <= 12, "{line}");
@@ -189,6 +216,16 @@ mod tests {
         assert_eq!(clip_start("/a/long/path.rs", 9), "…/path.rs");
         assert_eq!(clip_start("/a/中文字.rs", 8), "…文字.rs");
         assert_eq!(clip_start("short", 9), "short");
+    }
+
+    #[test]
+    fn a_match_is_in_the_middle() {
+        let text = format!("{}«hit»{}", "a".repeat(50), "b".repeat(50));
+        assert_eq!(clip_around(&text, '«', 20), "…aaaaaaaaa«hit»bbbb…");
+        assert_eq!(clip_around("short «hit»", '«', 20), "short «hit»");
+        assert_eq!(clip_around(&"a".repeat(30), '«', 20).width(), 20);
+        let late = format!("{}«hit»", "a".repeat(50));
+        assert_eq!(clip_around(&late, '«', 20), "…aaaaaaaaaaaaaa«hit»");
     }
 
     #[test]

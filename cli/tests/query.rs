@@ -324,7 +324,8 @@ fn a_narrow_table_shows_what_it_is_sorted_by() {
         assert!(headings.contains(heading), "{headings}");
         assert!(headings.contains("title"), "{headings}");
         let other = place.ask(&["sessions", "--width", "72"]);
-        assert!(!other.lines().next().unwrap().contains(heading), "{other}");
+        let has_it = other.lines().next().unwrap().contains(heading);
+        assert_eq!(has_it, sort == "cost", "what it costs is always there: {other}");
     }
 }
 
@@ -442,4 +443,65 @@ fn pruning_forgets_what_was_said_and_keeps_what_it_cost() {
     place.ingest();
     assert_eq!(dump(&db), after);
     assert!(prune(&["2025-10-09T08:56:00Z"]).starts_with("removed 0 entries"));
+}
+
+#[test]
+fn a_reference_opens_the_entry_with_what_is_around_it() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("log"), crate::logs::droid("session", 30, 3)).unwrap();
+    let db = path("db");
+    stdout(&["ingest", &path("log"), "--db", &db]);
+    let found = stdout(&["search", "problem 17", "--db", &db, "-n", "1"]);
+    let reference = found.split_whitespace().next().unwrap();
+    let (session, entry) = reference.split_once(':').unwrap();
+    assert_eq!(session, "session");
+    let entry: usize = entry.parse().unwrap();
+    for shown in [
+        stdout(&["show", reference, "--db", &db]),
+        stdout(&["show", &format!("{}:{entry}", path("log"))]),
+    ] {
+        let (before, after) = shown.split_once(&format!("── entry {entry} ──")).unwrap();
+        assert!(after.contains("problem 17") && !before.contains("problem 17"), "{shown}");
+        assert!(!shown.contains("problem 15") && !shown.contains("problem 20"), "{shown}");
+    }
+    let json = stdout(&["show", reference, "--db", &db, "-f", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let indices: Vec<_> =
+        json["entries"].as_array().unwrap().iter().map(|it| &it["index"]).collect();
+    assert_eq!((indices.len(), indices[5].as_u64()), (11, Some(entry as u64)));
+}
+
+/// Tables leave columns out by importance, and say which.
+#[test]
+fn a_narrow_table_has_the_columns_that_matter_and_says_which_are_hidden() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("log"), crate::logs::droid("session", 30, 3)).unwrap();
+    let db = path("db");
+    stdout(&["ingest", &path("log"), "--db", &db]);
+    for (verb, always) in [
+        (&["sessions"][..], &["session", "title"][..]),
+        (&["usage", "--by", "day,model"], &["day"]),
+        (&["tools"], &["tool", "calls"]),
+        (&["files"], &["path"]),
+        (&["task", "list"], &["task"]),
+    ] {
+        for width in [40, 80, 100, 200] {
+            let width_option = width.to_string();
+            let options = [verb, &["--db", &db, "--width", &width_option]].concat();
+            let table = stdout(&options);
+            let head = table.lines().next().unwrap();
+            assert!(always.iter().all(|name| head.contains(name)), "{width}: {table}");
+            for row in table.lines().take_while(|line| !line.starts_with("hidden columns")) {
+                assert!(unicode_width::UnicodeWidthStr::width(row) <= width, "{width}: {row}");
+            }
+        }
+    }
+    let narrow = stdout(&["sessions", "--db", &db, "--width", "80"]);
+    assert!(narrow.contains("agent") && narrow.contains("droid"), "{narrow}");
+    let hidden = narrow.lines().find_map(|line| line.strip_prefix("hidden columns: ")).unwrap();
+    let needed = hidden.split_once("(--width ").unwrap().1.split(' ').next().unwrap();
+    let wide = stdout(&["sessions", "--db", &db, "--width", needed]);
+    assert!(!wide.contains("hidden columns"), "{wide}");
 }

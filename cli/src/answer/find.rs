@@ -62,6 +62,15 @@ pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Res
     Err(not_found("session", name, database.session_ids()?))
 }
 
+/// Splits a reference to an entry, `SESSION:ENTRY`, as other answers print it.
+pub(crate) fn reference(name: &str) -> (&str, Option<u64>) {
+    let split = name.rsplit_once(':').filter(|(session, _)| !session.is_empty());
+    match split.and_then(|(session, entry)| Some((session, entry.parse().ok()?))) {
+        Some((session, entry)) => (session, Some(entry)),
+        None => (name, None),
+    }
+}
+
 /// How far back `latest` or `latest~N` goes.
 fn latest(name: &str) -> Option<usize> {
     match name.strip_prefix("latest")? {

@@ -11,7 +11,10 @@ use super::{
     print::{self, OutputFormat},
     spreadsheet::guarded,
 };
-use crate::table::{Clip, Layout, least_width, write_table};
+use crate::{
+    options::Color,
+    table::{Clip, Layout, least_width, write_table},
+};
 
 /// A column: its name in JSON and CSV, and its kind.
 #[derive(Clone, Debug)]
@@ -172,6 +175,7 @@ impl Listing {
         }
         let basis = self.columns.iter().position(|column| column.name == "cost_basis");
         let folders = self.folders();
+        let number = self.columns.iter().position(|column| column.name == "number");
         let row = |row: &Vec<Value>| {
             let basis = basis.and_then(|at| row.get(at));
             // A cost that is estimated, or partly so.
@@ -181,6 +185,11 @@ impl Listing {
             let values = self.columns.iter().zip(row).filter(|(column, _)| column.in_tables);
             let shown = values.map(|(column, value)| match (column.kind, value) {
                 (Kind::Folder, Value::Text(path)) => visible(folders.name(path)),
+                // What a log does not name has its number.
+                (Kind::Short, Value::Null) => {
+                    let number = number.and_then(|at| row.get(at));
+                    number.map(|number| number.shown(Kind::Number, layout.zone)).unwrap_or_default()
+                }
                 (Kind::Money, Value::Real(_)) if is_about => {
                     format!("≈{}", value.shown(column.kind, layout.zone))
                 }
@@ -193,18 +202,32 @@ impl Listing {
         let mut columns: Vec<_> = self.columns.iter().filter(|column| column.in_tables).collect();
         let mut headings: Vec<_> = columns.iter().map(|column| column.heading()).collect();
         let mut layouts: Vec<_> = columns.iter().map(|column| column.kind.layout()).collect();
-        for name in self.less_important.iter().filter(|name| !self.kept.contains(name)) {
-            if least_width(&headings, &layouts, &rows) <= layout.width {
-                break;
-            }
-            if let Some(at) = columns.iter().position(|column| column.name == *name) {
-                columns.remove(at);
-                headings.remove(at);
-                layouts.remove(at);
-                rows.iter_mut().for_each(|row| drop(row.remove(at)));
-            }
+        let whole = least_width(&headings, &layouts, &rows);
+        let mut hidden = Vec::new();
+        while columns.len() > 1 && least_width(&headings, &layouts, &rows) > layout.width {
+            let at = self.least_important(&columns);
+            columns.remove(at);
+            hidden.push(headings.remove(at));
+            layouts.remove(at);
+            rows.iter_mut().for_each(|row| drop(row.remove(at)));
         }
-        write_table(out, &headings, &layouts, &rows, layout.width)
+        write_table(out, &headings, &layouts, &rows, layout.width)?;
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        let hidden = hidden.join(", ");
+        let note = format!("hidden columns: {hidden} (--width {whole} shows them)");
+        dim(out, &note)
+    }
+
+    /// The column that a narrow table leaves out next: by importance, else the last one.
+    fn least_important(&self, columns: &[&Column]) -> usize {
+        let is_kept = |name: &str| self.kept.contains(&name);
+        let named = self.less_important.iter().filter(|name| !is_kept(name));
+        let at = |name: &&str| columns.iter().position(|column| column.name == *name);
+        let last =
+            || columns.iter().rposition(|column| !is_kept(&column.name)).filter(|at| *at > 0);
+        named.into_iter().find_map(at).or_else(last).unwrap_or(columns.len() - 1)
     }
 
     /// The names of the folders in it.
@@ -271,6 +294,14 @@ impl Serialize for Object<'_> {
     }
 }
 
+/// Writes a note about an answer.
+pub(crate) fn dim(out: &mut dyn Write, note: &str) -> io::Result<()> {
+    match Color::Auto.on_stdout() {
+        true => writeln!(out, "\x1b[2m{note}\x1b[0m"),
+        false => writeln!(out, "{note}"),
+    }
+}
+
 /// Writes a value as JSON, with a line end.
 pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     json::write_pretty(out, value)?;
@@ -285,6 +316,7 @@ impl Kind {
             Self::Text => Clip::Early,
             Self::Path | Self::Folder => Clip::Start,
             Self::Id => Clip::Late,
+            Self::Short => Clip::Prefix,
             _ => Clip::Never,
         };
         Layout { right, clip }

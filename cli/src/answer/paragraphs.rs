@@ -6,10 +6,13 @@ use foldline::emitters::terminal::neutralise_line;
 use serde::Serialize;
 
 use super::{
-    listing::{Kind, Listing, Value, short_id},
+    listing::{Kind, Listing, Value, dim, short_id},
     print::{Layout, OutputFormat, Printed},
 };
-use crate::table::clip;
+use crate::table::{clip, clip_around};
+
+/// How a match begins in a paragraph.
+pub(crate) const MATCH_SHOWN: char = '«';
 
 /// A paragraph about an entry.
 pub(crate) struct Paragraph<'r> {
@@ -29,6 +32,8 @@ pub(crate) struct Paragraphs<T> {
     pub(crate) rows: Vec<T>,
     /// What to say where there are no rows.
     pub(crate) none: &'static str,
+    /// What comes first.
+    pub(crate) order: &'static str,
     pub(crate) paragraph: fn(&T) -> Paragraph<'_>,
     pub(crate) listing: fn(&[T]) -> Listing,
 }
@@ -47,7 +52,8 @@ impl<T: Serialize> Printed for Paragraphs<T> {
         if self.rows.is_empty() {
             return writeln!(out, "{}", self.none);
         }
-        self.rows.iter().try_for_each(|row| (self.paragraph)(row).write(out, layout))
+        self.rows.iter().try_for_each(|row| (self.paragraph)(row).write(out, layout))?;
+        dim(out, &format!("{} first; foldline show SESSION:ENTRY opens an entry", self.order))
     }
 }
 
@@ -55,16 +61,17 @@ impl Paragraph<'_> {
     fn write(&self, out: &mut dyn Write, Layout { width, zone, .. }: Layout<'_>) -> io::Result<()> {
         let (number, id) = self.session;
         let head = format!(
-            "{}  {}  in {} at {}, {}",
-            Value::from(self.at).shown(Kind::Moment, zone),
-            self.what,
+            "{}:{}  {}  {}  {}",
             id.as_deref().map_or_else(|| number.to_string(), short_id),
             self.index,
+            Value::from(self.at).shown(Kind::Moment, zone),
+            self.what,
             self.title.as_deref().unwrap_or_default()
         );
         writeln!(out, "{}", clip(neutralise_line(&head).trim_end(), width))?;
         for line in &self.lines {
-            writeln!(out, "    {}", clip(&neutralise_line(line), width.saturating_sub(4)))?;
+            let line = neutralise_line(line);
+            writeln!(out, "    {}", clip_around(&line, MATCH_SHOWN, width.saturating_sub(4)))?;
         }
         writeln!(out)
     }

@@ -39,7 +39,8 @@ pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
         let terms =
             terms.ok_or_else(|| Error::WrongUse("there is no word to search for".to_owned()))?;
         let rows = asked.database.search(terms, &asked.filter)?;
-        Ok(Paragraphs { rows, none: "nothing was found", paragraph, listing })
+        let order = "the best matches";
+        Ok(Paragraphs { rows, none: "nothing was found", order, paragraph, listing })
     })
 }
 

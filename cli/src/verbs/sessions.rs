@@ -95,10 +95,11 @@ const LESS_IMPORTANT: &[&str] = &[
     "input_tokens",
     "model",
     "duration_ms",
-    "agent",
-    "cost_usd",
-    "cwd",
     "failures",
+    "cwd",
+    "agent",
+    "began",
+    "cost_usd",
 ];
 
 /// The sessions as rows.

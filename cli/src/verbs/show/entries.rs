@@ -34,6 +34,7 @@ pub(super) struct SessionAnswer {
 pub(super) fn answer(
     asked: &Asked<'_>,
     id: &str,
+    entry: Option<u64>,
     last: Option<u32>,
 ) -> Result<SessionAnswer, Error> {
     let row = find::session(&asked.database, id, asked.filters)?;
@@ -42,9 +43,14 @@ pub(super) fn answer(
     let count = sessions.first().map_or(0, |session| session.entries);
     let session = sessions::listing(&sessions);
     let limit = i64::try_from(asked.print.limit()).unwrap_or(i64::MAX);
-    let (indices, is_cut) = match last {
-        Some(last) => ((count - i64::from(last)).max(0)..count, false),
-        None => (0..count.min(limit), count > limit),
+    let entry = entry.map(|entry| i64::try_from(entry).unwrap_or(i64::MAX));
+    let around = i64::try_from(super::AROUND).unwrap_or(0);
+    let (indices, is_cut) = match (entry, last) {
+        (Some(entry), _) => {
+            (entry.saturating_sub(around).max(0)..entry.saturating_add(around + 1), false)
+        }
+        (None, Some(last)) => ((count - i64::from(last)).max(0)..count, false),
+        (None, None) => (0..count.min(limit), count > limit),
     };
     let mut entries = Vec::new();
     asked.database.entries(row, indices, |entry| {

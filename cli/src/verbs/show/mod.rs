@@ -34,7 +34,7 @@ use crate::{
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ShowArgs {
     /// The session: `latest`, `latest~2`, its id or the first characters of it, its number, a part of its
-    /// title, or the path of a log
+    /// title, or the path of a log. With `:84` at its end, entry 84 and what is around it
     #[arg(default_value = "latest")]
     session: String,
 
@@ -83,14 +83,18 @@ enum What {
 
 /// `foldline show`.
 pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
-    let path = Path::new(&args.session);
+    let (session, entry) = match Path::new(&args.session).exists() {
+        true => (&*args.session, None),
+        false => find::reference(&args.session),
+    };
+    let path = Path::new(session);
     let is_transcript = args.ask.print.format == OutputFormat::Table;
     if is_transcript && args.last.is_some() {
         return Err(Error::WrongUse("--last is for --format json and csv".to_owned()));
     }
     if path.is_file() {
         return match is_transcript {
-            true => log(program, args, path),
+            true => log(program, args, path, entry),
             false => Err(Error::WrongUse(
                 "a log is shown as a transcript; foldline replay --format conversation has it as JSON".to_owned(),
             )),
@@ -98,12 +102,12 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     }
     if !is_transcript {
         return answer(program, &args.ask, |asked| {
-            entries::answer(asked, &args.session, args.last)
+            entries::answer(asked, session, entry, args.last)
         });
     }
     let database = args.ask.database.open(program)?;
-    let row = find::session(&database, &args.session, &args.ask.filters)?;
-    let mut shown = Shown::new(args)?;
+    let row = find::session(&database, session, &args.ask.filters)?;
+    let mut shown = Shown::new(args, entry)?;
     let mut out = BufWriter::new(Output::paged());
     let mut written = Ok(());
     database.events(row, |event| {
@@ -121,11 +125,11 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
 }
 
 /// Shows a log that need not be in any database.
-fn log(program: &Program, args: &ShowArgs, path: &Path) -> Result<u8, Error> {
+fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> Result<u8, Error> {
     args.ask.filters.refuse_choice("a log is shown whole")?;
     let mut log = Log::open(path)?;
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
-    let shown = Shown::new(args)?;
+    let shown = Shown::new(args, entry)?;
     let shown = SessionTranscripts::new(shown.style, move || shown.clone());
     let mut out = BufWriter::new(Output::paged());
     let mut written = Ok(());
@@ -155,10 +159,17 @@ struct Shown<'a> {
     minute: Option<String>,
     /// Growing entries and calls that are not shown.
     hidden: BTreeSet<CorrId>,
+    /// The entry that was asked for.
+    entry: Option<u64>,
+    /// How many entries there were.
+    count: u64,
 }
 
+/// How many entries are shown before the one that was asked for, and after it.
+const AROUND: u64 = 5;
+
 impl<'a> Shown<'a> {
-    fn new(args: &'a ShowArgs) -> Result<Self, Error> {
+    fn new(args: &'a ShowArgs, entry: Option<u64>) -> Result<Self, Error> {
         let style = TranscriptStyle::new(width(args.ask.print.width))
             .with_color(args.color.on_stdout())
             .with_full(args.full);
@@ -171,6 +182,8 @@ impl<'a> Shown<'a> {
             zone,
             minute: None,
             hidden: BTreeSet::new(),
+            entry,
+            count: 0,
         })
     }
 
@@ -178,7 +191,8 @@ impl<'a> Shown<'a> {
         if self.args.no_thinking && entry.entry_type == NormalizedEntryType::Thinking {
             return false;
         }
-        if !self.period.has(entry.timestamp) {
+        let is_near = |asked: u64| asked.abs_diff(self.count) <= AROUND;
+        if !self.period.has(entry.timestamp) || !self.entry.is_none_or(is_near) {
             return false;
         }
         self.args.only.is_empty() || self.args.only.iter().any(|what| what.includes(entry))
@@ -232,6 +246,7 @@ impl Emitter<DomainEvent, String> for Shown<'_> {
     fn emit(&mut self, event: &DomainEvent) -> Batch<String> {
         if let DomainEvent::UpdateToolCall { corr_id, entry } = event
             && self.hidden.contains(corr_id)
+            && self.entry.is_none()
             && self.is_wanted(entry)
         {
             // A call that is shown because it failed begins with its end.
@@ -240,19 +255,25 @@ impl Emitter<DomainEvent, String> for Shown<'_> {
             let begun = self.emit(&DomainEvent::NewToolCall { corr_id, entry });
             return begun.into_iter().chain(self.emit(event)).collect();
         }
-        if !self.chooses(event) {
+        let is_new = matches!(
+            event,
+            DomainEvent::NewEntry { .. }
+                | DomainEvent::OpenEntry { .. }
+                | DomainEvent::NewToolCall { .. }
+        );
+        let index = self.count;
+        let is_chosen = self.chooses(event);
+        self.count += u64::from(is_new);
+        if !is_chosen {
             return Batch::EMPTY;
         }
-        let time = match event {
-            DomainEvent::NewEntry { .. }
-            | DomainEvent::OpenEntry { .. }
-            | DomainEvent::NewToolCall { .. } => self.time(event),
-            _ => None,
-        };
+        let time = if is_new { self.time(event) } else { None };
+        let asked = self.entry.filter(|asked| is_new && *asked == index);
+        let asked = asked.map(|asked| format!("\n── entry {asked} ──"));
         let text = self.transcript.emit(event);
-        match time {
-            Some(time) => [time].into_iter().chain(text).collect(),
-            None => text,
+        match (&time, &asked) {
+            (None, None) => text,
+            _ => time.into_iter().chain(asked).chain(text).collect(),
         }
     }
 
