@@ -107,17 +107,30 @@ impl Listing {
         }
     }
 
+    /// With columns of these names, which are separated by spaces, and of their usual kinds.
+    pub(crate) fn named(columns: &str) -> Self {
+        let columns = columns.split_whitespace().map(|name| (name, Kind::of(name)));
+        Self::new(&columns.collect::<Vec<_>>())
+    }
+
     /// Rows whose fields have the names of the columns.
-    pub(crate) fn of(columns: &[(&str, Kind)], rows: &[impl Serialize]) -> Self {
-        let mut listing = Self::new(columns);
+    pub(crate) fn of(columns: &str, rows: &[impl Serialize]) -> Self {
+        let mut listing = Self::named(columns);
         let value = |row: &mut serde_json::Value, name: &str| {
             row.get_mut(name).map_or(Value::Null, |value| value.take().into())
         };
         listing.rows.extend(rows.iter().map(|row| {
             let mut row = serde_json::to_value(row).unwrap_or_default();
-            columns.iter().map(|(name, _)| value(&mut row, name)).collect()
+            listing.columns.iter().map(|column| value(&mut row, &column.name)).collect()
         }));
         listing
+    }
+
+    /// Makes columns of another kind than usual.
+    pub(crate) fn with_kind(mut self, kind: Kind, names: &[&str]) -> Self {
+        let is_named = |column: &&mut Column| names.contains(&column.name.as_str());
+        self.columns.iter_mut().filter(is_named).for_each(|column| column.kind = kind);
+        self
     }
 
     /// Leaves a column out.
@@ -278,6 +291,26 @@ pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Res
 }
 
 impl Kind {
+    /// The usual kind of a column of this name.
+    fn of(name: &str) -> Self {
+        match name {
+            "at" => Self::Moment,
+            "began" | "ended" => Self::Minute,
+            "session_id" => Self::Short,
+            "path" => Self::Path,
+            "cwd" | "project" => Self::Folder,
+            "failure_rate" | "limit_share" => Self::Rate,
+            "number" | "session" | "sessions" | "index" | "turns" | "entries" | "calls"
+            | "failures" | "open" | "count" | "exit_code" => Self::Number,
+            "title" | "what" | "message" | "content" | "output" | "matches" | "agents"
+            | "models" | "subject" | "parent" | "source" => Self::Text,
+            _ if name.ends_with("_ms") => Self::Duration,
+            _ if name.contains("_usd") => Self::Money,
+            _ if name.contains("token") => Self::Tokens,
+            _ => Self::Id,
+        }
+    }
+
     fn layout(self) -> Layout {
         let right =
             matches!(self, Self::Number | Self::Tokens | Self::Duration | Self::Rate | Self::Money);

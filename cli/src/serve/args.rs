@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use crate::{answer::prices::PricesArgs, homes::DatabaseOption, options::EXIT_CODES};
+use crate::{answer::PricesArgs, homes::DatabaseOption, options::EXIT_CODES};
 
 /// The options of `foldline serve`.
 #[derive(Debug, Args)]

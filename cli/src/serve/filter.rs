@@ -1,6 +1,6 @@
 //! [`Filter`]: which sessions the list shows, and in which order.
 
-use foldline::emitters::sqlite::query::{Period, SessionFilter, SessionOrder, SessionState};
+use foldline::emitters::sqlite::query::{Period, SessionFilter, SessionOrder, StateFilter};
 use jiff::tz::TimeZone;
 
 use super::status::Status;
@@ -35,9 +35,9 @@ impl Filter {
             agent_name: stated(&self.agent),
             folder_name: stated(&self.project),
             state: match self.status.as_str() {
-                "failed" => Some(SessionState::Failed),
-                "running" => Some(SessionState::RunningSince(since)),
-                "done" => Some(SessionState::DoneBefore(since)),
+                "failed" => Some(StateFilter::Failed),
+                "running" => Some(StateFilter::RunningSince(since)),
+                "done" => Some(StateFilter::DoneBefore(since)),
                 _ => None,
             },
             period: self.time.period(zone)?,

@@ -14,14 +14,14 @@ use super::usage::{
     logs::{self, Exactness},
     used::Used,
 };
-use crate::answer::{
-    PrintArgs,
-    filters::Filters,
-    listing::{Kind, Listing, Value},
-    prices::PricesArgs,
-    print::OutputFormat,
+use crate::{
+    answer::{Filters, Listing, OutputFormat, PricesArgs, PrintArgs, Value},
+    error::Error,
+    homes,
+    options::EXIT_CODES,
+    program::Program,
+    say::say,
 };
-use crate::{error::Error, homes, options::EXIT_CODES, program::Program, say::say};
 
 /// The agent whose use is counted in such windows.
 pub(super) const AGENT: &str = "claude-code";
@@ -159,24 +159,9 @@ impl Block<'_> {
     }
 }
 
-const COLUMNS: [(&str, Kind); 16] = [
-    ("state", Kind::Id),
-    ("began", Kind::Minute),
-    ("ended", Kind::Minute),
-    ("models", Kind::Text),
-    ("input_tokens", Kind::Tokens),
-    ("output_tokens", Kind::Tokens),
-    ("cache_read_tokens", Kind::Tokens),
-    ("cache_write_tokens", Kind::Tokens),
-    ("cost_usd", Kind::Money),
-    ("tokens_per_minute", Kind::Tokens),
-    ("cost_usd_per_hour", Kind::Money),
-    ("projected_tokens", Kind::Tokens),
-    ("projected_cost_usd", Kind::Money),
-    ("token_limit", Kind::Tokens),
-    ("limit_share", Kind::Rate),
-    ("cost_basis", Kind::Id),
-];
+const COLUMNS: &str = "state began ended models input_tokens output_tokens cache_read_tokens \
+ cache_write_tokens cost_usd tokens_per_minute cost_usd_per_hour projected_tokens \
+ projected_cost_usd token_limit limit_share cost_basis";
 
 /// Columns that a narrow table leaves out, in this order.
 const LESS_IMPORTANT: &[&str] = &[
@@ -202,7 +187,7 @@ fn listing(
         Some(TokenLimit::Max) => most().filter(|most| *most > 0),
         None => None,
     };
-    let mut listing = Listing::new(&COLUMNS);
+    let mut listing = Listing::named(COLUMNS);
     let asked = blocks.iter().rev().filter(|block| !only_active || block.is_active(now));
     listing.rows = asked.map(|block| row(block, now, limit)).collect();
     let mut hidden = vec!["cost_basis"];

@@ -7,10 +7,7 @@ use foldline::emitters::sqlite::{SqliteError, schema::SCHEMA};
 use rusqlite::{Error as SqlError, limits::Limit, types::ValueRef};
 
 use crate::{
-    answer::{
-        AskArgs, Asked, answer,
-        listing::{Kind, Listing, Value},
-    },
+    answer::{AskArgs, Asked, Kind, Listing, Value, answer},
     error::Error,
     exit,
     options::EXIT_CODES,

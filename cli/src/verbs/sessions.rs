@@ -4,10 +4,7 @@ use clap::{Args, ValueEnum};
 use foldline::emitters::sqlite::query::{SessionOrder, SessionRow};
 
 use crate::{
-    answer::{
-        AskArgs, answer,
-        listing::{Kind, Listing},
-    },
+    answer::{AskArgs, Kind, Listing, answer},
     error::Error,
     options::EXIT_CODES,
     program::Program,
@@ -103,29 +100,8 @@ const LESS_IMPORTANT: &[&str] = &[
 
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
-    let columns = [
-        ("number", Kind::Number),
-        ("session", Kind::Short),
-        ("task", Kind::Id),
-        ("title", Kind::Text),
-        ("agent", Kind::Id),
-        ("model", Kind::Id),
-        ("cwd", Kind::Folder),
-        ("outcome", Kind::Id),
-        ("began", Kind::Minute),
-        ("ended", Kind::Minute),
-        ("duration_ms", Kind::Duration),
-        ("turns", Kind::Number),
-        ("entries", Kind::Number),
-        ("calls", Kind::Number),
-        ("failures", Kind::Number),
-        ("input_tokens", Kind::Tokens),
-        ("output_tokens", Kind::Tokens),
-        ("cost_usd", Kind::Money),
-        ("parent", Kind::Text),
-        ("source", Kind::Text),
-        ("cost_basis", Kind::Id),
-    ];
-    let listing = Listing::of(&columns, sessions);
+    let columns = "number session task title agent model cwd outcome began ended duration_ms turns \
+     entries calls failures input_tokens output_tokens cost_usd parent source cost_basis";
+    let listing = Listing::of(columns, sessions).with_kind(Kind::Short, &["session"]);
     listing.without_in_tables(FOR_PROGRAMS).dropping(LESS_IMPORTANT)
 }

@@ -25,8 +25,8 @@ use super::{
         used::Used,
     },
 };
-use crate::answer::{prices::PricesArgs, when};
 use crate::{
+    answer::{PricesArgs, when},
     error::Error,
     exit,
     files::{self, Found},

@@ -4,10 +4,7 @@ use clap::Args;
 use foldline::emitters::sqlite::query::ToolTotals;
 
 use crate::{
-    answer::{
-        AskArgs, answer,
-        listing::{Kind, Listing, Value},
-    },
+    answer::{AskArgs, Listing, Value, answer},
     error::Error,
     options::EXIT_CODES,
     program::Program,
@@ -28,15 +25,8 @@ pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
 
 /// The tools as rows.
 pub(super) fn listing(tools: &[ToolTotals]) -> Listing {
-    let mut listing = Listing::new(&[
-        ("tool", Kind::Id),
-        ("calls", Kind::Number),
-        ("open", Kind::Number),
-        ("failures", Kind::Number),
-        ("failure_rate", Kind::Rate),
-        ("p50_ms", Kind::Duration),
-        ("p95_ms", Kind::Duration),
-    ]);
+    let columns = "tool calls open failures failure_rate p50_ms p95_ms";
+    let mut listing = Listing::named(columns);
     listing.rows.extend(tools.iter().map(|tool| {
         vec![
             tool.tool.as_str().into(),

@@ -33,6 +33,7 @@ mod seen;
 mod sources;
 mod stored;
 mod task;
+mod tokens;
 mod writer;
 
 use std::{

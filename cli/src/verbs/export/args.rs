@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::{
-    answer::{DatabaseArgs, prices::PricesArgs},
+    answer::{DatabaseArgs, PricesArgs},
     options::{EXIT_CODES, parse_size},
 };
 

@@ -12,11 +12,7 @@ use foldline::{
 use serde::Serialize;
 
 use crate::{
-    answer::{
-        Asked, find,
-        listing::{Kind, Listing, Value, write_json},
-        print::{Layout, OutputFormat, Printed},
-    },
+    answer::{Asked, Layout, Listing, OutputFormat, Printed, Value, find, write_json},
     error::Error,
     verbs::sessions,
 };
@@ -72,17 +68,8 @@ impl Printed for SessionAnswer {
 
 impl SessionAnswer {
     fn listing(&self) -> Listing {
-        let columns = [
-            ("index", Kind::Number),
-            ("at", Kind::Moment),
-            ("type", Kind::Id),
-            ("tool", Kind::Id),
-            ("status", Kind::Id),
-            ("duration_ms", Kind::Duration),
-            ("content", Kind::Text),
-            ("output", Kind::Text),
-        ];
-        let mut listing = Listing::new(&columns);
+        let columns = "index at type tool status duration_ms content output";
+        let mut listing = Listing::named(columns);
         for StoredEntry { index, entry, .. } in &self.entries {
             let tool = entry.tool();
             let name = tool.map(|tool| Value::Text(tool.tool_name.decode().into_owned()));

@@ -18,8 +18,8 @@ use jiff::tz::TimeZone;
 
 mod entries;
 
-use crate::answer::{AskArgs, answer, find, print::OutputFormat};
 use crate::{
+    answer::{AskArgs, OutputFormat, answer, find},
     error::Error,
     exit,
     log::Log,

@@ -3,16 +3,12 @@
 use std::io::{self, Write};
 
 use foldline::emitters::sqlite::query::{
-    EntryRow, FileRow, SessionFilter, SessionOrder, WarningRow,
+    FileRow, FoundEntry, SessionFilter, SessionOrder, TaskRow, WarningRow,
 };
 use serde::Serialize;
 
 use crate::{
-    answer::{
-        Asked, find,
-        listing::{Kind, Listing, write_json},
-        print::{Layout, OutputFormat, Printed},
-    },
+    answer::{Asked, Kind, Layout, Listing, OutputFormat, Printed, find, write_json},
     error::Error,
     verbs::{
         errors, sessions, tools,
@@ -42,7 +38,7 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let task = SessionFilter { period, ..all.clone() };
     let chosen = SessionFilter { task: Some(id.to_owned()), ..filter.clone() };
     Ok(TaskAnswer {
-        task: super::listing(&database.tasks(&chosen)?),
+        task: tasks(&database.tasks(&chosen)?),
         sessions: sessions::listing(&database.sessions(&chosen, SessionOrder::Latest)?),
         usage: by_model(&Used::new(&database.usage()?, &all, &asked.prices)),
         tools: tools::listing(&database.tools(&chosen)?),
@@ -91,30 +87,24 @@ impl TaskAnswer {
     }
 }
 
+/// Tasks as rows.
+pub(super) fn tasks(tasks: &[TaskRow]) -> Listing {
+    let columns = "task sessions agents began ended duration_ms entries calls failures input_tokens \
+     output_tokens cost_usd cost_basis";
+    let tasks = Listing::of(columns, tasks);
+    tasks.without_in_tables(&["agents", "ended", "entries", "cost_basis"])
+}
+
 fn files(files: &[FileRow]) -> Listing {
-    Listing::of(&[("path", Kind::Text), ("changes", Kind::Text), ("calls", Kind::Number)], files)
+    Listing::of("path changes calls", files).with_kind(Kind::Text, &["path", "changes"])
 }
 
 fn warnings(warnings: &[WarningRow]) -> Listing {
-    let columns = [
-        ("kind", Kind::Id),
-        ("subject", Kind::Text),
-        ("count", Kind::Number),
-        ("message", Kind::Text),
-    ];
-    Listing::of(&columns, warnings)
+    let columns = "kind subject count message";
+    Listing::of(columns, warnings)
 }
 
-fn timeline(timeline: &[EntryRow]) -> Listing {
-    let columns = [
-        ("at", Kind::Moment),
-        ("session", Kind::Number),
-        ("index", Kind::Number),
-        ("type", Kind::Text),
-        ("tool", Kind::Text),
-        ("status", Kind::Id),
-        ("duration_ms", Kind::Duration),
-        ("content", Kind::Text),
-    ];
-    Listing::of(&columns, timeline)
+fn timeline(timeline: &[FoundEntry]) -> Listing {
+    let columns = "at session index type tool status duration_ms content";
+    Listing::of(columns, timeline).with_kind(Kind::Text, &["type", "tool"])
 }

@@ -10,7 +10,7 @@ use foldline::{
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 
 use super::used::Used;
-use crate::answer::listing::{Kind, Listing, Value};
+use crate::answer::{Kind, Listing, Value};
 
 /// What usage is added up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -36,17 +36,17 @@ pub(crate) enum By {
 }
 
 impl By {
-    fn column(self) -> (&'static str, Kind) {
+    fn column(self) -> &'static str {
         match self {
-            Self::Day => ("day", Kind::Id),
-            Self::Week => ("week", Kind::Id),
-            Self::Month => ("month", Kind::Id),
-            Self::Model => ("model", Kind::Id),
-            Self::Agent => ("agent", Kind::Id),
-            Self::Project => ("project", Kind::Folder),
-            Self::Session => ("session", Kind::Short),
-            Self::Task => ("task", Kind::Id),
-            Self::Branch => ("branch", Kind::Id),
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Model => "model",
+            Self::Agent => "agent",
+            Self::Project => "project",
+            Self::Session => "session",
+            Self::Task => "task",
+            Self::Branch => "branch",
         }
     }
 
@@ -107,16 +107,8 @@ pub(super) fn groups<'s>(used: &Used<'s>, by: &[By], zone: &TimeZone) -> Vec<Gro
 }
 
 /// The columns of usage, behind the keys.
-const COLUMNS: [(&str, Kind); 8] = [
-    ("sessions", Kind::Number),
-    ("input_tokens", Kind::Tokens),
-    ("output_tokens", Kind::Tokens),
-    ("cache_read_tokens", Kind::Tokens),
-    ("cache_write_tokens", Kind::Tokens),
-    ("reasoning_tokens", Kind::Tokens),
-    ("cost_usd", Kind::Money),
-    ("cost_basis", Kind::Id),
-];
+const COLUMNS: &str = "sessions input_tokens output_tokens cache_read_tokens cache_write_tokens \
+ reasoning_tokens cost_usd cost_basis";
 
 /// Columns that a narrow table leaves out, in this order.
 const LESS_IMPORTANT: &[&str] =
@@ -141,8 +133,9 @@ pub(crate) fn by_model(used: &Used<'_>) -> Listing {
 }
 
 fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
-    let columns: Vec<_> = by.iter().map(|by| by.column()).chain(COLUMNS).collect();
-    let mut listing = Listing::new(&columns);
+    let columns: Vec<_> = by.iter().map(|by| by.column()).chain([COLUMNS]).collect();
+    let listing = Listing::named(&columns.join(" "));
+    let mut listing = listing.with_kind(Kind::Short, &["session"]);
     listing.rows.extend(groups.iter().map(|Group { key, sum }| {
         let key = key.iter().map(|key| key.clone().map_or(Value::Null, Value::Text));
         key.chain(numbers(sum)).collect()
