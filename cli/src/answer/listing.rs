@@ -83,9 +83,9 @@ pub(crate) enum Value {
 pub(crate) struct Listing {
     columns: Vec<Column>,
     /// Names of columns that a narrow table leaves out, the first one first.
-    less_important: &'static [&'static str],
+    less_important: &'static str,
     /// Those that it has nevertheless.
-    kept: &'static [&'static str],
+    kept: &'static str,
     pub(crate) rows: Vec<Vec<Value>>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
@@ -100,8 +100,8 @@ impl Listing {
         });
         Self {
             columns: columns.collect(),
-            less_important: &[],
-            kept: &[],
+            less_important: "",
+            kept: "",
             rows: Vec::new(),
             total: None,
         }
@@ -150,21 +150,21 @@ impl Listing {
     }
 
     /// Leaves columns out of tables.
-    pub(crate) fn without_in_tables(mut self, names: &[&str]) -> Self {
+    pub(crate) fn without_in_tables(mut self, names: &str) -> Self {
         for column in &mut self.columns {
-            column.in_tables = !names.contains(&column.name.as_str());
+            column.in_tables = !names.split(' ').any(|name| name == column.name);
         }
         self
     }
 
     /// Leaves columns out of tables that would not have room for the others, in this order.
-    pub(crate) fn dropping(mut self, less_important: &'static [&'static str]) -> Self {
+    pub(crate) fn dropping(mut self, less_important: &'static str) -> Self {
         self.less_important = less_important;
         self
     }
 
     /// Keeps columns in tables, although others would have more room without.
-    pub(crate) fn keeping(mut self, kept: &'static [&'static str]) -> Self {
+    pub(crate) fn keeping(mut self, kept: &'static str) -> Self {
         self.kept = kept;
         self
     }
@@ -206,11 +206,12 @@ impl Listing {
         let mut columns: Vec<_> = self.columns.iter().filter(|column| column.in_tables).collect();
         let mut headings: Vec<_> = columns.iter().map(|column| column.heading()).collect();
         let mut layouts: Vec<_> = columns.iter().map(|column| column.kind.layout()).collect();
-        for name in self.less_important.iter().filter(|name| !self.kept.contains(name)) {
+        let is_kept = |name: &&str| self.kept.split(' ').any(|kept| kept == *name);
+        for name in self.less_important.split(' ').filter(|name| !is_kept(name)) {
             if least_width(&headings, &layouts, &rows) <= layout.width {
                 break;
             }
-            if let Some(at) = columns.iter().position(|column| column.name == *name) {
+            if let Some(at) = columns.iter().position(|column| column.name == name) {
                 columns.remove(at);
                 headings.remove(at);
                 layouts.remove(at);
@@ -400,9 +401,9 @@ impl From<serde_json::Value> for Value {
     }
 }
 
-impl From<Option<i64>> for Value {
-    fn from(number: Option<i64>) -> Self {
-        number.map_or(Self::Null, Self::Integer)
+impl<N: TryInto<i64>> From<Option<N>> for Value {
+    fn from(number: Option<N>) -> Self {
+        number.and_then(|number| number.try_into().ok()).map_or(Self::Null, Self::Integer)
     }
 }
 

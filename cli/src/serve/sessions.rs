@@ -88,7 +88,7 @@ pub(super) fn sessions(
     zone: &TimeZone,
     now: i64,
 ) -> Result<Vec<Session>, Error> {
-    let found = database.sessions(&filter.chosen(zone, now)?, filter.sort.order())?;
+    let found = database.sessions(&filter.chosen(zone, now)?, filter.sort)?;
     Ok(found.into_iter().map(|session| Session::new(session, now)).collect())
 }
 

@@ -10,13 +10,11 @@ use crate::{
         visible,
     },
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline errors`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ErrorsArgs {
     #[command(flatten)]
     ask: AskArgs,
@@ -32,11 +30,13 @@ pub(crate) fn run(program: &Program, args: &ErrorsArgs) -> Result<u8, Error> {
 
 /// Calls that failed and errors that were reported, as rows.
 pub(super) fn listing(failures: &[FoundEntry]) -> Listing {
-    let columns = "at task session index tool status exit_code what content title session_id";
-    let listing = Listing::of(columns, failures)
-        .with_kind(Kind::Text, &["task", "tool"])
-        .renamed("content", "message");
-    listing.without_in_tables(&["title", "session_id"])
+    let listing = Listing::of(
+        "at task session index tool status exit_code what content title session_id",
+        failures,
+    )
+    .with_kind(Kind::Text, &["task", "tool"])
+    .renamed("content", "message");
+    listing.without_in_tables("title session_id")
 }
 
 fn paragraph(failure: &FoundEntry) -> Paragraph<'_> {

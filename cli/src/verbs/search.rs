@@ -10,13 +10,11 @@ use crate::{
         visible,
     },
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline search`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct SearchArgs {
     /// Words, or parts of words; "a phrase" in double quotes
     #[arg(required = true)]
@@ -45,8 +43,9 @@ pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
 
 /// What was found, as rows.
 fn listing(hits: &[FoundEntry]) -> Listing {
-    let columns = "at task session index type tool content matches title session_id";
-    let mut listing = Listing::of(columns, hits).renamed("content", "snippet");
+    let mut listing =
+        Listing::of("at task session index type tool content matches title session_id", hits)
+            .renamed("content", "snippet");
     for row in &mut listing.rows {
         if let [.., Value::Text(snippet), matches, _, _] = row.as_mut_slice() {
             let parts = snippet.split(MATCH[0]).skip(1);

@@ -6,13 +6,11 @@ use foldline::emitters::sqlite::query::{SessionOrder, SessionRow};
 use crate::{
     answer::{AskArgs, Kind, Listing, answer},
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline sessions`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct SessionsArgs {
     /// What comes first
     #[arg(long, value_enum, default_value_t, value_name = "BY")]
@@ -41,25 +39,15 @@ enum Sort {
 }
 
 impl Sort {
-    /// The columns that show it.
-    fn columns(self) -> &'static [&'static str] {
+    /// The order, and the columns that show it.
+    fn order(self) -> (SessionOrder, &'static str) {
         match self {
-            Self::Latest | Self::Began => &[],
-            Self::Duration => &["duration_ms"],
-            Self::Tokens => &["input_tokens", "output_tokens"],
-            Self::Cost => &["cost_usd"],
-            Self::Failures => &["failures"],
-        }
-    }
-
-    fn order(self) -> SessionOrder {
-        match self {
-            Self::Latest => SessionOrder::Latest,
-            Self::Began => SessionOrder::Began,
-            Self::Duration => SessionOrder::Duration,
-            Self::Tokens => SessionOrder::Tokens,
-            Self::Cost => SessionOrder::Cost,
-            Self::Failures => SessionOrder::Failures,
+            Self::Latest => (SessionOrder::Latest, ""),
+            Self::Began => (SessionOrder::Began, ""),
+            Self::Duration => (SessionOrder::Duration, "duration_ms"),
+            Self::Tokens => (SessionOrder::Tokens, "input_tokens output_tokens"),
+            Self::Cost => (SessionOrder::Cost, "cost_usd"),
+            Self::Failures => (SessionOrder::Failures, "failures"),
         }
     }
 }
@@ -67,36 +55,17 @@ impl Sort {
 /// `foldline sessions`.
 pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
     answer(program, &args.ask, |asked| {
-        let sessions = asked.database.sessions(&asked.filter, args.sort.order())?;
-        Ok(listing(&sessions).keeping(args.sort.columns()))
+        let (order, columns) = args.sort.order();
+        Ok(listing(&asked.database.sessions(&asked.filter, order)?).keeping(columns))
     })
 }
 
 /// Columns of sessions that are left out of tables.
-const FOR_PROGRAMS: &[&str] = &[
-    "number",
-    "task",
-    "outcome",
-    "ended",
-    "turns",
-    "entries",
-    "calls",
-    "parent",
-    "source",
-    "cost_basis",
-];
+const FOR_PROGRAMS: &str = "number task outcome ended turns entries calls parent source cost_basis";
 
 /// Columns that a narrow table leaves out, in this order.
-const LESS_IMPORTANT: &[&str] = &[
-    "output_tokens",
-    "input_tokens",
-    "model",
-    "duration_ms",
-    "agent",
-    "cost_usd",
-    "cwd",
-    "failures",
-];
+const LESS_IMPORTANT: &str =
+    "output_tokens input_tokens model duration_ms agent cost_usd cwd failures";
 
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {

@@ -6,13 +6,11 @@ use foldline::emitters::sqlite::query::ToolTotals;
 use crate::{
     answer::{AskArgs, Listing, Value, answer},
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline tools`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ToolsArgs {
     #[command(flatten)]
     ask: AskArgs,
@@ -25,8 +23,7 @@ pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
 
 /// The tools as rows.
 pub(super) fn listing(tools: &[ToolTotals]) -> Listing {
-    let columns = "tool calls open failures failure_rate p50_ms p95_ms";
-    let mut listing = Listing::named(columns);
+    let mut listing = Listing::named("tool calls open failures failure_rate p50_ms p95_ms");
     listing.rows.extend(tools.iter().map(|tool| {
         vec![
             tool.tool.as_str().into(),

@@ -8,11 +8,6 @@
 //! A session is read from the beginning of its log, after a restart too: the page needs each event, and the growth of a
 //! message is not stored. A session whose log is gone, or on another machine, is a document in the database. The store
 //! continues it while another program adds to it, and resolves calls that were opened before.
-//!
-//! A session is always read from the beginning of its log, after a restart too, and from the database where the
-//! log is gone. So every call that is open is known here, and no `CorrIdResolver` is asked: one would only be
-//! needed to go on in the middle, from what the database has. That is not the whole of it: the growth of a message
-//! that is still coming is not stored.
 
 mod document;
 mod reading;

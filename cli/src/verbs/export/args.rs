@@ -6,12 +6,11 @@ use clap::{Args, ValueEnum};
 
 use crate::{
     answer::{DatabaseArgs, PricesArgs},
-    options::{EXIT_CODES, parse_size},
+    options::parse_size,
 };
 
 /// The options of `foldline export`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ExportArgs {
     /// The session: the path of a log, or what `foldline show` takes, such as `latest`, the first characters of an
     /// id, or a part of the title; `-` is a log on standard input

@@ -18,13 +18,11 @@ use crate::{
     distinct::DistinctFiles,
     error::Error,
     exit,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline task`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct TaskArgs {
     #[command(subcommand)]
     action: Action,

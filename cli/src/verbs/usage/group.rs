@@ -36,18 +36,10 @@ pub(crate) enum By {
 }
 
 impl By {
-    fn column(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Model => "model",
-            Self::Agent => "agent",
-            Self::Project => "project",
-            Self::Session => "session",
-            Self::Task => "task",
-            Self::Branch => "branch",
-        }
+    /// The name of its column.
+    fn column(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     fn is_time(self) -> bool {
@@ -111,8 +103,7 @@ const COLUMNS: &str = "sessions input_tokens output_tokens cache_read_tokens cac
  reasoning_tokens cost_usd cost_basis";
 
 /// Columns that a narrow table leaves out, in this order.
-const LESS_IMPORTANT: &[&str] =
-    &["reasoning_tokens", "sessions", "cache_write_tokens", "cache_read_tokens"];
+const LESS_IMPORTANT: &str = "reasoning_tokens sessions cache_write_tokens cache_read_tokens";
 
 /// The groups as rows, and all of them together as the last row of a table.
 pub(super) fn listing(by: &[By], groups: &[Group<'_>], total: &UsageSum<'_>) -> Listing {
@@ -121,7 +112,7 @@ pub(super) fn listing(by: &[By], groups: &[Group<'_>], total: &UsageSum<'_>) -> 
         *first = Value::Text("total".to_owned());
     }
     let total = key.into_iter().chain(numbers(total)).collect();
-    rows(by, groups).with_total(total).without_in_tables(&["cost_basis"]).dropping(LESS_IMPORTANT)
+    rows(by, groups).with_total(total).without_in_tables("cost_basis").dropping(LESS_IMPORTANT)
 }
 
 /// The models as rows.
@@ -129,11 +120,11 @@ pub(crate) fn by_model(used: &Used<'_>) -> Listing {
     let by = [By::Model];
     rows(&by, &groups(used, &by, &TimeZone::UTC))
         .without("sessions")
-        .without_in_tables(&["cost_basis"])
+        .without_in_tables("cost_basis")
 }
 
 fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
-    let columns: Vec<_> = by.iter().map(|by| by.column()).chain([COLUMNS]).collect();
+    let columns: Vec<_> = by.iter().map(|by| by.column()).chain([COLUMNS.to_owned()]).collect();
     let listing = Listing::named(&columns.join(" "));
     let mut listing = listing.with_kind(Kind::Short, &["session"]);
     listing.rows.extend(groups.iter().map(|Group { key, sum }| {
@@ -144,14 +135,13 @@ fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
 }
 
 fn numbers(UsageSum { sessions, tokens, cost, .. }: &UsageSum<'_>) -> [Value; 8] {
-    let count = |count: Option<u64>| Value::from(count.and_then(|count| i64::try_from(count).ok()));
     [
-        Value::from(i64::try_from(sessions.len()).ok()),
-        count(tokens.input_tokens),
-        count(tokens.output_tokens),
-        count(tokens.cache_read_tokens),
-        count(tokens.cache_write_tokens),
-        count(tokens.reasoning_tokens),
+        Some(sessions.len()).into(),
+        tokens.input_tokens.into(),
+        tokens.output_tokens.into(),
+        tokens.cache_read_tokens.into(),
+        tokens.cache_write_tokens.into(),
+        tokens.reasoning_tokens.into(),
         cost.map_or(Value::Null, |cost| Value::dollars(cost.usd)),
         cost.map_or(Value::Null, |cost| cost.basis.as_str().into()),
     ]

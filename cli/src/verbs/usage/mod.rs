@@ -28,13 +28,11 @@ use crate::{
     error::Error,
     exit,
     homes::or_homes,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline usage`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct UsageArgs {
     /// Logs, or folders that are searched for them [default: where the agents keep theirs]
     paths: Vec<PathBuf>,

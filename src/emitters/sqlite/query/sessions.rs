@@ -101,10 +101,12 @@ pub struct TaskRow {
 }
 
 /// Which session comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SessionOrder {
     /// The one in which something happened last.
     #[default]
+    #[serde(alias = "")]
     Latest,
     /// The one that began last.
     Began,

@@ -30,7 +30,7 @@ impl Database {
         parameters: Parameters,
     ) -> Result<Vec<T>, SqliteError> {
         self.answer(sql, parameters, |row| {
-            let names = row.as_ref().column_names().into_iter().enumerate();
+            let names = row.as_ref().column_names().enumerate();
             let cells = names.map(|(at, name)| Ok((name.to_owned(), json(row.get_ref(at)?))));
             serde_json::from_value(Json::Object(cells.collect::<rusqlite::Result<_>>()?)).map_err(
                 |error| rusqlite::Error::FromSqlConversionFailure(0, Type::Null, error.into()),
