@@ -10,6 +10,7 @@ use crate::{
     config,
     error::Error,
     logging::log_to_stderr,
+    options::EXIT_CODES,
     program::Program,
     sink::SinkKind,
     verbs::{
@@ -96,7 +97,12 @@ impl Program {
                 arg.value_parser(executors()).hide_possible_values(false)
             })
         };
+        let with_exit_codes = |verb: ClapCommand| match verb.get_after_help() {
+            Some(_) => verb,
+            None => verb.after_help(EXIT_CODES),
+        };
         Args::command()
+            .mut_subcommands(with_exit_codes)
             .mut_subcommand("replay", |verb| {
                 executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
             })

@@ -169,8 +169,9 @@ impl Error {
             | Self::Output(_)
             | Self::Checkpoint { .. }
             | Self::Database(_)
-            | Self::Overtaken { .. } => exit::FAILED,
-            Self::Start { .. } | Self::Signal(_) => exit::FAILED,
+            | Self::Overtaken { .. }
+            | Self::Start { .. }
+            | Self::Signal(_) => exit::FAILED,
             Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }

@@ -22,6 +22,7 @@ mod pace;
 mod pager;
 mod pipeline;
 mod program;
+mod random;
 mod say;
 #[cfg(feature = "serve")]
 mod serve;

@@ -47,10 +47,12 @@ pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Res
         Some(SessionName::Title(name.to_owned())),
     ];
     for way in ways.into_iter().flatten().filter(|_| !name.is_empty()) {
-        let found = database.sessions(
-            &SessionFilter { name: Some(way), ..SessionFilter::default() },
-            SessionOrder::Latest,
-        )?;
+        let order = match way {
+            SessionName::Title(_) => SessionOrder::Latest,
+            _ => SessionOrder::Number,
+        };
+        let filter = SessionFilter { name: Some(way), ..SessionFilter::default() };
+        let found = database.sessions(&filter, order)?;
         // A file beside a log may state no more than its tokens.
         let mut told = found.iter().filter(|session| session.entries > 0);
         match (found.as_slice(), told.next(), told.next()) {

@@ -86,9 +86,9 @@ pub(crate) enum Value {
 pub(crate) struct Listing {
     columns: Vec<Column>,
     /// Names of columns that a narrow table leaves out, the first one first.
-    less_important: &'static [&'static str],
+    less_important: &'static str,
     /// Those that it has nevertheless.
-    kept: &'static [&'static str],
+    kept: &'static str,
     pub(crate) rows: Vec<Vec<Value>>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
@@ -103,24 +103,37 @@ impl Listing {
         });
         Self {
             columns: columns.collect(),
-            less_important: &[],
-            kept: &[],
+            less_important: "",
+            kept: "",
             rows: Vec::new(),
             total: None,
         }
     }
 
+    /// With columns of these names, which are separated by spaces, and of their usual kinds.
+    pub(crate) fn named(columns: &str) -> Self {
+        let columns = columns.split_whitespace().map(|name| (name, Kind::of(name)));
+        Self::new(&columns.collect::<Vec<_>>())
+    }
+
     /// Rows whose fields have the names of the columns.
-    pub(crate) fn of(columns: &[(&str, Kind)], rows: &[impl Serialize]) -> Self {
-        let mut listing = Self::new(columns);
+    pub(crate) fn of(columns: &str, rows: &[impl Serialize]) -> Self {
+        let mut listing = Self::named(columns);
         let value = |row: &mut serde_json::Value, name: &str| {
             row.get_mut(name).map_or(Value::Null, |value| value.take().into())
         };
         listing.rows.extend(rows.iter().map(|row| {
             let mut row = serde_json::to_value(row).unwrap_or_default();
-            columns.iter().map(|(name, _)| value(&mut row, name)).collect()
+            listing.columns.iter().map(|column| value(&mut row, &column.name)).collect()
         }));
         listing
+    }
+
+    /// Makes columns of another kind than usual.
+    pub(crate) fn with_kind(mut self, kind: Kind, names: &[&str]) -> Self {
+        let is_named = |column: &&mut Column| names.contains(&column.name.as_str());
+        self.columns.iter_mut().filter(is_named).for_each(|column| column.kind = kind);
+        self
     }
 
     /// Leaves a column out.
@@ -140,21 +153,21 @@ impl Listing {
     }
 
     /// Leaves columns out of tables.
-    pub(crate) fn without_in_tables(mut self, names: &[&str]) -> Self {
+    pub(crate) fn without_in_tables(mut self, names: &str) -> Self {
         for column in &mut self.columns {
-            column.in_tables = !names.contains(&column.name.as_str());
+            column.in_tables = !names.split(' ').any(|name| name == column.name);
         }
         self
     }
 
     /// Leaves columns out of tables that would not have room for the others, in this order.
-    pub(crate) fn dropping(mut self, less_important: &'static [&'static str]) -> Self {
+    pub(crate) fn dropping(mut self, less_important: &'static str) -> Self {
         self.less_important = less_important;
         self
     }
 
     /// Keeps columns in tables, although others would have more room without.
-    pub(crate) fn keeping(mut self, kept: &'static [&'static str]) -> Self {
+    pub(crate) fn keeping(mut self, kept: &'static str) -> Self {
         self.kept = kept;
         self
     }
@@ -222,12 +235,12 @@ impl Listing {
 
     /// The column that a narrow table leaves out next: by importance, else the last one.
     fn least_important(&self, columns: &[&Column]) -> usize {
-        let is_kept = |name: &str| self.kept.contains(&name);
-        let named = self.less_important.iter().filter(|name| !is_kept(name));
-        let at = |name: &&str| columns.iter().position(|column| column.name == *name);
+        let is_kept = |name: &str| self.kept.split(' ').any(|kept| kept == name);
+        let mut named = self.less_important.split(' ').filter(|name| !is_kept(name));
+        let at = |name: &str| columns.iter().position(|column| column.name == name);
         let last =
             || columns.iter().rposition(|column| !is_kept(&column.name)).filter(|at| *at > 0);
-        named.into_iter().find_map(at).or_else(last).unwrap_or(columns.len() - 1)
+        named.find_map(at).or_else(last).unwrap_or(columns.len() - 1)
     }
 
     /// The names of the folders in it.
@@ -309,6 +322,26 @@ pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Res
 }
 
 impl Kind {
+    /// The usual kind of a column of this name.
+    fn of(name: &str) -> Self {
+        match name {
+            "at" => Self::Moment,
+            "began" | "ended" => Self::Minute,
+            "session_id" => Self::Short,
+            "path" => Self::Path,
+            "cwd" | "project" => Self::Folder,
+            "failure_rate" | "limit_share" => Self::Rate,
+            "number" | "session" | "sessions" | "index" | "turns" | "entries" | "calls"
+            | "failures" | "open" | "count" | "exit_code" => Self::Number,
+            "title" | "what" | "message" | "content" | "output" | "matches" | "agents"
+            | "models" | "subject" | "parent" | "source" => Self::Text,
+            _ if name.ends_with("_ms") => Self::Duration,
+            _ if name.contains("_usd") => Self::Money,
+            _ if name.contains("token") => Self::Tokens,
+            _ => Self::Id,
+        }
+    }
+
     fn layout(self) -> Layout {
         let right =
             matches!(self, Self::Number | Self::Tokens | Self::Duration | Self::Rate | Self::Money);
@@ -399,9 +432,9 @@ impl From<serde_json::Value> for Value {
     }
 }
 
-impl From<Option<i64>> for Value {
-    fn from(number: Option<i64>) -> Self {
-        number.map_or(Self::Null, Self::Integer)
+impl<N: TryInto<i64>> From<Option<N>> for Value {
+    fn from(number: Option<N>) -> Self {
+        number.and_then(|number| number.try_into().ok()).map_or(Self::Null, Self::Integer)
     }
 }
 

@@ -46,14 +46,14 @@
 //! `--since` and `--until` choose sessions that were active in that time, and for `tools`, `errors`
 //! and `search` the entries of that time; for `usage` the quarters of an hour that are at least partly in it.
 
-pub(crate) mod database;
-pub(crate) mod filters;
+mod database;
+mod filters;
 pub(crate) mod find;
 mod folder;
-pub(crate) mod listing;
+mod listing;
 pub(crate) mod paragraphs;
-pub(crate) mod prices;
-pub(crate) mod print;
+mod prices;
+mod print;
 mod spreadsheet;
 pub(crate) mod when;
 
@@ -62,12 +62,13 @@ use std::sync::Arc;
 use clap::Args;
 use foldline::{emitters::sqlite::query::SessionFilter, pricing::Prices};
 
-pub(crate) use self::{database::DatabaseArgs, print::PrintArgs};
-use self::{
-    database::Opened,
+use self::database::Opened;
+pub(crate) use self::{
+    database::DatabaseArgs,
     filters::Filters,
+    listing::{Kind, Listing, Value, visible, write_json},
     prices::PricesArgs,
-    print::{OutputFormat, Printed},
+    print::{Layout, OutputFormat, PrintArgs, Printed},
 };
 use crate::{error::Error, exit, program::Program};
 

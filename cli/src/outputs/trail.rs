@@ -9,7 +9,7 @@ use foldline::{
 };
 
 use super::file::{FileState, LockedFile, OutputFile};
-use crate::error::Error;
+use crate::{error::Error, random};
 
 /// What the name of an audit trail in the database begins with; its identity follows.
 const PREFIX: &str = "audit ";
@@ -114,7 +114,7 @@ impl Trail {
     }
 
     fn begin(file: LockedFile, database: &Database, commits: u64) -> Result<Self, Error> {
-        let id = random(database)?;
+        let id = random::digits::<16>()?;
         let mut file = file.begin(format!("{PREFIX}{id}"))?;
         let chain = AuditChain::of_ledger(&database.id()?, &id, commits, file.staged());
         Ok(Self { file, chain, key: None })
@@ -197,11 +197,4 @@ fn known(database: &Database) -> Result<impl Iterator<Item = KnownOutput> + use<
 
 fn state(known: &KnownOutput) -> serde_json::Result<FileState> {
     serde_json::from_str(known.state.get())
-}
-
-/// 32 random hexadecimal digits.
-fn random(database: &Database) -> Result<String, Error> {
-    let random = "SELECT lower(hex(randomblob(16)))";
-    let digits = database.connection().query_row(random, [], |row| row.get(0));
-    Ok(digits.map_err(|error| database.error(&error))?)
 }

@@ -4,11 +4,10 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use crate::{answer::prices::PricesArgs, homes::DatabaseOption, options::EXIT_CODES};
+use crate::{answer::PricesArgs, homes::DatabaseOption};
 
 /// The options of `foldline serve`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ServeArgs {
     /// Logs, and folders of logs, to read into the database and to follow [default: where the agents keep theirs]
     #[arg(value_name = "PATH")]

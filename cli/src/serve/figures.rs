@@ -68,16 +68,16 @@ pub(super) struct Usage {
 }
 
 impl Time {
-    pub(super) const ALL: [(Self, &'static str); 4] =
-        [(Self::Week, "7d"), (Self::Month, "30d"), (Self::Quarter, "90d"), (Self::All, "all")];
+    /// All of them, with their names and their days.
+    pub(super) const ALL: [(Self, &'static str, Option<i64>); 4] = [
+        (Self::Week, "7d", Some(7)),
+        (Self::Month, "30d", Some(30)),
+        (Self::Quarter, "90d", Some(90)),
+        (Self::All, "all", None),
+    ];
 
     fn days(self) -> Option<i64> {
-        match self {
-            Self::Week => Some(7),
-            Self::Month => Some(30),
-            Self::Quarter => Some(90),
-            Self::All => None,
-        }
+        Self::ALL.into_iter().find(|(time, ..)| *time == self)?.2
     }
 }
 

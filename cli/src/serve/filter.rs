@@ -1,6 +1,6 @@
 //! [`Filter`]: which sessions the list shows, and in which order.
 
-use foldline::emitters::sqlite::query::{Period, SessionFilter, SessionOrder, SessionState};
+use foldline::emitters::sqlite::query::{Period, SessionFilter, SessionOrder, StateFilter};
 use jiff::tz::TimeZone;
 
 use super::status::Status;
@@ -20,7 +20,7 @@ pub(super) struct Filter {
     /// The last part of the folder that the agent worked in.
     pub(super) project: String,
     pub(super) time: Time,
-    pub(super) sort: Sort,
+    pub(super) sort: SessionOrder,
     /// The page, from 0.
     pub(super) page: u32,
 }
@@ -35,17 +35,26 @@ impl Filter {
             agent_name: stated(&self.agent),
             folder_name: stated(&self.project),
             state: match self.status.as_str() {
-                "failed" => Some(SessionState::Failed),
-                "running" => Some(SessionState::RunningSince(since)),
-                "done" => Some(SessionState::DoneBefore(since)),
+                "failed" => Some(StateFilter::Failed),
+                "running" => Some(StateFilter::RunningSince(since)),
+                "done" => Some(StateFilter::DoneBefore(since)),
                 _ => None,
             },
-            period: self.time.period(zone)?,
+            period: self.period(zone)?,
             is_listed: true,
             offset: PAGE.saturating_mul(self.page as usize),
             limit: Some(PAGE + 1),
             ..SessionFilter::default()
         })
+    }
+
+    fn period(&self, zone: &TimeZone) -> Result<Period, Error> {
+        let named = || when::parse(self.time_name(), zone);
+        match self.time {
+            Time::Any => Ok(Period::ALL),
+            Time::Today | Time::Yesterday => named(),
+            Time::Week | Time::Month => Ok(Period { end: Period::ALL.end, ..named()? }),
+        }
     }
 
     /// The name of the time in an address.
@@ -55,7 +64,7 @@ impl Filter {
 
     /// The name of the order in an address.
     pub(super) fn sort_name(&self) -> &'static str {
-        Sort::ALL.into_iter().find(|(sort, ..)| *sort == self.sort).map_or("", |it| it.1)
+        ORDERS.into_iter().find(|(sort, ..)| *sort == self.sort).map_or("", |it| it.1)
     }
 }
 
@@ -89,51 +98,13 @@ impl Time {
         (Self::Week, "7d", "Last 7 days"),
         (Self::Month, "30d", "Last 30 days"),
     ];
-
-    /// From when until when.
-    pub(super) fn period(self, zone: &TimeZone) -> Result<Period, Error> {
-        let named = |name| when::parse(name, zone);
-        match self {
-            Self::Any => Ok(Period::ALL),
-            Self::Today => named("today"),
-            Self::Yesterday => named("yesterday"),
-            Self::Week => Ok(Period { end: Period::ALL.end, ..named("7d")? }),
-            Self::Month => Ok(Period { end: Period::ALL.end, ..named("30d")? }),
-        }
-    }
 }
 
-/// Which session comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Sort {
-    /// The one in which something happened last.
-    #[default]
-    #[serde(rename = "")]
-    Time,
-    Tokens,
-    Cost,
-    Duration,
-    Failures,
-}
-
-impl Sort {
-    /// All of them, with their names in an address and for people.
-    pub(super) const ALL: [(Self, &'static str, &'static str); 5] = [
-        (Self::Time, "", "Newest first"),
-        (Self::Tokens, "tokens", "Most tokens"),
-        (Self::Cost, "cost", "Highest cost"),
-        (Self::Duration, "duration", "Longest"),
-        (Self::Failures, "failures", "Most failures"),
-    ];
-
-    pub(super) fn order(self) -> SessionOrder {
-        match self {
-            Self::Time => SessionOrder::Latest,
-            Self::Tokens => SessionOrder::Tokens,
-            Self::Cost => SessionOrder::Cost,
-            Self::Duration => SessionOrder::Duration,
-            Self::Failures => SessionOrder::Failures,
-        }
-    }
-}
+/// The orders of the sessions, with their names in an address and for people.
+pub(super) const ORDERS: [(SessionOrder, &str, &str); 5] = [
+    (SessionOrder::Latest, "", "Newest first"),
+    (SessionOrder::Tokens, "tokens", "Most tokens"),
+    (SessionOrder::Cost, "cost", "Highest cost"),
+    (SessionOrder::Duration, "duration", "Longest"),
+    (SessionOrder::Failures, "failures", "Most failures"),
+];

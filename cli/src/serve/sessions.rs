@@ -16,8 +16,8 @@ pub(super) fn source(database: &Database, name: &str) -> Result<Option<SessionRo
     let id = SessionName::Id(name.to_owned());
     for name in [id].into_iter().chain(name.parse().ok().map(SessionName::Number)) {
         let filter = SessionFilter { name: Some(name), ..SessionFilter::default() };
-        let found = database.sessions(&filter, SessionOrder::Latest)?.into_iter();
-        if let Some(source) = found.min_by_key(|source| (source.entries == 0, source.number)) {
+        let found = database.sessions(&filter, SessionOrder::Number)?.into_iter();
+        if let Some(source) = found.min_by_key(|source| source.entries == 0) {
             return Ok(Some(source));
         }
     }
@@ -58,7 +58,7 @@ impl Session {
     fn new(row: SessionRow, now: i64) -> Self {
         Self {
             number: row.number,
-            status: Status::of(row.outcome.as_deref(), row.written, row.is_waiting, now),
+            status: Status::of(row.outcome.as_deref(), row.written, row.waiting > 0, now),
             session: row.session,
             title: row.title.filter(|title| !title.is_empty()),
             agent: row.agent,
@@ -88,7 +88,7 @@ pub(super) fn sessions(
     zone: &TimeZone,
     now: i64,
 ) -> Result<Vec<Session>, Error> {
-    let found = database.sessions(&filter.chosen(zone, now)?, filter.sort.order())?;
+    let found = database.sessions(&filter.chosen(zone, now)?, filter.sort)?;
     Ok(found.into_iter().map(|session| Session::new(session, now)).collect())
 }
 

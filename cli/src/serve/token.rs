@@ -1,8 +1,8 @@
 //! [`Token`]: what somebody has to know who looks from another machine.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
-use crate::error::Error;
+use crate::{error::Error, random};
 
 /// A random secret of 256 bits, for one run of the server.
 #[derive(Clone)]
@@ -10,15 +10,7 @@ pub(super) struct Token(String);
 
 impl Token {
     pub(super) fn random() -> Result<Self, Error> {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
-        let mut text = String::with_capacity(2 * bytes.len());
-        for byte in bytes {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(Self(text))
+        Ok(Self(random::digits::<32>()?))
     }
 
     /// Whether it is this one. Takes the same time wherever they differ.

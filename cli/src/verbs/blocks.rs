@@ -14,14 +14,13 @@ use super::usage::{
     logs::{self, Exactness},
     used::Used,
 };
-use crate::answer::{
-    PrintArgs,
-    filters::Filters,
-    listing::{Kind, Listing, Value},
-    prices::PricesArgs,
-    print::OutputFormat,
+use crate::{
+    answer::{Filters, Listing, OutputFormat, PricesArgs, PrintArgs, Value},
+    error::Error,
+    homes,
+    program::Program,
+    say::say,
 };
-use crate::{error::Error, homes, options::EXIT_CODES, program::Program, say::say};
 
 /// The agent whose use is counted in such windows.
 pub(super) const AGENT: &str = "claude-code";
@@ -33,7 +32,6 @@ pub(super) const WINDOW: i64 = 5 * HOUR;
 
 /// The options of `foldline blocks`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct BlocksArgs {
     /// Logs, or folders that are searched for them [default: where Claude Code keeps its own]
     paths: Vec<PathBuf>,
@@ -159,35 +157,13 @@ impl Block<'_> {
     }
 }
 
-const COLUMNS: [(&str, Kind); 16] = [
-    ("state", Kind::Id),
-    ("began", Kind::Minute),
-    ("ended", Kind::Minute),
-    ("models", Kind::Text),
-    ("input_tokens", Kind::Tokens),
-    ("output_tokens", Kind::Tokens),
-    ("cache_read_tokens", Kind::Tokens),
-    ("cache_write_tokens", Kind::Tokens),
-    ("cost_usd", Kind::Money),
-    ("tokens_per_minute", Kind::Tokens),
-    ("cost_usd_per_hour", Kind::Money),
-    ("projected_tokens", Kind::Tokens),
-    ("projected_cost_usd", Kind::Money),
-    ("token_limit", Kind::Tokens),
-    ("limit_share", Kind::Rate),
-    ("cost_basis", Kind::Id),
-];
+const COLUMNS: &str = "state began ended models input_tokens output_tokens cache_read_tokens \
+ cache_write_tokens cost_usd tokens_per_minute cost_usd_per_hour projected_tokens \
+ projected_cost_usd token_limit limit_share cost_basis";
 
 /// Columns that a narrow table leaves out, in this order.
-const LESS_IMPORTANT: &[&str] = &[
-    "cache_write_tokens",
-    "cache_read_tokens",
-    "models",
-    "token_limit",
-    "ended",
-    "cost_usd_per_hour",
-    "tokens_per_minute",
-];
+const LESS_IMPORTANT: &str = "cache_write_tokens cache_read_tokens models token_limit ended \
+    cost_usd_per_hour tokens_per_minute";
 
 fn listing(
     blocks: &[Block<'_>],
@@ -202,15 +178,15 @@ fn listing(
         Some(TokenLimit::Max) => most().filter(|most| *most > 0),
         None => None,
     };
-    let mut listing = Listing::new(&COLUMNS);
+    let mut listing = Listing::named(COLUMNS);
     let asked = blocks.iter().rev().filter(|block| !only_active || block.is_active(now));
     listing.rows = asked.map(|block| row(block, now, limit)).collect();
-    let mut hidden = vec!["cost_basis"];
+    let mut hidden = "cost_basis".to_owned();
     if limit.is_none() {
-        hidden.extend(["token_limit", "limit_share"]);
+        hidden += " token_limit limit_share";
     }
     if !blocks.iter().any(|block| block.is_active(now)) {
-        hidden.extend(["projected_tokens", "projected_cost_usd"]);
+        hidden += " projected_tokens projected_cost_usd";
     }
     listing.without_in_tables(&hidden).dropping(LESS_IMPORTANT)
 }
@@ -223,7 +199,6 @@ fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
     let rate = block.rate(now);
     let left = block.end().saturating_sub(now) as f64 / 60_000.0;
     let total = all_tokens(tokens);
-    let count = |count: Option<u64>| Value::from(count.and_then(|count| i64::try_from(count).ok()));
     let dollars = |dollars: Option<f64>| dollars.map_or(Value::Null, Value::dollars);
     let whole = |number: f64| Value::Integer(number.round() as i64);
     let of_active = |value: Value| if is_active { value } else { Value::Null };
@@ -234,16 +209,16 @@ fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
         Value::Integer(block.began),
         Value::Integer(block.end()),
         Value::Text(block.models.iter().copied().collect::<Vec<_>>().join(", ")),
-        count(input_tokens),
-        count(output_tokens),
-        count(cache_read_tokens),
-        count(cache_write_tokens),
+        input_tokens.into(),
+        output_tokens.into(),
+        cache_read_tokens.into(),
+        cache_write_tokens.into(),
         dollars(cost.map(|cost| cost.usd)),
         whole(rate.tokens_per_minute),
         dollars(rate.usd_per_hour),
         of_active(whole(total as f64 + rate.tokens_per_minute * left)),
         of_active(dollars(projected_cost)),
-        count(limit),
+        limit.into(),
         limit.map_or(Value::Null, |limit| Value::Real(total as f64 / limit as f64)),
         cost.map_or(Value::Null, |Cost { basis, .. }| basis.as_str().into()),
     ]

@@ -13,7 +13,7 @@ use crate::{
     files::{self, Found},
     homes::or_homes,
     log::Log,
-    options::{EXIT_CODES, parse_size},
+    options::parse_size,
     pipeline,
     program::Program,
 };
@@ -27,7 +27,6 @@ use foldline::{
 
 /// The options of `foldline doctor`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct DoctorArgs {
     /// Logs, or folders that are searched for them [default: where the agents keep theirs]
     paths: Vec<PathBuf>,

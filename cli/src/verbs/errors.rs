@@ -1,22 +1,20 @@
 //! Failed calls and reported errors.
 
 use clap::Args;
-use foldline::emitters::sqlite::query::EntryRow;
+use foldline::emitters::sqlite::query::FoundEntry;
 
 use crate::{
     answer::{
-        AskArgs, answer,
-        listing::{Kind, Listing, visible},
+        AskArgs, Kind, Listing, answer,
         paragraphs::{Paragraph, Paragraphs},
+        visible,
     },
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline errors`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ErrorsArgs {
     #[command(flatten)]
     ask: AskArgs,
@@ -31,25 +29,17 @@ pub(crate) fn run(program: &Program, args: &ErrorsArgs) -> Result<u8, Error> {
 }
 
 /// Calls that failed and errors that were reported, as rows.
-pub(super) fn listing(failures: &[EntryRow]) -> Listing {
-    let columns = [
-        ("at", Kind::Moment),
-        ("task", Kind::Text),
-        ("session", Kind::Number),
-        ("index", Kind::Number),
-        ("tool", Kind::Text),
-        ("status", Kind::Id),
-        ("exit_code", Kind::Number),
-        ("what", Kind::Text),
-        ("content", Kind::Text),
-        ("title", Kind::Text),
-        ("session_id", Kind::Short),
-    ];
-    let listing = Listing::of(&columns, failures).renamed("content", "message");
-    listing.without_in_tables(&["title", "session_id"])
+pub(super) fn listing(failures: &[FoundEntry]) -> Listing {
+    let listing = Listing::of(
+        "at task session index tool status exit_code what content title session_id",
+        failures,
+    )
+    .with_kind(Kind::Text, &["task", "tool"])
+    .renamed("content", "message");
+    listing.without_in_tables("title session_id")
 }
 
-fn paragraph(failure: &EntryRow) -> Paragraph<'_> {
+fn paragraph(failure: &FoundEntry) -> Paragraph<'_> {
     /// Lines of a message that are shown.
     const LINES: usize = 6;
     let text = |text: &Option<String>| visible(text.as_deref().unwrap_or_default());

@@ -3,18 +3,13 @@
 use clap::Args;
 
 use crate::{
-    answer::{
-        AskArgs, Asked, answer,
-        listing::{Kind, Listing},
-    },
+    answer::{AskArgs, Asked, Kind, Listing, answer},
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline files`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct FilesArgs {
     /// A file or a folder, or the last parts of its path: which sessions touched it, and how
     path: Option<String>,
@@ -38,28 +33,13 @@ pub(crate) fn run(program: &Program, args: &FilesArgs) -> Result<u8, Error> {
 /// The files, the latest touched first.
 fn files(asked: &Asked<'_>, changed: bool) -> Result<Listing, Error> {
     let files = asked.database.files(&asked.filter, changed)?;
-    let columns = [
-        ("path", Kind::Path),
-        ("changes", Kind::Id),
-        ("calls", Kind::Number),
-        ("sessions", Kind::Number),
-        ("at", Kind::Minute),
-    ];
-    Ok(Listing::of(&columns, &files))
+    Ok(Listing::of("path changes calls sessions at", &files).with_kind(Kind::Minute, &["at"]))
 }
 
 /// The sessions that touched a file or something in a folder, the latest first.
 fn sessions_of(asked: &Asked<'_>, path: &str, changed: bool) -> Result<Listing, Error> {
     let found = asked.database.sessions_of_file(path, &asked.filter, changed)?;
-    let columns = [
-        ("at", Kind::Minute),
-        ("session", Kind::Number),
-        ("session_id", Kind::Short),
-        ("title", Kind::Text),
-        ("path", Kind::Path),
-        ("changes", Kind::Id),
-        ("calls", Kind::Number),
-    ];
-    let found = Listing::of(&columns, &found);
-    Ok(found.without_in_tables(&["session"]).dropping(&["calls", "at"]))
+    let found = Listing::of("at session session_id title path changes calls", &found)
+        .with_kind(Kind::Minute, &["at"]);
+    Ok(found.without_in_tables("session").dropping("calls at"))
 }

@@ -8,10 +8,7 @@ use std::{
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use crate::{
-    answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption,
-    options::EXIT_CODES,
-};
+use crate::{answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
 use foldline::{
     conversation::Timestamp,
     emitters::sqlite::{Database, Pruned, SqliteError},
@@ -19,7 +16,6 @@ use foldline::{
 
 /// The options of `foldline prune`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct PruneArgs {
     #[command(flatten)]
     database: DatabaseOption,

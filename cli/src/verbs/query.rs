@@ -7,19 +7,14 @@ use foldline::emitters::sqlite::{SqliteError, schema::SCHEMA};
 use rusqlite::{Error as SqlError, limits::Limit, types::ValueRef};
 
 use crate::{
-    answer::{
-        AskArgs, Asked, answer,
-        listing::{Kind, Listing, Value},
-    },
+    answer::{AskArgs, Asked, Kind, Listing, Value, answer},
     error::Error,
     exit,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline query`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct QueryArgs {
     #[command(subcommand)]
     question: Question,
@@ -68,7 +63,7 @@ fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
         if statement.column_count() == 0 {
             return Ok(Err("there is nothing in it that has an answer, such as a SELECT"));
         }
-        let names = statement.column_names().into_iter();
+        let names = statement.column_names();
         let mut listing = Listing::new(&names.map(|name| (name, Kind::Text)).collect::<Vec<_>>());
         let columns = statement.column_count();
         let mut rows = statement.query([])?;

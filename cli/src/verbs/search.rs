@@ -1,22 +1,20 @@
 //! Full-text search of entries.
 
 use clap::Args;
-use foldline::emitters::sqlite::query::{EntryRow, MATCH, SearchTerms};
+use foldline::emitters::sqlite::query::{FoundEntry, MATCH, SearchTerms};
 
 use crate::{
     answer::{
-        AskArgs, answer,
-        listing::{Kind, Listing, Value, visible},
+        AskArgs, Listing, Value, answer,
         paragraphs::{Paragraph, Paragraphs},
+        visible,
     },
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline search`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct SearchArgs {
     /// Words, or parts of words; "a phrase" in double quotes
     #[arg(required = true)]
@@ -45,20 +43,10 @@ pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
 }
 
 /// What was found, as rows.
-fn listing(hits: &[EntryRow]) -> Listing {
-    let columns = [
-        ("at", Kind::Moment),
-        ("task", Kind::Text),
-        ("session", Kind::Number),
-        ("index", Kind::Number),
-        ("type", Kind::Text),
-        ("tool", Kind::Text),
-        ("content", Kind::Text),
-        ("matches", Kind::Text),
-        ("title", Kind::Text),
-        ("session_id", Kind::Short),
-    ];
-    let mut listing = Listing::of(&columns, hits).renamed("content", "snippet");
+fn listing(hits: &[FoundEntry]) -> Listing {
+    let mut listing =
+        Listing::of("at task session index type tool content matches title session_id", hits)
+            .renamed("content", "snippet");
     for row in &mut listing.rows {
         if let [.., Value::Text(snippet), matches, _, _] = row.as_mut_slice() {
             let parts = snippet.split(MATCH[0]).skip(1);
@@ -70,7 +58,7 @@ fn listing(hits: &[EntryRow]) -> Listing {
     listing
 }
 
-fn paragraph(hit: &EntryRow) -> Paragraph<'_> {
+fn paragraph(hit: &FoundEntry) -> Paragraph<'_> {
     let [begin, end] = MATCH;
     let snippet = hit.content.as_deref().unwrap_or_default();
     let snippet = visible(&snippet.replace(begin, "«").replace(end, "»"));

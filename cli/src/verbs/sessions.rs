@@ -4,18 +4,13 @@ use clap::{Args, ValueEnum};
 use foldline::emitters::sqlite::query::{SessionOrder, SessionRow};
 
 use crate::{
-    answer::{
-        AskArgs, answer,
-        listing::{Kind, Listing},
-    },
+    answer::{AskArgs, Kind, Listing, answer},
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline sessions`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct SessionsArgs {
     /// What comes first
     #[arg(long, value_enum, default_value_t, value_name = "BY")]
@@ -44,25 +39,15 @@ enum Sort {
 }
 
 impl Sort {
-    /// The columns that show it.
-    fn columns(self) -> &'static [&'static str] {
+    /// The order, and the columns that show it.
+    fn order(self) -> (SessionOrder, &'static str) {
         match self {
-            Self::Latest | Self::Began => &[],
-            Self::Duration => &["duration_ms"],
-            Self::Tokens => &["input_tokens", "output_tokens"],
-            Self::Cost => &["cost_usd"],
-            Self::Failures => &["failures"],
-        }
-    }
-
-    fn order(self) -> SessionOrder {
-        match self {
-            Self::Latest => SessionOrder::Latest,
-            Self::Began => SessionOrder::Began,
-            Self::Duration => SessionOrder::Duration,
-            Self::Tokens => SessionOrder::Tokens,
-            Self::Cost => SessionOrder::Cost,
-            Self::Failures => SessionOrder::Failures,
+            Self::Latest => (SessionOrder::Latest, ""),
+            Self::Began => (SessionOrder::Began, ""),
+            Self::Duration => (SessionOrder::Duration, "duration_ms"),
+            Self::Tokens => (SessionOrder::Tokens, "input_tokens output_tokens"),
+            Self::Cost => (SessionOrder::Cost, "cost_usd"),
+            Self::Failures => (SessionOrder::Failures, "failures"),
         }
     }
 }
@@ -70,63 +55,22 @@ impl Sort {
 /// `foldline sessions`.
 pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
     answer(program, &args.ask, |asked| {
-        let sessions = asked.database.sessions(&asked.filter, args.sort.order())?;
-        Ok(listing(&sessions).keeping(args.sort.columns()))
+        let (order, columns) = args.sort.order();
+        Ok(listing(&asked.database.sessions(&asked.filter, order)?).keeping(columns))
     })
 }
 
 /// Columns of sessions that are left out of tables.
-const FOR_PROGRAMS: &[&str] = &[
-    "number",
-    "task",
-    "outcome",
-    "ended",
-    "turns",
-    "entries",
-    "calls",
-    "parent",
-    "source",
-    "cost_basis",
-];
+const FOR_PROGRAMS: &str = "number task outcome ended turns entries calls parent source cost_basis";
 
 /// Columns that a narrow table leaves out, in this order.
-const LESS_IMPORTANT: &[&str] = &[
-    "output_tokens",
-    "input_tokens",
-    "model",
-    "duration_ms",
-    "failures",
-    "cwd",
-    "agent",
-    "began",
-    "cost_usd",
-];
+const LESS_IMPORTANT: &str =
+    "output_tokens input_tokens model duration_ms failures cwd agent began cost_usd";
 
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
-    let columns = [
-        ("number", Kind::Number),
-        ("session", Kind::Short),
-        ("task", Kind::Id),
-        ("title", Kind::Text),
-        ("agent", Kind::Id),
-        ("model", Kind::Id),
-        ("cwd", Kind::Folder),
-        ("outcome", Kind::Id),
-        ("began", Kind::Minute),
-        ("ended", Kind::Minute),
-        ("duration_ms", Kind::Duration),
-        ("turns", Kind::Number),
-        ("entries", Kind::Number),
-        ("calls", Kind::Number),
-        ("failures", Kind::Number),
-        ("input_tokens", Kind::Tokens),
-        ("output_tokens", Kind::Tokens),
-        ("cost_usd", Kind::Money),
-        ("parent", Kind::Text),
-        ("source", Kind::Text),
-        ("cost_basis", Kind::Id),
-    ];
-    let listing = Listing::of(&columns, sessions);
+    let columns = "number session task title agent model cwd outcome began ended duration_ms turns \
+     entries calls failures input_tokens output_tokens cost_usd parent source cost_basis";
+    let listing = Listing::of(columns, sessions).with_kind(Kind::Short, &["session"]);
     listing.without_in_tables(FOR_PROGRAMS).dropping(LESS_IMPORTANT)
 }

@@ -9,11 +9,10 @@ use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
-use crate::{error::Error, exit, options::EXIT_CODES};
+use crate::{error::Error, exit};
 
 /// The options of `foldline completions`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
@@ -21,7 +20,6 @@ pub(crate) struct CompletionsArgs {
 
 /// The options of `foldline man`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ManArgs {
     /// A folder for one page a verb; without it, the page of the program is printed
     folder: Option<PathBuf>,

@@ -17,6 +17,7 @@ use foldline::{
 };
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{
     blocks::{AGENT, WINDOW, blocks},
@@ -25,19 +26,17 @@ use super::{
         used::Used,
     },
 };
-use crate::answer::{prices::PricesArgs, when};
 use crate::{
+    answer::{PricesArgs, when},
     error::Error,
     exit,
     files::{self, Found},
     homes,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline statusline`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct StatuslineArgs {
     /// The time zone of the day, such as Europe/Paris or UTC [default: the system's]
     #[arg(long, value_name = "NAME", value_parser = when::zone)]
@@ -53,20 +52,8 @@ pub(crate) struct StatuslineArgs {
 struct Hook {
     session_id: Option<String>,
     transcript_path: Option<PathBuf>,
-    model: HookModel,
-    cost: HookCost,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct HookModel {
-    display_name: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct HookCost {
-    total_cost_usd: Option<f64>,
+    model: Map<String, Value>,
+    cost: Map<String, Value>,
 }
 
 /// The most that is read of standard input.
@@ -123,8 +110,9 @@ fn changed_since(
 
 fn line(hook: &Hook, used: &Used<'_>, today: i64, now: i64) -> String {
     let mut parts = Vec::new();
-    parts.extend(hook.model.display_name.clone());
-    let logged = hook.cost.total_cost_usd.filter(|usd| usd.is_finite());
+    let name = hook.model.get("display_name").and_then(Value::as_str);
+    parts.extend(name.map(str::to_owned));
+    let logged = hook.cost.get("total_cost_usd").and_then(Value::as_f64);
     let session = match (logged, &hook.session_id) {
         (Some(usd), _) => Some(Cost { usd, basis: CostBasis::Logged }),
         (None, Some(id)) => cost_of(used, |row| row.root == RootSession::Named(id)),

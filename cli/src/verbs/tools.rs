@@ -4,18 +4,13 @@ use clap::Args;
 use foldline::emitters::sqlite::query::ToolTotals;
 
 use crate::{
-    answer::{
-        AskArgs, answer,
-        listing::{Kind, Listing, Value},
-    },
+    answer::{AskArgs, Listing, Value, answer},
     error::Error,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline tools`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ToolsArgs {
     #[command(flatten)]
     ask: AskArgs,
@@ -28,15 +23,7 @@ pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
 
 /// The tools as rows.
 pub(super) fn listing(tools: &[ToolTotals]) -> Listing {
-    let mut listing = Listing::new(&[
-        ("tool", Kind::Id),
-        ("calls", Kind::Number),
-        ("open", Kind::Number),
-        ("failures", Kind::Number),
-        ("failure_rate", Kind::Rate),
-        ("p50_ms", Kind::Duration),
-        ("p95_ms", Kind::Duration),
-    ]);
+    let mut listing = Listing::named("tool calls open failures failure_rate p50_ms p95_ms");
     listing.rows.extend(tools.iter().map(|tool| {
         vec![
             tool.tool.as_str().into(),

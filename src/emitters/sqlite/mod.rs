@@ -32,6 +32,7 @@ mod seen;
 mod sources;
 mod stored;
 mod task;
+mod tokens;
 mod writer;
 
 use std::{

@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{SqliteError, crc, query::estimate};
+use super::{SqliteError, crc, tokens::estimate};
 use crate::files::owner_only;
 
 /// A connection for reading and writing. An empty database is made where there is none, for its owner only;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Database, SqliteError, StoredEntry, query::tokens};
+use super::{Database, SqliteError, StoredEntry, tokens::tokens};
 use crate::conversation::{
     DomainEvent, EntryIdx, NormalizedEntry, Outcome, Session, Text, Timestamp, TokenUsage,
 };

@@ -15,7 +15,7 @@ use super::{
     document::{Document, Shown},
     timeline::Timeline,
 };
-use crate::{error::Error, serve::rendered::Rendered};
+use crate::{error::Error, random, serve::rendered::Rendered};
 
 /// How long a session is kept without a viewer or a request.
 const LINGER: Duration = Duration::from_secs(60);
@@ -53,9 +53,7 @@ impl LiveSession {
         is_complete: Arc<AtomicBool>,
         prices: &Arc<Prices>,
     ) -> Result<Self, Error> {
-        let epoch = getrandom::u64()
-            .map_err(|error| Error::WrongUse(format!("there are no random numbers: {error}")))?;
-        let store = MsgStore::new().with_epoch(format!("{epoch:016x}"));
+        let store = MsgStore::new().with_epoch(random::digits::<8>()?);
         Ok(Self {
             document: Mutex::new(Document::new(store.clone(), prices)),
             store,

@@ -1,12 +1,12 @@
 //! The list of sessions.
 
-use foldline::emitters::human;
+use foldline::emitters::{human, sqlite::query::SessionOrder};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use maud::{Markup, html};
 
 use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
-    filter::{Filter, Known, PAGE, Sort, Time},
+    filter::{Filter, Known, ORDERS, PAGE, Time},
     sessions::{Session, project},
     status::Status,
 };
@@ -58,7 +58,7 @@ fn filters(filter: &Filter, known: &Known) -> Markup {
             (select("agent", "Agent", &filter.agent, &[("", "All agents")], &known.agents))
             (select("project", "Project", &filter.project, &[("", "All projects")], &known.projects))
             (select("time", "Time", filter.time_name(), &Time::ALL.map(|(_, name, words)| (name, words)), &[]))
-            (select("sort", "Order", filter.sort_name(), &Sort::ALL.map(|(_, name, words)| (name, words)), &[]))
+            (select("sort", "Order", filter.sort_name(), &ORDERS.map(|(_, name, words)| (name, words)), &[]))
             noscript { button.btn { "Search" } }
         }
     }
@@ -89,13 +89,13 @@ pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZ
     let has_more = sessions.len() > PAGE;
     let sessions = sessions.get(..PAGE).unwrap_or(sessions);
     let groups = match filter.sort {
-        Sort::Time => days(sessions, zone),
+        SessionOrder::Latest => days(sessions, zone),
         _ => vec![(None, sessions.iter().collect())],
     };
     if sessions.is_empty() {
         return empty(filter);
     }
-    let words = Sort::ALL.into_iter().find(|(sort, ..)| *sort == filter.sort).map_or("", |it| it.2);
+    let words = ORDERS.into_iter().find(|(sort, ..)| *sort == filter.sort).map_or("", |it| it.2);
     html! {
         table.rows #rows {
             caption.vh { "Sessions, " (words.to_lowercase()) }
@@ -105,11 +105,11 @@ pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZ
                 th scope="col" { "Project" }
                 th scope="col" class="c-agent" { "Agent" }
                 th scope="col" class="c-model" { "Model" }
-                (heading(filter, Sort::Time, "n", "Begun"))
-                (heading(filter, Sort::Duration, "n c-dur", "Duration"))
-                (heading(filter, Sort::Tokens, "n c-tokens", "Tokens"))
-                (heading(filter, Sort::Cost, "n", "Cost"))
-                (heading(filter, Sort::Failures, "n", "Failures"))
+                (heading(filter, SessionOrder::Latest, "n", "Begun"))
+                (heading(filter, SessionOrder::Duration, "n c-dur", "Duration"))
+                (heading(filter, SessionOrder::Tokens, "n c-tokens", "Tokens"))
+                (heading(filter, SessionOrder::Cost, "n", "Cost"))
+                (heading(filter, SessionOrder::Failures, "n", "Failures"))
             } }
             @for (day, sessions) in &groups {
                 tbody {
@@ -151,7 +151,7 @@ fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Ve
 }
 
 /// The heading of a column that the sessions can be sorted by.
-fn heading(filter: &Filter, sort: Sort, class: &str, words: &str) -> Markup {
+fn heading(filter: &Filter, sort: SessionOrder, class: &str, words: &str) -> Markup {
     let is_sorted = filter.sort == sort;
     let to = Filter { sort, page: 0, ..filter.clone() };
     html! {

@@ -58,10 +58,10 @@ pub(in crate::serve) fn usage(usage: &Usage, asked: Asked) -> String {
 fn choices(asked: Asked) -> Markup {
     let stack = |by: Stack| if by == Stack::Model { "model" } else { "kind" };
     let link = |time: &str, by: Stack| format!("/usage?time={time}&by={}", stack(by));
-    let time = Time::ALL.into_iter().find(|(time, _)| *time == asked.time).map_or("", |it| it.1);
+    let time = Time::ALL.into_iter().find(|(time, ..)| *time == asked.time).map_or("", |it| it.1);
     html! {
         nav.choices aria-label="Time and parts" {
-            @for (value, name) in Time::ALL {
+            @for (value, name, _) in Time::ALL {
                 a href=(link(name, asked.by)) aria-current=[(value == asked.time).then_some("true")] { (name) }
             }
             span {}

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::{
-    answer::{DatabaseArgs, prices::PricesArgs},
-    options::{EXIT_CODES, parse_size},
+    answer::{DatabaseArgs, PricesArgs},
+    options::parse_size,
 };
 
 /// The options of `foldline export`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ExportArgs {
     /// The session: the path of a log, or what `foldline show` takes, such as `latest`, the first characters of an
     /// id, or a part of the title; `-` is a log on standard input

@@ -23,7 +23,7 @@ use self::{
     document::{Document, note},
 };
 use crate::{
-    answer::{filters::Filters, find},
+    answer::{Filters, find},
     distinct::DistinctFiles,
     error::Error,
     exit,

@@ -4,11 +4,10 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::{homes::DatabaseOption, options::EXIT_CODES, sink::SinkName};
+use crate::{homes::DatabaseOption, sink::SinkName};
 
 /// The options of `foldline ingest`.
 #[derive(Debug, Default, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct IngestArgs {
     /// Logs, and folders that are searched for logs [default: where the agents keep theirs]
     #[arg(value_name = "PATH")]

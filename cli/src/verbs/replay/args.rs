@@ -5,14 +5,13 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 
 use crate::{
-    options::{Color, EXIT_CODES, parse_seconds, parse_size},
+    options::{Color, parse_seconds, parse_size},
     pace::{Speed, parse_speed},
     sink::SinkName,
 };
 
 /// The options of `foldline replay`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ReplayArgs {
     /// The log; `-` is standard input
     #[arg(default_value = "-")]

@@ -8,14 +8,10 @@ use clap::Args;
 
 #[cfg(feature = "serve")]
 use crate::serve::Access;
-use crate::{
-    options::{Color, EXIT_CODES},
-    sink::SinkName,
-};
+use crate::{options::Color, sink::SinkName};
 
 /// The options of `foldline run`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct RunArgs {
     /// Which agent it is; `auto` looks at its first lines
     #[arg(long, short, default_value = "auto", value_name = "NAME")]

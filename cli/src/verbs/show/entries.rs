@@ -12,11 +12,7 @@ use foldline::{
 use serde::Serialize;
 
 use crate::{
-    answer::{
-        Asked, find,
-        listing::{Kind, Listing, Value, write_json},
-        print::{Layout, OutputFormat, Printed},
-    },
+    answer::{Asked, Layout, Listing, OutputFormat, Printed, Value, find, write_json},
     error::Error,
     verbs::sessions,
 };
@@ -78,29 +74,19 @@ impl Printed for SessionAnswer {
 
 impl SessionAnswer {
     fn listing(&self) -> Listing {
-        let columns = [
-            ("index", Kind::Number),
-            ("at", Kind::Moment),
-            ("type", Kind::Id),
-            ("tool", Kind::Id),
-            ("status", Kind::Id),
-            ("duration_ms", Kind::Duration),
-            ("content", Kind::Text),
-            ("output", Kind::Text),
-        ];
-        let mut listing = Listing::new(&columns);
+        let mut listing = Listing::named("index at type tool status duration_ms content output");
         for StoredEntry { index, entry, .. } in &self.entries {
             let tool = entry.tool();
             let name = tool.map(|tool| Value::Text(tool.tool_name.decode().into_owned()));
             let duration = tool.and_then(|tool| tool.duration_ms);
             let output = tool.and_then(|tool| tool.action_type.result_text());
             listing.rows.push(vec![
-                i64::try_from(index.get()).ok().into(),
+                Some(index.get()).into(),
                 entry.timestamp.map(Timestamp::as_millis).into(),
                 entry.entry_type.name().into(),
                 name.unwrap_or(Value::Null),
                 tool.map_or(Value::Null, |tool| tool.status.name().into()),
-                duration.and_then(|millis| i64::try_from(millis).ok()).into(),
+                duration.into(),
                 Value::Text(entry.content.decode().into_owned()),
                 output.map_or(Value::Null, |output| Value::Text(output.into_string())),
             ]);

@@ -18,12 +18,12 @@ use jiff::tz::TimeZone;
 
 mod entries;
 
-use crate::answer::{AskArgs, answer, find, print::OutputFormat};
 use crate::{
+    answer::{AskArgs, OutputFormat, answer, find},
     error::Error,
     exit,
     log::Log,
-    options::{Color, EXIT_CODES, width},
+    options::{Color, width},
     pager::Output,
     pipeline,
     program::Program,
@@ -31,7 +31,6 @@ use crate::{
 
 /// The options of `foldline show`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct ShowArgs {
     /// The session: `latest`, `latest~2`, its id or the first characters of it, its number, a part of its
     /// title, or the path of a log. With `:84` at its end, entry 84 and what is around it
@@ -115,13 +114,10 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
             written = shown.emit(&event).into_iter().try_for_each(|text| writeln!(out, "{text}"));
         }
     })?;
-    let end = || {
-        written?;
-        shown.finish().into_iter().try_for_each(|text| writeln!(out, "{text}"))?;
-        out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
-    };
-    end().map_err(Error::Output)?;
-    Ok(exit::FINE)
+    if written.is_ok() {
+        written = shown.finish().into_iter().try_for_each(|text| writeln!(out, "{text}"));
+    }
+    finish(out, written)
 }
 
 /// Shows a log that need not be in any database.
@@ -139,11 +135,12 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
         }
     };
     pipeline::read_whole(&mut log, executor, shown, DEFAULT_MAX_LINE, &mut print)?;
-    let end = || {
-        written?;
-        out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
-    };
-    end().map_err(Error::Output)?;
+    finish(out, written)
+}
+
+fn finish(out: BufWriter<Output>, written: io::Result<()>) -> Result<u8, Error> {
+    let out = written.and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error));
+    out.and_then(Output::finish).map_err(Error::Output)?;
     Ok(exit::FINE)
 }
 

@@ -10,29 +10,19 @@ use std::{
 use clap::{Args, Subcommand};
 use foldline::{
     conversation::TaskId,
-    emitters::{
-        sqlite::{Database, query::TaskRow},
-        terminal::neutralise_line,
-    },
+    emitters::{sqlite::Database, terminal::neutralise_line},
 };
 
 use crate::{
-    answer::{
-        AskArgs, answer,
-        filters::Filters,
-        find,
-        listing::{Kind, Listing},
-    },
+    answer::{AskArgs, Filters, answer, find},
     distinct::DistinctFiles,
     error::Error,
     exit,
-    options::EXIT_CODES,
     program::Program,
 };
 
 /// The options of `foldline task`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct TaskArgs {
     #[command(subcommand)]
     action: Action,
@@ -68,9 +58,9 @@ enum Action {
 
 pub(crate) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
     match &args.action {
-        Action::List => {
-            answer(program, &args.ask, |asked| Ok(listing(&asked.database.tasks(&asked.filter)?)))
-        }
+        Action::List => answer(program, &args.ask, |asked| {
+            Ok(show::tasks(&asked.database.tasks(&asked.filter)?))
+        }),
         Action::Show { id } => answer(program, &args.ask, |asked| show::answer(asked, id)),
         Action::Set { session, to, wait } => {
             args.ask.refuse_for_one("task set is about one session")?;
@@ -90,25 +80,4 @@ pub(crate) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
             Ok(exit::FINE)
         }
     }
-}
-
-/// Tasks as rows.
-fn listing(tasks: &[TaskRow]) -> Listing {
-    let columns = [
-        ("task", Kind::Id),
-        ("sessions", Kind::Number),
-        ("agents", Kind::Text),
-        ("began", Kind::Minute),
-        ("ended", Kind::Minute),
-        ("duration_ms", Kind::Duration),
-        ("entries", Kind::Number),
-        ("calls", Kind::Number),
-        ("failures", Kind::Number),
-        ("input_tokens", Kind::Tokens),
-        ("output_tokens", Kind::Tokens),
-        ("cost_usd", Kind::Money),
-        ("cost_basis", Kind::Id),
-    ];
-    let tasks = Listing::of(&columns, tasks);
-    tasks.without_in_tables(&["agents", "ended", "entries", "cost_basis"])
 }

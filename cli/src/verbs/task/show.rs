@@ -3,16 +3,12 @@
 use std::io::{self, Write};
 
 use foldline::emitters::sqlite::query::{
-    EntryRow, FileRow, SessionFilter, SessionOrder, WarningRow,
+    FileRow, FoundEntry, SessionFilter, SessionOrder, TaskRow, WarningRow,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
-    answer::{
-        Asked, find,
-        listing::{Kind, Listing, write_json},
-        print::{Layout, OutputFormat, Printed},
-    },
+    answer::{Asked, Kind, Layout, Listing, OutputFormat, Printed, find, write_json},
     error::Error,
     verbs::{
         errors, sessions, tools,
@@ -20,18 +16,8 @@ use crate::{
     },
 };
 
-/// Everything about one task.
-#[derive(Serialize)]
-pub(super) struct TaskAnswer {
-    task: Listing,
-    sessions: Listing,
-    usage: Listing,
-    tools: Listing,
-    failures: Listing,
-    files: Listing,
-    warnings: Listing,
-    timeline: Listing,
-}
+/// Everything about one task: the names of its parts, their headings, and their rows.
+pub(super) struct TaskAnswer([(&'static str, &'static str, Listing); 8]);
 
 pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let Asked { database, filter, .. } = asked;
@@ -41,41 +27,41 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let all = SessionFilter { limit, ..SessionFilter::of_task(id) };
     let task = SessionFilter { period, ..all.clone() };
     let chosen = SessionFilter { task: Some(id.to_owned()), ..filter.clone() };
-    Ok(TaskAnswer {
-        task: super::listing(&database.tasks(&chosen)?),
-        sessions: sessions::listing(&database.sessions(&chosen, SessionOrder::Latest)?),
-        usage: by_model(&Used::new(&database.usage()?, &all, &asked.prices)),
-        tools: tools::listing(&database.tools(&chosen)?),
-        failures: errors::listing(&database.failures(&chosen)?),
-        files: files(&database.files_by_calls(&task)?),
-        warnings: warnings(&database.warnings(&all)?),
-        timeline: timeline(&database.timeline(&task)?),
-    })
+    let sessions = database.sessions(&chosen, SessionOrder::Latest)?;
+    let usage = database.usage()?;
+    Ok(TaskAnswer([
+        ("task", "TASK", tasks(&database.tasks(&chosen)?)),
+        ("sessions", "SESSIONS", sessions::listing(&sessions)),
+        ("usage", "TOKENS", by_model(&Used::new(&usage, &all, &asked.prices))),
+        ("tools", "TOOLS", tools::listing(&database.tools(&chosen)?)),
+        ("failures", "FAILURES", errors::listing(&database.failures(&chosen)?)),
+        ("files", "FILES", files(&database.files_by_calls(&task)?)),
+        ("warnings", "WARNINGS", warnings(&database.warnings(&all)?)),
+        ("timeline", "TIMELINE", timeline(&database.timeline(&task)?)),
+    ]))
+}
+
+impl Serialize for TaskAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, _, listing)| (name, listing)))
+    }
 }
 
 impl Printed for TaskAnswer {
     fn limit(&mut self, limit: usize) -> bool {
-        let parts = self.parts_mut().map(|listing| listing.limit(limit));
-        parts.contains(&true)
+        self.0.each_mut().map(|(_, _, listing)| listing.limit(limit)).contains(&true)
     }
 
     fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
+        let [(_, _, task), .., (_, _, timeline)] = &self.0;
         match layout.format {
             OutputFormat::Json => write_json(out, self),
-            OutputFormat::Csv => self.timeline.write_csv(out),
+            OutputFormat::Csv => timeline.write_csv(out),
             OutputFormat::Table => {
-                self.task.write_table(out, layout)?;
-                let parts = [
-                    ("SESSIONS", &self.sessions),
-                    ("TOKENS", &self.usage),
-                    ("TOOLS", &self.tools),
-                    ("FAILURES", &self.failures),
-                    ("FILES", &self.files),
-                    ("WARNINGS", &self.warnings),
-                    ("TIMELINE", &self.timeline),
-                ];
-                for (title, listing) in parts.iter().filter(|(_, part)| !part.rows.is_empty()) {
-                    writeln!(out, "\n{title}")?;
+                task.write_table(out, layout)?;
+                let parts = self.0.iter().skip(1);
+                for (_, heading, listing) in parts.filter(|(_, _, part)| !part.rows.is_empty()) {
+                    writeln!(out, "\n{heading}")?;
                     listing.write_table(out, layout)?;
                 }
                 Ok(())
@@ -84,37 +70,23 @@ impl Printed for TaskAnswer {
     }
 }
 
-impl TaskAnswer {
-    fn parts_mut(&mut self) -> [&mut Listing; 8] {
-        let Self { task, sessions, usage, tools, failures, files, warnings, timeline } = self;
-        [task, sessions, usage, tools, failures, files, warnings, timeline]
-    }
+/// Tasks as rows.
+pub(super) fn tasks(tasks: &[TaskRow]) -> Listing {
+    let columns = "task sessions agents began ended duration_ms entries calls failures input_tokens \
+     output_tokens cost_usd cost_basis";
+    let tasks = Listing::of(columns, tasks);
+    tasks.without_in_tables("agents ended entries cost_basis")
 }
 
 fn files(files: &[FileRow]) -> Listing {
-    Listing::of(&[("path", Kind::Text), ("changes", Kind::Text), ("calls", Kind::Number)], files)
+    Listing::of("path changes calls", files).with_kind(Kind::Text, &["path", "changes"])
 }
 
 fn warnings(warnings: &[WarningRow]) -> Listing {
-    let columns = [
-        ("kind", Kind::Id),
-        ("subject", Kind::Text),
-        ("count", Kind::Number),
-        ("message", Kind::Text),
-    ];
-    Listing::of(&columns, warnings)
+    Listing::of("kind subject count message", warnings)
 }
 
-fn timeline(timeline: &[EntryRow]) -> Listing {
-    let columns = [
-        ("at", Kind::Moment),
-        ("session", Kind::Number),
-        ("index", Kind::Number),
-        ("type", Kind::Text),
-        ("tool", Kind::Text),
-        ("status", Kind::Id),
-        ("duration_ms", Kind::Duration),
-        ("content", Kind::Text),
-    ];
-    Listing::of(&columns, timeline)
+fn timeline(timeline: &[FoundEntry]) -> Listing {
+    Listing::of("at session index type tool status duration_ms content", timeline)
+        .with_kind(Kind::Text, &["type", "tool"])
 }

@@ -10,7 +10,7 @@ use foldline::{
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 
 use super::used::Used;
-use crate::answer::listing::{Kind, Listing, Value};
+use crate::answer::{Kind, Listing, Value};
 
 /// What usage is added up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -36,18 +36,10 @@ pub(crate) enum By {
 }
 
 impl By {
-    fn column(self) -> (&'static str, Kind) {
-        match self {
-            Self::Day => ("day", Kind::Id),
-            Self::Week => ("week", Kind::Id),
-            Self::Month => ("month", Kind::Id),
-            Self::Model => ("model", Kind::Id),
-            Self::Agent => ("agent", Kind::Id),
-            Self::Project => ("project", Kind::Folder),
-            Self::Session => ("session", Kind::Short),
-            Self::Task => ("task", Kind::Id),
-            Self::Branch => ("branch", Kind::Id),
-        }
+    /// The name of its column.
+    fn column(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     fn is_time(self) -> bool {
@@ -107,20 +99,11 @@ pub(super) fn groups<'s>(used: &Used<'s>, by: &[By], zone: &TimeZone) -> Vec<Gro
 }
 
 /// The columns of usage, behind the keys.
-const COLUMNS: [(&str, Kind); 8] = [
-    ("sessions", Kind::Number),
-    ("input_tokens", Kind::Tokens),
-    ("output_tokens", Kind::Tokens),
-    ("cache_read_tokens", Kind::Tokens),
-    ("cache_write_tokens", Kind::Tokens),
-    ("reasoning_tokens", Kind::Tokens),
-    ("cost_usd", Kind::Money),
-    ("cost_basis", Kind::Id),
-];
+const COLUMNS: &str = "sessions input_tokens output_tokens cache_read_tokens cache_write_tokens \
+ reasoning_tokens cost_usd cost_basis";
 
 /// Columns that a narrow table leaves out, in this order.
-const LESS_IMPORTANT: &[&str] =
-    &["reasoning_tokens", "sessions", "cache_write_tokens", "cache_read_tokens"];
+const LESS_IMPORTANT: &str = "reasoning_tokens sessions cache_write_tokens cache_read_tokens";
 
 /// The groups as rows, and all of them together as the last row of a table.
 pub(super) fn listing(by: &[By], groups: &[Group<'_>], total: &UsageSum<'_>) -> Listing {
@@ -129,7 +112,7 @@ pub(super) fn listing(by: &[By], groups: &[Group<'_>], total: &UsageSum<'_>) -> 
         *first = Value::Text("total".to_owned());
     }
     let total = key.into_iter().chain(numbers(total)).collect();
-    rows(by, groups).with_total(total).without_in_tables(&["cost_basis"]).dropping(LESS_IMPORTANT)
+    rows(by, groups).with_total(total).without_in_tables("cost_basis").dropping(LESS_IMPORTANT)
 }
 
 /// The models as rows.
@@ -137,12 +120,13 @@ pub(crate) fn by_model(used: &Used<'_>) -> Listing {
     let by = [By::Model];
     rows(&by, &groups(used, &by, &TimeZone::UTC))
         .without("sessions")
-        .without_in_tables(&["cost_basis"])
+        .without_in_tables("cost_basis")
 }
 
 fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
-    let columns: Vec<_> = by.iter().map(|by| by.column()).chain(COLUMNS).collect();
-    let mut listing = Listing::new(&columns);
+    let columns: Vec<_> = by.iter().map(|by| by.column()).chain([COLUMNS.to_owned()]).collect();
+    let listing = Listing::named(&columns.join(" "));
+    let mut listing = listing.with_kind(Kind::Short, &["session"]);
     listing.rows.extend(groups.iter().map(|Group { key, sum }| {
         let key = key.iter().map(|key| key.clone().map_or(Value::Null, Value::Text));
         key.chain(numbers(sum)).collect()
@@ -151,14 +135,13 @@ fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
 }
 
 fn numbers(UsageSum { sessions, tokens, cost, .. }: &UsageSum<'_>) -> [Value; 8] {
-    let count = |count: Option<u64>| Value::from(count.and_then(|count| i64::try_from(count).ok()));
     [
-        Value::from(i64::try_from(sessions.len()).ok()),
-        count(tokens.input_tokens),
-        count(tokens.output_tokens),
-        count(tokens.cache_read_tokens),
-        count(tokens.cache_write_tokens),
-        count(tokens.reasoning_tokens),
+        Some(sessions.len()).into(),
+        tokens.input_tokens.into(),
+        tokens.output_tokens.into(),
+        tokens.cache_read_tokens.into(),
+        tokens.cache_write_tokens.into(),
+        tokens.reasoning_tokens.into(),
         cost.map_or(Value::Null, |cost| Value::dollars(cost.usd)),
         cost.map_or(Value::Null, |cost| cost.basis.as_str().into()),
     ]

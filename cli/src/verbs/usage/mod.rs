@@ -22,21 +22,17 @@ use foldline::{
 pub(crate) use self::group::{By, by_model};
 use self::group::{Group, groups};
 pub(crate) use self::used::Used;
-use crate::answer::{
-    PrintArgs,
-    filters::Filters,
-    listing::Listing,
-    prices::PricesArgs,
-    print::{Layout, OutputFormat, Printed},
-};
 use crate::{
-    distinct::DistinctFiles, error::Error, exit, homes::or_homes, options::EXIT_CODES,
+    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed},
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    homes::or_homes,
     program::Program,
 };
 
 /// The options of `foldline usage`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct UsageArgs {
     /// Logs, or folders that are searched for them [default: where the agents keep theirs]
     paths: Vec<PathBuf>,

@@ -1,54 +1,59 @@
 //! Entries of many sessions: what failed, what was found, what happened when; and what was warned of.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    Database, Parameters, SearchTerms, SessionFilter, SqliteError, files::FAILURES, rows, search,
-    sessions::title_line,
+    SearchTerms, SessionFilter, search,
+    sql::{FAILURES, Parameters, like, title_line},
 };
+use crate::emitters::sqlite::{Database, SqliteError};
 
-rows! {
-    /// An entry of one of several sessions.
-    pub struct EntryRow {
-        /// When.
-        pub at: Option<i64>,
-        /// The task of the session.
-        pub task: Option<String>,
-        /// The number of the session.
-        pub session: i64,
-        /// The agent's id of the session.
-        pub session_id: Option<String>,
-        /// The session's title, or else the first line of its first prompt; not on a timeline.
-        pub title: Option<String>,
-        /// Its place in the session.
-        pub index: i64,
-        /// The type of the entry.
-        #[serde(rename = "type")]
-        pub entry_type: String,
-        /// The name of the tool, if it is a call.
-        pub tool: Option<String>,
-        /// How the call stands.
-        pub status: Option<String>,
-        /// The exit code of a command.
-        pub exit_code: Option<i64>,
-        /// How long the call took.
-        pub duration_ms: Option<i64>,
-        /// Of a call, a short title.
-        pub what: Option<String>,
-        /// What was said, or the short title of a call. Of a failure, the error or the beginning of what the tool gave
-        /// back. Of what was found, the text around it, with [`MATCH`](super::MATCH) around each match.
-        pub content: Option<String>,
-    }
+/// An entry of one of several sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FoundEntry {
+    /// When.
+    pub at: Option<i64>,
+    /// The task of the session.
+    pub task: Option<String>,
+    /// The number of the session.
+    pub session: i64,
+    /// The agent's id of the session.
+    pub session_id: Option<String>,
+    /// The session's title, or else the first line of its first prompt; not on a timeline.
+    pub title: Option<String>,
+    /// Its place in the session.
+    pub index: i64,
+    /// The type of the entry.
+    #[serde(rename = "type")]
+    pub entry_type: String,
+    /// The name of the tool, if it is a call.
+    pub tool: Option<String>,
+    /// How the call stands.
+    pub status: Option<String>,
+    /// The exit code of a command.
+    pub exit_code: Option<i64>,
+    /// How long the call took.
+    pub duration_ms: Option<i64>,
+    /// Of a call, a short title.
+    pub what: Option<String>,
+    /// What was said, or the short title of a call. Of a failure, the error or the beginning of what the tool gave
+    /// back. Of what was found, the text around it, with [`MATCH`](super::MATCH) around each match.
+    pub content: Option<String>,
+}
 
-    /// Warnings of one kind about one subject.
-    pub struct WarningRow {
-        /// Which kind.
-        pub kind: String,
-        /// What it is about.
-        pub subject: Option<String>,
-        /// How many there are.
-        pub count: i64,
-        /// One of their messages.
-        pub message: String,
-    }
+/// Warnings of one kind about one subject.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WarningRow {
+    /// Which kind.
+    pub kind: String,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// How many there are.
+    pub count: i64,
+    /// One of their messages.
+    pub message: String,
 }
 
 /// A question for entries, in SQL.
@@ -62,7 +67,7 @@ struct Entries<'q> {
 
 impl Database {
     /// The calls that failed and the errors that were reported, the latest first.
-    pub fn failures(&self, filter: &SessionFilter) -> Result<Vec<EntryRow>, SqliteError> {
+    pub fn failures(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, SqliteError> {
         let failures = format!(
             "entries.id IN (SELECT id FROM entries WHERE type = 'error_message'
                             UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES})"
@@ -78,7 +83,7 @@ impl Database {
     }
 
     /// The entries in the order of their time.
-    pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<EntryRow>, SqliteError> {
+    pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, SqliteError> {
         let entries = Entries {
             title: "NULL".to_owned(),
             content: "content",
@@ -96,7 +101,7 @@ impl Database {
         &self,
         terms: &SearchTerms,
         filter: &SessionFilter,
-    ) -> Result<Vec<EntryRow>, SqliteError> {
+    ) -> Result<Vec<FoundEntry>, SqliteError> {
         let terms = match terms {
             SearchTerms::Raw(query) => {
                 return self.words(query, filter).map_err(|error| match error {
@@ -118,7 +123,7 @@ impl Database {
         self.parts(terms, filter)
     }
 
-    fn words(&self, query: &str, filter: &SessionFilter) -> Result<Vec<EntryRow>, SqliteError> {
+    fn words(&self, query: &str, filter: &SessionFilter) -> Result<Vec<FoundEntry>, SqliteError> {
         let mut parameters = Parameters::default();
         let [begin, end] = search::MATCH;
         let entries = Entries {
@@ -137,10 +142,10 @@ impl Database {
         &self,
         terms: &[String],
         filter: &SessionFilter,
-    ) -> Result<Vec<EntryRow>, SqliteError> {
+    ) -> Result<Vec<FoundEntry>, SqliteError> {
         let mut parameters = Parameters::default();
         let has = |term: &String| {
-            let pattern = parameters.add(format!("%{}%", search::like(term)));
+            let pattern = parameters.add(format!("%{}%", like(term)));
             format!("(content LIKE {pattern} ESCAPE '\\' OR output LIKE {pattern} ESCAPE '\\')")
         };
         let entries = Entries {
@@ -162,10 +167,10 @@ impl Database {
         Entries { title, content, from, condition, order }: &Entries<'_>,
         filter: &SessionFilter,
         mut parameters: Parameters,
-    ) -> Result<Vec<EntryRow>, SqliteError> {
+    ) -> Result<Vec<FoundEntry>, SqliteError> {
         let sql = format!(
             "SELECT timestamp AS at, task, sessions.id AS session, session_id, {title} AS title, idx AS \"index\",
-                    type AS entry_type, tool_name AS tool, status, exit_code, tool_calls.duration_ms AS duration_ms,
+                    type, tool_name AS tool, status, exit_code, tool_calls.duration_ms AS duration_ms,
                     iif(type = 'tool_use', entries.content, NULL) AS what, {content} AS content
              FROM {from} JOIN sessions ON sessions.id = entries.session
              LEFT JOIN tool_calls ON tool_calls.entry = entries.id

@@ -1,39 +1,47 @@
 //! Tools that were called, and the files that they read or changed.
 
-use super::{Database, Parameters, SessionFilter, SqliteError, rows, sessions::title_line};
+use serde::{Deserialize, Serialize};
 
-rows! {
-    /// A file.
-    pub struct FileRow {
-        /// Its path, as the log states it.
-        pub path: String,
-        /// How it was touched, separated by commas: `read`, `write`, `edit`, `delete`, `rename_from`, `rename_to`.
-        pub changes: String,
-        /// By how many calls.
-        pub calls: i64,
-        /// In how many sessions.
-        pub sessions: i64,
-        /// When it was last touched.
-        pub at: Option<i64>,
-    }
+use super::{
+    SessionFilter,
+    sql::{FAILURES, Parameters, title_line},
+};
+use crate::emitters::sqlite::{Database, SqliteError};
 
-    /// A file that a session touched.
-    pub struct SessionFileRow {
-        /// When it was last touched.
-        pub at: Option<i64>,
-        /// The number of the session.
-        pub session: i64,
-        /// The agent's id of the session.
-        pub session_id: Option<String>,
-        /// The session's title, or else the first line of its first prompt.
-        pub title: Option<String>,
-        /// The path of the file, as the log states it.
-        pub path: String,
-        /// How it was touched, as in [`FileRow`].
-        pub changes: String,
-        /// By how many calls.
-        pub calls: i64,
-    }
+/// A file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FileRow {
+    /// Its path, as the log states it.
+    pub path: String,
+    /// How it was touched, separated by commas: `read`, `write`, `edit`, `delete`, `rename_from`, `rename_to`.
+    pub changes: String,
+    /// By how many calls.
+    pub calls: i64,
+    /// In how many sessions.
+    pub sessions: i64,
+    /// When it was last touched.
+    pub at: Option<i64>,
+}
+
+/// A file that a session touched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SessionFileRow {
+    /// When it was last touched.
+    pub at: Option<i64>,
+    /// The number of the session.
+    pub session: i64,
+    /// The agent's id of the session.
+    pub session_id: Option<String>,
+    /// The session's title, or else the first line of its first prompt.
+    pub title: Option<String>,
+    /// The path of the file, as the log states it.
+    pub path: String,
+    /// How it was touched, as in [`FileRow`].
+    pub changes: String,
+    /// By how many calls.
+    pub calls: i64,
 }
 
 /// The whole path of a file, where the log states it below the session's folder.
@@ -45,10 +53,6 @@ const CALLS: &str = "FROM tool_paths JOIN entries ON entries.id = tool_paths.ent
 
 const CHANGES: &str =
     "group_concat(DISTINCT change) AS changes, count(DISTINCT tool_paths.entry) AS calls";
-
-/// Calls that count as failures.
-pub(super) const FAILURES: &str =
-    "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
 
 /// The calls of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

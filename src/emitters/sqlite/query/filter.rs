@@ -1,6 +1,6 @@
 //! [`SessionFilter`]: which sessions an answer is about.
 
-use super::{Parameters, search::like, sessions::title};
+use super::sql::{Parameters, like, title};
 use crate::{
     conversation::{Text, Timestamp},
     emitters::usage::SessionUsage,
@@ -53,7 +53,7 @@ pub struct SessionFilter {
     /// Text in the title or the folder, the agent's id of the session, or beginnings of words of an entry.
     pub text: Option<String>,
     /// How the session ended, or that it goes on.
-    pub state: Option<SessionState>,
+    pub state: Option<StateFilter>,
     /// The session was active in this time; of entries, those of that time.
     pub period: Period,
     /// Only sessions with entries. A log that states no moment is as old as its file.
@@ -81,7 +81,7 @@ pub enum SessionName {
 
 /// How a session ended, or that it goes on, by when its log last grew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionState {
+pub enum StateFilter {
     /// It failed, as its log states.
     Failed,
     /// No end is stated, and the log grew after this moment.
@@ -141,11 +141,11 @@ impl SessionFilter {
         if let Some(state) = self.state {
             let failed = "('failed', 'limit_reached', 'cancelled')";
             all.push(match state {
-                SessionState::Failed => format!("outcome IN {failed}"),
-                SessionState::RunningSince(since) => {
+                StateFilter::Failed => format!("outcome IN {failed}"),
+                StateFilter::RunningSince(since) => {
                     format!("outcome IS NULL AND modified_at > {}", parameters.add(since))
                 }
-                SessionState::DoneBefore(since) => format!(
+                StateFilter::DoneBefore(since) => format!(
                     "modified_at <= {} AND coalesce(outcome, '') NOT IN {failed}",
                     parameters.add(since)
                 ),

@@ -25,77 +25,15 @@ mod files;
 mod filter;
 mod search;
 mod sessions;
+mod sql;
 #[cfg(test)]
 mod tests;
 mod usage;
 
-use rusqlite::{Row, params_from_iter, types::Value};
-use tracing::debug;
-
-pub(super) use self::usage::{estimate, tokens};
 pub use self::{
-    entries::{EntryRow, WarningRow},
+    entries::{FoundEntry, WarningRow},
     files::{FileRow, SessionFileRow, ToolTotals},
-    filter::{Period, SessionFilter, SessionName, SessionState},
+    filter::{Period, SessionFilter, SessionName, StateFilter},
     search::{MATCH, SearchTerms},
     sessions::{SessionOrder, SessionRow, TaskRow},
 };
-use super::{Database, SqliteError};
-
-/// The parameters of a query, in the order of their numbers.
-#[derive(Default)]
-struct Parameters(Vec<Value>);
-
-impl Parameters {
-    /// Adds one, and returns its name in SQL.
-    fn add(&mut self, value: impl Into<Value>) -> String {
-        self.0.push(value.into());
-        format!("?{}", self.0.len())
-    }
-}
-
-/// What a row of an answer is read as.
-trait Answer: Sized {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self>;
-}
-
-/// Defines rows, whose columns have the names of their fields.
-macro_rules! rows {
-    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$about:meta])* pub $field:ident: $type:ty,)* })*) => {$(
-        $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-        #[non_exhaustive]
-        pub struct $name { $($(#[$about])* pub $field: $type,)* }
-
-        impl super::Answer for $name {
-            fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-                Ok(Self { $($field: row.get(stringify!($field))?,)* })
-            }
-        }
-    )*};
-}
-use rows;
-
-impl Database {
-    /// The answer to a query.
-    fn ask<T: Answer>(&self, sql: &str, parameters: Parameters) -> Result<Vec<T>, SqliteError> {
-        self.answer(sql, parameters, T::read)
-    }
-
-    /// Reads each row of the answer to a query.
-    fn answer<T>(
-        &self,
-        sql: &str,
-        Parameters(parameters): Parameters,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, SqliteError> {
-        let ask = || {
-            let mut query = self.connection.prepare_cached(sql)?;
-            let rows: rusqlite::Result<_> =
-                query.query_map(params_from_iter(parameters), read)?.collect();
-            debug!(sql = query.expanded_sql(), "asked");
-            rows
-        };
-        ask().map_err(|error| self.error(&error))
-    }
-}

@@ -38,18 +38,6 @@ pub(super) fn is_unseparated(c: char) -> bool {
         | '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Text as a pattern of `LIKE` that means nothing but itself; the escape is `\`.
-pub(super) fn like(text: &str) -> String {
-    let mut pattern = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    pattern
-}
-
 /// The text around the first term, which is marked.
 pub(super) fn excerpt(text: &str, terms: &[String]) -> String {
     /// Characters before the match, and after it.
@@ -84,7 +72,6 @@ mod tests {
         assert_eq!(terms(r#"say "two words" col:x"#), ["say", "two words", "col:x"]);
         assert_eq!(terms(r#"open "quote"#), ["open", "quote"]);
         assert!(terms("*** --").is_empty());
-        assert_eq!(like("50%_\\"), r"50\%\_\\");
     }
 
     #[test]

@@ -1,107 +1,112 @@
 //! Sessions and tasks, with their totals.
 
 use rusqlite::Row;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Database, Parameters, SessionFilter, SqliteError,
-    files::FAILURES,
-    rows,
+    SessionFilter,
+    sql::{FAILURES, Parameters, title_line},
     usage::{basis, sums},
 };
+use crate::emitters::sqlite::{Database, SqliteError};
 
-rows! {
-    /// A session.
-    pub struct SessionRow {
-        /// Its number in the database.
-        pub number: i64,
-        /// The agent's own id of it.
-        pub session: Option<String>,
-        /// The task that it belongs to.
-        pub task: Option<String>,
-        /// Its title, or else the first line of its first prompt.
-        pub title: Option<String>,
-        /// Which agent.
-        pub agent: Option<String>,
-        /// The latest model.
-        pub model: Option<String>,
-        /// The folder that the agent worked in.
-        pub cwd: Option<String>,
-        /// `success`, `failed`, `limit_reached` or `cancelled`.
-        pub outcome: Option<String>,
-        /// When it began.
-        pub began: Option<i64>,
-        /// When something happened last.
-        pub ended: Option<i64>,
-        /// When its log was last written.
-        pub written: Option<i64>,
-        /// How long it took, as its log states or as its moments show.
-        pub duration_ms: Option<i64>,
-        /// Turns, as its log states.
-        pub turns: Option<i64>,
-        /// Entries, including those that were pruned.
-        pub entries: i64,
-        /// Tool calls.
-        pub calls: i64,
-        /// Tool calls that ended otherwise than well.
-        pub failures: i64,
-        /// Whether a call waits for permission.
-        pub is_waiting: bool,
-        /// Tokens of input.
-        pub input_tokens: Option<i64>,
-        /// Tokens of output.
-        pub output_tokens: Option<i64>,
-        /// Tokens of input and output.
-        pub tokens: Option<i64>,
-        /// US dollars.
-        pub cost_usd: Option<f64>,
-        /// Where the cost is from.
-        pub cost_basis: Option<String>,
-        /// The agent's id of the session that started it.
-        pub parent: Option<String>,
-        /// The path of its log.
-        pub source: String,
-        /// The format of its log.
-        pub format: String,
-        /// Its number within its log.
-        pub key: u32,
-    }
+/// A session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SessionRow {
+    /// Its number in the database.
+    pub number: i64,
+    /// The agent's own id of it.
+    pub session: Option<String>,
+    /// The task that it belongs to.
+    pub task: Option<String>,
+    /// Its title, or else the first line of its first prompt.
+    pub title: Option<String>,
+    /// Which agent.
+    pub agent: Option<String>,
+    /// The latest model.
+    pub model: Option<String>,
+    /// The folder that the agent worked in.
+    pub cwd: Option<String>,
+    /// `success`, `failed`, `limit_reached` or `cancelled`.
+    pub outcome: Option<String>,
+    /// When it began.
+    pub began: Option<i64>,
+    /// When something happened last.
+    pub ended: Option<i64>,
+    /// When its log was last written.
+    pub written: Option<i64>,
+    /// How long it took, as its log states or as its moments show.
+    pub duration_ms: Option<i64>,
+    /// Turns, as its log states.
+    pub turns: Option<i64>,
+    /// Entries, including those that were pruned.
+    pub entries: i64,
+    /// Tool calls.
+    pub calls: i64,
+    /// Tool calls that ended otherwise than well.
+    pub failures: i64,
+    /// Tool calls that wait for permission.
+    pub waiting: i64,
+    /// Tokens of input.
+    pub input_tokens: Option<i64>,
+    /// Tokens of output.
+    pub output_tokens: Option<i64>,
+    /// Tokens of input and output.
+    pub tokens: Option<i64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Where the cost is from.
+    pub cost_basis: Option<String>,
+    /// The agent's id of the session that started it.
+    pub parent: Option<String>,
+    /// The path of its log.
+    pub source: String,
+    /// The format of its log.
+    pub format: String,
+    /// Its number within its log.
+    pub key: u32,
+}
 
-    /// Sessions that belong together.
-    pub struct TaskRow {
-        /// Its name.
-        pub task: Option<String>,
-        /// How many sessions.
-        pub sessions: i64,
-        /// Their agents, separated by commas.
-        pub agents: Option<String>,
-        /// When the first session began.
-        pub began: Option<i64>,
-        /// When something happened last.
-        pub ended: Option<i64>,
-        /// How long the sessions took, added up.
-        pub duration_ms: Option<i64>,
-        /// Their entries.
-        pub entries: i64,
-        /// Their tool calls.
-        pub calls: i64,
-        /// Their tool calls that ended otherwise than well.
-        pub failures: i64,
-        /// Their tokens of input.
-        pub input_tokens: Option<i64>,
-        /// Their tokens of output.
-        pub output_tokens: Option<i64>,
-        /// US dollars.
-        pub cost_usd: Option<f64>,
-        /// Where the cost is from.
-        pub cost_basis: Option<String>,
-    }
+/// Sessions that belong together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TaskRow {
+    /// Its name.
+    pub task: Option<String>,
+    /// How many sessions.
+    pub sessions: i64,
+    /// Their agents, separated by commas.
+    pub agents: Option<String>,
+    /// When the first session began.
+    pub began: Option<i64>,
+    /// When something happened last.
+    pub ended: Option<i64>,
+    /// How long the sessions took, added up.
+    pub duration_ms: Option<i64>,
+    /// Their entries.
+    pub entries: i64,
+    /// Their tool calls.
+    pub calls: i64,
+    /// Their tool calls that ended otherwise than well.
+    pub failures: i64,
+    /// Their tokens of input.
+    pub input_tokens: Option<i64>,
+    /// Their tokens of output.
+    pub output_tokens: Option<i64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Where the cost is from.
+    pub cost_basis: Option<String>,
 }
 
 /// Which session comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SessionOrder {
     /// The one in which something happened last.
     #[default]
+    #[serde(alias = "")]
     Latest,
     /// The one that began last.
     Began,
@@ -113,6 +118,8 @@ pub enum SessionOrder {
     Cost,
     /// The one with the most failed calls.
     Failures,
+    /// The one that was stored first.
+    Number,
 }
 
 const BEGAN: &str = "coalesce(first_at, started_at)";
@@ -127,32 +134,6 @@ fn calls() -> String {
     )
 }
 
-/// What a session is called, in SQL: its title, or else what its user said first. A command to the agent's program,
-/// such as `/ide`, says less than what was asked.
-pub(super) fn title(session: &str) -> String {
-    format!(
-        "coalesce({session}.title, (
-             SELECT substr(ltrim(content, {SPACE}), 1, 400) FROM entries AS said
-             WHERE said.session = {session}.id AND said.type = 'user_message'
-                 AND ltrim(content, {SPACE}) NOT GLOB '/*'
-             ORDER BY said.idx LIMIT 1), (
-             SELECT substr(ltrim(content, {SPACE}), 1, 400) FROM entries AS said
-             WHERE said.session = {session}.id AND said.type = 'user_message'
-             ORDER BY said.idx LIMIT 1))"
-    )
-}
-
-const SPACE: &str = "' ' || char(9, 10, 13)";
-
-/// The first line of the title of a row of `sessions`.
-pub(super) fn title_line() -> String {
-    format!(
-        "(SELECT trim(substr(whole, 1, instr(whole || char(10), char(10)) - 1), {SPACE})
-          FROM (SELECT ltrim({}, {SPACE}) AS whole))",
-        title("sessions")
-    )
-}
-
 impl SessionOrder {
     /// What is compared, and the table that it is from.
     fn key(self, filter: &SessionFilter) -> (&'static str, String) {
@@ -160,9 +141,10 @@ impl SessionOrder {
             Self::Latest => (filter.latest(), String::new()),
             Self::Began => (BEGAN, String::new()),
             Self::Duration => (DURATION, String::new()),
-            Self::Tokens => ("sums.tokens", sums("true")),
+            Self::Tokens => ("coalesce(sums.tokens, 0)", sums("true")),
             Self::Cost => ("sums.cost_usd", sums("true")),
             Self::Failures => ("coalesce(calls.failures, 0)", calls()),
+            Self::Number => ("-sessions.id", String::new()),
         }
     }
 }
@@ -190,7 +172,7 @@ impl Database {
              )
              SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, model, cwd, outcome,
                     {BEGAN} AS began, {ENDED} AS ended, modified_at AS written, {DURATION} AS duration_ms, turns,
-                    entries, {calls} AS calls, {failures} AS failures, {waiting} > 0 AS is_waiting,
+                    entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
                     parent_session_id AS parent, path AS source, format, sessions.number AS key
              FROM found JOIN sessions ON sessions.id = found.id

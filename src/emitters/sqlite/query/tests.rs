@@ -1,6 +1,6 @@
 //! Questions to a database of three sessions.
 
-use super::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, SessionState};
+use super::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, StateFilter};
 use crate::emitters::sqlite::{DEFAULT_WAIT, Database};
 
 /// Two sessions of one task and one without; the second has a call that failed and text that looks like syntax.
@@ -35,6 +35,7 @@ line', 1000, 2000, 1, 0),
 
 #[test]
 fn a_filter_chooses_sessions() {
+    const NONE: [i64; 0] = [];
     let folder = tempfile::tempdir().unwrap();
     let database = database(&folder);
     let chosen = |filter: SessionFilter| -> Vec<i64> {
@@ -46,15 +47,15 @@ fn a_filter_chooses_sessions() {
     assert_eq!(chosen(all()), [2, 1, 3]);
     assert_eq!(chosen(SessionFilter { is_listed: true, ..all() }), [2, 1]);
     assert_eq!(chosen(SessionFilter { agent: some("CLAUDE"), ..all() }), [1]);
-    assert_eq!(chosen(SessionFilter { agent_name: some("claude"), ..all() }), []);
+    assert_eq!(chosen(SessionFilter { agent_name: some("claude"), ..all() }), NONE);
     assert_eq!(chosen(SessionFilter { project: some("it's"), ..all() }), [2]);
-    assert_eq!(chosen(SessionFilter { project: some("x' OR 1 --"), ..all() }), []);
+    assert_eq!(chosen(SessionFilter { project: some("x' OR 1 --"), ..all() }), NONE);
     assert_eq!(chosen(SessionFilter { folder_name: some("SHOP"), ..all() }), [1]);
-    assert_eq!(chosen(SessionFilter { folder_name: some("%"), ..all() }), []);
+    assert_eq!(chosen(SessionFilter { folder_name: some("%"), ..all() }), NONE);
     assert_eq!(chosen(SessionFilter { model: some("GPT"), ..all() }), [2, 1]);
     assert_eq!(chosen(SessionFilter { text: some("first"), ..all() }), [1]);
     assert_eq!(chosen(SessionFilter { text: some("wordpl"), ..all() }), [2]);
-    assert_eq!(chosen(SessionFilter { text: some("\" *"), ..all() }), []);
+    assert_eq!(chosen(SessionFilter { text: some("\" *"), ..all() }), NONE);
     let period = Period { start: 2500, end: Period::ALL.end };
     assert_eq!(chosen(SessionFilter { period, ..all() }), [2]);
     let named = |name| chosen(SessionFilter { name: Some(name), ..all() });
@@ -62,7 +63,7 @@ fn a_filter_chooses_sessions() {
     assert_eq!(named(SessionName::Title("LINE".to_owned())), [1]);
     let limited = SessionFilter { offset: 1, limit: Some(1), ..all() };
     assert_eq!(chosen(limited), [1]);
-    let running = Some(SessionState::RunningSince(4000));
+    let running = Some(StateFilter::RunningSince(4000));
     assert_eq!(chosen(SessionFilter { state: running, ..SessionFilter::of_task("t") }), [2, 1]);
 }
 
@@ -70,7 +71,7 @@ fn a_filter_chooses_sessions() {
 fn answers_have_totals_and_names() {
     let folder = tempfile::tempdir().unwrap();
     let database = database(&folder);
-    let (all) = (SessionFilter::default());
+    let all = SessionFilter::default();
     let sessions = database.sessions(&all, SessionOrder::Failures).unwrap();
     assert_eq!((sessions[0].number, sessions[0].failures), (2, 1));
     assert_eq!((sessions[0].tokens, sessions[0].cost_usd), (Some(16), Some(0.7)));
@@ -86,11 +87,12 @@ fn answers_have_totals_and_names() {
     assert_eq!(of_file[0].session, 2);
     let hits = |text| database.search(&SearchTerms::of(text).unwrap(), &all).unwrap();
     let [begin, end] = super::MATCH;
-    let has = |entry: &super::EntryRow, text: &str| entry.content.as_ref().unwrap().contains(text);
+    let has =
+        |entry: &super::FoundEntry, text: &str| entry.content.as_ref().unwrap().contains(text);
     assert!(has(&hits("words")[0], &format!("{begin}words{end}")));
     assert!(has(&hits("rdpl")[0], &format!("wo{begin}rdpl{end}ay")));
     assert_eq!(hits("rdpl")[0].session, 2);
-    assert_eq!(database.read_to(2).unwrap().Some((3, 7, false)));
+    assert_eq!(database.read_to(2).unwrap(), Some((3, 7, false)));
     let used: Vec<_> = database.usage().unwrap().iter().map(|used| used.messages.len()).collect();
     assert_eq!(used, [0, 1, 0]);
 }

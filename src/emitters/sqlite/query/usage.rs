@@ -2,12 +2,18 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use rusqlite::{Connection, Row, functions::FunctionFlags};
+use rusqlite::Row;
 
-use super::{Database, Parameters, SqliteError};
+use super::sql::Parameters;
 use crate::{
-    conversation::{Text, Timestamp, TokenUsage},
-    emitters::usage::{MessageUsage, SessionUsage, UsedFor},
+    conversation::{Text, Timestamp},
+    emitters::{
+        sqlite::{
+            Database, SqliteError,
+            tokens::{estimate, tokens},
+        },
+        usage::{MessageUsage, SessionUsage, UsedFor},
+    },
     pricing::Prices,
 };
 
@@ -68,32 +74,6 @@ impl Database {
     }
 }
 
-/// Gives SQL the function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
-/// cache_write_1h)`, in US dollars; `NULL` where the model has no price, or nothing was used. Without prices, it
-/// takes the built-in ones.
-pub(in crate::emitters::sqlite) fn estimate(
-    connection: &Connection,
-    prices: Option<Arc<Prices>>,
-) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("estimated_cost", 7, flags, move |row| {
-        let count = |at| row.get::<Option<i64>>(at).map(|n| n.map(i64::cast_unsigned));
-        let usage = TokenUsage {
-            input_tokens: count(2)?,
-            output_tokens: count(3)?,
-            cache_read_tokens: count(4)?,
-            cache_write_tokens: count(5)?,
-            cache_write_1h_tokens: count(6)?,
-            ..TokenUsage::default()
-        };
-        let message_id = Some(row.get(0)?).filter(|id: &String| !id.is_empty());
-        let used = UsedFor { message_id, model: Some(row.get(1)?), at: None };
-        let prices = prices.as_deref().unwrap_or_else(|| Prices::builtin());
-        let cost = MessageUsage::new(used, usage).cost(prices);
-        Ok(cost.filter(|_| !usage.is_zero()).map(|cost| cost.usd))
-    })
-}
-
 fn session(row: &Row<'_>) -> rusqlite::Result<(i64, SessionUsage)> {
     let text = |column| row.get::<_, Option<String>>(column);
     let usage = SessionUsage {
@@ -118,23 +98,4 @@ fn message(row: &Row<'_>) -> rusqlite::Result<MessageUsage> {
     let at = at.map(Timestamp::from_millis);
     let of = UsedFor { message_id: stated(1)?, model: stated(2)?, at };
     Ok(MessageUsage::new(of, tokens(row, 4)?))
-}
-
-/// Tokens and their cost, from this column on.
-pub(in crate::emitters::sqlite) fn tokens(
-    row: &Row<'_>,
-    first: usize,
-) -> rusqlite::Result<TokenUsage> {
-    let count = |column: usize| {
-        row.get::<_, Option<i64>>(first + column).map(|n| n.map(i64::cast_unsigned))
-    };
-    Ok(TokenUsage {
-        input_tokens: count(0)?,
-        output_tokens: count(1)?,
-        cache_read_tokens: count(2)?,
-        cache_write_tokens: count(3)?,
-        cache_write_1h_tokens: count(4)?,
-        reasoning_tokens: count(5)?,
-        cost_usd: row.get(first + 6)?,
-    })
 }

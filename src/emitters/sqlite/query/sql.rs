@@ -1,0 +1,108 @@
+//! What questions have in common: how they are asked, and pieces of SQL.
+
+use rusqlite::{
+    Row, params_from_iter,
+    types::{Type, Value, ValueRef},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use tracing::debug;
+
+use crate::emitters::sqlite::{Database, SqliteError};
+
+/// The parameters of a query, in the order of their numbers.
+#[derive(Default)]
+pub(super) struct Parameters(Vec<Value>);
+
+impl Parameters {
+    /// Adds one, and returns its name in SQL.
+    pub(super) fn add(&mut self, value: impl Into<Value>) -> String {
+        self.0.push(value.into());
+        format!("?{}", self.0.len())
+    }
+}
+
+impl Database {
+    /// The answer to a query, whose columns have the names of the fields.
+    pub(super) fn ask<T: DeserializeOwned>(
+        &self,
+        sql: &str,
+        parameters: Parameters,
+    ) -> Result<Vec<T>, SqliteError> {
+        self.answer(sql, parameters, |row| {
+            let names = row.as_ref().column_names().enumerate();
+            let cells = names.map(|(at, name)| Ok((name.to_owned(), json(row.get_ref(at)?))));
+            serde_json::from_value(Json::Object(cells.collect::<rusqlite::Result<_>>()?)).map_err(
+                |error| rusqlite::Error::FromSqlConversionFailure(0, Type::Null, error.into()),
+            )
+        })
+    }
+
+    /// Reads each row of the answer to a query.
+    pub(super) fn answer<T>(
+        &self,
+        sql: &str,
+        Parameters(parameters): Parameters,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, SqliteError> {
+        let ask = || {
+            let mut query = self.connection.prepare_cached(sql)?;
+            let rows: rusqlite::Result<_> =
+                query.query_map(params_from_iter(parameters), read)?.collect();
+            debug!(sql = query.expanded_sql(), "asked");
+            rows
+        };
+        ask().map_err(|error| self.error(&error))
+    }
+}
+
+fn json(cell: ValueRef<'_>) -> Json {
+    match cell {
+        ValueRef::Null => Json::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(text) | ValueRef::Blob(text) => String::from_utf8_lossy(text).into(),
+    }
+}
+
+/// Calls that count as failures.
+pub(super) const FAILURES: &str =
+    "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
+
+/// What a session is called, in SQL: its title, or else what its user said first. A command to the agent's program,
+/// such as `/ide`, says less than what was asked.
+pub(super) fn title(session: &str) -> String {
+    format!(
+        "coalesce({session}.title, (
+             SELECT substr(ltrim(content, {SPACE}), 1, 400) FROM entries AS said
+             WHERE said.session = {session}.id AND said.type = 'user_message'
+                 AND ltrim(content, {SPACE}) NOT GLOB '/*'
+             ORDER BY said.idx LIMIT 1), (
+             SELECT substr(ltrim(content, {SPACE}), 1, 400) FROM entries AS said
+             WHERE said.session = {session}.id AND said.type = 'user_message'
+             ORDER BY said.idx LIMIT 1))"
+    )
+}
+
+const SPACE: &str = "' ' || char(9, 10, 13)";
+
+/// The first line of the title of a row of `sessions`.
+pub(super) fn title_line() -> String {
+    format!(
+        "(SELECT trim(substr(whole, 1, instr(whole || char(10), char(10)) - 1), {SPACE})
+          FROM (SELECT ltrim({}, {SPACE}) AS whole))",
+        title("sessions")
+    )
+}
+
+/// Text as a pattern of `LIKE` that means nothing but itself; the escape is `\`.
+pub(super) fn like(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
