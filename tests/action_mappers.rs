@@ -2,7 +2,7 @@
 
 use foldline::{
     conversation::{
-        ActionType, DomainEvent, FileChange, NormalizedEntry,
+        ActionType, DomainEvent, FileChange, Json, NormalizedEntry,
         ToolKind::{self, Delete, Edit, Execute, Fetch, Other, Read, Search, Think},
         WarningKind,
     },
@@ -201,7 +201,7 @@ fn arguments_that_are_no_object_stay_as_they_are() {
         let ActionType::Tool { arguments, .. } = &call.tool().unwrap().action_type else {
             panic!("{input} is no command")
         };
-        assert_eq!(arguments.as_ref().map(|arguments| arguments.get()), Some(input));
+        assert_eq!(arguments.as_ref().map(Json::get), Some(input));
     }
 }
 

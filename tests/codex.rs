@@ -6,7 +6,11 @@ mod rollout_file;
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, is_regular, survives_any_value,
 };
-use foldline::conversation::{ActionType, CommandExitStatus, TokenUsage};
+use foldline::{
+    conversation::{ActionType, CommandExitStatus, TokenUsage},
+    executors::{Reducing, codex::CodexExec},
+    testkit::{law, run},
+};
 
 const FORMATS: [(&str, &str); 2] =
     [("codex-exec", "codex-exec"), ("codex-rollout", "codex-rollout")];
@@ -54,4 +58,19 @@ fn any_value_in_any_place_is_survived() {
     for (format, folder) in FORMATS {
         survives_any_value(format, folder);
     }
+}
+
+#[test]
+fn a_message_may_begin_once_more_after_its_end() {
+    let line = |phase: &str, text: &str| {
+        format!(
+            r#"{{"type":"item.{phase}","item":{{"id":"i","type":"agent_message","text":"{text}"}}}}"#
+        )
+    };
+    let log = [line("started", "a"), line("completed", "ab"), line("started", "c")].join("\n");
+    let events = run::sourced_events(&Reducing::new(CodexExec), [log.as_bytes()]);
+    let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
+    law::balance(&events).unwrap();
+    let opened = events.iter().filter(|event| event.name() == "open_entry").count();
+    assert_eq!(opened, 2);
 }

@@ -1,14 +1,16 @@
-//! Content blocks, changes of files and command lines, in the shapes of several agents.
+//! Content blocks, arguments, changes of files and command lines, in the shapes of several agents.
 
 use foldline::{
-    conversation::{FileChange, Spelling},
+    conversation::{ActionType, CommandExitStatus, FileChange, Spelling},
     executors::{
+        action::{take_exit_status, take_questions, take_todos},
         command_line::command_line,
         content::{Blocks, media_of_base64},
         diff::unified_diff,
         files::{read_patch, relative_path},
     },
     json::Raw,
+    wire::Object,
 };
 use proptest::prelude::*;
 
@@ -214,4 +216,56 @@ proptest! {
         prop_assert_eq!(&unified_diff(spelling(&old_literal), spelling(&new_literal)), &plain);
         prop_assert_eq!(&unified_diff(spelling(&old_literal), &new), &plain);
     }
+}
+
+#[test]
+fn a_list_that_says_more_than_was_read_stays() {
+    let rest = |given: &str| {
+        let mut given = Object::parse(given).unwrap();
+        let todos = take_todos(&mut given).len();
+        let (action, title) = take_questions(&mut given);
+        let ActionType::Question { questions, .. } = action else { panic!() };
+        (todos, questions.len(), title.to_string(), given.rest().len())
+    };
+    let titled = |title: &str, todos, questions, rest| (todos, questions, title.to_owned(), rest);
+    assert_eq!(
+        rest(r#"{"todos":[{"description":"x"}],"questions":[{"question":"q"}]}"#),
+        titled("q", 1, 1, 0)
+    );
+    assert_eq!(
+        rest(r#"{"todos":[{"content":"x"},7],"questions":[{"question":"q","options":[1]}]}"#),
+        titled("q", 1, 1, 2)
+    );
+    assert_eq!(rest(r#"{"todos":7,"questions":"q"}"#), titled("", 0, 0, 2));
+    assert_eq!(rest(r#"{"todos":"1. x\n2. y"}"#), titled("", 2, 0, 0));
+    assert_eq!(rest(r#"{"questions":["q"]}"#), titled("q", 0, 1, 0));
+}
+
+#[test]
+fn a_command_exits_with_a_code_or_by_a_signal() {
+    let read = |output: &str| {
+        let mut output = Object::parse(output).unwrap();
+        (take_exit_status(&mut output), output.rest().len())
+    };
+    let code = |code| Some(CommandExitStatus::ExitCode { code });
+    assert_eq!(read(r#"{"exitCode":0,"signal":""}"#), (code(0), 1));
+    assert_eq!(read(r#"{"exit_code":2,"output":"x"}"#), (code(2), 1));
+    let killed = Some(CommandExitStatus::Success { success: false });
+    assert_eq!(read(r#"{"exitCode":null,"signal":"SIGKILL"}"#), (killed, 1));
+    assert_eq!(read(r#"{"exitCode":"two","signal":null}"#), (None, 1));
+}
+
+#[test]
+fn numbered_lists() {
+    let given = r#"{"todos":"1. [completed] Read it\n 2. [in_progress] Do [it]\n\nbare"}"#;
+    let todos = take_todos(&mut Object::parse(given).unwrap());
+    let read: Vec<_> = todos.iter().map(|todo| (&todo.status, &todo.content)).collect();
+    assert_eq!(
+        read,
+        [
+            (&"completed".into(), &"Read it".into()),
+            (&"in_progress".into(), &"Do [it]".into()),
+            (&"pending".into(), &"bare".into())
+        ]
+    );
 }

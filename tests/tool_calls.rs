@@ -316,3 +316,49 @@ fn a_result_of_text_is_the_same_after_it_was_stored() {
     let tool = entry.tool().unwrap();
     assert_eq!((&tool.status, tool.duration_ms), (&ToolStatus::Failed, Some(20)));
 }
+
+#[test]
+fn the_exit_code_of_another_call_is_kept() {
+    let action = ActionType::FileRead { path: "x".into(), result: None };
+    let tool = NormalizedEntryType::ToolUse(ToolUse::new("read", action));
+    let mut call = NormalizedEntry::new(tool, "x");
+    let exit_status = Some(CommandExitStatus::ExitCode { code: 3 });
+    let mut result = ToolOutcome::<()>::new(ToolStatus::Failed, None);
+    result.exit_status = exit_status;
+    result.complete(&mut call);
+    let extra = &call.metadata.as_ref().unwrap().extra;
+    let (name, value) = &extra.iter().next().unwrap();
+    assert_eq!(*name, "result.exit_status");
+    assert!(value.get().contains('3'), "{value:?}");
+}
+
+#[test]
+fn the_exit_code_of_a_command_decides() {
+    let (code, word) = (
+        |code| Some(CommandExitStatus::ExitCode { code }),
+        |success| Some(CommandExitStatus::Success { success }),
+    );
+    let (success, failed, cancelled) =
+        (ToolStatus::Success, ToolStatus::Failed, ToolStatus::Cancelled);
+    for (status, exit_status, ends, stated) in [
+        (&success, code(0), &success, code(0)),
+        (&success, code(2), &failed, code(2)),
+        (&success, word(false), &failed, word(false)),
+        (&success, None, &success, None),
+        (&failed, None, &failed, word(false)),
+        (&failed, code(0), &failed, code(0)),
+        (&cancelled, code(130), &cancelled, code(130)),
+    ] {
+        let action = ActionType::CommandRun { command: "x".into(), result: None };
+        let tool = NormalizedEntryType::ToolUse(ToolUse::new("shell", action));
+        let mut call = NormalizedEntry::new(tool, "x");
+        let mut result = ToolOutcome::<()>::new(status.clone(), None);
+        result.exit_status = exit_status;
+        result.complete(&mut call);
+        let Some(ToolUse { status, action_type, .. }) = call.tool() else { panic!("a call") };
+        let ActionType::CommandRun { result: Some(result), .. } = action_type else {
+            panic!("a command with a result")
+        };
+        assert_eq!((status, result.exit_status), (ends, stated));
+    }
+}

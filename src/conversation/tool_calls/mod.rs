@@ -21,41 +21,19 @@
 //! ```
 //! use foldline::{
 //!     conversation::{
-//!         ActionType, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, Timestamp, ToolCalls,
-//!         ToolStatus, ToolUse,
-//!         tool_calls::{CallResult, Limits, ResultKey},
+//!         ActionType, DomainEvent, NormalizedEntry, NormalizedEntryType, ToolCalls, ToolStatus, ToolUse,
+//!         tool_calls::{Limits, ResultKey, ToolOutcome},
 //!     },
 //!     transduce::Batch,
 //! };
-//!
-//! /// The results of an agent that says how long a tool took.
-//! struct Timed {
-//!     ok: bool,
-//!     text: Text,
-//!     took_ms: u64,
-//! }
-//!
-//! impl CallResult for Timed {
-//!     fn complete(self, call: &mut NormalizedEntry) {
-//!         let Some(tool) = call.tool_mut() else { return };
-//!         tool.duration_ms = Some(self.took_ms);
-//!         let status = if self.ok { ToolStatus::Success } else { ToolStatus::Failed };
-//!         tool.complete(status, self.text);
-//!     }
-//!     fn timestamp(&self) -> Option<Timestamp> {
-//!         None
-//!     }
-//!     fn content(&self) -> Text {
-//!         self.text.clone()
-//!     }
-//! }
 //!
 //! let action = ActionType::CommandRun { command: "ls".into(), result: None };
 //! let call = NormalizedEntry::new(NormalizedEntryType::ToolUse(ToolUse::new("shell", action)), "ls");
 //!
 //! // The result comes first and names the call by its id.
 //! let (mut calls, limits, mut events) = (ToolCalls::default(), Limits::DEFAULT, Batch::EMPTY);
-//! let result = Timed { ok: true, text: "a.txt".into(), took_ms: 7 };
+//! let mut result: ToolOutcome = ToolOutcome::text(ToolStatus::Success, "a.txt");
+//! result.duration_ms = Some(7);
 //! calls.result(ResultKey::from("call-1"), result, &limits, &mut events);
 //! assert!(events.is_empty() && calls.held_results() == 1);
 //!

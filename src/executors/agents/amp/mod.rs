@@ -82,7 +82,7 @@ impl Executor for Amp {
     fn line(&self, line: AmpJson<'_>, extra: Extra, memory: &mut AmpMemory, cx: &mut Cx<'_>) {
         match line {
             AmpJson::Init(facts, mode) => {
-                cx.session(Session { started_at: cx.at, ..facts });
+                cx.session(Session { started_at: cx.at, ..*facts });
                 memory.mode(mode, cx);
             }
             AmpJson::User(message) => {
@@ -93,7 +93,7 @@ impl Executor for Amp {
             AmpJson::Result { words, error, facts } => {
                 let is_error = facts.outcome != Some(Outcome::Success);
                 memory.result(words, error, is_error, cx);
-                cx.session(Session { ended_at: cx.at, ..facts });
+                cx.session(Session { ended_at: cx.at, ..*facts });
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::{
 pub enum AmpJson<'a> {
     /// `system/init`: a run begins in this mode. `smart`, `medium`, ..: it stands for the model, which is never
     /// named.
-    Init(Session, Option<Text>),
+    Init(Box<Session>, Option<Text>),
     /// A prompt, or a tool's result.
     User(Message<'a>),
     /// Texts and calls of one message together.
@@ -23,7 +23,7 @@ pub enum AmpJson<'a> {
         words: Option<Text>,
         /// What went wrong; may be an HTTP status with JSON text.
         error: Option<Text>,
-        facts: Session,
+        facts: Box<Session>,
     },
 }
 
@@ -63,7 +63,7 @@ impl<'a> AmpJson<'a> {
             reasoning_effort: object.text("reasoning_effort"),
             ..Session::default()
         };
-        Self::Init(facts, object.text("agent_mode"))
+        Self::Init(Box::new(facts), object.text("agent_mode"))
     }
 
     fn result(object: &mut Object<'_>) -> Self {
@@ -83,6 +83,6 @@ impl<'a> AmpJson<'a> {
             duration_ms: object.u64("duration_ms"),
             ..Session::default()
         };
-        Self::Result { words, error, facts }
+        Self::Result { words, error, facts: Box::new(facts) }
     }
 }

@@ -18,24 +18,6 @@ use crate::{
 /// What is said of one line.
 pub(super) type Cx<'s> = Context<'s, ClaudeResult>;
 
-/// What stands beside a message with results.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ResultFields<'a> {
-    /// `tool_use_result`.
-    pub(super) detail: Option<Raw<'a>>,
-    /// `tool_result_meta`.
-    pub(super) meta: Option<&'a [Raw<'a>]>,
-}
-
-/// Who a user message is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speaker {
-    /// The person, or for a sub-agent the agent that started it.
-    Person,
-    /// The program, in the person's name.
-    Program,
-}
-
 /// Somebody who may have shown an entry before: gives it back if not.
 pub(super) type Claim<'c> =
     &'c mut dyn FnMut(NormalizedEntry, &mut Cx<'_>) -> Option<NormalizedEntry>;
@@ -91,32 +73,31 @@ impl Reader<ClaudeResult> for FromModel<'_> {
     }
 }
 
-/// A message to the model: what somebody said, and what the tools gave back.
-pub(super) fn user(
-    message: Message<'_>,
-    from: Speaker,
-    extra: Extra,
-    fields: ResultFields<'_>,
-    cx: &mut Cx<'_>,
-) {
-    let is_result = |block: &&Block<'_>| matches!(block.kind, BlockKind::ToolResult(_));
-    let results = message.content.iter().filter(is_result).count();
-    // The field beside the message is about its one result.
-    let detail = fields.detail.filter(|_| results == 1);
-    let mut reader = ToModel { from, fields: ResultFields { detail, ..fields } };
-    anthropic::read(message, "user", Meta::from(extra), &mut reader, cx);
+/// What is known of a message to the model beside its blocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ToModel<'a> {
+    /// The program says it in the person's name. (The person of a sub-agent is the agent that started it.)
+    pub(super) from_program: bool,
+    /// `tool_use_result`: the one result of the message, in its tool's own shape.
+    pub(super) detail: Option<Raw<'a>>,
+    /// `tool_result_meta`: why tools were not run.
+    pub(super) meta: &'a [Raw<'a>],
 }
 
-struct ToModel<'a> {
-    from: Speaker,
-    fields: ResultFields<'a>,
+/// A message to the model: what somebody said, and what the tools gave back.
+pub(super) fn user(message: Message<'_>, mut to: ToModel<'_>, extra: Extra, cx: &mut Cx<'_>) {
+    let is_result = |block: &&Block<'_>| matches!(block.kind, BlockKind::ToolResult(_));
+    if message.content.iter().filter(is_result).count() != 1 {
+        to.detail = None;
+    }
+    anthropic::read(message, "user", Meta::from(extra), &mut to, cx);
 }
 
 impl Reader<ClaudeResult> for ToModel<'_> {
     fn text(&mut self, text: Text) -> (NormalizedEntryType, Text) {
-        match self.from {
-            Speaker::Person => markup::read(text),
-            Speaker::Program => (NormalizedEntryType::SystemMessage, text),
+        match self.from_program {
+            true => (NormalizedEntryType::SystemMessage, text),
+            false => markup::read(text),
         }
     }
 
@@ -125,9 +106,8 @@ impl Reader<ClaudeResult> for ToModel<'_> {
     }
 
     fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> ClaudeResult {
-        let mut detail = self.fields.detail.map(ResultDetail::read).unwrap_or_default();
-        detail
-            .add_meta(self.fields.meta.unwrap_or_default(), answer.id.as_ref().map(CorrId::as_str));
+        let mut detail = self.detail.map(ResultDetail::read).unwrap_or_default();
+        detail.add_meta(self.meta, answer.id.as_ref().map(CorrId::as_str));
         result::of(answer, detail).at(cx.at).with_extra(extra)
     }
 }

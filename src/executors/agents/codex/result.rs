@@ -17,7 +17,7 @@ impl Wording for CodexWords {
     const STATES_FAILURE: bool = false;
 
     fn read(outcome: &mut CodexResult, action: &mut ActionType) {
-        // Outputs of every tool may begin with the same lines.
+        // Outputs of other tools begin with the same lines, and their code says nothing more.
         outcome.exit_status.take_if(|_| !matches!(action, ActionType::CommandRun { .. }));
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum DroidJson<'a> {
     /// `system/init`: the session begins.
-    Init(Session),
+    Init(Box<Session>),
     /// What the person or the agent said.
     Message {
         /// `user` or `assistant`.
@@ -49,7 +49,7 @@ pub enum DroidJson<'a> {
         /// Usually repeats the last message of the agent.
         final_text: Option<Text>,
         /// Only `-o json` says whether the run failed.
-        facts: Session,
+        facts: Box<Session>,
         usage: TokenUsage,
     },
     /// Something went wrong outside of any tool.
@@ -72,13 +72,13 @@ impl<'a> DroidJson<'a> {
                 }
                 _ => {
                     object.ignore(&["subtype"]);
-                    Self::Init(Session {
+                    Self::Init(Box::new(Session {
                         cwd: object.text("cwd"),
                         tools: object.texts("tools"),
                         model: object.text("model"),
                         reasoning_effort: object.text("reasoning_effort"),
                         ..Session::default()
-                    })
+                    }))
                 }
             },
             "message" => Self::Message {
@@ -142,7 +142,7 @@ impl<'a> DroidJson<'a> {
             ..Session::default()
         };
         let (final_text, usage) = (object.text(final_text), usage.unwrap_or_default());
-        Self::Completion { final_text, facts, usage }
+        Self::Completion { final_text, facts: Box::new(facts), usage }
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod attachment;
 mod progress;
-mod recognise;
 mod types;
 
 use std::collections::VecDeque;
@@ -22,11 +21,12 @@ use crate::{
         Evidence, Executor, Extra, Format, Header, Parsed,
         claude::{
             markup,
-            messages::{self, Cx, ResultFields, Speaker},
+            messages::{self, Cx, ToModel},
             result::ClaudeResult,
             usage::MessageUsage,
         },
         dialect::anthropic::{Block, BlockKind, Message},
+        evidence::{is_tree_record, nested},
         wire::Object,
     },
 };
@@ -75,7 +75,20 @@ impl Executor for ClaudeSession {
     type Memory = ClaudeSessionMemory;
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
-        recognise::recognise(object)
+        if is_tree_record(object) {
+            return tree_record(object);
+        }
+        Evidence::certain_if(match &*object.get_str("type").unwrap_or_default() {
+            "summary" => object.has_all(&["summary", "leafUuid"]),
+            "file-history-snapshot" => object.has_all(&["messageId", "snapshot"]),
+            "file-history-delta" => object.has_all(&["messageId", "trackingPath"]),
+            "queue-operation" => object.has_all(&["operation", "sessionId"]),
+            "last-prompt" | "ai-title" => object.has("sessionId"),
+            "permission-mode" => object.has_all(&["permissionMode", "sessionId"]),
+            "mode" => object.has_all(&["mode", "sessionId"]),
+            "pr-link" => object.has_all(&["prNumber", "sessionId"]),
+            _ => false,
+        })
     }
 
     fn parse<'a>(
@@ -134,17 +147,11 @@ impl Step<'_, '_> {
         }
         match json {
             ClaudeSessionJson::User { message, detail, meta, from_program } => {
-                let from = if from_program { Speaker::Program } else { Speaker::Person };
                 if extra.is_empty() && self.repeats_command(&message) {
                     return;
                 }
-                messages::user(
-                    message,
-                    from,
-                    extra,
-                    ResultFields { detail, meta: meta.as_deref() },
-                    self.cx,
-                );
+                let meta = meta.as_deref().unwrap_or_default();
+                messages::user(message, ToModel { from_program, detail, meta }, extra, self.cx);
             }
             ClaudeSessionJson::Assistant { message, is_error } => {
                 self.count_usage(&message);
@@ -302,13 +309,8 @@ impl Step<'_, '_> {
         if by_model {
             self.assistant(message, false, false, extra);
         } else {
-            messages::user(
-                message,
-                Speaker::Person,
-                extra,
-                ResultFields { detail, meta: None },
-                self.cx,
-            );
+            let to = ToModel { detail, ..ToModel::default() };
+            messages::user(message, to, extra, self.cx);
         }
     }
 
@@ -331,4 +333,13 @@ impl Step<'_, '_> {
         };
         self.cx.update(call, show);
     }
+}
+
+fn tree_record(object: &Object<'_>) -> Evidence {
+    const OWN: [&str; 4] = ["isSidechain", "userType", "requestId", "toolUseResult"];
+    // Descendants of Gemini CLI keep such files too; their messages have parts.
+    let message = nested(object, "message").unwrap_or_default();
+    let is_theirs = message.has("parts") || object.has("systemPayload");
+    let is_own = message.has("content") || object.has_any(&OWN);
+    if is_own && !is_theirs { Evidence::Certain } else { Evidence::Possible }
 }

@@ -1,7 +1,6 @@
 //! The stream of `claude -p --output-format stream-json --verbose`.
 
 mod outcome;
-mod recognise;
 mod run_result;
 mod types;
 
@@ -20,7 +19,7 @@ use crate::{
         Evidence, Executor, Extra, Format, Header, Parsed,
         claude::{
             action_mapper,
-            messages::{self, Cx, ResultFields, Speaker},
+            messages::{self, Cx, ToModel},
             result::ClaudeResult,
         },
         dialect::{
@@ -28,6 +27,7 @@ use crate::{
             notice::kind_of_answer,
             streamed::Streamed,
         },
+        evidence::{is_tree_record, message},
         wire::Object,
     },
 };
@@ -66,7 +66,23 @@ impl Executor for ClaudeStream {
     type Memory = ClaudeStreamMemory;
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
-        recognise::recognise(object)
+        if is_tree_record(object) {
+            return Evidence::None;
+        }
+        match &*object.get_str("type").unwrap_or_default() {
+            "system" => {
+                if is_own_system(object) {
+                    Evidence::Certain
+                } else {
+                    Evidence::Possible
+                }
+            }
+            "user" | "assistant" => spoken(object),
+            "stream_event" => Evidence::possible_if(object.has("event")),
+            "rate_limit_event" => Evidence::certain_if(object.has("rate_limit_info")),
+            "result" => result(object),
+            _ => Evidence::None,
+        }
     }
 
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
@@ -89,7 +105,7 @@ impl Executor for ClaudeStream {
         cx: &mut Cx<'_>,
     ) {
         match line {
-            ClaudeStreamJson::Init(facts) => memory.init(facts, cx),
+            ClaudeStreamJson::Init(facts) => memory.init(*facts, cx),
             ClaudeStreamJson::TaskRuns(call) => {
                 if let Some(call) = call {
                     cx.running(&call);
@@ -108,14 +124,8 @@ impl Executor for ClaudeStream {
                 memory.assistant(message, is_error, extra, cx);
             }
             ClaudeStreamJson::User { message, detail, meta, from_program } => {
-                let from = if from_program { Speaker::Program } else { Speaker::Person };
-                messages::user(
-                    message,
-                    from,
-                    extra,
-                    ResultFields { detail, meta: meta.as_deref() },
-                    cx,
-                );
+                let meta = meta.as_deref().unwrap_or_default();
+                messages::user(message, ToModel { from_program, detail, meta }, extra, cx);
             }
             ClaudeStreamJson::Result(result) => memory.result(*result, cx),
             ClaudeStreamJson::Partial(event) => memory.partial(event, cx),
@@ -277,4 +287,50 @@ impl ClaudeStreamMemory {
         cx.entry(entry_type.clone(), words.clone(), ());
         self.last_words = Some(words);
     }
+}
+
+/// Subtypes that the lines of no other agent have.
+const SUBTYPES: [&str; 8] = [
+    "task_started",
+    "task_updated",
+    "task_notification",
+    "thinking_tokens",
+    "hook_started",
+    "hook_response",
+    "compact_boundary",
+    "api_retry",
+];
+
+fn is_own_system(object: &Object<'_>) -> bool {
+    match object.get_str("subtype").as_deref() {
+        Some("init") => {
+            object.has_any(&["claude_code_version", "output_style", "fast_mode_state"])
+                || object.has_all(&["apiKeySource", "permissionMode"])
+                    && object.has_any(&["tools", "uuid", "mcp_servers", "slash_commands", "agents"])
+        }
+        Some(subtype) => SUBTYPES.contains(&subtype),
+        None => false,
+    }
+}
+
+fn spoken(object: &Object<'_>) -> Evidence {
+    const OWN: [&str; 6] = [
+        "tool_use_result",
+        "timestamp",
+        "request_id",
+        "wire_tool_inputs",
+        "subagent_type",
+        "is_api_error_message",
+    ];
+    let Some(message) = message(object) else { return Evidence::None };
+    let is_own_id = message.get_str("id").is_some_and(|id| id.starts_with("msg_"));
+    if is_own_id || object.has_any(&OWN) { Evidence::Certain } else { Evidence::Possible }
+}
+
+fn result(object: &Object<'_>) -> Evidence {
+    const OWN: [&str; 4] = ["total_cost_usd", "modelUsage", "terminal_reason", "fast_mode_state"];
+    if object.has_any(&OWN) {
+        return Evidence::Certain;
+    }
+    Evidence::possible_if(object.has_any(&["uuid", "duration_api_ms"]))
 }

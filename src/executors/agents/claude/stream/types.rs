@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum ClaudeStreamJson<'a> {
     /// `system/init`: a run begins.
-    Init(Session),
+    Init(Box<Session>),
     /// `task_started`, `task_progress`: what this call started is running.
     TaskRuns(Option<CorrId>),
     /// `task_notification`: a sub-agent or a background command ended.
@@ -98,7 +98,7 @@ fn is_foreign(object: &Object<'_>) -> bool {
 fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
     let notice = |text| ClaudeStreamJson::Said(NormalizedEntryType::SystemMessage, text);
     Parsed::Line(match subtype {
-        "init" => ClaudeStreamJson::Init(take_init(object)),
+        "init" => ClaudeStreamJson::Init(Box::new(take_init(object))),
         "task_started" | "task_progress" => {
             object.ignore(&TASK);
             ["status", "summary"].iter().for_each(|key| object.ignore_str(key));

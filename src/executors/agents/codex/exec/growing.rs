@@ -71,26 +71,3 @@ impl Growing {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::{
-        executors::{Reducing, codex::CodexExec},
-        testkit::{law, run},
-    };
-
-    #[test]
-    fn a_message_may_begin_once_more_after_its_end() {
-        let line = |phase: &str, text: &str| {
-            format!(
-                r#"{{"type":"item.{phase}","item":{{"id":"i","type":"agent_message","text":"{text}"}}}}"#
-            )
-        };
-        let log = [line("started", "a"), line("completed", "ab"), line("started", "c")].join("\n");
-        let events = run::sourced_events(&Reducing::new(CodexExec), [log.as_bytes()]);
-        let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
-        law::balance(&events).unwrap();
-        let opened = events.iter().filter(|event| event.name() == "open_entry").count();
-        assert_eq!(opened, 2);
-    }
-}

@@ -1,7 +1,10 @@
 //! Items of `codex exec --json`: what is said, and tools at work.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    step::Step,
+    growing::Growing,
+    threads::Threads,
     types::{Item, ItemKind, Phase},
 };
 use crate::{
@@ -9,8 +12,29 @@ use crate::{
         CorrId, NormalizedEntryType, Text, ToolStatus,
         tool_calls::{CallResult as _, ResultKey},
     },
-    executors::{Extra, codex::tools::Tool},
+    executors::{
+        Context, Extra,
+        codex::{result::CodexResult, tools::Tool},
+    },
 };
+
+/// What the executor remembers beside calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CodexExecMemory {
+    pub(super) threads: Threads,
+    pub(super) growing: Growing,
+    pub(super) turns: u64,
+    /// The last failure of this turn, which may be told twice.
+    pub(super) last_error: Option<Text>,
+}
+
+/// One line on its way through the executor.
+pub(super) struct Step<'s, 'c> {
+    pub(super) memory: &'s mut CodexExecMemory,
+    pub(super) cx: &'s mut Context<'c, CodexResult>,
+    /// The thread that the line names.
+    pub(super) thread: Option<&'s str>,
+}
 
 impl Step<'_, '_> {
     pub(super) fn item(&mut self, phase: Phase, item: Item<'_>, mut extra: Extra) {

@@ -2,12 +2,11 @@
 
 mod growing;
 mod items;
-mod step;
 mod threads;
 mod types;
 
 use self::{
-    step::{CodexExecMemory, Step},
+    items::{CodexExecMemory, Step},
     types::{ExecJson, ExecLine},
 };
 use crate::{

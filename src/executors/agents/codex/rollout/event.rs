@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::token_count;
 use crate::{
     conversation::{CorrId, Json, Outcome, Session, Text, TokenUsage},
     executors::{
@@ -11,6 +10,7 @@ use crate::{
             tools::{
                 AgentCall, CommandExecution, FileChanges, MakeImage, McpCall, Tool, WebSearch,
             },
+            usage::take_usage,
         },
         content::{self, Blocks, Part},
         wire::{Fields, Object, value},
@@ -54,7 +54,7 @@ pub enum Event<'a> {
     Compacted,
     Title(Option<Text>),
     /// `thread_settings_applied`.
-    Settings(Session),
+    Settings(Box<Session>),
 }
 
 /// How a turn ended.
@@ -107,7 +107,7 @@ impl<'a> Event<'a> {
                 Self::Thought(payload.text("text").unwrap_or_default())
             }
             "token_count" => {
-                let [total, last] = token_count::take(payload);
+                let [total, last] = take_token_count(payload);
                 Self::TokenCount { total, last }
             }
             "dynamic_tool_call_request" => {
@@ -131,12 +131,12 @@ impl<'a> Event<'a> {
             }
             "thread_settings_applied" => {
                 let mut settings = payload.object("thread_settings").unwrap_or_default();
-                Self::Settings(Session {
+                Self::Settings(Box::new(Session {
                     cwd: settings.text("cwd"),
                     model: settings.text("model"),
                     reasoning_effort: settings.text("reasoning_effort"),
                     ..Session::default()
-                })
+                }))
             }
             _ => match take_tool(kind, payload) {
                 Some((id, tool)) => {
@@ -295,4 +295,32 @@ impl<'a> CompletedItem<'a> {
         };
         (read, item.rest())
     }
+}
+
+/// Takes all tokens of the thread so far, and those of the last request. What nobody knows of its objects stays, as `rate_limits.name`.
+fn take_token_count(payload: &mut Object<'_>) -> [Option<TokenUsage>; 2] {
+    take_rate_limits(payload);
+    let mut info = payload.object("info").unwrap_or_default();
+    info.ignore(&["model_context_window"]);
+    let total = take_usage(&mut info, "total_token_usage");
+    let last = take_usage(&mut info, "last_token_usage");
+    payload.adopt("info", info);
+    [total, last]
+}
+
+/// Limits are the account's, and nothing of the conversation.
+fn take_rate_limits(payload: &mut Object<'_>) {
+    let Some(mut limits) = payload.object("rate_limits") else { return };
+    limits.ignore(&["limit_id", "limit_name", "plan_type", "rate_limit_reached_type"]);
+    limits.ignore(&["individual_limit", "spend_control_reached"]);
+    // Of 2025.
+    limits.ignore(&["primary_used_percent", "primary_window_minutes"]);
+    limits.ignore(&["secondary_used_percent", "secondary_window_minutes"]);
+    limits.ignore(&["primary_to_secondary_ratio_percent"]);
+    for window in ["primary", "secondary"] {
+        let known = ["used_percent", "window_minutes", "resets_at", "resets_in_seconds"];
+        limits.within(window, |window| window.ignore(&known));
+    }
+    limits.within("credits", |credits| credits.ignore(&["has_credits", "unlimited", "balance"]));
+    payload.adopt("rate_limits", limits);
 }

@@ -23,7 +23,7 @@ pub enum RolloutJson<'a> {
         forked: bool,
     },
     /// `turn_context`: the settings of a turn.
-    TurnContext(Session),
+    TurnContext(Box<Session>),
     /// `response_item`: what the model was given, or gave.
     ResponseItem(ResponseItem<'a>),
     /// `event_msg`: what the program showed.
@@ -45,7 +45,7 @@ impl<'a> RolloutJson<'a> {
         line.ignore(&["timestamp", "ordinal"]);
         let json = match &*header.name {
             "session_meta" => Self::take_session_meta(&mut payload),
-            "turn_context" => Self::TurnContext(take_turn_context(&mut payload)),
+            "turn_context" => Self::TurnContext(Box::new(take_turn_context(&mut payload))),
             "compacted" => {
                 let message = payload.text("message").unwrap_or_default();
                 payload.ignore(&["replacement_history", "window_id", "window_number"]);

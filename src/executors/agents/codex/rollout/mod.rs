@@ -13,7 +13,6 @@ mod line;
 mod messages;
 mod session;
 mod step;
-mod token_count;
 
 use self::{
     echoes::Channel,
@@ -78,7 +77,7 @@ impl Executor for CodexRollout {
         }
         step.follow_replay();
         match line {
-            RolloutJson::TurnContext(settings) => step.cx.session(settings),
+            RolloutJson::TurnContext(settings) => step.cx.session(*settings),
             RolloutJson::ResponseItem(item) => step.response_item(item, extra),
             RolloutJson::Event(event) => step.event(event, extra),
             RolloutJson::Compacted(summary) => step.compacted(Channel::Item, summary),
@@ -132,7 +131,7 @@ impl Step<'_, '_> {
             }
             Event::Compacted => self.compacted(Channel::Event, Default::default()),
             Event::Title(title) => self.cx.session(Session { title, ..Session::default() }),
-            Event::Settings(settings) => self.cx.session(settings),
+            Event::Settings(settings) => self.cx.session(*settings),
         }
     }
 

@@ -50,7 +50,7 @@ impl Executor for DroidSession {
 
     fn line(&self, line: SessionJson<'_>, extra: Extra, _memory: &mut (), cx: &mut Cx<'_>) {
         match line {
-            SessionJson::Start(facts) => cx.session(Session { started_at: cx.at, ..facts }),
+            SessionJson::Start(facts) => cx.session(Session { started_at: cx.at, ..*facts }),
             SessionJson::Message(line) => line.tell(extra, None, cx),
             SessionJson::Compaction(summary) => {
                 let content = format!("context compacted\n{summary}");

@@ -9,7 +9,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum SessionJson<'a> {
     /// `session_start`: the first line.
-    Start(Session),
+    Start(Box<Session>),
     /// `message`.
     Message(Box<BlockMessage<'a>>),
     /// `compaction_state`: the history was replaced by this summary.
@@ -28,7 +28,7 @@ pub enum SessionJson<'a> {
 impl<'a> SessionJson<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &Header<'a>) -> Parsed<Self> {
         Parsed::Line(match &*header.name {
-            "session_start" => Self::Start(take_start(object)),
+            "session_start" => Self::Start(Box::new(take_start(object))),
             // The stream's messages have their text beside the type: another format.
             "message" => match object.object("message") {
                 Some(message) => {

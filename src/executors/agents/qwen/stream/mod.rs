@@ -94,7 +94,7 @@ impl Executor for Qwen {
         match line {
             QwenJson::Init(facts) => {
                 memory.streamed.abandon(gemini::map, cx);
-                cx.session(Session { started_at: cx.at, ..facts });
+                cx.session(Session { started_at: cx.at, ..*facts });
             }
             QwenJson::User(message) => {
                 let kind = NormalizedEntryType::UserMessage;

@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum QwenJson<'a> {
     /// `system/init`: a turn begins.
-    Init(Session),
+    Init(Box<Session>),
     /// A prompt, or a tool's result.
     User(Message<'a>),
     /// A block of an answer. Each has a message of its own.
@@ -58,7 +58,7 @@ impl<'a> QwenJson<'a> {
                     header.name = format!("system/{subtype}").into();
                     return Parsed::Unknown;
                 }
-                _ => Parsed::Line(Self::Init(take_init(object))),
+                _ => Parsed::Line(Self::Init(Box::new(take_init(object)))),
             },
             "user" | "assistant" => {
                 let Some(mut message) = object.object("message") else { return Parsed::Unknown };
