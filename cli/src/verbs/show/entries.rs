@@ -17,6 +17,9 @@ use crate::{
     verbs::sessions,
 };
 
+/// How many entries are shown before the one that was asked for, and after it.
+pub(super) const AROUND: i64 = 5;
+
 /// One session and some of its entries.
 #[derive(Serialize)]
 pub(super) struct SessionAnswer {
@@ -40,10 +43,9 @@ pub(super) fn answer(
     let session = sessions::listing(&sessions);
     let limit = i64::try_from(asked.print.limit()).unwrap_or(i64::MAX);
     let entry = entry.map(|entry| i64::try_from(entry).unwrap_or(i64::MAX));
-    let around = i64::try_from(super::AROUND).unwrap_or(0);
     let (indices, is_cut) = match (entry, last) {
         (Some(entry), _) => {
-            (entry.saturating_sub(around).max(0)..entry.saturating_add(around + 1), false)
+            (entry.saturating_sub(AROUND).max(0)..entry.saturating_add(AROUND + 1), false)
         }
         (None, Some(last)) => ((count - i64::from(last)).max(0)..count, false),
         (None, None) => (0..count.min(limit), count > limit),

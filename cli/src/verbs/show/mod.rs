@@ -162,9 +162,6 @@ struct Shown<'a> {
     count: u64,
 }
 
-/// How many entries are shown before the one that was asked for, and after it.
-const AROUND: u64 = 5;
-
 impl<'a> Shown<'a> {
     fn new(args: &'a ShowArgs, entry: Option<u64>) -> Result<Self, Error> {
         let style = TranscriptStyle::new(width(args.ask.print.width))
@@ -188,7 +185,7 @@ impl<'a> Shown<'a> {
         if self.args.no_thinking && entry.entry_type == NormalizedEntryType::Thinking {
             return false;
         }
-        let is_near = |asked: u64| asked.abs_diff(self.count) <= AROUND;
+        let is_near = |asked: u64| asked.abs_diff(self.count) <= entries::AROUND.unsigned_abs();
         if !self.period.has(entry.timestamp) || !self.entry.is_none_or(is_near) {
             return false;
         }
