@@ -11,10 +11,10 @@ use rdkafka::error::KafkaError;
 
 use crate::{exit, ledger::KafkaLedgerError, say::say};
 
-/// Why the program failed.
+/// The reason why the program failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// What a part that is shared with `foldline` says.
+    /// An error of a part that is shared with `foldline`.
     #[error(transparent)]
     Shared(#[from] shared::Error),
 
@@ -42,7 +42,7 @@ pub(crate) enum Error {
     #[error("cannot reach the brokers {brokers}: {reason}")]
     Unreachable { brokers: String, reason: String },
 
-    /// What is wrong with the topics.
+    /// Problems of the topics.
     #[error("{}", .0.join("\n"))]
     Unsound(Vec<String>),
 
@@ -62,7 +62,7 @@ impl Error {
         Self::Output(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 
-    /// Says it, unless the reader of the output has closed it: then nothing is left to do.
+    /// Prints the error, unless the reader of the output has closed it.
     pub(crate) fn report(&self) {
         match self {
             _ if self.is_closed_pipe() => {}

@@ -1,10 +1,10 @@
-//! Exit codes of the program, as those of `foldline`.
+//! Exit codes of the program, the same as those of `foldline`.
 
 pub(crate) const FINE: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const WRONG_USE: u8 = 2;
 
-/// Exit codes and variables, as `--help` shows them.
+/// Exit codes and variables, for `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  fine

@@ -1,4 +1,4 @@
-//! `foldline-fleet init`: makes the topics of a fleet, or checks those that are there.
+//! `foldline-fleet init`: creates the topics of a fleet, or checks existing ones.
 
 use std::{
     io::{self, Write},
@@ -25,13 +25,13 @@ use crate::{
     topics::Topics,
 };
 
-/// How many partitions topics get, unless something else is asked for.
+/// The default number of partitions of a topic.
 const PARTITIONS: usize = 8;
 
-/// How many brokers keep each message, unless something else is asked for.
+/// The default number of replicas.
 const REPLICAS: usize = 3;
 
-/// How long new topics may take until every broker knows them.
+/// How long new topics may take to become known to every broker.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const INIT_EXIT_CODES: &str = "\
@@ -50,20 +50,20 @@ pub(crate) struct InitArgs {
     #[command(flatten)]
     cluster: ClusterArgs,
 
-    /// Only check: make nothing
+    /// Only check: create nothing
     #[arg(long)]
     check: bool,
 
-    /// How many partitions each topic has: at the most as many workers can share the work. It cannot be changed
-    /// later [default: as those that are there, else 8]
+    /// The number of partitions of each topic, which limits the number of workers that share the work. It cannot be
+    /// changed later [default: as in existing topics, else 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     partitions: Option<u32>,
 
-    /// How many brokers keep each message [default: 3, or all if there are fewer]
+    /// The number of replicas of each message [default: 3, or the number of brokers if there are fewer]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     replication: Option<u16>,
 
-    /// For how many days lines, events and patches are kept; 0 for ever
+    /// Days for which lines, events and patches are kept; 0 for ever
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     retention: u32,
 }
@@ -108,7 +108,7 @@ impl InitArgs {
     }
 }
 
-/// Makes the topics that are missing.
+/// Creates the missing topics.
 fn make(
     args: &InitArgs,
     connection: &Connection,
@@ -159,7 +159,7 @@ fn make(
     Ok(())
 }
 
-/// Waits until the cluster knows the topics and somebody leads each of their partitions.
+/// Waits until the cluster knows the topics and each of their partitions has a leader.
 fn await_all(connection: &Connection, topics: &Topics) -> Result<Cluster, Error> {
     let begun = Instant::now();
     loop {
@@ -176,8 +176,8 @@ fn await_all(connection: &Connection, topics: &Topics) -> Result<Cluster, Error>
     }
 }
 
-/// Tries whether the cluster takes transactions from this client: brokers that are too old do not, nor do those whose
-/// own topic for them wants more brokers than there are.
+/// Checks that the cluster accepts transactions from this client. Brokers that are too old do not, nor does a cluster
+/// whose internal transaction topic needs more replicas than there are brokers.
 fn try_transactions(client: &ClientConfig, topics: &Topics) -> Result<(), Error> {
     let mut config = client.clone();
     config.set("transactional.id", format!("{}.init", topics.group()));

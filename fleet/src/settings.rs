@@ -1,10 +1,10 @@
-//! What each topic of a fleet needs, and what is wrong with one that is there.
+//! Required settings of each topic, and problems of existing topics.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::topics::Topics;
 
-/// What a topic is for.
+/// The role of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Logs,
@@ -13,10 +13,10 @@ pub(super) enum Role {
     State,
 }
 
-/// The least that a message of librdkafka may need; brokers of long ago had this as their own limit.
+/// The smallest message size that librdkafka may need, which was the limit of very old brokers.
 const MESSAGE: i64 = 1_000_012;
 
-/// For ever, as brokers have it.
+/// The value of brokers for "for ever".
 const FOR_EVER: i64 = -1;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -34,7 +34,7 @@ impl Role {
         }
     }
 
-    /// The settings with which it is made.
+    /// The settings with which the topic is created.
     pub(super) fn settings(self, replicas: usize, retention: i64) -> Vec<(&'static str, String)> {
         let mut all = vec![
             ("min.insync.replicas", if replicas >= 3 { "2" } else { "1" }.to_owned()),
@@ -43,8 +43,8 @@ impl Role {
             ("message.timestamp.type", "CreateTime".to_owned()),
         ];
         match self {
-            // A worker reads all of a partition's states as it takes it over, also those that were replaced and are
-            // not yet removed: segments are closed early, since only closed ones are compacted.
+            // A worker that takes over a partition reads all its states, including replaced ones that are not removed
+            // yet. Segments are closed early, because only closed segments are compacted.
             Self::State => all.extend([
                 ("cleanup.policy", "compact".to_owned()),
                 ("min.cleanable.dirty.ratio", "0.1".to_owned()),
@@ -60,22 +60,22 @@ impl Role {
     }
 }
 
-/// Days as brokers have them: milliseconds; 0 days are for ever.
+/// Days in milliseconds, the unit of brokers; 0 days means for ever.
 pub(super) fn retention(days: u32) -> i64 {
     if days == 0 { FOR_EVER } else { i64::from(days) * DAY }
 }
 
-/// A topic that is there.
+/// An existing topic.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) role: Role,
     pub(super) name: String,
     pub(super) partitions: usize,
-    /// Of the partition that has the fewest.
+    /// The smallest number of replicas of any partition.
     pub(super) replicas: usize,
-    /// The partitions of which no broker takes or gives messages now.
+    /// The partitions without a leader.
     pub(super) leaderless: Vec<i32>,
-    /// By their names; `None` if they may not be seen.
+    /// Settings by name; `None` if this client may not read them.
     pub(super) settings: Option<BTreeMap<String, String>>,
 }
 
@@ -88,7 +88,7 @@ impl Found {
         self.setting(name)?.parse().ok()
     }
 
-    /// How long messages are kept, for people.
+    /// Human-readable retention.
     pub(super) fn kept(&self) -> String {
         match (self.role, self.setting("retention.ms").and_then(|text| text.parse().ok())) {
             (Role::State, _) => "the latest of each".to_owned(),
@@ -98,7 +98,7 @@ impl Found {
     }
 }
 
-/// A period in milliseconds, for people.
+/// A human-readable period from milliseconds.
 fn period(milliseconds: i64) -> String {
     let of = |count: i64, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     match milliseconds {
@@ -110,16 +110,16 @@ fn period(milliseconds: i64) -> String {
     }
 }
 
-/// What was found about topics.
+/// The result of checking the topics.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// What breaks the promise that nothing is lost or counted twice.
+    /// Violations of the guarantee that nothing is lost or counted twice.
     pub(super) wrong: Vec<String>,
-    /// What is worth knowing.
+    /// Further remarks.
     pub(super) notes: Vec<String>,
 }
 
-/// Compares topics with what is needed; the partitions and the retention only if some are `asked` for.
+/// Compares topics with the requirements; partitions and retention only if values are `asked` for.
 pub(super) fn judge(
     found: &[Found],
     brokers: usize,
@@ -134,7 +134,7 @@ pub(super) fn judge(
     verdict
 }
 
-/// What is wrong with the numbers of partitions.
+/// Checks the numbers of partitions.
 fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
     const WAY_OUT: &str = "sources stay in the partition that they were sent to, so the number cannot be changed \
                            later: delete these topics and run `foldline-fleet init` again, or take another --prefix";
@@ -156,7 +156,7 @@ fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
     }
 }
 
-/// Compares one topic with what it needs.
+/// Compares one topic with its requirements.
 fn one(
     topic: &Found,
     brokers: usize,
@@ -219,7 +219,7 @@ fn one(
     differences(topic, retention, notes);
 }
 
-/// What differs from how the topic would be made, without harm.
+/// Harmless differences from the settings of a new topic.
 fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     let Found { role, name, .. } = topic;
     for (setting, usual) in

@@ -1,11 +1,11 @@
-//! The figures of a worker.
+//! Metrics of a worker.
 
 use std::collections::BTreeMap;
 
 use super::lane::{Counts, Progress};
 use crate::exporter::Family;
 
-/// What a worker has done, and what waits for it: `ends` are the ends of the partitions of logs.
+/// The metrics of a worker: finished and pending work. `ends` are the ends of the partitions of logs.
 pub(super) fn figures(
     ended: Counts,
     lanes: &BTreeMap<i32, Progress>,
