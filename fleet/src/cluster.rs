@@ -94,7 +94,7 @@ impl ClusterArgs {
                 let variable = format!("{VARIABLE}{}", name.to_uppercase().replace('.', "_"));
                 return Err(wrong(&format!(
                     "-X {name} would show a secret to everyone on this machine; \
-                     set {variable}, or name a file with --kafka-config"
+                     set {variable}, or use a file with --kafka-config"
                 )));
             }
             set(&mut config, setting).map_err(|what| wrong(&format!("-X: {what}")))?;
@@ -104,7 +104,7 @@ impl ClusterArgs {
             config.set("bootstrap.servers", brokers);
         }
         if config.get("bootstrap.servers").is_none() {
-            return Err(wrong("name the brokers with --brokers HOST:PORT or FOLDLINE_BROKERS"));
+            return Err(wrong("specify the brokers with --brokers HOST:PORT or FOLDLINE_BROKERS"));
         }
         Ok(config)
     }
@@ -121,17 +121,17 @@ fn wrong(message: &str) -> Error {
 /// Applies a line `NAME=VALUE`. Error messages never contain the value.
 fn set(config: &mut ClientConfig, line: &str) -> Result<(), String> {
     let Some((name, value)) = line.split_once('=') else {
-        return Err("this is no setting of the form NAME=VALUE".to_owned());
+        return Err("not a setting of the form NAME=VALUE".to_owned());
     };
     let (name, value) = (name.trim(), value.trim());
     if OURS.contains(&name) {
         return Err(format!(
-            "{name} is set by foldline, which counts everything once only with its own value"
+            "{name} is set by foldline and cannot be changed: exactly-once processing depends on it"
         ));
     }
     let mut alone = ClientConfig::new();
     if alone.set(name, value).create_native_config().is_err() {
-        return Err(format!("librdkafka has no setting {name}, or not with this value"));
+        return Err(format!("librdkafka does not support the setting {name}, or not this value"));
     }
     config.set(name, value);
     Ok(())

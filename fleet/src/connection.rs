@@ -68,7 +68,7 @@ impl Connection {
     pub(super) fn open(client: &ClientConfig, group: &str) -> Result<Self, Error> {
         let addresses = client.get("bootstrap.servers").unwrap_or_default();
         let addresses = neutralise_line(addresses).into_owned();
-        let failed = |error| Error::Cluster { doing: "make a client".to_owned(), error };
+        let failed = |error| Error::Cluster { doing: "create a client".to_owned(), error };
         let mut config = client.clone();
         config
             .set("group.id", group)
@@ -159,7 +159,7 @@ impl Connection {
         let topics: Vec<_> = names.iter().map(|name| ResourceSpecifier::Topic(name)).collect();
         let asked = self.admin.describe_configs(&topics, &options());
         let described =
-            self.runtime.block_on(asked).map_err(self.failed("ask for the settings of topics"))?;
+            self.runtime.block_on(asked).map_err(self.failed("read the settings of topics"))?;
         for (topic, described) in found.iter_mut().zip(described) {
             let entries = match described {
                 Ok(described) => described.entries,
@@ -169,7 +169,7 @@ impl Connection {
                 ) => continue,
                 Err(RDKafkaErrorCode::UnknownTopicOrPartition) => Vec::new(),
                 Err(code) => {
-                    let doing = format!("ask for the settings of {}", topic.name);
+                    let doing = format!("read the settings of {}", topic.name);
                     return Err(self.failed(&doing)(KafkaError::AdminOp(code)));
                 }
             };
@@ -183,13 +183,13 @@ impl Connection {
 
     /// Creates topics. A topic that another client has created in the meantime is accepted.
     pub(super) fn make(&self, topics: &[rdkafka::admin::NewTopic<'_>]) -> Result<(), Error> {
-        let failed = self.failed("make the topics");
+        let failed = self.failed("create the topics");
         let made = self.runtime.block_on(self.admin.create_topics(topics, &options()));
         for made in made.map_err(&failed)? {
             match made {
                 Ok(_) | Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
                 Err((name, code)) => {
-                    let doing = format!("make the topic {name}");
+                    let doing = format!("create the topic {name}");
                     return Err(self.failed(&doing)(KafkaError::AdminOp(code)));
                 }
             }

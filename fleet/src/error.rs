@@ -36,7 +36,7 @@ pub(crate) enum Error {
     #[error("cannot {doing}: {error}")]
     Cluster { doing: String, error: KafkaError },
 
-    #[error("cannot go on with the source {source_name}: {reason}")]
+    #[error("cannot resume the source {source_name}: {reason}")]
     State { source_name: SourceName, reason: String },
 
     #[error("cannot reach the brokers {brokers}: {reason}")]

@@ -7,11 +7,11 @@ pub(crate) const WRONG_USE: u8 = 2;
 /// Exit codes and variables, for `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0  fine
-  1  failed: something could not be read or written, or the brokers did not take or give it
+  0  success
+  1  failed: something could not be read or written, or the brokers failed
   2  wrong use
-  4  no agent keeps logs here, and none were named
+  4  no agent keeps logs on this machine, and no logs were specified
 
 Environment:
-  FOLDLINE_BROKERS  the brokers to begin with
+  FOLDLINE_BROKERS  bootstrap brokers
   RUST_LOG          what to log to stderr, e.g. foldline_fleet=debug";

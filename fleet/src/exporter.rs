@@ -33,7 +33,7 @@ impl Exporter {
         let routes = Router::new().route("/metrics", get(answer));
         thread::spawn(move || {
             if let Err(error) = runtime.block_on(async { axum::serve(listener, routes).await }) {
-                tracing::warn!(%error, "no metrics any more");
+                tracing::warn!(%error, "the metrics server stopped");
             }
         });
         Ok(Self { text })

@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const INIT_EXIT_CODES: &str = "\
 Exit codes:
-  0  the topics are as they must be
+  0  the topics are correct
   1  they are not, or the brokers cannot be reached
   2  wrong use
 
@@ -90,7 +90,7 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, Error> {
         return Err(Error::Unsound(verdict.wrong));
     }
     try_transactions(&client, &topics)?;
-    say("the topics are as they must be");
+    say("the topics are correct");
     Ok(exit::FINE)
 }
 
@@ -101,7 +101,7 @@ impl InitArgs {
         let mut verdict = judge(&cluster.found, cluster.brokers, partitions, retention);
         verdict.notes.extend(cluster.kept_once.iter().map(|name| {
             format!(
-                "{name} of the cluster itself is kept by one broker only: work stops with that one"
+                "the internal topic {name} has a single replica: work stops when its broker stops"
             )
         }));
         verdict
@@ -119,13 +119,13 @@ fn make(
     let replicas = match args.replication.map(usize::from) {
         Some(asked) if asked > brokers => {
             return Err(Error::WrongUse(format!(
-                "{asked} replicas need as many brokers, and the cluster has {brokers}"
+                "{asked} replicas need {asked} brokers, but the cluster has {brokers}"
             )));
         }
         Some(asked) => asked,
         None if brokers < REPLICAS => {
             say(&format!(
-                "the cluster has {brokers} broker{}: each message is kept by {brokers}, and not by {REPLICAS}",
+                "the cluster has {brokers} broker{}: topics get {brokers} of {REPLICAS} replicas",
                 if brokers == 1 { "" } else { "s" }
             ));
             brokers
@@ -137,7 +137,7 @@ fn make(
     let partitions = asked.or(there).unwrap_or(PARTITIONS);
     let (Ok(partitions), Ok(replication)) = (i32::try_from(partitions), i32::try_from(replicas))
     else {
-        return Err(Error::WrongUse("these are too many partitions".to_owned()));
+        return Err(Error::WrongUse("too many partitions".to_owned()));
     };
     let is_missing = |role: &Role| !cluster.found.iter().any(|topic| topic.role == *role);
     let planned: Vec<_> = Role::ALL
@@ -154,7 +154,7 @@ fn make(
         .collect();
     connection.make(&new)?;
     for (name, _) in &planned {
-        say(&format!("made the topic {name}"));
+        say(&format!("created the topic {name}"));
     }
     Ok(())
 }
@@ -184,7 +184,7 @@ fn try_transactions(client: &ClientConfig, topics: &Topics) -> Result<(), Error>
     let failed = |error| Error::Cluster {
         doing: format!(
             "begin transactions, which need Apache Kafka 2.5 or newer, the right to write with transactional ids \
-             that begin with {group}., and enough brokers for transaction.state.log.replication.factor and \
+             with the prefix {group}., and enough brokers for transaction.state.log.replication.factor and \
              transaction.state.log.min.isr of the cluster",
             group = topics.group()
         ),

@@ -79,7 +79,7 @@ impl Fleet {
     fn command(&self) -> ClapCommand {
         let formats = self.registry.iter().map(DynExecutor::format);
         let named = formats.map(|format| PossibleValue::new(format.name).help(format.title));
-        let auto = PossibleValue::new("auto").help("Looks at the first lines");
+        let auto = PossibleValue::new("auto").help("Detects the format from the first lines");
         let executors: Vec<_> = std::iter::once(auto).chain(named).collect();
         Args::command().mut_subcommand("ship", |verb| {
             verb.mut_arg("executor", |arg| arg.value_parser(executors).hide_possible_values(false))

@@ -137,7 +137,7 @@ pub(super) fn judge(
 /// Checks the numbers of partitions.
 fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
     const WAY_OUT: &str = "sources stay in the partition that they were sent to, so the number cannot be changed \
-                           later: delete these topics and run `foldline-fleet init` again, or take another --prefix";
+                           later: delete these topics and run `foldline-fleet init` again, or use another --prefix";
     let counts: BTreeSet<_> = found.iter().map(|topic| topic.partitions).collect();
     let each: Vec<_> =
         found.iter().map(|topic| format!("{} has {}", topic.name, topic.partitions)).collect();
@@ -146,7 +146,7 @@ fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
         (1, None) => None,
         (1, Some(asked)) if counts.contains(&asked) => None,
         (1, Some(asked)) => Some(format!(
-            "there are to be {asked} partitions, and the topics have others ({}); {WAY_OUT}",
+            "{asked} partitions were requested, but the topics have other numbers ({}); {WAY_OUT}",
             each.join(", ")
         )),
         _ => Some(format!(
@@ -166,13 +166,13 @@ fn one(
     let Found { role, name, replicas, .. } = topic;
     if *replicas == 1 && brokers > 1 {
         notes.push(format!(
-            "{name} is kept by 1 of {brokers} brokers: it is gone with that one's disk; give it more replicas \
+            "{name} has 1 replica on {brokers} brokers: it is lost if that broker's disk fails; add replicas \
              (kafka-reassign-partitions)"
         ));
     }
     if topic.settings.is_none() {
         notes.push(format!(
-            "the settings of {name} cannot be checked: this needs the right DESCRIBE_CONFIGS on it"
+            "the settings of {name} cannot be checked: this needs the right DESCRIBE_CONFIGS on the topic"
         ));
         return;
     }
@@ -181,7 +181,7 @@ fn one(
     let compacts = policy.split(',').any(|part| part.trim() == "compact");
     match role {
         Role::State if policy != "compact" => wrong.push(format!(
-            "{name} has cleanup.policy={policy}, which forgets how far sources have come; {}",
+            "{name} has cleanup.policy={policy}, which deletes the positions of sources; {}",
             set("cleanup.policy", "compact")
         )),
         Role::Logs | Role::Events | Role::Patches if compacts => wrong.push(format!(
@@ -193,26 +193,26 @@ fn one(
     if let Some(insync) = topic.number("min.insync.replicas") {
         if *replicas >= 3 && insync < 2 {
             wrong.push(format!(
-                "{name} has min.insync.replicas={insync}, so that a message may be lost with one broker; {}",
+                "{name} has min.insync.replicas={insync}, so a message may be lost with one broker; {}",
                 set("min.insync.replicas", "2")
             ));
         }
         if usize::try_from(insync).is_ok_and(|insync| insync > *replicas) {
             wrong.push(format!(
-                "{name} has min.insync.replicas={insync} and {replicas} replicas, so that nothing can be written; {}",
+                "{name} has min.insync.replicas={insync} and {replicas} replicas, so nothing can be written; {}",
                 set("min.insync.replicas", if *replicas >= 3 { "2" } else { "1" })
             ));
         }
     }
     if topic.setting("unclean.leader.election.enable") == Some("true") {
         wrong.push(format!(
-            "{name} has unclean.leader.election.enable=true, which loses messages that were confirmed; {}",
+            "{name} has unclean.leader.election.enable=true, which may lose acknowledged messages; {}",
             set("unclean.leader.election.enable", "false")
         ));
     }
     if let Some(longest) = topic.number("max.message.bytes").filter(|&longest| longest < MESSAGE) {
         wrong.push(format!(
-            "{name} has max.message.bytes={longest}, and messages may be longer; {}",
+            "{name} has max.message.bytes={longest}, but messages may be longer; {}",
             set("max.message.bytes", "1048588")
         ));
     }
@@ -227,7 +227,9 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     {
         match topic.setting(setting) {
             Some(value) if value != usual => {
-                notes.push(format!("{name} has {setting}={value}; init makes it with {usual}"));
+                notes.push(format!(
+                    "{name} has {setting}={value}; init creates topics with {usual}"
+                ));
             }
             _ => {}
         }
@@ -237,8 +239,8 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     }
     match (topic.number("retention.ms"), retention) {
         (Some(kept), Some(asked)) if kept != asked => notes.push(format!(
-            "{name} keeps messages for another time than was asked for ({}, and not {}); set retention.ms={asked} \
-             on the topic {name} to change it",
+            "{name} keeps messages for {} instead of the requested {}; set retention.ms={asked} on the \
+             topic {name} to change it",
             period(kept),
             period(asked)
         )),
@@ -246,7 +248,7 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     }
     if let Some(bytes) = topic.number("retention.bytes").filter(|&bytes| bytes >= 0) {
         notes.push(format!(
-            "{name} keeps {bytes} bytes of a partition (retention.bytes): what is older is deleted, read or not"
+            "{name} keeps {bytes} bytes per partition (retention.bytes): older messages are deleted, whether read or not"
         ));
     }
 }
@@ -322,7 +324,7 @@ mod tests {
     #[test]
     fn partitions_are_as_many_in_all_topics() {
         let mut found = all(1);
-        assert!(judge(&found, 1, Some(4), None).wrong[0].contains("to be 4"));
+        assert!(judge(&found, 1, Some(4), None).wrong[0].contains("4 partitions were requested"));
         found[3].partitions = 9;
         let verdict = judge(&found, 1, None, None);
         assert!(verdict.wrong[0].contains("p.state has 9"), "{verdict:?}");
@@ -336,7 +338,12 @@ mod tests {
         let Verdict { wrong, notes } = judge(&found, 3, None, Some(FOR_EVER));
         assert!(wrong.is_empty(), "{wrong:?}");
         let said = notes.join("\n");
-        for part in ["1 of 3 brokers", "7 days, and not for ever", "9 bytes", "DESCRIBE_CONFIGS"] {
+        for part in [
+            "1 replica on 3 brokers",
+            "7 days instead of the requested for ever",
+            "9 bytes",
+            "DESCRIBE_CONFIGS",
+        ] {
             assert!(said.contains(part), "{part}: {said}");
         }
     }

@@ -134,9 +134,9 @@ impl KafkaLedger {
             .set("acks", "all")
             .set("compression.type", "lz4")
             .set("linger.ms", "5");
-        let fail = KafkaLedgerError::of("make a producer");
+        let fail = KafkaLedgerError::of("create a producer");
         let producer: BaseProducer = config.create().map_err(fail)?;
-        let fail = KafkaLedgerError::of("take over from the owner before");
+        let fail = KafkaLedgerError::of("take over from the previous owner");
         patiently(|| producer.init_transactions(ATTEMPT)).map_err(fail)?;
         let restore::Restored { sources, marks } = cluster.read(&place)?;
         Ok(Self { producer, place, sources, marks, has_failed: false })

@@ -68,7 +68,7 @@ pub(super) fn reader(client: &ClientConfig) -> Result<BaseConsumer, KafkaLedgerE
         .set("auto.offset.reset", "earliest")
         // At the end of the partition, the broker should report the end instead of waiting for more.
         .set("fetch.wait.max.ms", "10");
-    config.create().map_err(KafkaLedgerError::of("make a consumer"))
+    config.create().map_err(KafkaLedgerError::of("create a consumer"))
 }
 
 /// Reads all states at a place. Open transactions of another owner must have been aborted before.

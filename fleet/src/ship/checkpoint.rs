@@ -114,7 +114,7 @@ impl Checkpoint {
     pub(super) fn store(&mut self, logs: &Logs) -> Result<(), Error> {
         let fail = |error: io::Error| Error::output(&self.path, &error);
         if !is_at(&self.file, &self.path) {
-            return Err(fail(io::Error::other("another program has replaced or removed it")));
+            return Err(fail(io::Error::other("another program replaced or removed it")));
         }
         let stored = Stored { foldline_ship: VERSION, logs };
         let mut text = serde_json::to_vec(&stored).map_err(|error| fail(error.into()))?;
@@ -126,7 +126,7 @@ impl Checkpoint {
 
 fn in_use() -> io::Error {
     io::Error::other(
-        "another foldline-fleet ship uses it; name a file of its own with --checkpoint",
+        "another foldline-fleet ship uses it; specify a different file with --checkpoint",
     )
 }
 
@@ -138,14 +138,14 @@ fn read(file: &mut File) -> io::Result<Logs> {
     }
     let no_checkpoint = |why: &dyn std::fmt::Display| {
         io::Error::other(format!(
-            "it is no checkpoint of foldline-fleet ship ({why}); without it, everything is shipped again"
+            "not a checkpoint of foldline-fleet ship ({why}); if you remove it, everything is shipped again"
         ))
     };
     match serde_json::from_str::<Stored<Logs>>(&text) {
         Err(error) => Err(no_checkpoint(&error)),
         Ok(Stored { foldline_ship: VERSION, logs }) => Ok(logs),
         Ok(Stored { foldline_ship: other, .. }) => {
-            Err(no_checkpoint(&format!("version {other}, and this program reads {VERSION}")))
+            Err(no_checkpoint(&format!("version {other}; this program reads version {VERSION}")))
         }
     }
 }
@@ -194,6 +194,6 @@ mod tests {
         assert_eq!(Checkpoint::open(&path).unwrap().1, logs);
         fs::write(&path, "something else").unwrap();
         let refused = Checkpoint::open(&path).unwrap_err().to_string();
-        assert!(refused.contains("is no checkpoint"), "{refused}");
+        assert!(refused.contains("not a checkpoint"), "{refused}");
     }
 }

@@ -103,7 +103,7 @@ impl<'a> Finder<'a> {
             }
             self.has_failed = true;
             if self.failed.insert((path.clone(), why.clone())) {
-                say(&format!("cannot look at {}: {why}", path.display()));
+                say(&format!("cannot read {}: {why}", path.display()));
             }
         }
         let known = Known::new(logs, stored);

@@ -274,9 +274,7 @@ impl ShippedLog {
                     cutter.push(bytes, &mut give)?;
                     if cutter.has_too_long() {
                         let path = &self.shown;
-                        say(&format!(
-                            "{path}: a line too long to be searched is masked as a whole"
-                        ));
+                        say(&format!("{path}: a line too long to be searched is masked entirely"));
                     }
                     None
                 }

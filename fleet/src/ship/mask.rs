@@ -78,8 +78,8 @@ pub(super) fn cover(line: &mut [u8]) {
 pub(super) fn note(masker: &Masker) -> String {
     let counts: Vec<_> = masker.masked().map(|(kind, n)| format!("{n} × {kind}")).collect();
     match counts.is_empty() {
-        true => "nothing to mask was found".to_owned(),
-        false => format!("masked, as far as it was found: {}", counts.join(", ")),
+        true => "masked nothing (best effort)".to_owned(),
+        false => format!("masked (best effort): {}", counts.join(", ")),
     }
 }
 

@@ -62,9 +62,9 @@ fn default_checkpoint(args: &ShipArgs, client: &ClientConfig) -> Result<PathBuf,
     let fleet = Digest::of(fleet.as_bytes()).to_string();
     let name = format!("ship-{}.json", fleet.get(..12).unwrap_or(&fleet));
     let folder = data_folder().map_err(|error| match error {
-        shared::Error::WrongUse(_) => {
-            Error::WrongUse("there is no home directory: name a file with --checkpoint".to_owned())
-        }
+        shared::Error::WrongUse(_) => Error::WrongUse(
+            "there is no home directory; specify a file with --checkpoint".to_owned(),
+        ),
         error => error.into(),
     })?;
     Ok(folder.join(name))

@@ -33,7 +33,9 @@ pub(super) fn untaken(name: String, is_taken: impl Fn(&str) -> bool) -> String {
 /// The host name of this machine.
 pub(super) fn host() -> Result<String, Error> {
     let name = node_name().filter(|name| !name.is_empty());
-    name.ok_or_else(|| Error::WrongUse("this machine has no name; give one with --host".to_owned()))
+    name.ok_or_else(|| {
+        Error::WrongUse("this machine has no host name; specify one with --host".to_owned())
+    })
 }
 
 #[cfg(unix)]

@@ -152,7 +152,7 @@ impl Outbox {
             Reporter(reports.clone()),
         );
         let producer = producer
-            .map_err(|error| Error::Cluster { doing: "begin to ship".to_owned(), error })?;
+            .map_err(|error| Error::Cluster { doing: "start shipping".to_owned(), error })?;
         let since = Instant::now();
         Ok(Self { producer, reports, topic, stop, sent: 0, since, is_away: false })
     }
@@ -223,18 +223,18 @@ impl Outbox {
         let topic = &self.topic;
         let advice = match (code, piece) {
             (Code::MessageSizeTooLarge, Some((_, length))) => format!(
-                "; a message of {length} bytes is more than they take: lower --max-message, or raise \
+                "; a message of {length} bytes exceeds their limit: lower --max-message, or raise \
                  max.message.bytes of the topic {topic}"
             ),
             (Code::UnknownTopic | Code::UnknownTopicOrPartition, _) => format!(
-                "; there is no topic {topic} that this user sees: foldline-fleet init makes it"
+                "; the topic {topic} does not exist, or this user may not see it; run `foldline-fleet init`"
             ),
             (Code::TopicAuthorizationFailed | Code::ClusterAuthorizationFailed, _) => {
                 format!("; this user may not write to the topic {topic}")
             }
             _ => String::new(),
         };
-        Err(Error::Shipping(format!("the brokers do not take {what}: {reason}{advice}")))
+        Err(Error::Shipping(format!("the brokers reject {what}: {reason}{advice}")))
     }
 }
 
@@ -247,7 +247,9 @@ fn say_if_away(reports: &Mutex<Reports>, since: Instant, is_away: &mut bool) {
     }
     *is_away = true;
     let why = reports.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    say(&format!("the brokers do not answer{why}; nothing is lost, what is read waits for them"));
+    say(&format!(
+        "the brokers do not answer{why}; nothing is lost, shipping resumes when they answer"
+    ));
 }
 
 /// The settings of the producer: ordered, with unlimited retries.

@@ -195,7 +195,7 @@ impl Sink {
                     Fed::Foreign => {
                         let (partition, offset) = (message.partition(), message.offset());
                         say(&format!(
-                            "partition {partition}, offset {offset}: this is no event, and is left out"
+                            "partition {partition}, offset {offset}: not an event; skipped"
                         ));
                         self.offsets.reached(partition, offset + 1);
                     }
@@ -229,17 +229,21 @@ impl Sink {
         exporter.publish(&[
             Family::by_partition(
                 "foldline_sink_next_offset",
-                "The event that is stored next",
+                "Offset of the next event to be stored",
                 self.offsets.stored(),
             ),
-            next("foldline_sink_entries_total", "Entries that were stored", self.receipt.entries),
+            next("foldline_sink_entries_total", "Stored entries", self.receipt.entries),
             next("foldline_sink_commits_total", "Transactions", self.commits),
             Family::one(
                 "foldline_sink_commit_seconds_total",
-                "How long they took together",
+                "Total duration of the transactions",
                 self.committing.as_secs_f64(),
             ),
-            next("foldline_sink_gaps_total", "Segments whose beginning is missing", self.gaps),
+            next(
+                "foldline_sink_gaps_total",
+                "Segments that do not begin at the stored position",
+                self.gaps,
+            ),
         ]);
     }
 
@@ -253,7 +257,7 @@ impl Sink {
         let still_whole = whole_trails(&self.database)?;
         for path in self.whole.iter().filter(|path| !still_whole.contains(path)) {
             say(&format!(
-                "the audit trail has no record of what was stored, without --audit {path}"
+                "the audit trail has no records of this run: it was run without --audit {path}"
             ));
         }
         self.database.close()?;
@@ -288,8 +292,8 @@ impl Sink {
                     let moved: CommitError<Infallible> =
                         CommitError::Moved { source_name: source_name.clone(), expected, stored };
                     say(&format!(
-                        "{moved}: events of it are missing, and what follows is not stored; they \
-                         may have been deleted before this sink came to read them"
+                        "{moved}: events are missing, and later events of this source are not \
+                         stored; they may have been deleted before this sink read them"
                     ));
                     commits.retain(|commit| commit.source != source_name);
                     records.retain(|(source, _)| *source != source_name);

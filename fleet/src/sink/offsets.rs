@@ -66,7 +66,7 @@ impl Offsets {
             partitions.flat_map(MetadataTopic::partitions).map(MetadataPartition::id).collect();
         if partitions.is_empty() {
             return Err(Error::WrongUse(format!(
-                "there is no topic {topic}; foldline-fleet init makes it"
+                "there is no topic {topic}; run `foldline-fleet init`"
             )));
         }
         let mut from = TopicPartitionList::new();

@@ -137,7 +137,7 @@ impl Status {
         name: &str,
         topics: &Topics,
     ) -> Result<(), Error> {
-        let failed = connection.failed("ask for the group of workers");
+        let failed = connection.failed("read the group of workers");
         let groups = connection.consumer.client().fetch_group_list(Some(name), WAIT);
         let groups = groups.map_err(failed)?;
         let group = groups.groups().iter().find(|group| group.name() == name);
@@ -158,7 +158,7 @@ impl Status {
             let ends = |role: Role| {
                 let name = role.topic(topics);
                 if leads(found, role, partition) {
-                    let failed = connection.failed(&format!("ask for the end of {name}"));
+                    let failed = connection.failed(&format!("read the end of {name}"));
                     let ends = connection.consumer.fetch_watermarks(name, partition, WAIT);
                     ends.map(Some).map_err(failed)
                 } else {
@@ -197,7 +197,7 @@ impl Status {
         for partition in 0..partitions(found) {
             if !leads(found, Role::State, partition) {
                 let topic = &topics.state;
-                self.notes.push(format!("no broker leads partition {partition} of {topic} now"));
+                self.notes.push(format!("partition {partition} of {topic} has no leader"));
                 continue;
             }
             let place = Place { topic: topics.state.clone(), partition };
@@ -226,17 +226,17 @@ impl Partition {
     fn note(&self, topic: &str) -> Option<String> {
         let Self { partition, .. } = self;
         let Some(begin) = self.logs_begin else {
-            return Some(format!("no broker leads partition {partition} of {topic} now"));
+            return Some(format!("partition {partition} of {topic} has no leader"));
         };
         match self.folded_to {
             Some(to) if to < begin => Some(format!(
-                "partition {partition} of {topic}: {} messages were deleted before they were folded; keep them for \
-                 longer (retention.ms)",
+                "partition {partition} of {topic}: {} messages were deleted before they were folded; increase \
+                 retention.ms",
                 begin - to
             )),
             None if begin > 0 => Some(format!(
-                "partition {partition} of {topic}: {begin} messages are deleted, and no worker has said yet how far \
-                 it has come"
+                "partition {partition} of {topic}: {begin} messages are deleted, and no worker has reported its \
+                 progress yet"
             )),
             _ => None,
         }

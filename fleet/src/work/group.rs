@@ -88,7 +88,7 @@ impl ClientContext for Group {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::warn!(%error, reason, "the brokers are in trouble");
+        tracing::warn!(%error, reason, "the brokers have a problem");
     }
 }
 

@@ -213,7 +213,7 @@ impl Lane {
             if self.counts.foreign == 1 {
                 let Self { partition, .. } = self;
                 say(&format!(
-                    "partition {partition}, offset {offset}: this is no line of a log, and is left out"
+                    "partition {partition}, offset {offset}: not a piece of a log; skipped"
                 ));
             }
             return Ok(());
@@ -232,7 +232,7 @@ impl Lane {
                 let place = &piece.place;
                 let fault = Fault::of(&*panic);
                 self.sources.remove(&piece.source);
-                self.refuse(&piece, format!("at {place}: {fault}; nothing more of it is folded"));
+                self.refuse(&piece, format!("at {place}: {fault}; the rest of it is not folded"));
                 Ok(())
             }
         }
@@ -247,8 +247,8 @@ impl Lane {
             let Some(source) = Source::open(&shared.registry, target, piece, stored)? else {
                 let format = piece.format;
                 let note = format!(
-                    "this worker does not know the format {format:?}, and folds nothing of it; ship it \
-                     again to newer workers"
+                    "this worker does not support the format {format:?}; ship the log again to \
+                     newer workers"
                 );
                 self.refuse(piece, note);
                 return Ok(());
@@ -265,12 +265,12 @@ impl Lane {
         let taken = open.source.take(piece, offset)?;
         let note = match taken {
             Taken::Gap(expected) => Some(format!(
-                "bytes from {expected} to {place} are missing; what follows is not folded until they are \
-                 shipped again"
+                "bytes from {expected} to {place} are missing; later bytes are not folded until the missing ones \
+                 are shipped again"
             )),
-            Taken::Late => {
-                Some("it was declared complete, and goes on; that is not folded".to_owned())
-            }
+            Taken::Late => Some(
+                "it was declared complete, but continues; the new data is not folded".to_owned(),
+            ),
             Taken::Folded | Taken::Known => None,
         };
         match taken {

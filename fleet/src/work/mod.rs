@@ -242,8 +242,8 @@ impl Worker {
         }
         let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = self.ended;
         say(&format!(
-            "{pieces} pieces, {bytes} bytes in {commits} commits; {known} known before, {gaps} behind a gap, \
-             {foreign} of somebody else"
+            "{pieces} pieces, {bytes} bytes in {commits} commits; {known} duplicates, {gaps} after a gap, \
+             {foreign} foreign messages"
         ));
         Ok(())
     }

@@ -128,7 +128,7 @@ fn fold(shared: &Shared, partition: i32, link: &Link) -> Result<(), Error> {
 /// The messages of a partition, starting at an offset.
 fn queue(shared: &Shared, partition: i32, start: Offset) -> Result<PartitionQueue<Group>, Error> {
     let fail = |error| {
-        let doing = "go to where a partition was left";
+        let doing = "seek to the stored offset of a partition";
         Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error })
     };
     let Shared { consumer, topics, .. } = shared;
@@ -156,7 +156,7 @@ fn commit(shared: &Shared, partition: i32, lane: &mut Lane) -> Result<(), Error>
         .add_partition_offset(&shared.topics.logs, partition, Offset::Offset(next))
         .and_then(|()| shared.consumer.commit(&offsets, CommitMode::Async));
     if let Err(error) = told {
-        tracing::debug!(%error, partition, "the group does not know how far it was folded");
+        tracing::debug!(%error, partition, "cannot report the folded offset to the group");
     }
     Ok(())
 }

@@ -79,7 +79,7 @@ impl Shipper<'_> {
                 // Retried in the next search of the folders.
                 Err(error) => {
                     log.trouble = Some(error.to_string());
-                    say(&format!("{error}; it is tried again"));
+                    say(&format!("{error}; retrying"));
                     self.add(log);
                     return;
                 }
@@ -146,8 +146,8 @@ impl Shipper<'_> {
                     if !std::mem::replace(&mut candidate.is_said, true) {
                         self.unshipped += 1;
                         match self.unshipped {
-                            ..NAMED => say(&format!("{error}; it is not shipped")),
-                            NAMED => say("further files that are not shipped are not named"),
+                            ..NAMED => say(&format!("{error}; not shipped")),
+                            NAMED => say("further unshipped files are not listed"),
                             _ => {}
                         }
                     }

@@ -126,8 +126,8 @@ impl<'a> Shipper<'a> {
                 stored?;
                 let left = self.outbox.on_its_way();
                 Err(Error::Shipping(format!(
-                    "stopped while the brokers did not take what was read: {left} messages are not acknowledged; \
-                     the next run goes on from what is"
+                    "stopped before the brokers accepted everything: {left} messages are not acknowledged; \
+                     the next run resumes after the acknowledged ones"
                 )))
             }
         }

@@ -65,7 +65,7 @@ impl Shipper<'_> {
             // A missing file is not an error: it may reappear.
             let trouble = (!error.is_not_found()).then(|| error.to_string());
             if let Some(trouble) = trouble.as_ref().filter(|_| log.trouble != trouble) {
-                say(&format!("{trouble}; it is tried again"));
+                say(&format!("{trouble}; retrying"));
             }
             log.trouble = trouble;
             log.next_look = Instant::now() + AGAIN;
@@ -100,7 +100,7 @@ impl Shipper<'_> {
 /// Reports that a log may have ended before it was read completely.
 pub(super) fn say_lost(error: &SourceError) {
     say(&format!(
-        "{error}; the file that stands there now is another log, and what was added to the one before since may be \
-         missing"
+        "{error}; the file at this path is now another log, and data that was appended to the previous one since \
+         may be missing"
     ));
 }
