@@ -8,7 +8,7 @@ use crate::{
     work::WorkArgs,
 };
 
-/// Logs of coding agents on many machines, in one database: sends them to Apache Kafka, folds them, stores them.
+/// Collects the logs of coding agents on many machines in one database, through Apache Kafka.
 #[derive(Debug, Parser)]
 #[command(name = "foldline-fleet", version = version(), after_help = EXIT_CODES)]
 pub(crate) struct Args {
@@ -18,18 +18,18 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Sends logs to a fleet's brokers, while they grow
+    /// Sends logs to the brokers of a fleet, while they grow
     ///
-    /// Every line goes to the topic PREFIX.logs as it is, in the order of its log. A log that is rotated goes on as the
-    /// same. While the brokers are away, it waits for them. The exit code is 0 only if they have acknowledged
-    /// everything that was read.
+    /// Every line is sent unchanged to the topic PREFIX.logs, in the order of its log. A rotated log continues as the
+    /// same log. While the brokers are unreachable, it waits for them. The exit code is 0 only if they have
+    /// acknowledged everything that was read.
     Ship(ShipArgs),
-    /// Folds what was shipped into events, as one of a fleet's workers
+    /// Folds shipped lines into events, as a worker of a fleet
     Work(WorkArgs),
-    /// Puts the events of a fleet into a database
+    /// Stores the events of a fleet in a database
     Sink(SinkArgs),
-    /// Makes the topics, or checks those that are there
+    /// Creates the topics, or checks existing ones
     Init(InitArgs),
-    /// Says how far the workers have come
+    /// Shows the progress of the workers
     Status(StatusArgs),
 }

@@ -7,30 +7,30 @@ use rdkafka::{ClientConfig, config::RDKafkaLogLevel};
 
 use crate::{error::Error, topics::Topics};
 
-/// The options of every verb that talks to brokers.
+/// The options of every verb that connects to brokers.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ClusterArgs {
-    /// The brokers to begin with; else those of FOLDLINE_BROKERS
+    /// Bootstrap brokers; else those of FOLDLINE_BROKERS
     #[arg(long, value_name = "HOST:PORT,..")]
     pub(crate) brokers: Option<String>,
 
-    /// How to reach them: a file of lines NAME=VALUE, by the names of librdkafka (security.protocol,
+    /// Connection settings: a file of lines NAME=VALUE, with the names of librdkafka (security.protocol,
     /// sasl.username, ssl.ca.location, ..); else the file of FOLDLINE_KAFKA_CONFIG
     ///
-    /// A variable such as FOLDLINE_KAFKA_SASL_PASSWORD sets one of them, too.
+    /// A variable such as FOLDLINE_KAFKA_SASL_PASSWORD also sets one of them.
     #[arg(long, value_name = "FILE")]
     pub(crate) kafka_config: Option<PathBuf>,
 
-    /// One of these settings; secrets are taken from the file or the environment only
+    /// A single connection setting; secrets are accepted from the file or the environment only
     #[arg(short = 'X', value_name = "NAME=VALUE")]
     pub(crate) settings: Vec<String>,
 
-    /// What the names of the topics begin with
+    /// Prefix of the topic names
     #[arg(long, value_name = "PREFIX", default_value = "foldline")]
     pub(crate) prefix: String,
 }
 
-/// Settings that hold secrets: command lines are seen by others.
+/// Secret settings, refused on the command line because other users can see it.
 const SECRETS: [&str; 7] = [
     "sasl.password",
     "ssl.key.password",
@@ -41,7 +41,7 @@ const SECRETS: [&str; 7] = [
     "sasl.oauthbearer.assertion.private.key.passphrase",
 ];
 
-/// Settings on which the promise depends that everything is counted once.
+/// Settings that the exactly-once guarantee depends on.
 const OURS: [&str; 9] = [
     "acks",
     "enable.auto.commit",
@@ -54,7 +54,7 @@ const OURS: [&str; 9] = [
     "transactional.id",
 ];
 
-/// How the variables begin that set one setting each.
+/// Prefix of the variables that set one setting each.
 const VARIABLE: &str = "FOLDLINE_KAFKA_";
 
 impl ClusterArgs {
@@ -63,7 +63,7 @@ impl ClusterArgs {
         Topics::new(&self.prefix)
     }
 
-    /// What every client begins with: variables come after the file, and options after both.
+    /// The common configuration of every client: variables override the file, and options override both.
     pub(crate) fn client(&self) -> Result<ClientConfig, Error> {
         let mut config = ClientConfig::new();
         config.set("client.id", "foldline").set_log_level(RDKafkaLogLevel::Warning);
@@ -94,7 +94,7 @@ impl ClusterArgs {
                 let variable = format!("{VARIABLE}{}", name.to_uppercase().replace('.', "_"));
                 return Err(wrong(&format!(
                     "-X {name} would show a secret to everyone on this machine; \
-                     set {variable}, or name a file with --kafka-config"
+                     set {variable}, or use a file with --kafka-config"
                 )));
             }
             set(&mut config, setting).map_err(|what| wrong(&format!("-X: {what}")))?;
@@ -104,7 +104,7 @@ impl ClusterArgs {
             config.set("bootstrap.servers", brokers);
         }
         if config.get("bootstrap.servers").is_none() {
-            return Err(wrong("name the brokers with --brokers HOST:PORT or FOLDLINE_BROKERS"));
+            return Err(wrong("specify the brokers with --brokers HOST:PORT or FOLDLINE_BROKERS"));
         }
         Ok(config)
     }
@@ -118,20 +118,20 @@ fn wrong(message: &str) -> Error {
     Error::WrongUse(message.to_owned())
 }
 
-/// Sets what a line `NAME=VALUE` says. The message of a failure never shows the value.
+/// Applies a line `NAME=VALUE`. Error messages never contain the value.
 fn set(config: &mut ClientConfig, line: &str) -> Result<(), String> {
     let Some((name, value)) = line.split_once('=') else {
-        return Err("this is no setting of the form NAME=VALUE".to_owned());
+        return Err("not a setting of the form NAME=VALUE".to_owned());
     };
     let (name, value) = (name.trim(), value.trim());
     if OURS.contains(&name) {
         return Err(format!(
-            "{name} is set by foldline, which counts everything once only with its own value"
+            "{name} is set by foldline and cannot be changed: exactly-once processing depends on it"
         ));
     }
     let mut alone = ClientConfig::new();
     if alone.set(name, value).create_native_config().is_err() {
-        return Err(format!("librdkafka has no setting {name}, or not with this value"));
+        return Err(format!("librdkafka does not support the setting {name}, or not this value"));
     }
     config.set(name, value);
     Ok(())

@@ -24,17 +24,17 @@ use crate::{
     topics::Topics,
 };
 
-/// How long the cluster has to answer a question.
+/// Timeout of a request to the cluster.
 pub(super) const WAIT: Duration = Duration::from_secs(8);
 
-/// Hears what is wrong with connections: the error of a call says only that there is none.
+/// Records connection errors: the error of a call says only that there is no connection.
 #[derive(Default)]
 pub(super) struct Heard(Mutex<Option<String>>);
 
 impl ClientContext for Heard {
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::warn!("librdkafka: {error}: {reason}");
-        // That all are down follows from what was said about each.
+        // "All brokers down" only follows from the specific errors, which are kept.
         if error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
             let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             *heard = Some(neutralise_line(reason).into_owned());
@@ -44,31 +44,31 @@ impl ClientContext for Heard {
 
 impl ConsumerContext for Heard {}
 
-/// A client of a cluster that changes nothing there by asking.
+/// A client that reads from a cluster and never changes it by reading.
 pub(super) struct Connection {
     addresses: String,
-    /// A consumer asks, as a producer would have topics made by asking about them.
+    /// Requests use a consumer: a producer that asks about a topic may create it.
     pub(super) consumer: BaseConsumer<Heard>,
     admin: AdminClient<DefaultClientContext>,
     runtime: Runtime,
 }
 
-/// A cluster, as far as a fleet is concerned.
+/// The brokers and topics of a cluster that concern a fleet.
 pub(super) struct Cluster {
-    /// How many brokers it has.
+    /// The number of brokers.
     pub(super) brokers: usize,
-    /// The topics of the fleet that are there.
+    /// The existing topics of the fleet.
     pub(super) found: Vec<Found>,
-    /// Topics of the cluster's own that are kept once only, though there are several brokers.
+    /// Internal topics of the cluster with a single replica, although there are several brokers.
     pub(super) kept_once: Vec<&'static str>,
 }
 
 impl Connection {
-    /// A connection that asks as a member of this group would, without being one.
+    /// A connection with the rights of a member of this group, without joining it.
     pub(super) fn open(client: &ClientConfig, group: &str) -> Result<Self, Error> {
         let addresses = client.get("bootstrap.servers").unwrap_or_default();
         let addresses = neutralise_line(addresses).into_owned();
-        let failed = |error| Error::Cluster { doing: "make a client".to_owned(), error };
+        let failed = |error| Error::Cluster { doing: "create a client".to_owned(), error };
         let mut config = client.clone();
         config
             .set("group.id", group)
@@ -82,10 +82,10 @@ impl Connection {
         Ok(Self { addresses, consumer, admin, runtime })
     }
 
-    /// What the cluster says about its brokers and topics.
+    /// The metadata of the cluster: brokers and topics.
     pub(super) fn metadata(&self) -> Result<Metadata, Error> {
         self.consumer.fetch_metadata(None, WAIT).map_err(|error| {
-            // Events of errors are handled by polling.
+            // Polling handles error events.
             let begun = Instant::now();
             while self.consumer.poll(Duration::from_millis(10)).is_some()
                 && begun.elapsed() < Duration::from_secs(1)
@@ -99,13 +99,13 @@ impl Connection {
         })
     }
 
-    /// An error while `doing` something, to be used with `map_err`.
+    /// An error while `doing` something, for `map_err`.
     pub(super) fn failed(&self, doing: &str) -> impl Fn(KafkaError) -> Error + use<> {
         let doing = format!("{doing} (brokers: {})", self.addresses);
         move |error| Error::Cluster { doing: doing.clone(), error }
     }
 
-    /// Looks at the topics of the fleet.
+    /// Inspects the topics of the fleet.
     pub(super) fn look(&self, topics: &Topics) -> Result<Cluster, Error> {
         let metadata = self.metadata()?;
         let brokers = metadata.brokers().len();
@@ -137,7 +137,8 @@ impl Connection {
                 settings: None,
             });
         }
-        // Brokers learn of new topics one after another, and who is asked may not be who said that they exist.
+        // Brokers learn of new topics at different times, and the broker that answers may not be the one that
+        // reported the topic.
         let begun = Instant::now();
         while !self.describe(&mut found)? && begun.elapsed() < WAIT {
             thread::sleep(Duration::from_millis(50));
@@ -147,8 +148,8 @@ impl Connection {
         Ok(Cluster { brokers, found, kept_once })
     }
 
-    /// Asks for the settings of topics. Those that this client may not see are left out. Returns whether the broker
-    /// that was asked knows the topics.
+    /// Requests the settings of topics. Settings that this client may not read are omitted. Returns whether the
+    /// broker that answered knows the topics.
     fn describe(&self, found: &mut [Found]) -> Result<bool, Error> {
         if found.is_empty() {
             return Ok(true);
@@ -158,7 +159,7 @@ impl Connection {
         let topics: Vec<_> = names.iter().map(|name| ResourceSpecifier::Topic(name)).collect();
         let asked = self.admin.describe_configs(&topics, &options());
         let described =
-            self.runtime.block_on(asked).map_err(self.failed("ask for the settings of topics"))?;
+            self.runtime.block_on(asked).map_err(self.failed("read the settings of topics"))?;
         for (topic, described) in found.iter_mut().zip(described) {
             let entries = match described {
                 Ok(described) => described.entries,
@@ -168,7 +169,7 @@ impl Connection {
                 ) => continue,
                 Err(RDKafkaErrorCode::UnknownTopicOrPartition) => Vec::new(),
                 Err(code) => {
-                    let doing = format!("ask for the settings of {}", topic.name);
+                    let doing = format!("read the settings of {}", topic.name);
                     return Err(self.failed(&doing)(KafkaError::AdminOp(code)));
                 }
             };
@@ -180,15 +181,15 @@ impl Connection {
         Ok(is_known)
     }
 
-    /// Makes topics. One that somebody else has made meanwhile is as good.
+    /// Creates topics. A topic that another client has created in the meantime is accepted.
     pub(super) fn make(&self, topics: &[rdkafka::admin::NewTopic<'_>]) -> Result<(), Error> {
-        let failed = self.failed("make the topics");
+        let failed = self.failed("create the topics");
         let made = self.runtime.block_on(self.admin.create_topics(topics, &options()));
         for made in made.map_err(&failed)? {
             match made {
                 Ok(_) | Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
                 Err((name, code)) => {
-                    let doing = format!("make the topic {name}");
+                    let doing = format!("create the topic {name}");
                     return Err(self.failed(&doing)(KafkaError::AdminOp(code)));
                 }
             }

@@ -11,10 +11,10 @@ use rdkafka::error::KafkaError;
 
 use crate::{exit, ledger::KafkaLedgerError, say::say};
 
-/// Why the program failed.
+/// The reason why the program failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// What a part that is shared with `foldline` says.
+    /// An error of a part that is shared with `foldline`.
     #[error(transparent)]
     Shared(#[from] shared::Error),
 
@@ -36,13 +36,13 @@ pub(crate) enum Error {
     #[error("cannot {doing}: {error}")]
     Cluster { doing: String, error: KafkaError },
 
-    #[error("cannot go on with the source {source_name}: {reason}")]
+    #[error("cannot resume the source {source_name}: {reason}")]
     State { source_name: SourceName, reason: String },
 
     #[error("cannot reach the brokers {brokers}: {reason}")]
     Unreachable { brokers: String, reason: String },
 
-    /// What is wrong with the topics.
+    /// Problems of the topics.
     #[error("{}", .0.join("\n"))]
     Unsound(Vec<String>),
 
@@ -62,7 +62,7 @@ impl Error {
         Self::Output(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 
-    /// Says it, unless the reader of the output has closed it: then nothing is left to do.
+    /// Prints the error, unless the reader of the output has closed it.
     pub(crate) fn report(&self) {
         match self {
             _ if self.is_closed_pipe() => {}

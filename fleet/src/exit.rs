@@ -1,17 +1,17 @@
-//! Exit codes of the program, as those of `foldline`.
+//! Exit codes of the program, the same as those of `foldline`.
 
 pub(crate) const FINE: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const WRONG_USE: u8 = 2;
 
-/// Exit codes and variables, as `--help` shows them.
+/// Exit codes and variables, for `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0  fine
-  1  failed: something could not be read or written, or the brokers did not take or give it
+  0  success
+  1  failed: something could not be read or written, or the brokers failed
   2  wrong use
-  4  no agent keeps logs here, and none were named
+  4  no agent keeps logs on this machine, and no logs were specified
 
 Environment:
-  FOLDLINE_BROKERS  the brokers to begin with
+  FOLDLINE_BROKERS  bootstrap brokers
   RUST_LOG          what to log to stderr, e.g. foldline_fleet=debug";

@@ -12,7 +12,7 @@ use tokio::runtime::Builder;
 
 use crate::error::Error;
 
-/// Answers `GET /metrics` with what was published last, on a thread of its own.
+/// Serves the latest published metrics at `GET /metrics`, on a separate thread.
 pub(super) struct Exporter {
     text: Arc<Mutex<String>>,
 }
@@ -33,7 +33,7 @@ impl Exporter {
         let routes = Router::new().route("/metrics", get(answer));
         thread::spawn(move || {
             if let Err(error) = runtime.block_on(async { axum::serve(listener, routes).await }) {
-                tracing::warn!(%error, "no metrics any more");
+                tracing::warn!(%error, "the metrics server stopped");
             }
         });
         Ok(Self { text })
@@ -45,7 +45,7 @@ impl Exporter {
     }
 }
 
-/// Figures of one name, in the text format of Prometheus.
+/// A metric and its values, in the text format of Prometheus.
 pub(super) struct Family {
     name: &'static str,
     help: &'static str,
@@ -54,12 +54,12 @@ pub(super) struct Family {
 }
 
 impl Family {
-    /// One figure.
+    /// A single value.
     pub(super) fn one(name: &'static str, help: &'static str, value: f64) -> Self {
         Self { name, help, values: vec![(None, value)] }
     }
 
-    /// One figure a partition.
+    /// One value per partition.
     pub(super) fn by_partition(
         name: &'static str,
         help: &'static str,

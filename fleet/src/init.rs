@@ -1,4 +1,4 @@
-//! `foldline-fleet init`: makes the topics of a fleet, or checks those that are there.
+//! `foldline-fleet init`: creates the topics of a fleet, or checks existing ones.
 
 use std::{
     io::{self, Write},
@@ -25,18 +25,18 @@ use crate::{
     topics::Topics,
 };
 
-/// How many partitions topics get, unless something else is asked for.
+/// The default number of partitions of a topic.
 const PARTITIONS: usize = 8;
 
-/// How many brokers keep each message, unless something else is asked for.
+/// The default number of replicas.
 const REPLICAS: usize = 3;
 
-/// How long new topics may take until every broker knows them.
+/// How long new topics may take to become known to every broker.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const INIT_EXIT_CODES: &str = "\
 Exit codes:
-  0  the topics are as they must be
+  0  the topics are correct
   1  they are not, or the brokers cannot be reached
   2  wrong use
 
@@ -50,20 +50,20 @@ pub(crate) struct InitArgs {
     #[command(flatten)]
     cluster: ClusterArgs,
 
-    /// Only check: make nothing
+    /// Only check: create nothing
     #[arg(long)]
     check: bool,
 
-    /// How many partitions each topic has: at the most as many workers can share the work. It cannot be changed
-    /// later [default: as those that are there, else 8]
+    /// The number of partitions of each topic, which limits the number of workers that share the work. It cannot be
+    /// changed later [default: as in existing topics, else 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     partitions: Option<u32>,
 
-    /// How many brokers keep each message [default: 3, or all if there are fewer]
+    /// The number of replicas of each message [default: 3, or the number of brokers if there are fewer]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     replication: Option<u16>,
 
-    /// For how many days lines, events and patches are kept; 0 for ever
+    /// Days for which lines, events and patches are kept; 0 for ever
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     retention: u32,
 }
@@ -90,7 +90,7 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, Error> {
         return Err(Error::Unsound(verdict.wrong));
     }
     try_transactions(&client, &topics)?;
-    say("the topics are as they must be");
+    say("the topics are correct");
     Ok(exit::FINE)
 }
 
@@ -101,14 +101,14 @@ impl InitArgs {
         let mut verdict = judge(&cluster.found, cluster.brokers, partitions, retention);
         verdict.notes.extend(cluster.kept_once.iter().map(|name| {
             format!(
-                "{name} of the cluster itself is kept by one broker only: work stops with that one"
+                "the internal topic {name} has a single replica: work stops when its broker stops"
             )
         }));
         verdict
     }
 }
 
-/// Makes the topics that are missing.
+/// Creates the missing topics.
 fn make(
     args: &InitArgs,
     connection: &Connection,
@@ -119,13 +119,13 @@ fn make(
     let replicas = match args.replication.map(usize::from) {
         Some(asked) if asked > brokers => {
             return Err(Error::WrongUse(format!(
-                "{asked} replicas need as many brokers, and the cluster has {brokers}"
+                "{asked} replicas need {asked} brokers, but the cluster has {brokers}"
             )));
         }
         Some(asked) => asked,
         None if brokers < REPLICAS => {
             say(&format!(
-                "the cluster has {brokers} broker{}: each message is kept by {brokers}, and not by {REPLICAS}",
+                "the cluster has {brokers} broker{}: topics get {brokers} of {REPLICAS} replicas",
                 if brokers == 1 { "" } else { "s" }
             ));
             brokers
@@ -137,7 +137,7 @@ fn make(
     let partitions = asked.or(there).unwrap_or(PARTITIONS);
     let (Ok(partitions), Ok(replication)) = (i32::try_from(partitions), i32::try_from(replicas))
     else {
-        return Err(Error::WrongUse("these are too many partitions".to_owned()));
+        return Err(Error::WrongUse("too many partitions".to_owned()));
     };
     let is_missing = |role: &Role| !cluster.found.iter().any(|topic| topic.role == *role);
     let planned: Vec<_> = Role::ALL
@@ -154,12 +154,12 @@ fn make(
         .collect();
     connection.make(&new)?;
     for (name, _) in &planned {
-        say(&format!("made the topic {name}"));
+        say(&format!("created the topic {name}"));
     }
     Ok(())
 }
 
-/// Waits until the cluster knows the topics and somebody leads each of their partitions.
+/// Waits until the cluster knows the topics and each of their partitions has a leader.
 fn await_all(connection: &Connection, topics: &Topics) -> Result<Cluster, Error> {
     let begun = Instant::now();
     loop {
@@ -176,15 +176,15 @@ fn await_all(connection: &Connection, topics: &Topics) -> Result<Cluster, Error>
     }
 }
 
-/// Tries whether the cluster takes transactions from this client: brokers that are too old do not, nor do those whose
-/// own topic for them wants more brokers than there are.
+/// Checks that the cluster accepts transactions from this client. Brokers that are too old do not, nor does a cluster
+/// whose internal transaction topic needs more replicas than there are brokers.
 fn try_transactions(client: &ClientConfig, topics: &Topics) -> Result<(), Error> {
     let mut config = client.clone();
     config.set("transactional.id", format!("{}.init", topics.group()));
     let failed = |error| Error::Cluster {
         doing: format!(
             "begin transactions, which need Apache Kafka 2.5 or newer, the right to write with transactional ids \
-             that begin with {group}., and enough brokers for transaction.state.log.replication.factor and \
+             with the prefix {group}., and enough brokers for transaction.state.log.replication.factor and \
              transaction.state.log.min.isr of the cluster",
             group = topics.group()
         ),

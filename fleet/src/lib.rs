@@ -1,8 +1,8 @@
-//! The fleet: logs of many machines, folded once, through Apache Kafka.
+//! The fleet: logs of many machines, folded exactly once, through Apache Kafka.
 //!
-//! `ship` sends the lines of logs to a topic. `work` folds them into events, one state a source. `sink` puts the
-//! events into a database. Each commits what it has done together with how far it has come, in one transaction, so
-//! that whatever is killed goes on without a loss, and nothing is counted twice:
+//! `ship` sends the lines of logs to a topic. `work` folds them into events, with one state per source. `sink` stores
+//! the events in a database. Each commits its output and its position in one transaction, so that a killed program
+//! resumes without loss, and nothing is counted twice:
 //!
 //! ```text
 //!   logs ─▶ ship ─▶ foldline.logs ─▶ work ─▶ foldline.events ─▶ sink ─▶ SQLite
@@ -11,11 +11,11 @@
 //!                               foldline.state
 //! ```
 //!
-//! The broker does what a broker does: it keeps messages, gives partitions to workers, fences stale ones. What is
-//! ours is the [`KafkaLedger`](ledger::KafkaLedger). [`Fleet`] is the program as a value, to which other crates add
-//! their executors.
+//! The broker stores messages, assigns partitions to workers and fences stale workers. This crate adds the
+//! [`KafkaLedger`](ledger::KafkaLedger). [`Fleet`] is the program as a value, to which other crates add their
+//! executors.
 //!
-//! `fleet/README.md` is for those who run a fleet: topics and their messages, sizes, failures, rights.
+//! `fleet/README.md` is for operators of a fleet: topics and their messages, sizing, failures, rights.
 #![forbid(unsafe_code)]
 
 mod args;

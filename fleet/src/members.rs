@@ -6,11 +6,11 @@ use serde::Serialize;
 /// A worker.
 #[derive(Debug, Serialize)]
 pub(super) struct Member {
-    /// What the group calls it.
+    /// The member id in the group.
     id: String,
-    /// Where it connects from.
+    /// The address of the client.
     pub(super) host: String,
-    /// Which partitions of the logs are its own.
+    /// The assigned partitions of the logs.
     pub(super) partitions: Vec<i32>,
 }
 
@@ -20,7 +20,7 @@ pub(super) fn members(group: &GroupInfo, topic: &str) -> Vec<Member> {
         let mut rest = member.assignment().unwrap_or_default();
         Member {
             id: member.id().to_owned(),
-            // Brokers print addresses as Java does.
+            // Brokers print addresses like Java, with a leading slash.
             host: member.client_host().trim_start_matches('/').to_owned(),
             partitions: partitions(&mut rest, topic).unwrap_or_default(),
         }
@@ -30,8 +30,8 @@ pub(super) fn members(group: &GroupInfo, topic: &str) -> Vec<Member> {
     members
 }
 
-/// The partitions of a topic in an assignment of Kafka's consumer protocol: a version, and for each topic its name
-/// and its partitions. `None` if it is none.
+/// The partitions of a topic in an assignment of Kafka's consumer protocol: a version, then the name and the
+/// partitions of each topic. `None` if the bytes are not an assignment.
 fn partitions(rest: &mut &[u8], topic: &str) -> Option<Vec<i32>> {
     let mut assigned = Vec::new();
     let _version = short(rest)?;

@@ -1,8 +1,8 @@
 //! [`Piece`]: a piece of a log, as a message of the topic of logs.
 //!
-//! The key is the name of the source, the value bytes of the log: one line with its line end, or a part of a line
-//! that is longer than a message may be. Headers say which bytes these are, so that a piece that comes twice is
-//! known, and one that is missing.
+//! The key is the name of the source, the value is bytes of the log: one line with its line end, or a part of a line
+//! that exceeds the size of a message. Headers state the position of the bytes, so that duplicate and missing pieces
+//! are detected.
 
 use foldline::ledger::SourceName;
 use rdkafka::{
@@ -15,29 +15,29 @@ use crate::place::Place;
 /// A piece of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece<'a> {
-    /// Which log.
+    /// The log.
     pub(crate) source: SourceName,
-    /// Where the bytes begin.
+    /// The position of the first byte.
     pub(crate) place: Place,
     /// The name of its format.
     pub(crate) format: &'a str,
-    /// Where its file was when it was shipped.
+    /// The path of its file when it was shipped.
     pub(crate) path: &'a str,
     /// The machine.
     pub(crate) host: &'a str,
-    /// The task of its sessions, if one was named.
+    /// The task of its sessions, if specified.
     pub(crate) task: Option<&'a str>,
-    /// At the beginning of a further file: how much of the file before was shipped. What is missing at its end
-    /// cannot be known otherwise.
+    /// At the beginning of a further file: how much of the previous file was shipped. Otherwise, bytes missing at the
+    /// end of that file could not be detected.
     pub(crate) before: Option<u64>,
-    /// The log is complete: what is held back is released. There are no bytes then.
+    /// The log is complete: held data is released. The piece has no bytes then.
     pub(crate) is_end: bool,
-    /// The bytes, as they stand in the log.
+    /// The bytes, exactly as in the log.
     pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Piece<'a> {
-    /// What stands beside key and value.
+    /// The headers of the message.
     pub(crate) fn headers(&self) -> OwnedHeaders {
         let header = |key, value: &str| (key, value.to_owned());
         let mut all = vec![
@@ -54,7 +54,7 @@ impl<'a> Piece<'a> {
         })
     }
 
-    /// Reads a message; `None` if it is no piece of a log.
+    /// Reads a message; `None` if it is not a piece of a log.
     pub(crate) fn read<M: Message>(message: &'a M) -> Option<Self> {
         let headers = message.headers()?;
         let all: Vec<_> = headers.iter().map(|header| (header.key, header.value)).collect();
@@ -76,7 +76,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The value of the first header of this name.
+/// The value of the first header with this name.
 pub(crate) fn text<'a>(headers: &'a impl Headers, name: &str) -> Option<&'a str> {
     let header = headers.iter().find(|header| header.key == name)?;
     std::str::from_utf8(header.value?).ok()

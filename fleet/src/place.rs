@@ -5,14 +5,14 @@ use std::{fmt, str::FromStr};
 use foldline::conversation::Position;
 use serde::{Deserialize, Serialize};
 
-/// A place in a log that is followed: as it is rotated, it goes on in another file, and positions begin again.
+/// A position in a log that is followed: after a rotation it continues in another file, and offsets restart.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub(crate) struct Place {
-    /// How many files the log had before this one.
+    /// The number of earlier files of the log.
     pub(crate) file: u64,
-    /// Where in that file, in bytes from 0.
+    /// The offset in that file, in bytes from 0.
     pub(crate) offset: u64,
 }
 
@@ -23,7 +23,7 @@ impl Place {
     }
 }
 
-/// As messages have it: `FILE:OFFSET`.
+/// As in messages: `FILE:OFFSET`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.offset)
@@ -39,7 +39,7 @@ impl FromStr for Place {
     }
 }
 
-/// Where both are: the file, and the position in it.
+/// Combines the number of the file and the position in it.
 impl From<(u64, Position)> for Place {
     fn from((file, position): (u64, Position)) -> Self {
         Self { file, offset: position.offset }

@@ -1,7 +1,7 @@
-//! What stands in the topic of events: events, and how far their source has come.
+//! Records of the events topic: events, and the positions reached in their sources.
 //!
-//! Every message names its source in a header. An event is the JSON of `replay --format events`; one that is longer
-//! than a message may be is several messages in a row, each with the header `part`, as `2/3`.
+//! Every message names its source in a header. An event is the JSON of `replay --format events`; an event that
+//! exceeds the size of a message is split over consecutive messages, each with the header `part`, such as `2/3`.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -12,35 +12,35 @@ use crate::ledger::Message;
 
 /// The header that names the source.
 pub(crate) const SOURCE: &str = "source";
-/// The header that says what the message is: [`EVENT`] or [`CHECKPOINT`].
+/// The header with the kind of the message: [`EVENT`] or [`CHECKPOINT`].
 pub(crate) const KIND: &str = "kind";
 /// A domain event.
 pub(crate) const EVENT: &str = "event";
 /// A [`Reached`].
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 
-/// What the names of marks begin with that say why a source is not folded; the name of the source follows.
+/// Prefix of the names of marks that state why a source is not folded; the name of the source follows.
 pub(crate) const UNFOLDED: &str = "unfolded ";
-/// The header of a message that is a part of an event: which one, and of how many.
+/// The header of a part of an event: its number and the number of parts.
 pub(crate) const PART: &str = "part";
 
-/// The most bytes of a value: brokers take messages of a mebibyte, unless told otherwise.
+/// The maximum length of a value in bytes: brokers accept messages of a mebibyte by default.
 const MOST: usize = 900 << 10;
 
-/// How far a source has come: it follows the events up to there.
+/// The position reached in a source, sent after the events up to there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Reached {
-    /// Where the log was, its format, its task.
+    /// The path, format and task of the log.
     pub(crate) facts: SourceFacts,
-    /// The machine that it is on.
+    /// The machine of the log.
     pub(crate) host: String,
-    /// Where it stood before the events that precede this; `None` at its beginning.
+    /// The position before the preceding events; `None` at the beginning.
     pub(crate) from: Option<Position>,
-    /// Where the next record begins.
+    /// The position of the next record.
     pub(crate) position: Position,
     /// The log is complete.
     pub(crate) complete: bool,
-    /// How many events there were so far.
+    /// The number of events so far.
     pub(crate) events: u64,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl Envelope<'_> {
-    /// The messages that carry a value.
+    /// Passes the messages that carry a value to `each`.
     pub(crate) fn enclose(&self, value: Vec<u8>, mut each: impl FnMut(Message)) {
         let Self { topic, partition, key, source, kind } = *self;
         let message = |value: Vec<u8>| Message {
@@ -76,14 +76,14 @@ impl Envelope<'_> {
     }
 }
 
-/// Joins the parts of an event. Parts of one source follow each other: a transaction is committed as a whole.
+/// Joins the parts of an event. Parts of one source are consecutive, because a transaction is committed as a whole.
 #[derive(Debug, Default)]
 pub(crate) struct Joiner {
     parts: Vec<u8>,
 }
 
 impl Joiner {
-    /// Adds a message with this value and this header [`PART`]. The whole value, once it is complete.
+    /// Adds a message with this value and this header [`PART`]. Returns the whole value once it is complete.
     pub(crate) fn push<'v>(
         &mut self,
         value: &'v [u8],

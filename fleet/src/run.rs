@@ -12,7 +12,7 @@ use crate::{
     init, ship, sink, status, work,
 };
 
-/// The program `foldline-fleet`, with the executors that it is given.
+/// The program `foldline-fleet`, with its executors.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -32,7 +32,7 @@ impl Fleet {
         Self { registry: Registry::builtin() }
     }
 
-    /// The same program with one more executor; one of the same format name is replaced. Shippers and workers need it.
+    /// Adds an executor; an executor with the same format name is replaced. Shippers and workers need it.
     #[must_use]
     pub fn executor<E: Executor>(mut self, executor: E) -> Self {
         self.registry = self.registry.with(executor);
@@ -44,7 +44,7 @@ impl Fleet {
         self.run_with(std::env::args_os())
     }
 
-    /// Runs the program with these arguments, of which the first is its own name.
+    /// Runs the program with these arguments; the first is the program's name.
     ///
     /// Wrong arguments, `--help` and `--version` end the process.
     pub fn run_with<I>(&self, arguments: I) -> ExitCode
@@ -53,7 +53,7 @@ impl Fleet {
         I::Item: Into<OsString> + Clone,
     {
         log_to_stderr();
-        // clap itself exits with 2 on wrong use, and with 0 after --help.
+        // clap itself exits with 2 on a usage error, and with 0 after --help.
         let matches = self.command().get_matches_from(arguments);
         let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         match self.run_command(&args.command) {
@@ -79,7 +79,7 @@ impl Fleet {
     fn command(&self) -> ClapCommand {
         let formats = self.registry.iter().map(DynExecutor::format);
         let named = formats.map(|format| PossibleValue::new(format.name).help(format.title));
-        let auto = PossibleValue::new("auto").help("Looks at the first lines");
+        let auto = PossibleValue::new("auto").help("Detects the format from the first lines");
         let executors: Vec<_> = std::iter::once(auto).chain(named).collect();
         Args::command().mut_subcommand("ship", |verb| {
             verb.mut_arg("executor", |arg| arg.value_parser(executors).hide_possible_values(false))

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use foldline::emitters::terminal::neutralise_line;
 
-/// Says something in a line on standard error. Whether it is read has no effect.
+/// Prints a line on standard error. Write errors are ignored.
 pub(crate) fn say(message: &str) {
     let _ = writeln!(io::stderr(), "foldline-fleet: {}", neutralise_line(message));
 }

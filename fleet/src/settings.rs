@@ -1,10 +1,10 @@
-//! What each topic of a fleet needs, and what is wrong with one that is there.
+//! Required settings of each topic, and problems of existing topics.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::topics::Topics;
 
-/// What a topic is for.
+/// The role of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Logs,
@@ -13,10 +13,10 @@ pub(super) enum Role {
     State,
 }
 
-/// The least that a message of librdkafka may need; brokers of long ago had this as their own limit.
+/// The smallest message size that librdkafka may need, which was the limit of very old brokers.
 const MESSAGE: i64 = 1_000_012;
 
-/// For ever, as brokers have it.
+/// The value of brokers for "for ever".
 const FOR_EVER: i64 = -1;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -34,7 +34,7 @@ impl Role {
         }
     }
 
-    /// The settings with which it is made.
+    /// The settings with which the topic is created.
     pub(super) fn settings(self, replicas: usize, retention: i64) -> Vec<(&'static str, String)> {
         let mut all = vec![
             ("min.insync.replicas", if replicas >= 3 { "2" } else { "1" }.to_owned()),
@@ -43,8 +43,8 @@ impl Role {
             ("message.timestamp.type", "CreateTime".to_owned()),
         ];
         match self {
-            // A worker reads all of a partition's states as it takes it over, also those that were replaced and are
-            // not yet removed: segments are closed early, since only closed ones are compacted.
+            // A worker that takes over a partition reads all its states, including replaced ones that are not removed
+            // yet. Segments are closed early, because only closed segments are compacted.
             Self::State => all.extend([
                 ("cleanup.policy", "compact".to_owned()),
                 ("min.cleanable.dirty.ratio", "0.1".to_owned()),
@@ -60,22 +60,22 @@ impl Role {
     }
 }
 
-/// Days as brokers have them: milliseconds; 0 days are for ever.
+/// Days in milliseconds, the unit of brokers; 0 days means for ever.
 pub(super) fn retention(days: u32) -> i64 {
     if days == 0 { FOR_EVER } else { i64::from(days) * DAY }
 }
 
-/// A topic that is there.
+/// An existing topic.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) role: Role,
     pub(super) name: String,
     pub(super) partitions: usize,
-    /// Of the partition that has the fewest.
+    /// The smallest number of replicas of any partition.
     pub(super) replicas: usize,
-    /// The partitions of which no broker takes or gives messages now.
+    /// The partitions without a leader.
     pub(super) leaderless: Vec<i32>,
-    /// By their names; `None` if they may not be seen.
+    /// Settings by name; `None` if this client may not read them.
     pub(super) settings: Option<BTreeMap<String, String>>,
 }
 
@@ -88,7 +88,7 @@ impl Found {
         self.setting(name)?.parse().ok()
     }
 
-    /// How long messages are kept, for people.
+    /// Human-readable retention.
     pub(super) fn kept(&self) -> String {
         match (self.role, self.setting("retention.ms").and_then(|text| text.parse().ok())) {
             (Role::State, _) => "the latest of each".to_owned(),
@@ -98,7 +98,7 @@ impl Found {
     }
 }
 
-/// A period in milliseconds, for people.
+/// A human-readable period from milliseconds.
 fn period(milliseconds: i64) -> String {
     let of = |count: i64, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     match milliseconds {
@@ -110,16 +110,16 @@ fn period(milliseconds: i64) -> String {
     }
 }
 
-/// What was found about topics.
+/// The result of checking the topics.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// What breaks the promise that nothing is lost or counted twice.
+    /// Violations of the guarantee that nothing is lost or counted twice.
     pub(super) wrong: Vec<String>,
-    /// What is worth knowing.
+    /// Further remarks.
     pub(super) notes: Vec<String>,
 }
 
-/// Compares topics with what is needed; the partitions and the retention only if some are `asked` for.
+/// Compares topics with the requirements; partitions and retention only if values are `asked` for.
 pub(super) fn judge(
     found: &[Found],
     brokers: usize,
@@ -134,10 +134,10 @@ pub(super) fn judge(
     verdict
 }
 
-/// What is wrong with the numbers of partitions.
+/// Checks the numbers of partitions.
 fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
     const WAY_OUT: &str = "sources stay in the partition that they were sent to, so the number cannot be changed \
-                           later: delete these topics and run `foldline-fleet init` again, or take another --prefix";
+                           later: delete these topics and run `foldline-fleet init` again, or use another --prefix";
     let counts: BTreeSet<_> = found.iter().map(|topic| topic.partitions).collect();
     let each: Vec<_> =
         found.iter().map(|topic| format!("{} has {}", topic.name, topic.partitions)).collect();
@@ -146,7 +146,7 @@ fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
         (1, None) => None,
         (1, Some(asked)) if counts.contains(&asked) => None,
         (1, Some(asked)) => Some(format!(
-            "there are to be {asked} partitions, and the topics have others ({}); {WAY_OUT}",
+            "{asked} partitions were requested, but the topics have other numbers ({}); {WAY_OUT}",
             each.join(", ")
         )),
         _ => Some(format!(
@@ -156,7 +156,7 @@ fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
     }
 }
 
-/// Compares one topic with what it needs.
+/// Compares one topic with its requirements.
 fn one(
     topic: &Found,
     brokers: usize,
@@ -166,13 +166,13 @@ fn one(
     let Found { role, name, replicas, .. } = topic;
     if *replicas == 1 && brokers > 1 {
         notes.push(format!(
-            "{name} is kept by 1 of {brokers} brokers: it is gone with that one's disk; give it more replicas \
+            "{name} has 1 replica on {brokers} brokers: it is lost if that broker's disk fails; add replicas \
              (kafka-reassign-partitions)"
         ));
     }
     if topic.settings.is_none() {
         notes.push(format!(
-            "the settings of {name} cannot be checked: this needs the right DESCRIBE_CONFIGS on it"
+            "the settings of {name} cannot be checked: this needs the right DESCRIBE_CONFIGS on the topic"
         ));
         return;
     }
@@ -181,7 +181,7 @@ fn one(
     let compacts = policy.split(',').any(|part| part.trim() == "compact");
     match role {
         Role::State if policy != "compact" => wrong.push(format!(
-            "{name} has cleanup.policy={policy}, which forgets how far sources have come; {}",
+            "{name} has cleanup.policy={policy}, which deletes the positions of sources; {}",
             set("cleanup.policy", "compact")
         )),
         Role::Logs | Role::Events | Role::Patches if compacts => wrong.push(format!(
@@ -193,33 +193,33 @@ fn one(
     if let Some(insync) = topic.number("min.insync.replicas") {
         if *replicas >= 3 && insync < 2 {
             wrong.push(format!(
-                "{name} has min.insync.replicas={insync}, so that a message may be lost with one broker; {}",
+                "{name} has min.insync.replicas={insync}, so a message may be lost with one broker; {}",
                 set("min.insync.replicas", "2")
             ));
         }
         if usize::try_from(insync).is_ok_and(|insync| insync > *replicas) {
             wrong.push(format!(
-                "{name} has min.insync.replicas={insync} and {replicas} replicas, so that nothing can be written; {}",
+                "{name} has min.insync.replicas={insync} and {replicas} replicas, so nothing can be written; {}",
                 set("min.insync.replicas", if *replicas >= 3 { "2" } else { "1" })
             ));
         }
     }
     if topic.setting("unclean.leader.election.enable") == Some("true") {
         wrong.push(format!(
-            "{name} has unclean.leader.election.enable=true, which loses messages that were confirmed; {}",
+            "{name} has unclean.leader.election.enable=true, which may lose acknowledged messages; {}",
             set("unclean.leader.election.enable", "false")
         ));
     }
     if let Some(longest) = topic.number("max.message.bytes").filter(|&longest| longest < MESSAGE) {
         wrong.push(format!(
-            "{name} has max.message.bytes={longest}, and messages may be longer; {}",
+            "{name} has max.message.bytes={longest}, but messages may be longer; {}",
             set("max.message.bytes", "1048588")
         ));
     }
     differences(topic, retention, notes);
 }
 
-/// What differs from how the topic would be made, without harm.
+/// Harmless differences from the settings of a new topic.
 fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     let Found { role, name, .. } = topic;
     for (setting, usual) in
@@ -227,7 +227,9 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     {
         match topic.setting(setting) {
             Some(value) if value != usual => {
-                notes.push(format!("{name} has {setting}={value}; init makes it with {usual}"));
+                notes.push(format!(
+                    "{name} has {setting}={value}; init creates topics with {usual}"
+                ));
             }
             _ => {}
         }
@@ -237,8 +239,8 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     }
     match (topic.number("retention.ms"), retention) {
         (Some(kept), Some(asked)) if kept != asked => notes.push(format!(
-            "{name} keeps messages for another time than was asked for ({}, and not {}); set retention.ms={asked} \
-             on the topic {name} to change it",
+            "{name} keeps messages for {} instead of the requested {}; set retention.ms={asked} on the \
+             topic {name} to change it",
             period(kept),
             period(asked)
         )),
@@ -246,7 +248,7 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     }
     if let Some(bytes) = topic.number("retention.bytes").filter(|&bytes| bytes >= 0) {
         notes.push(format!(
-            "{name} keeps {bytes} bytes of a partition (retention.bytes): what is older is deleted, read or not"
+            "{name} keeps {bytes} bytes per partition (retention.bytes): older messages are deleted, whether read or not"
         ));
     }
 }
@@ -322,7 +324,7 @@ mod tests {
     #[test]
     fn partitions_are_as_many_in_all_topics() {
         let mut found = all(1);
-        assert!(judge(&found, 1, Some(4), None).wrong[0].contains("to be 4"));
+        assert!(judge(&found, 1, Some(4), None).wrong[0].contains("4 partitions were requested"));
         found[3].partitions = 9;
         let verdict = judge(&found, 1, None, None);
         assert!(verdict.wrong[0].contains("p.state has 9"), "{verdict:?}");
@@ -336,7 +338,12 @@ mod tests {
         let Verdict { wrong, notes } = judge(&found, 3, None, Some(FOR_EVER));
         assert!(wrong.is_empty(), "{wrong:?}");
         let said = notes.join("\n");
-        for part in ["1 of 3 brokers", "7 days, and not for ever", "9 bytes", "DESCRIBE_CONFIGS"] {
+        for part in [
+            "1 replica on 3 brokers",
+            "7 days instead of the requested for ever",
+            "9 bytes",
+            "DESCRIBE_CONFIGS",
+        ] {
             assert!(said.contains(part), "{part}: {said}");
         }
     }

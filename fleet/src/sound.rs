@@ -16,13 +16,13 @@ use crate::{
     topics::Topics,
 };
 
-/// The time between two questions to brokers that do not answer.
+/// The pause between two requests to brokers that do not answer.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Checks the topics of a fleet, of which those that are `needed` must be there.
+/// Checks the topics of a fleet; the topics in `needed` must exist.
 ///
-/// What else cannot be seen is not an error: a worker need not have the right to read settings, nor a sink to see
-/// what it does not read.
+/// Other topics and settings that cannot be read are not an error: a worker does not need the right to read settings,
+/// nor a sink the right to see topics that it does not read.
 fn ensure_sound(client: &ClientConfig, topics: &Topics, needed: &[Role]) -> Result<(), Error> {
     let connection = Connection::open(client, &topics.group())?;
     let cluster = connection.look(topics)?;
@@ -37,8 +37,8 @@ fn ensure_sound(client: &ClientConfig, topics: &Topics, needed: &[Role]) -> Resu
     }
 }
 
-/// The same, as soon as the brokers answer: who is started while they are away need not be started again.
-/// `false` if the program is told to end meanwhile.
+/// The same, as soon as the brokers answer: a program that is started while they are unreachable need not be
+/// restarted. `false` if the program is told to end in the meantime.
 pub(super) fn await_sound(
     client: &ClientConfig,
     topics: &Topics,
@@ -60,7 +60,7 @@ pub(super) fn await_sound(
     Ok(false)
 }
 
-/// Says which topics are not there, of those that are needed.
+/// A message that names the missing topics among the needed ones.
 pub(super) fn missing(topics: &Topics, found: &[Found], needed: &[Role]) -> Option<String> {
     let is_found = |role: Role| found.iter().any(|topic| topic.role == role);
     let missing = needed.iter().filter(|role| !is_found(**role));

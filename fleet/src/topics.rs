@@ -1,13 +1,13 @@
 //! [`Topics`]: the topics of a fleet, by their names.
 
-/// The topics of a fleet. All have the same number of partitions: what stands in partition N of one was made from
-/// partition N of the logs.
+/// The topics of a fleet. All have the same number of partitions: partition N of a topic is derived from partition N
+/// of the logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Topics {
     prefix: String,
     /// Lines of logs, by source.
     pub(crate) logs: String,
-    /// Domain events, by session, and how far each source has come.
+    /// Domain events, by session, and the position reached in each source.
     pub(crate) events: String,
     /// JSON Patches, by session.
     pub(crate) patches: String,
@@ -27,7 +27,7 @@ impl Topics {
         }
     }
 
-    /// The name of the group of workers, which the ids of their transactions begin with.
+    /// The group name of the workers, which is also the prefix of their transactional ids.
     pub(crate) fn group(&self) -> String {
         format!("{}.work", self.prefix)
     }

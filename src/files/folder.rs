@@ -6,10 +6,10 @@ use std::{
     path::Path,
 };
 
-/// Forces the name of a file that may have just been created or renamed onto the disk. To sync the file
-/// itself is not enough: after a power loss its contents may be there, under no name.
+/// Syncs the directory entry of a file that may have just been created or renamed. Syncing the file itself is not
+/// enough: after a power loss its contents may exist without a name.
 ///
-/// Does nothing for a device or a pipe, and where the system or the file system cannot sync folders.
+/// Does nothing for a device or a pipe, or if the system or the file system cannot sync folders.
 ///
 /// # Errors
 /// The file system failed.
@@ -17,7 +17,7 @@ pub fn sync_name(path: &Path) -> io::Result<()> {
     if !fs::metadata(path)?.is_file() {
         return Ok(());
     }
-    // The folder of the file itself, and not that of a link to it.
+    // The folder of the file itself, not the folder of a link to it.
     let path = fs::canonicalize(path)?;
     let Some(Ok(folder)) = path.parent().map(File::open) else { return Ok(()) };
     match folder.sync_all() {

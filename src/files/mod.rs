@@ -1,4 +1,4 @@
-//! Files that hold what people said: for their owner only, replaced as a whole, and there after a power loss.
+//! Files with private content: owner-only permissions, atomic replacement, durable across a power loss.
 
 mod folder;
 mod private;

@@ -6,10 +6,10 @@ use std::{
     path::Path,
 };
 
-/// Options for a file that holds what people said: if opening creates it, only its owner may read and write
-/// it (mode `0600`). A file that exists keeps its permissions.
+/// Options for a file with private content: if opening creates the file, only its owner may read and write it (mode
+/// `0600`). An existing file keeps its permissions.
 ///
-/// On systems other than Unix, a new file has the permissions that its folder gives it.
+/// On systems other than Unix, a new file inherits the permissions of its folder.
 ///
 /// ```
 /// use foldline::files::owner_only;
@@ -28,10 +28,10 @@ pub fn owner_only() -> OpenOptions {
     options
 }
 
-/// Makes a folder, and those that it is in, as far as there are none: for their owner only (mode `0700`).
+/// Creates a folder and its missing parents, for their owner only (mode `0700`).
 ///
 /// # Errors
-/// It cannot be made, or there is something else of that name.
+/// The folder cannot be created, or something else has that name.
 pub fn owner_only_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

@@ -8,20 +8,20 @@ use std::{
 
 use super::{owner_only, sync_name};
 
-/// How often another program may take the name of the temporary file in between.
+/// How often another program may take the name of the temporary file before creating it fails.
 const ATTEMPTS: usize = 100;
 
-/// Replaces the contents of a file: a reader, and a run after a crash, finds the old contents or the new ones.
+/// Replaces the contents of a file atomically: a reader, or a run after a crash, finds either the old or the new
+/// contents.
 ///
-/// The contents are written to [`temporary_of`] the file, forced onto the disk, and renamed. What a killed
-/// run left under that name is removed, and a run that is writing there is waited for. A link to a file is
-/// followed. A file that exists keeps its permissions; a new one belongs to its owner only.
+/// The contents are written to a temporary file ([`temporary_of`]), synced, and renamed. A temporary file of a killed
+/// run is removed; if another run is writing there, this function waits. A link to a file is followed. An existing
+/// file keeps its permissions; a new file is readable by its owner only.
 ///
-/// Returns the new file. It was locked before it got its name, and is as long as it is open.
+/// Returns the new file. It was locked before it was renamed, and stays locked while it is open.
 ///
 /// # Errors
-/// The file system failed. The old contents are still there, unless it failed only to force the new name onto
-/// the disk.
+/// The file system failed. The old contents are still there, unless only syncing the new name failed.
 pub fn replace_file(path: &Path, contents: &[u8]) -> io::Result<File> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let temporary = temporary_of(path);
@@ -40,21 +40,21 @@ pub fn replace_file(path: &Path, contents: &[u8]) -> io::Result<File> {
     sync_name(path).map(|()| file)
 }
 
-/// The name under which [`replace_file`] writes the new contents of the file at `path`, which is no link.
+/// The path at which [`replace_file`] writes the new contents of the file at `path`, which must not be a link.
 pub fn temporary_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".foldline-new");
     name.into()
 }
 
-/// Creates a file that was not there, so that nothing is written through a link, and locks it. As long as it
-/// is locked, no other run removes it.
+/// Creates and locks a file that must not exist, so that nothing is written through a link. While it is locked, no
+/// other run removes it.
 fn create(path: &Path) -> io::Result<File> {
     for _ in 0..ATTEMPTS {
         match owner_only().write(true).create_new(true).open(path) {
             Ok(file) => {
                 file.lock()?;
-                // It could be removed before it was locked.
+                // The file may have been removed before it was locked.
                 if is_at(&file, path) {
                     return Ok(file);
                 }
@@ -66,16 +66,17 @@ fn create(path: &Path) -> io::Result<File> {
     Err(io::Error::other("other programs keep writing to it"))
 }
 
-/// Removes what a killed run left. Waits for a run that is still writing.
+/// Removes a temporary file of a killed run. Waits for a run that is still writing.
 fn remove_left(path: &Path) -> io::Result<()> {
     let removed = fs::symlink_metadata(path).and_then(|metadata| {
-        // To open a link would lock its target, to open a pipe would wait for its writer.
+        // Opening a link would lock its target, opening a pipe would wait for its writer.
         if !metadata.is_file() {
             return fs::remove_file(path);
         }
         let file = File::open(path)?;
         file.lock()?;
-        // Locked until it is removed: whoever made it has not locked it yet, and must see that it is gone.
+        // The lock is held until the file is removed: a run that has created the file but not locked it yet must see
+        // that it is gone.
         if is_at(&file, path) { fs::remove_file(path) } else { Ok(()) }
     });
     match removed {
@@ -84,7 +85,7 @@ fn remove_left(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether an open file is the one that has this name by now, and not one that was replaced.
+/// Whether the open file is still the file at `path`, and was not replaced.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -93,7 +94,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     there.is_ok_and(|there| file.metadata().is_ok_and(|metadata| number(metadata) == there))
 }
 
-/// Where an open file cannot be removed.
+/// An open file cannot be removed on this platform.
 #[cfg(not(unix))]
 pub(crate) fn is_at(_: &File, _: &Path) -> bool {
     true

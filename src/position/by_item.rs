@@ -6,9 +6,8 @@ use crate::transduce::{
     wrapper::{access, forward_memory},
 };
 
-/// Makes an emitter for `T` into one for [`Located<T>`](Located): it reads the item
-/// and ignores the position. An emitter that does not need positions is so written once, and can be in
-/// one fan-out with those that do.
+/// Converts an emitter for `T` into an emitter for [`Located<T>`](Located), which reads the item and ignores the
+/// position. An emitter that does not need positions can be in one fan-out with emitters that do.
 ///
 /// ```
 /// use foldline::{
@@ -28,7 +27,7 @@ pub const fn by_item<M>(emitter: M) -> ByItem<M> {
     ByItem { emitter }
 }
 
-/// The emitter that [`by_item`] makes.
+/// The emitter returned by [`by_item`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByItem<M> {
     emitter: M,

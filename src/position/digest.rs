@@ -4,12 +4,12 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A SHA-256 value, written as 64 lowercase hexadecimal digits.
+/// A SHA-256 digest, written as 64 lowercase hexadecimal digits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of some bytes.
+    /// Computes the digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         use sha2::Digest as _;
         Self(sha2::Sha256::digest(bytes).into())
@@ -42,7 +42,7 @@ impl HexDigits {
     }
 }
 
-/// Branch-free: `a` is 39 places after the character that follows `9`.
+/// Branch-free: `a` is 39 code points after the successor of `9`.
 fn hex_digit(nibble: u8) -> u8 {
     b'0' + nibble + 39 * u8::from(nibble > 9)
 }
@@ -53,7 +53,7 @@ impl From<[u8; 32]> for Digest {
     }
 }
 
-/// Why a text is not a [`Digest`].
+/// The error for a text that is not a [`Digest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 value has 64 lowercase hexadecimal digits")]
 pub struct NotADigest;

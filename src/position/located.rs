@@ -14,40 +14,39 @@ use super::digest::Digest;
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Position {
-    /// The line, counted from 1; 0 before anything was read.
+    /// The line, counted from 1; 0 before the first line.
     pub line: u64,
-    /// The byte at which the record starts, counted from 0 at the start of the log.
+    /// The offset of the record in bytes, from 0 at the start of the log.
     pub offset: u64,
 }
 
-/// A session of a log, as the number of sessions that began in the log before it. A session has a number before the log
-/// names it ([`Session::session_id`](crate::conversation::Session)), and keeps it whatever the log names it later.
+/// A session of a log, numbered by the sessions that began before it. A session has a number before the log names it
+/// ([`Session::session_id`](crate::conversation::Session)), and keeps it if the log renames it later.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct SessionKey(pub u32);
 
-/// Something with the position of the record that caused it.
+/// A value with the position of the record that caused it.
 ///
-/// Events of completion (a call that was never answered) have the position of the last record.
+/// Completion events (a call that was never answered) have the position of the last record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Located<T> {
     /// The position of the record.
     pub position: Position,
-    /// The digest of the record's line, if the processor was asked to compute it. All events of a line
-    /// share it.
+    /// The digest of the record's line, if the processor computes it. All events of a line share it.
     #[serde(skip)]
     pub line_sha256: Option<Arc<Digest>>,
-    /// The session that the event belongs to: the first one, unless a reducer of several sessions says otherwise. It is
-    /// the key of consumers that know one session at a time ([`KeyedEmitter`](crate::transduce::KeyedEmitter)).
+    /// The session of the event: the first one, unless a reducer with several sessions sets another. It is the key of
+    /// consumers that handle one session at a time ([`KeyedEmitter`](crate::transduce::KeyedEmitter)).
     pub session: SessionKey,
     /// The value.
     #[serde(flatten)]
     pub item: T,
 }
 
-/// Reads what `Serialize` writes: the position comes first, then the session. The rest is not buffered, as a flattened
-/// field would be, so that raw JSON within it can be read.
+/// Reads the output of `Serialize`: the position comes first, then the session. The rest is not buffered, as a
+/// flattened field would be, so that raw JSON within it can be read.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder<T>(PhantomData<T>);
@@ -71,7 +70,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     }
 }
 
-/// The next field, which has this name.
+/// The next field, which must have this name.
 fn field<'de, F: Deserialize<'de>, A: MapAccess<'de>>(
     map: &mut A,
     name: &str,
@@ -88,14 +87,14 @@ impl<T> Located<T> {
         Self { position, line_sha256: None, session: SessionKey(0), item }
     }
 
-    /// The same, in a session.
+    /// Sets the session.
     #[must_use]
     pub const fn in_session(mut self, session: SessionKey) -> Self {
         self.session = session;
         self
     }
 
-    /// The same, with the digest of the record's line.
+    /// Sets the digest of the record's line.
     #[must_use]
     pub fn with_line_sha256(mut self, line_sha256: Option<Arc<Digest>>) -> Self {
         self.line_sha256 = line_sha256;

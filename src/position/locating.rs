@@ -10,7 +10,7 @@ use super::{
 };
 use crate::transduce::{Batch, Reducer, wrapper::access};
 
-/// A reducer whose inputs and events carry their position. Made by [`locating`].
+/// A reducer whose inputs and events carry their position. Created by [`locating`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Locating<R> {
     reducer: R,
@@ -18,7 +18,7 @@ pub struct Locating<R> {
 
 access!(Locating<R>, reducer: R);
 
-/// The state of a [`Locating`]: the reducer's own, and the position of the last record.
+/// The state of a [`Locating`]: the inner state, and the position of the last record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LocatingState<S> {
@@ -32,7 +32,7 @@ pub struct LocatingState<S> {
 }
 
 impl<S> LocatingState<S> {
-    /// The same with the inner state converted.
+    /// Converts the inner state.
     ///
     /// # Errors
     /// The error of `f`.

@@ -1,7 +1,7 @@
-//! Places in a log: where a value stands, of which line, in which session.
+//! Positions in a log: the line, the offset and the session of a value.
 //!
-//! A [`Located`] value has a [`Position`], the [`Digest`] of its line where that is asked for, and the [`SessionKey`] of
-//! its session. Reducers and emitters that need none of these are adapted by [`locating`] and [`by_item`].
+//! A [`Located`] value has a [`Position`], optionally the [`Digest`] of its line, and the [`SessionKey`] of its
+//! session. [`locating`] and [`by_item`] adapt reducers and emitters that need none of these.
 
 mod by_item;
 mod digest;

@@ -7,21 +7,21 @@ use crate::{
     transduce::Reducer,
 };
 
-/// A line that is not its text as it stands in the log.
+/// Damage of a line, whose text differs from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage<'a> {
-    /// The line that follows is not UTF-8; the bytes in question were replaced by U+FFFD.
+    /// The following line is not UTF-8; the invalid bytes were replaced by U+FFFD.
     InvalidUtf8 {
-        /// The first such byte of the line, counted from 0.
+        /// The first invalid byte of the line, counted from 0.
         at: usize,
     },
-    /// The line was longer than the limit, or binary; only its beginning was kept.
+    /// The line exceeds the limit, or is binary; only its beginning was kept.
     TooLong {
         /// Its beginning.
         head: &'a str,
         /// Its length in bytes, without the line end.
         bytes: u64,
-        /// The SHA-256 value of these bytes, if the framer computed it.
+        /// The SHA-256 digest of these bytes, if the framer computed it.
         sha256: Option<Digest>,
     },
 }
@@ -60,42 +60,42 @@ pub enum Damage<'a> {
 /// assert_eq!(Numbers.next(&mut read, line), None);
 /// ```
 pub trait Decode {
-    /// An input, which may borrow from its line.
+    /// An input, which may borrow from the line.
     type Input<'a>;
 
-    /// How much of a line was read; the default is nothing. It borrows nothing, so that reading can pause.
+    /// The progress within a line; the default is its beginning. It borrows nothing, so that reading can pause.
     type Cursor: Clone + fmt::Debug + Default;
 
-    /// Whether an object of JSON over several lines is read as one line.
+    /// Whether a JSON object that spans several lines is read as one line.
     const JOINS_OBJECTS: bool = false;
 
-    /// The next input of a line, and the byte of the line at which it begins.
+    /// The next input of a line, and its offset in the line.
     fn next<'a>(
         &self,
         cursor: &mut Self::Cursor,
         line: &'a str,
     ) -> Option<(usize, Self::Input<'a>)>;
 
-    /// Where the next input begins; `None` at the end of the line.
+    /// The offset of the next input; `None` at the end of the line.
     fn peek(&self, cursor: &Self::Cursor, line: &str) -> Option<usize>;
 
-    /// The input that reports a damaged line; `None` if the damage is passed over. A line that is
-    /// [not UTF-8](Damage::InvalidUtf8) follows, repaired; of one that is [too long](Damage::TooLong) nothing does.
+    /// The input that reports a damaged line; `None` if the damage is ignored. A line that is [not
+    /// UTF-8](Damage::InvalidUtf8) follows, repaired; nothing follows for a line that is [too long](Damage::TooLong).
     fn damage<'a>(&self, damage: Damage<'a>) -> Option<Self::Input<'a>>;
 
-    /// Whether an input is sure to be whole, although its line has no end yet.
+    /// Whether an input is certainly complete, although its line has no end yet.
     fn is_whole(&self, input: &Self::Input<'_>) -> bool {
         let _ = input;
         false
     }
 
-    /// Says in the program's own log what is odd about an input.
+    /// Traces oddities of an input in the program's own log.
     fn note(&self, input: &Self::Input<'_>, at: Position) {
         let _ = (input, at);
     }
 }
 
-/// A reducer of what `D` makes of lines, for inputs of any lifetime. Every such [`Reducer`] is one.
+/// A reducer of the inputs that `D` decodes from lines, for any lifetime. Every matching [`Reducer`] implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reduce what `{D}` makes of a line, to events `{E}`",
     note = "its input is `Located<..>`, for every lifetime: `locating(reducer)` makes such a reducer of another",
@@ -105,14 +105,14 @@ pub trait Reads<D: Decode, S, E>: for<'a> Reducer<Located<D::Input<'a>>, S, E> {
 
 impl<D: Decode, S, E, R> Reads<D, S, E> for R where R: for<'a> Reducer<Located<D::Input<'a>>, S, E> {}
 
-/// Lines of text, of which those without content are passed over. What is not UTF-8 is replaced by U+FFFD, and
-/// of a line that is too long the beginning is read.
+/// Lines of text; blank lines are skipped. Invalid UTF-8 is replaced by U+FFFD, and only the beginning of a line that
+/// is too long is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextLines;
 
 impl Decode for TextLines {
     type Input<'a> = &'a str;
-    /// Whether it was read.
+    /// Whether the line was read.
     type Cursor = bool;
 
     fn next<'a>(&self, is_read: &mut bool, line: &'a str) -> Option<(usize, &'a str)> {

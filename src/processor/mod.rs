@@ -1,7 +1,6 @@
-//! The imperative shell: bytes in, outputs of the emitter out. Lines, records and events are internal.
+//! The imperative shell: takes bytes, and returns the outputs of the emitter. Lines, records and events are internal.
 //!
-//! It does no I/O: the caller reads a file, a pipe or a socket, and pushes the bytes. Chunks may end
-//! anywhere.
+//! It does no I/O: the caller reads a file, a pipe or a socket, and pushes the bytes. Chunks may have any length.
 
 mod decode;
 mod drive;
@@ -52,25 +51,25 @@ use crate::{
 /// # Ok::<(), &str>(())
 /// ```
 ///
-/// The lines are [`Records`] of JSON, unless it is made [`of`](Self::of) another decoder.
+/// The lines contain JSON [`Records`], unless it is constructed with another decoder ([`of`](Self::of)).
 #[derive(Debug)]
 pub struct Processor<R, S, M, D: Decode = Records> {
     framer: LineFramer,
     drive: Drive<R, S, M, D>,
 }
 
-/// How many bytes are split into lines at once while there is a limit: few, as what remains of them when it is
-/// reached is copied.
+/// The number of bytes that are split into lines at once if there is a limit: small, because the rest is copied when
+/// the limit is reached.
 const SLICE: usize = 8 << 10;
 
-/// What [`Processor::flush_last_line`] did.
+/// The result of [`Processor::flush_last_line`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastLine {
-    /// There was none: the input ends with a line end.
+    /// There was no partial line: the input ends with a line end.
     None,
-    /// It was a whole record, and was reduced.
+    /// It was a complete record, and was reduced.
     Taken,
-    /// It may be the beginning of a longer one, and was left: the position is before it.
+    /// It may be incomplete, and was left: the position is before it.
     Left,
 }
 
@@ -80,13 +79,13 @@ impl<R, S, M> Processor<R, S, M> {
         Self::with_framer(transducer, LineFramer::default())
     }
 
-    /// Drives `transducer` with the lines that `framer` gives out.
+    /// Drives `transducer` with the lines of `framer`.
     pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
         Self::of(Records, transducer, framer)
     }
 
-    /// Continues from a snapshot. The next bytes must be those at its position. An emitter without a memory
-    /// is wrapped in [`Memoryless`](crate::transduce::Memoryless).
+    /// Continues from a snapshot. The next bytes must be the bytes at its position. An emitter without a memory is
+    /// wrapped in [`Memoryless`](crate::transduce::Memoryless).
     pub fn resume(reducer: R, snapshot: Snapshot<S, M::State>, emitter: M, max_line: usize) -> Self
     where
         M: Resume,
@@ -96,7 +95,7 @@ impl<R, S, M> Processor<R, S, M> {
 }
 
 impl<R, S, M, D: Decode> Processor<R, S, M, D> {
-    /// Drives `transducer` with what `decoder` makes of the lines that `framer` gives out.
+    /// Drives `transducer` with the inputs that `decoder` extracts from the lines of `framer`.
     pub fn of(decoder: D, transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
         let framer = framer.joining(D::JOINS_OBJECTS);
         Self { framer, drive: Drive::new(transducer, decoder) }
@@ -122,11 +121,10 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         processor
     }
 
-    /// The state to store, with the memory of the emitter: everything before its position was reduced, and
-    /// nothing after it.
+    /// The state to store, including the memory of the emitter: exactly everything before its position was reduced.
     ///
     /// # Panics
-    /// If the reducer panicked in an earlier step, see [`Transducer`].
+    /// If the reducer panicked in an earlier step; see [`Transducer`].
     pub fn snapshot(&self) -> Snapshot<&S, M::State>
     where
         M: Resume,
@@ -144,18 +142,16 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         self.drive.transducer.emitter_mut().cut()
     }
 
-    /// The same processor, which gives every event the SHA-256 value of the line that caused it
-    /// ([`Located::line_sha256`]): of its bytes as they stand in the log, without the line end and
-    /// without the byte order mark at the start of the log.
+    /// Adds to every event the SHA-256 digest of the line that caused it ([`Located::line_sha256`]): of its bytes in
+    /// the log, without the line end and without the byte order mark at the start of the log.
     #[must_use]
     pub fn with_line_hashes(mut self) -> Self {
         self.drive.hashes_lines = true;
         self
     }
 
-    /// The same processor, which pauses as soon as its emitter has [collected](Gather::size) `size` or more,
-    /// also in the middle of a line: what is left of the bytes that were pushed is kept, until
-    /// [`go_on`](Self::go_on).
+    /// Pauses as soon as the emitter has [collected](Gather::size) `size` or more, even in the middle of a line: the
+    /// rest of the pushed bytes is held until [`go_on`](Self::go_on).
     #[must_use]
     pub fn pausing_at(mut self, size: usize) -> Self
     where
@@ -165,31 +161,30 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         self
     }
 
-    /// Whether there are bytes that were pushed and not reduced, because of
-    /// [`pausing_at`](Self::pausing_at).
+    /// Whether pushed bytes are held because of [`pausing_at`](Self::pausing_at).
     pub fn is_paused(&self) -> bool {
         matches!(self.drive.stage, Stage::Paused(_))
     }
 
-    /// Counts of what was read so far.
+    /// Counts of the data read so far.
     pub fn counts(&self) -> Counts {
         self.drive.counts
     }
 
-    /// Where the next line begins: everything before it has been reduced. A line of which some records were
+    /// The position of the next line: everything before it has been reduced. A line of which only some records were
     /// reduced is still the next one.
     pub fn position(&self) -> Position {
         self.framer_state().position
     }
 
-    /// Where the next record begins: everything before it has been reduced, and nothing else. That is
+    /// The position of the next record: exactly everything before it has been reduced. Equals
     /// [`position`](Self::position), except within a line that has several records.
     pub fn next_record(&self) -> Position {
         self.drive.within().map_or_else(|| self.position(), |within| within.next)
     }
 
-    /// Whether the reducer is done ([`Reducer::is_done`](crate::transduce::Reducer::is_done)): further bytes are ignored, and the position stays
-    /// after the line with which it was done.
+    /// Whether the reducer is done ([`Reducer::is_done`](crate::transduce::Reducer::is_done)): further bytes are
+    /// ignored, and the position stays after the line that completed it.
     pub fn is_done(&self) -> bool {
         self.drive.is_done()
     }
@@ -203,12 +198,12 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         &self.drive.transducer
     }
 
-    /// The emitter, for operations that do not depend on events, such as flushing it.
+    /// The emitter, mutable, for operations that do not depend on events, such as flushing it.
     pub fn emitter_mut(&mut self) -> &mut M {
         self.drive.transducer.emitter_mut()
     }
 
-    /// Adds bytes, and reduces every line that they complete.
+    /// Pushes bytes, and reduces every completed line.
     pub fn push<E, Out>(&mut self, bytes: &[u8], mut each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -219,8 +214,8 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         debug!(bytes = bytes.len(), lines, records, "bytes processed");
     }
 
-    /// Reduces what was kept when the processor [paused](Self::pausing_at), until it pauses again: one record
-    /// at least.
+    /// Reduces the data that was held when the processor [paused](Self::pausing_at), until it pauses again: at least
+    /// one record.
     pub fn go_on<E, Out>(&mut self, mut each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -229,7 +224,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         self.reduce_held(&mut emitting::<E, _, _>(&mut each));
     }
 
-    /// The line that was begun is over, although it has no line end, and is reduced.
+    /// Ends the current line, although it has no line end, and reduces it.
     pub fn end_line<E, Out>(&mut self, mut each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -238,8 +233,8 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         self.reduce_last_line(&mut emitting::<E, _, _>(&mut each));
     }
 
-    /// The log continues in another file: [ends the line](Self::end_line), and counts lines and bytes from the
-    /// beginning again. The state stays.
+    /// The log continues in another file: [ends the line](Self::end_line), and restarts the counting of lines and
+    /// bytes. The state stays.
     pub fn next_file<E, Out>(&mut self, mut each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -253,8 +248,8 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         }
     }
 
-    // What follows takes `step` as it is: a reference to a reference would be another type, for which all of
-    // this is compiled again.
+    // The following functions take `step` as it is: a reference to a reference would be another type, and all of this
+    // would be compiled again for it.
 
     /// Reduces every line that `bytes` complete.
     fn push_bytes(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M, D>) {
@@ -266,7 +261,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         self.reduce(bytes, step);
     }
 
-    /// Reduces what was kept, and the line that was begun.
+    /// Reduces the held data, and the current line.
     fn reduce_last_line(&mut self, step: &mut impl Step<R, S, M, D>) {
         self.drain(step);
         let Self { framer, drive } = self;
@@ -274,20 +269,20 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         framer.finish(|line| drive.take(line, step));
     }
 
-    /// Reduces what was kept, until the processor pauses.
+    /// Reduces the held data, until the processor pauses.
     fn reduce_held(&mut self, step: &mut impl Step<R, S, M, D>) {
         let bytes = self.drive.go_on(step);
         self.reduce(&bytes, step);
     }
 
-    /// Reduces what was kept, without pausing.
+    /// Reduces the held data, without pausing.
     fn drain(&mut self, step: &mut impl Step<R, S, M, D>) {
         let limit = self.drive.limit.take();
         self.reduce_held(step);
         self.drive.limit = limit;
     }
 
-    /// Reduces the lines that `bytes` complete, and keeps what remains when the limit is reached.
+    /// Reduces the lines that `bytes` complete, and holds the rest when the limit is reached.
     fn reduce(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M, D>) {
         let Self { framer, drive } = self;
         let slice = if drive.limit.is_some() { SLICE } else { usize::MAX };
@@ -301,8 +296,8 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         drive.keep(rest);
     }
 
-    /// The input pauses, and may have been cut within a line: reduces the last line, which has no line
-    /// end, if it consists of whole records only.
+    /// The input pauses, and may have been cut within a line: reduces the last line, which has no line end, if it
+    /// consists of complete records only.
     pub fn flush_last_line<E, Out>(&mut self, mut each: impl FnMut(Out)) -> LastLine
     where
         R: Reads<D, S, E>,
@@ -331,7 +326,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         }
     }
 
-    /// The end of input: reduces what remains, and releases what was held back.
+    /// The end of input: reduces the rest, and releases held data.
     pub fn finish<E, Out>(mut self, mut each: impl FnMut(Out)) -> Finished<S, M>
     where
         R: Reads<D, S, E>,

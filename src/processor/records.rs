@@ -11,11 +11,11 @@ use crate::{
     wire::{Irregular, Record, TooLong, cursor::RecordCursor},
 };
 
-/// The JSON records of the logs of agents: [`Record`].
+/// Decodes the JSON [`Record`]s of agent logs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Records;
 
-/// How much of a line of [`Records`] was read.
+/// The progress within a line of [`Records`].
 #[derive(Clone, Debug, Default)]
 pub struct RecordsRead(RecordCursor);
 
@@ -55,8 +55,8 @@ impl Decode for Records {
 
 /// Reads the records of a line.
 ///
-/// The line breaks of a record that spans several lines become spaces, so that a copied part of the
-/// record is always one line.
+/// Line breaks within a record that spans several lines become spaces, so that a copied part of the record is always
+/// one line.
 pub fn read_records(line: Line<'_>, mut each: impl FnMut(Located<Record<'_>>)) {
     let mut records = LineInputs::new(line);
     while let Some(record) = records.next(&Records) {

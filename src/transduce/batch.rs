@@ -4,11 +4,11 @@ use std::{fmt, iter::FusedIterator, mem, option, slice, vec};
 
 /// Zero, one or many, in order.
 ///
-/// Most inputs yield nothing or one thing, so only a batch of two or more allocates. Batches are equal
-/// when their items are, however the items were added.
+/// Most inputs yield at most one item, so only a batch of two or more allocates. Batches with equal items are equal,
+/// however the items were added.
 ///
-/// An item, an `Option`, a `Vec` and an array all convert `into()` a batch. Where the type of the
-/// items is not known from elsewhere, use [`one`](Self::one) or `collect`: a `Vec` may be an item too.
+/// An item, an `Option`, a `Vec` and an array all convert `into()` a batch. If the item type cannot be inferred, use
+/// [`one`](Self::one) or `collect`: a `Vec` may be an item too.
 ///
 /// ```
 /// use foldline::transduce::Batch;
@@ -27,7 +27,7 @@ pub struct Batch<T>(Repr<T>);
 enum Repr<T> {
     Zero,
     One(T),
-    /// May hold fewer than two items if it was converted from a `Vec`: the allocation is kept.
+    /// May contain fewer than two items if converted from a `Vec`: the allocation is kept.
     Many(Vec<T>),
 }
 
@@ -41,7 +41,7 @@ impl<T> Batch<T> {
         Batch(Repr::One(item))
     }
 
-    /// Adds an item at the end. The second one allocates, the first does not.
+    /// Appends an item. The second item allocates, the first does not.
     #[inline]
     pub fn push(&mut self, item: T) {
         match &mut self.0 {
@@ -51,7 +51,7 @@ impl<T> Batch<T> {
         }
     }
 
-    /// Adds all items of another batch at the end.
+    /// Appends all items of another batch.
     #[inline]
     pub fn append(&mut self, other: Self) {
         match (&mut self.0, other.0) {
@@ -63,7 +63,7 @@ impl<T> Batch<T> {
         }
     }
 
-    /// From one item to many. Out of line, so that the callers stay small.
+    /// Converts from one item to many. Out of line, so that the callers stay small.
     #[cold]
     fn spill(&mut self, others: Self) {
         let items = mem::take(self).into_iter().chain(others).collect();
@@ -80,7 +80,7 @@ impl<T> Batch<T> {
         }
     }
 
-    /// The items, in order, to be changed in place.
+    /// The items, in order, mutable.
     #[inline]
     pub const fn as_mut_slice(&mut self) -> &mut [T] {
         match &mut self.0 {
@@ -90,7 +90,7 @@ impl<T> Batch<T> {
         }
     }
 
-    /// How many items there are.
+    /// The number of items.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -120,7 +120,7 @@ impl<T> Batch<T> {
         })
     }
 
-    /// Hands every item to `f`, in order. Compiles to less than a `for` loop does.
+    /// Passes every item to `f`, in order. Compiles to less code than a `for` loop.
     #[inline]
     pub fn drain_with(self, mut f: impl FnMut(T)) {
         match self.0 {
@@ -162,7 +162,7 @@ impl<T> From<T> for Batch<T> {
 impl<T> From<Option<T>> for Batch<T> {
     #[inline]
     fn from(item: Option<T>) -> Self {
-        // A `match`, since it moves a large item once less than `map_or` does.
+        // A `match` moves a large item one time less than `map_or`.
         match item {
             Some(item) => Batch::one(item),
             None => Batch::EMPTY,
@@ -199,7 +199,7 @@ impl<T> FromIterator<T> for Batch<T> {
         let mut items = items.into_iter();
         let Some(first) = items.next() else { return Batch::EMPTY };
         let Some(second) = items.next() else { return Batch::one(first) };
-        // From the second item on, one allocation of the right size for the rest.
+        // From the second item on, a single allocation of the right size for the rest.
         let mut many = Vec::with_capacity(items.size_hint().0.saturating_add(2));
         many.extend([first, second]);
         many.extend(items);

@@ -8,15 +8,15 @@ use std::{
 
 use super::{Batch, Emitter, Gather, Reducer, Resume, wrapper::access};
 
-/// Wraps a reducer or an emitter whose panics become outputs, so that the others continue: the other
-/// sessions of a [`Keyed`](super::Keyed), the other emitters of a tuple.
+/// Wraps a reducer or an emitter and turns its panics into outputs, so that the others continue: the other sessions
+/// of a [`Keyed`](super::Keyed), the other emitters of a tuple.
 ///
-/// Its outputs are `Result`s. After a panic it cannot continue: a reducer's state is lost, an emitter's
-/// memory may be half written. Every later input gives [`Fault::Skipped`], until the caller resumes from
+/// The outputs are `Result`s. After a panic the wrapped value cannot continue: a reducer's state is lost, an
+/// emitter's memory may be inconsistent. Every later input gives [`Fault::Skipped`], until the caller resumes from
 /// the last snapshot.
 ///
-/// A guarded reducer's state is an `Option`: `None` once it is lost. Panics still reach the panic
-/// hook, which prints them by default, and a program that is built with `panic = "abort"` aborts.
+/// A guarded reducer's state is an `Option`: `None` once it is lost. Panics still reach the panic hook, which prints
+/// them by default, and a program built with `panic = "abort"` aborts.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Fault, Keyed, Transducer, emit_fn, guard, reduce_fn};
@@ -41,20 +41,20 @@ pub const fn guard<T>(inner: T) -> Guarded<T> {
     Guarded { inner, is_lost: false }
 }
 
-/// The wrapper that [`guard`] makes.
+/// The wrapper returned by [`guard`].
 #[derive(Clone, Copy, Debug)]
 pub struct Guarded<T> {
     inner: T,
-    /// For an emitter: it panicked. A reducer keeps this in its state.
+    /// For an emitter: it panicked. A guarded reducer records this in its state.
     is_lost: bool,
 }
 
-/// Why a guarded reducer or emitter gave no output.
+/// The reason why a guarded reducer or emitter gave no output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It panicked on this input, with this message.
     Panicked(String),
-    /// It panicked earlier, and was not called with this input.
+    /// It panicked earlier, and was not called for this input.
     Skipped,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Fault {
 impl error::Error for Fault {}
 
 impl Fault {
-    /// The fault for a caught panic, as [`catch_unwind`](std::panic::catch_unwind) gives it.
+    /// The fault for a panic payload from [`catch_unwind`](std::panic::catch_unwind).
     pub fn of(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -78,7 +78,7 @@ impl Fault {
     }
 }
 
-// The inner emitter may be half written once it panicked: see `is_lost`.
+// The inner emitter may be inconsistent after a panic: see `is_lost`.
 access!(Guarded<T>, inner: T);
 
 impl<T> Guarded<T> {
@@ -160,8 +160,8 @@ impl<M> Guarded<M> {
     }
 }
 
-/// The memory of an emitter that panicked is `None`. Resumed from `None` it stays lost; resumed from a
-/// memory it works again.
+/// The memory of an emitter that panicked is `None`. Resumed from `None` it stays lost; resumed from a memory it
+/// works again.
 impl<M: Resume> Resume for Guarded<M> {
     type State = Option<M::State>;
 
@@ -177,7 +177,7 @@ impl<M: Resume> Resume for Guarded<M> {
     }
 }
 
-/// Output collected before a panic may be half written, and is not returned.
+/// Output collected before a panic may be incomplete, and is not returned.
 impl<M: Gather> Gather for Guarded<M> {
     type Segment = Result<M::Segment, Fault>;
 

@@ -1,11 +1,11 @@
-//! The framework: pure reducers, emitters, and the thin shell that joins them.
+//! The framework: pure reducers, emitters, and the thin shell that connects them.
 //!
-//! A [`Reducer`] is a pure function, `(state, input) -> (state, events)`. An [`Emitter`] reads those
-//! events by reference and turns them into output: patches, metrics, rows, text. A [`Transducer`]
-//! holds a reducer, its state and an emitter, and drives them one input at a time. Several emitters
-//! at once are a tuple, a `Vec` or a [`Tee`]; each sees every event, in order, in one pass.
+//! A [`Reducer`] is a pure function, `(state, input) -> (state, events)`. An [`Emitter`] reads those events by
+//! reference and converts them into output: patches, metrics, rows, text. A [`Transducer`] holds a reducer, its state
+//! and an emitter, and drives them one input at a time. To use several emitters at once, combine them in a tuple, a
+//! `Vec` or a [`Tee`]; each receives every event, in order, in one pass.
 //!
-//! Nothing here knows a file format or does I/O, and nothing beyond `std` is used.
+//! This module is independent of file formats, does no I/O, and uses only `std`.
 //!
 //! ```
 //! use foldline::transduce::{Batch, Emitter, Reducer, Transducer};
@@ -83,18 +83,18 @@
 //!
 //! # From a `&mut self` method to a pure core
 //!
-//! A state machine with a method `fn reduce(&mut self, input) -> Vec<Output>` becomes pure by taking
-//! the state out, reducing, and putting the new state back. That call shape is [`Transducer::step`]:
-//! call sites keep their `&mut`, and the core stays a function that a test calls with plain values.
+//! A state machine with a method `fn reduce(&mut self, input) -> Vec<Output>` becomes pure by taking the state out,
+//! reducing, and putting the new state back. [`Transducer::step`] has that call shape: call sites keep their `&mut`,
+//! and the core stays a function that a test calls with plain values.
 //!
 //! # What goes where
 //!
 //! - Facts about the domain: events and the reducer's state.
-//! - How something is shown or stored (indices, formats, counters): an emitter.
-//! - Errors in the input: events. Errors of a sink: its output, as `Emitter<Event, Result<T, E>>`.
-//! - Reading, writing, clocks, randomness: neither; the caller's loop.
-//! - A panic: nowhere, by contract. Where the others must continue in spite of one, [`guard`] turns it
-//!   into an output.
+//! - Presentation and storage (indices, formats, counters): an emitter.
+//! - Errors in the input: events. Errors of a sink: its output, `Emitter<Event, Result<T, E>>`.
+//! - Reading, writing, clocks, randomness: neither; they belong in the caller's loop.
+//! - Panics: nowhere, by contract. If the others must continue in spite of a panic, [`guard`] turns it into an
+//!   output.
 
 pub mod batch;
 pub mod emitter;

@@ -6,30 +6,29 @@ use super::{Batch, Emitter, Reducer};
 
 /// A reducer, its state, and an emitter.
 ///
-/// The types of input, event and output belong to the methods, not to the `Transducer`: they are
-/// chosen at each call, so an input may borrow from a buffer that the next call uses again.
+/// The types of input, event and output belong to the methods, not to the `Transducer`: they are chosen at each call,
+/// so an input may borrow from a buffer that is reused for the next call.
 ///
 /// # When something panics
 ///
-/// A reducer does not panic by contract. If it does all the same, the state was inside it and is
-/// lost: the transducer is then *poisoned*, and every method that needs the state panics, rather than
-/// continue from an invented state. Build a new one with [`restore`](Self::restore) from the
-/// last snapshot of the [`state`](Self::state).
+/// By contract, a reducer does not panic. If it does, its state is lost: the transducer is then *poisoned*, and every
+/// method that needs the state panics instead of continuing from an invented state. Build a new transducer with
+/// [`restore`](Self::restore) from the last snapshot of the [`state`](Self::state).
 ///
-/// If an emitter panics, the state is already the one after the input, but emitters behind it have
-/// not seen the event, nor any emitter the events after it.
+/// If an emitter panics, the state already includes the input, but later emitters of the fan-out have not received
+/// the event, and no emitter has received the events after it.
 ///
-/// [`guard`](super::guard) round a reducer or an emitter makes its panic an output instead.
+/// [`guard`](super::guard) around a reducer or an emitter turns its panic into an output instead.
 #[derive(Debug)]
 pub struct Transducer<R, State, M> {
     reducer: R,
-    /// `None` while the reducer has it; for good, if it panicked.
+    /// `None` while the reducer runs; permanently, if it panicked.
     state: Option<State>,
     emitter: M,
 }
 
 impl<R, State, M> Transducer<R, State, M> {
-    /// Begins with the reducer's first state.
+    /// Begins with the reducer's initial state.
     #[inline]
     pub fn new<In, Event>(reducer: R, emitter: M) -> Self
     where
@@ -39,15 +38,15 @@ impl<R, State, M> Transducer<R, State, M> {
         Self::restore(reducer, state, emitter)
     }
 
-    /// Begins with a given state: a snapshot.
+    /// Begins with a given state, such as a snapshot.
     ///
-    /// An emitter with a memory of its own has to be restored to the same point by the caller.
+    /// The caller has to restore an emitter with a memory to the same point.
     #[inline]
     pub const fn restore(reducer: R, state: State, emitter: M) -> Self {
         Transducer { reducer, state: Some(state), emitter }
     }
 
-    /// The state between two steps: what a snapshot has to hold.
+    /// The state between two steps, for snapshots.
     ///
     /// # Panics
     ///
@@ -61,7 +60,7 @@ impl<R, State, M> Transducer<R, State, M> {
         }
     }
 
-    /// Whether the reducer panicked in an earlier step, so that there is no state any more.
+    /// Whether the reducer panicked in an earlier step, so that the state is lost.
     #[inline]
     pub const fn is_poisoned(&self) -> bool {
         self.state.is_none()
@@ -93,21 +92,20 @@ impl<R, State, M> Transducer<R, State, M> {
         &self.emitter
     }
 
-    /// The emitter, for changes between two steps, such as switching an `Option` on.
+    /// The emitter, mutable, for changes between two steps, such as enabling an `Option`.
     #[inline]
     pub const fn emitter_mut(&mut self) -> &mut M {
         &mut self.emitter
     }
 
-    /// The same reducer and state with another emitter, and the one that it had.
+    /// Replaces the emitter, and returns the previous one.
     #[inline]
     pub fn replace_emitter<N>(self, emitter: N) -> (Transducer<R, State, N>, M) {
         let Self { reducer, state, emitter: before } = self;
         (Transducer { reducer, state, emitter }, before)
     }
 
-    /// Takes the transducer apart without finishing. No state is left if it
-    /// [is poisoned](Self::is_poisoned).
+    /// Takes the transducer apart without finishing. The state is `None` if it [is poisoned](Self::is_poisoned).
     #[inline]
     pub fn into_parts(self) -> (R, Option<State>, M) {
         (self.reducer, self.state, self.emitter)
@@ -140,11 +138,11 @@ impl<R, State, M> Transducer<R, State, M> {
         all
     }
 
-    /// One step, which calls `each` with every output, without collecting them.
+    /// One step that passes every output to `each`, without collecting the outputs.
     ///
     /// # Panics
     ///
-    /// As [`step`](Self::step).
+    /// As for [`step`](Self::step).
     #[inline]
     #[track_caller]
     pub fn step_with<In, Event, Out>(&mut self, input: In, mut each: impl FnMut(Out))
@@ -155,8 +153,8 @@ impl<R, State, M> Transducer<R, State, M> {
         self.advance(input, |out| out.drain_with(&mut each));
     }
 
-    /// The first half of a step: `f` is given the reducer and the state, and the events that it returns are the
-    /// caller's to emit, where the emitter is elsewhere.
+    /// The first half of a step: `f` receives the reducer and the state, and the caller emits the returned events.
+    /// For an emitter that is elsewhere.
     ///
     /// ```
     /// use foldline::transduce::{Batch, Reducer, Transducer, reduce_fn};
@@ -182,9 +180,8 @@ impl<R, State, M> Transducer<R, State, M> {
         events
     }
 
-    /// A step without an input: `f` is given the reducer and the state, and the events that it returns
-    /// are emitted. For methods of a reducer other than [`reduce`](Reducer::reduce), such as
-    /// [`Keyed::close`](super::Keyed::close).
+    /// A step without an input: `f` receives the reducer and the state, and the returned events are emitted. For
+    /// methods of a reducer other than [`reduce`](Reducer::reduce), such as [`Keyed::close`](super::Keyed::close).
     ///
     /// ```
     /// use foldline::transduce::{Batch, Keyed, Transducer, emit_fn, reduce_fn};
@@ -200,7 +197,7 @@ impl<R, State, M> Transducer<R, State, M> {
     ///
     /// # Panics
     ///
-    /// As [`step`](Self::step), and if `f` panics.
+    /// As for [`step`](Self::step), and if `f` panics.
     #[track_caller]
     pub fn apply<Event, Out>(
         &mut self,
@@ -216,13 +213,13 @@ impl<R, State, M> Transducer<R, State, M> {
         all
     }
 
-    /// The end of input: finishes the reducer, emits what it held back, and then finishes the emitter.
+    /// The end of input: finishes the reducer, emits the released events, and then finishes the emitter.
     ///
-    /// Consumes the transducer, so that completion happens once.
+    /// Consumes the transducer, so that it is finished only once.
     ///
     /// # Panics
     ///
-    /// As [`step`](Self::step).
+    /// As for [`step`](Self::step).
     #[track_caller]
     pub fn finish<In, Event, Out>(mut self) -> (State, M, Batch<Out>)
     where
@@ -239,10 +236,10 @@ impl<R, State, M> Transducer<R, State, M> {
         (state, self.emitter, all)
     }
 
-    /// The outputs for a sequence of inputs, which are pulled lazily.
+    /// The outputs for a sequence of inputs, pulled lazily.
     ///
-    /// After the last input, or as soon as the reducer is done, come the outputs of
-    /// [`finish`](Self::finish). To keep the emitter, pass `&mut emitter`, which is an emitter too.
+    /// After the last input, or as soon as the reducer is done, the outputs of [`finish`](Self::finish) follow. To
+    /// keep the emitter, pass `&mut emitter`, which is an emitter too.
     ///
     /// ```
     /// use foldline::transduce::{Batch, Transducer, emit_fn, reduce_fn};
@@ -257,7 +254,7 @@ impl<R, State, M> Transducer<R, State, M> {
     ///
     /// # Panics
     ///
-    /// The iterator panics as [`step`](Self::step) does.
+    /// The iterator panics under the same conditions as [`step`](Self::step).
     pub fn over<I, Event, Out>(self, inputs: I) -> impl Iterator<Item = Out>
     where
         I: IntoIterator,
@@ -273,7 +270,7 @@ impl<R, State, M> Transducer<R, State, M> {
                     return Some(out);
                 }
                 let shell = running.as_mut()?;
-                // Checked first: an input that cannot have an effect is not pulled.
+                // Checked first: an input without effect is not pulled.
                 let input = if shell.is_done() { None } else { inputs.next() };
                 ready = match input {
                     Some(input) => shell.step(input).into_iter(),

@@ -1,4 +1,4 @@
-//! What every wrapper has: access to the inner value, and forwarding of `Resume` and `Gather`.
+//! Common parts of all wrappers: access to the inner value, and forwarding of `Resume` and `Gather`.
 
 /// `into_inner`, `get_ref` and `get_mut`, named as in `std::io`.
 macro_rules! access {

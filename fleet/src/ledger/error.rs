@@ -2,36 +2,36 @@
 
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
-/// Why a [`KafkaLedger`](super::KafkaLedger) cannot be opened, or why nothing was committed.
+/// The reason why a [`KafkaLedger`](super::KafkaLedger) cannot be opened, or why nothing was committed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KafkaLedgerError {
-    /// Another ledger of the same name was opened since: this one is stale, and may not commit again.
+    /// Another ledger of the same name has been opened: this one is stale, and may not commit again.
     #[error("another owner has taken over")]
     Fenced,
-    /// A commit failed before: the ledger must be opened again.
+    /// An earlier commit failed: the ledger must be reopened.
     #[error("an earlier commit failed; open the ledger again")]
     Failed,
-    /// The cluster did not do what it was asked.
+    /// A request to the cluster failed.
     #[error("cannot {doing}: {error}")]
     Cluster {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
-        /// What the client says.
+        /// The error of the client.
         error: KafkaError,
     },
     /// A stored state cannot be read.
     #[error("the stored state of {name:?} is damaged: {reason}")]
     Damaged {
-        /// Of which source or mark.
+        /// The name of the source or mark.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
 
 impl KafkaLedgerError {
-    /// An error while `doing` something, to be used with `map_err`.
+    /// An error while `doing` something, for `map_err`.
     pub(super) fn of(doing: &'static str) -> impl Fn(KafkaError) -> Self {
         move |error| match is_fenced(&error) {
             true => Self::Fenced,
@@ -40,7 +40,7 @@ impl KafkaLedgerError {
     }
 }
 
-/// Whether the error says that somebody else owns what is written.
+/// Whether the error says that another owner has taken over.
 fn is_fenced(error: &KafkaError) -> bool {
     use RDKafkaErrorCode as Code;
     let code = match error {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rdkafka::message::{Header, OwnedHeaders};
 
-/// A message that is sent when the segment that it belongs to is committed.
+/// A message that is sent when its segment is committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The topic.
@@ -15,7 +15,7 @@ pub struct Message {
     pub key: Vec<u8>,
     /// The value.
     pub value: Vec<u8>,
-    /// Names and values of its headers.
+    /// Names and values of the headers.
     pub headers: Vec<(&'static str, Arc<str>)>,
 }
 

@@ -1,12 +1,12 @@
 //! [`KafkaLedger`]: the commit rule on Apache Kafka, and what speaks its protocol.
 //!
 //! A commit is one transaction: messages of the outputs, the states of the sources to a compacted topic, and the
-//! input offset as a mark beside them, all of them or none (KIP-98). Readers with
-//! `isolation.level=read_committed` see nothing of a transaction that was not committed.
+//! input offset as a mark, all of them or none (KIP-98). Readers with `isolation.level=read_committed` see nothing of
+//! an uncommitted transaction.
 //!
-//! The broker compares no positions. There is one owner of a partition of states at a time, by its
-//! `transactional.id`: opening the ledger fences the owner before, aborts what it has begun, and reads the states
-//! to their end. So what this ledger knows is what is stored, and positions are compared with that.
+//! The broker does not compare positions. A partition of states has one owner at a time, by its `transactional.id`:
+//! opening the ledger fences the previous owner, aborts its open transaction, and reads the states to their end. The
+//! ledger's copy therefore equals the stored states, and positions are compared with this copy.
 
 mod error;
 mod message;
@@ -34,33 +34,33 @@ use rdkafka::{
 pub use self::{error::KafkaLedgerError, message::Message, stored::Place};
 use self::{restore::PATIENCE, stored::Stored};
 
-/// How long one attempt may take.
+/// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(10);
 
-/// How many bytes of a state are one message: brokers take a mebibyte, unless told otherwise.
+/// Bytes of a state per message: brokers accept a mebibyte by default.
 const PART: usize = 900 << 10;
 
-/// The name of the [`Mark`] that is the offset of the next message of the input.
+/// The name of the [`Mark`] that holds the offset of the next input message.
 pub const INPUT: &str = "input";
 
 /// A cluster, for the ledgers that a process opens there.
 pub struct Cluster {
     client: ClientConfig,
-    /// One reads after the other: a consumer takes half a second until it reads at all.
+    /// Reads are serialised: a consumer needs half a second before it reads at all.
     reader: Mutex<BaseConsumer>,
 }
 
 impl Cluster {
-    /// The cluster that is reached with this configuration: `bootstrap.servers` and the like.
+    /// A cluster with this client configuration (`bootstrap.servers` and the like).
     ///
     /// # Errors
-    /// The configuration is wrong. Nothing is sent yet.
+    /// The configuration is invalid. Nothing is sent yet.
     pub fn new(client: &ClientConfig) -> Result<Self, KafkaLedgerError> {
         Ok(Self { client: client.clone(), reader: Mutex::new(restore::reader(client)?) })
     }
 
-    /// What is stored at a place, for one who only looks: no owner is fenced, and what it has not committed yet is
-    /// not seen.
+    /// Reads the stored states at a place without taking it over: no owner is fenced, and uncommitted data of the
+    /// owner is not visible.
     ///
     /// # Errors
     /// The cluster cannot be reached, or a stored state is damaged.
@@ -79,18 +79,18 @@ impl Cluster {
     }
 }
 
-/// What a [`KafkaLedger`] has stored.
+/// The stored states of a [`KafkaLedger`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct States {
     /// The checkpoints of the sources.
     pub checkpoints: HashMap<SourceName, Checkpoint>,
-    /// The states of the [`Mark`]s, by their names.
+    /// The states of the [`Mark`]s, by name.
     pub marks: HashMap<String, Json>,
 }
 
 impl std::fmt::Debug for Cluster {
-    /// The configuration has secrets.
+    /// Prints no fields, because the configuration contains secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cluster").finish_non_exhaustive()
     }
@@ -98,7 +98,7 @@ impl std::fmt::Debug for Cluster {
 
 /// A ledger whose engine is a Kafka cluster.
 ///
-/// What was sent cannot be taken back: after [`forget`](Ledger::forget) the outputs of the source remain.
+/// Sent messages cannot be retracted: after [`forget`](Ledger::forget) the outputs of the source remain.
 pub struct KafkaLedger {
     producer: BaseProducer,
     place: Place,
@@ -117,8 +117,8 @@ impl std::fmt::Debug for KafkaLedger {
 }
 
 impl KafkaLedger {
-    /// Opens the ledger whose states are at `place`. Any other ledger with this `transactional_id` is fenced:
-    /// there must be one id for each place.
+    /// Opens the ledger whose states are at `place`. Any other ledger with this `transactional_id` is fenced: each
+    /// place needs a separate id.
     ///
     /// # Errors
     /// The cluster cannot be reached, or a stored state is damaged.
@@ -134,20 +134,20 @@ impl KafkaLedger {
             .set("acks", "all")
             .set("compression.type", "lz4")
             .set("linger.ms", "5");
-        let fail = KafkaLedgerError::of("make a producer");
+        let fail = KafkaLedgerError::of("create a producer");
         let producer: BaseProducer = config.create().map_err(fail)?;
-        let fail = KafkaLedgerError::of("take over from the owner before");
+        let fail = KafkaLedgerError::of("take over from the previous owner");
         patiently(|| producer.init_transactions(ATTEMPT)).map_err(fail)?;
         let restore::Restored { sources, marks } = cluster.read(&place)?;
         Ok(Self { producer, place, sources, marks, has_failed: false })
     }
 
-    /// The names of the sources that are known.
+    /// The names of the known sources.
     pub fn sources(&self) -> impl Iterator<Item = &SourceName> {
         self.sources.keys()
     }
 
-    /// Whether every commit begins where its source stands.
+    /// Checks that every commit begins at the stored position of its source.
     fn compare(
         &self,
         commits: &[Commit<Vec<Message>>],
@@ -167,7 +167,7 @@ impl KafkaLedger {
         Ok(())
     }
 
-    /// Runs a transaction of what `send` sends.
+    /// Runs a transaction that consists of the messages that `send` sends.
     fn transact(
         &mut self,
         send: impl FnOnce(&Self) -> Result<(), KafkaError>,
@@ -175,13 +175,13 @@ impl KafkaLedger {
         if self.has_failed {
             return Err(KafkaLedgerError::Failed);
         }
-        // Until it has ended well, nobody knows how it ended: only opening the ledger again tells.
+        // Until the transaction has completed, its outcome is unknown: only reopening the ledger reveals it.
         self.has_failed = true;
         let fail = KafkaLedgerError::of;
         self.producer.begin_transaction().map_err(fail("begin a transaction"))?;
         let ended = self.send_and_commit(send);
         if ended.is_err() {
-            // One that is fenced has nothing to abort, and what is left of one is aborted by the next owner.
+            // A fenced ledger has nothing to abort, and the next owner aborts any remaining transaction.
             let _ = self.producer.abort_transaction(ATTEMPT);
         }
         ended?;
@@ -199,7 +199,7 @@ impl KafkaLedger {
         patiently(|| self.producer.commit_transaction(ATTEMPT)).map_err(fail("commit"))
     }
 
-    /// Waits until the brokers have everything. The client's own flush looks only ten times a second.
+    /// Waits until the brokers have received everything. The client's own flush polls only ten times a second.
     fn flush(&self) -> Result<(), KafkaError> {
         let begun = Instant::now();
         while self.producer.in_flight_count() > 0 && begun.elapsed() < PATIENCE {
@@ -215,7 +215,7 @@ impl KafkaLedger {
         self.enqueue(record)
     }
 
-    /// Adds a record to what is sent, once there is room for it.
+    /// Enqueues a record, once there is room for it.
     fn enqueue(&self, mut record: BaseRecord<'_, Vec<u8>, Vec<u8>>) -> Result<(), KafkaError> {
         loop {
             record = match self.producer.send(record) {
@@ -227,7 +227,7 @@ impl KafkaLedger {
         }
     }
 
-    /// Sends the state of a source, in parts where it is long; those of an earlier one that was longer are removed.
+    /// Sends the state of a source, in parts if it is long; surplus parts of an earlier, longer state are removed.
     fn send_state(&self, source: &SourceName, json: &str, before: usize) -> Result<(), KafkaError> {
         let parts: Vec<_> = json.as_bytes().chunks(PART).map(<[u8]>::to_vec).collect();
         let (count, topic) = (parts.len().to_string(), &self.place.topic);
@@ -260,7 +260,7 @@ impl KafkaLedger {
     }
 }
 
-/// Tries again what may succeed later, for a while.
+/// Retries retriable errors for a while.
 fn patiently(mut attempt: impl FnMut() -> Result<(), KafkaError>) -> Result<(), KafkaError> {
     let begun = Instant::now();
     loop {
@@ -281,8 +281,8 @@ impl Ledger for KafkaLedger {
         self.sources.get(source).map(|stored| stored.read(source)).transpose()
     }
 
-    /// Messages are sent in the order of the commits. After any error but [`CommitError::Moved`] the ledger must be
-    /// [opened](KafkaLedger::open) again.
+    /// Messages are sent in the order of the commits. After any error except [`CommitError::Moved`] the ledger must
+    /// be [reopened](KafkaLedger::open).
     fn commit(
         &mut self,
         commits: &[Commit<Vec<Message>>],

@@ -1,6 +1,6 @@
 //! Reads the states of a ledger from their topic.
 //!
-//! The key of a state is the name of its source; of its further parts, `NAME\0INDEX`; of a mark, `\0NAME`.
+//! The key of a state is the name of its source; of each further part, `NAME\0INDEX`; of a mark, `\0NAME`.
 
 use std::{
     collections::HashMap,
@@ -23,13 +23,13 @@ use super::{
     stored::{Place, Stored},
 };
 
-/// How long the cluster has to answer, before a commit counts as failed.
+/// How long the cluster may take to answer before the read fails.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The header that says of how many parts a state is.
+/// The header with the number of parts of a state.
 pub(super) const PARTS: &str = "parts";
 
-/// What precedes the name in the key of a mark, and the number in the key of a part.
+/// Precedes the name in the key of a mark, and the number in the key of a part.
 const SEPARATOR: char = '\0';
 
 pub(super) fn key_of_mark(name: &str) -> Vec<u8> {
@@ -43,7 +43,7 @@ pub(super) fn key_of_part(source: &SourceName, index: usize) -> Vec<u8> {
     }
 }
 
-/// What a partition of states says.
+/// The content of a partition of states.
 #[derive(Default)]
 pub(super) struct Restored {
     pub(super) sources: HashMap<SourceName, Stored>,
@@ -60,18 +60,18 @@ struct Latest {
 pub(super) fn reader(client: &ClientConfig) -> Result<BaseConsumer, KafkaLedgerError> {
     let mut config = client.clone();
     config
-        // A client without a group cannot choose its partitions; this one never joins it.
+        // A client without a group cannot choose its partitions; this client never joins the group.
         .set("group.id", "foldline-states")
         .set("enable.auto.commit", "false")
         .set("isolation.level", "read_committed")
         .set("enable.partition.eof", "true")
         .set("auto.offset.reset", "earliest")
-        // What is asked for at the end is that it is the end, and not that the broker waits for more.
+        // At the end of the partition, the broker should report the end instead of waiting for more.
         .set("fetch.wait.max.ms", "10");
-    config.create().map_err(KafkaLedgerError::of("make a consumer"))
+    config.create().map_err(KafkaLedgerError::of("create a consumer"))
 }
 
-/// Reads all states at a place. What another owner has begun there must have been aborted before.
+/// Reads all states at a place. Open transactions of another owner must have been aborted before.
 pub(super) fn read(reader: &BaseConsumer, place: &Place) -> Result<Restored, KafkaLedgerError> {
     let fail = |error| KafkaLedgerError::of("read the stored states")(error);
     let mut from = TopicPartitionList::new();
@@ -87,13 +87,13 @@ fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaE
     let mut heard = Instant::now();
     loop {
         let message = match reader.poll(Duration::from_secs(1)) {
-            // A partition that no broker leads says nothing.
+            // A partition without a leader returns nothing.
             None if heard.elapsed() > PATIENCE => {
                 return Err(KafkaError::MessageConsumption(RDKafkaErrorCode::OperationTimedOut));
             }
             None => continue,
             Some(Err(KafkaError::PartitionEOF(_))) => return Ok(latest),
-            // This client never joins its group, and so need not have the right to.
+            // This client never joins its group, and does not need the right to do so.
             Some(Err(KafkaError::MessageConsumption(
                 RDKafkaErrorCode::GroupAuthorizationFailed,
             ))) => continue,

@@ -7,21 +7,21 @@ use foldline::{
 
 use super::error::KafkaLedgerError;
 
-/// The part of a topic that a ledger keeps its states in.
+/// The partition where a ledger keeps its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The topic, which is compacted.
+    /// The topic, which must be compacted.
     pub topic: String,
     /// The partition.
     pub partition: i32,
 }
 
-/// The checkpoint of a source, as it is stored.
+/// The stored checkpoint of a source.
 pub(super) struct Stored {
     pub(super) position: Position,
-    /// A [`Checkpoint`] as JSON: few of many sources are looked at.
+    /// A [`Checkpoint`] as JSON: of many sources, only a few are parsed.
     pub(super) checkpoint: Box<str>,
-    /// How many messages it is.
+    /// The number of messages of this state.
     pub(super) parts: usize,
 }
 

@@ -19,39 +19,39 @@ use crate::error::Error;
 
 const VERSION: u32 = 1;
 
-/// How often what was acknowledged is stored.
+/// The interval at which acknowledged positions are stored.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How often the file may be replaced while it is being opened.
+/// How often the file may be replaced while it is opened before opening fails.
 const ATTEMPTS: usize = 100;
 
-/// How far a log was shipped.
+/// The acknowledged position of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shipped {
-    /// The log's name, without what is not Unicode.
+    /// The path of the log, with non-Unicode parts replaced.
     pub(super) path: String,
-    /// The name of its format.
+    /// The name of the format.
     pub(super) format: String,
-    /// How many files it had before the one that was read.
+    /// The number of files of the log before the current one.
     pub(super) file: u64,
     /// The offset in that file up to which everything was acknowledged.
     pub(super) offset: u64,
-    /// By what that file is recognised again.
+    /// The identity of that file.
     pub(super) identity: Identity,
-    /// The files before.
+    /// The earlier files.
     pub(super) before: Vec<Before>,
-    /// It was declared complete.
+    /// The log was declared complete.
     pub(super) is_complete: bool,
-    /// Another file that does not go on with it has taken its place.
+    /// The file was replaced by another one that does not continue it.
     pub(super) is_replaced: bool,
 }
 
-/// A file that was read to its end, and belongs to a log that goes on elsewhere.
+/// A file that was read to its end, and belongs to a log that continues in another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Before {
     pub(super) device: Option<u64>,
     pub(super) inode: Option<u64>,
-    /// Numbers are given again to other files.
+    /// Needed because inodes are reused.
     pub(super) first_line: Option<Digest>,
 }
 
@@ -63,7 +63,7 @@ impl Before {
     }
 }
 
-/// The logs of a checkpoint by their names.
+/// The logs of a checkpoint by name.
 pub(super) type Logs = BTreeMap<String, Shipped>;
 
 #[derive(Serialize, Deserialize)]
@@ -72,8 +72,8 @@ struct Stored<L> {
     logs: L,
 }
 
-/// The checkpoint of this run. It is replaced as a whole, and locked as long as it is open, so that two runs never
-/// share one.
+/// The checkpoint of this run. It is replaced atomically, and locked while it is open, so that two runs never share
+/// one.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     path: PathBuf,
@@ -82,7 +82,7 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens it; an empty one where there is none.
+    /// Opens the checkpoint; a missing file is an empty checkpoint.
     pub(super) fn open(path: &Path) -> Result<(Self, Logs), Error> {
         let fail = |error: io::Error| Error::output(path, &error);
         for _ in 0..ATTEMPTS {
@@ -95,7 +95,7 @@ impl Checkpoint {
                 Err(TryLockError::Error(error)) => return Err(fail(error)),
             }
             let path = fs::canonicalize(path).map_err(fail)?;
-            // It could be replaced before it was locked.
+            // The file may have been replaced before it was locked.
             if is_at(&file, &path) {
                 let logs =
                     read(&mut file).map_err(|error| Error::Input { path: path.clone(), error })?;
@@ -114,7 +114,7 @@ impl Checkpoint {
     pub(super) fn store(&mut self, logs: &Logs) -> Result<(), Error> {
         let fail = |error: io::Error| Error::output(&self.path, &error);
         if !is_at(&self.file, &self.path) {
-            return Err(fail(io::Error::other("another program has replaced or removed it")));
+            return Err(fail(io::Error::other("another program replaced or removed it")));
         }
         let stored = Stored { foldline_ship: VERSION, logs };
         let mut text = serde_json::to_vec(&stored).map_err(|error| fail(error.into()))?;
@@ -126,7 +126,7 @@ impl Checkpoint {
 
 fn in_use() -> io::Error {
     io::Error::other(
-        "another foldline-fleet ship uses it; name a file of its own with --checkpoint",
+        "another foldline-fleet ship uses it; specify a different file with --checkpoint",
     )
 }
 
@@ -138,19 +138,19 @@ fn read(file: &mut File) -> io::Result<Logs> {
     }
     let no_checkpoint = |why: &dyn std::fmt::Display| {
         io::Error::other(format!(
-            "it is no checkpoint of foldline-fleet ship ({why}); without it, everything is shipped again"
+            "not a checkpoint of foldline-fleet ship ({why}); if you remove it, everything is shipped again"
         ))
     };
     match serde_json::from_str::<Stored<Logs>>(&text) {
         Err(error) => Err(no_checkpoint(&error)),
         Ok(Stored { foldline_ship: VERSION, logs }) => Ok(logs),
         Ok(Stored { foldline_ship: other, .. }) => {
-            Err(no_checkpoint(&format!("version {other}, and this program reads {VERSION}")))
+            Err(no_checkpoint(&format!("version {other}; this program reads version {VERSION}")))
         }
     }
 }
 
-/// Whether the file is the one of this name.
+/// Whether the file is still the one at this path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -158,7 +158,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().ok().map(number) == fs::metadata(path).ok().map(number)
 }
 
-/// A file that is locked cannot be replaced there.
+/// A locked file cannot be replaced on this platform.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true
@@ -194,6 +194,6 @@ mod tests {
         assert_eq!(Checkpoint::open(&path).unwrap().1, logs);
         fs::write(&path, "something else").unwrap();
         let refused = Checkpoint::open(&path).unwrap_err().to_string();
-        assert!(refused.contains("is no checkpoint"), "{refused}");
+        assert!(refused.contains("not a checkpoint"), "{refused}");
     }
 }

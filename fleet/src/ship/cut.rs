@@ -4,20 +4,20 @@ use foldline::source::{Follow, SourceError};
 
 use super::mask::{Masking, cover};
 
-/// What one long line needed is not kept: most lines are short.
+/// Larger buffers, left by a long line, are released: most lines are short.
 const KEPT: usize = 64 << 10;
 
-/// How much is read at once to find where a line begins.
+/// The block size for reading backwards to the beginning of a line.
 const BACK: usize = 64 << 10;
 
-/// Cuts what is read of a log into lines with their line ends, and a line that is longer than a message may be into
-/// parts. Bytes are not changed, unless secrets are masked.
+/// Cuts the bytes of a log into lines with their line ends, and splits lines that exceed the size of a message. Bytes
+/// are not changed, unless secrets are masked.
 #[derive(Debug)]
 pub(super) struct Cutter {
     max: usize,
     /// The beginning of a line whose end was not read yet.
     held: Vec<u8>,
-    /// How secrets are masked, if they are.
+    /// The masking of secrets, if enabled.
     masking: Option<Masking>,
 }
 
@@ -26,13 +26,13 @@ impl Cutter {
         Self { max, held: Vec::new(), masking }
     }
 
-    /// How many bytes are held, as their line may go on.
+    /// The number of held bytes, whose line may continue.
     pub(super) fn held(&self) -> u64 {
         self.held.len() as u64
     }
 
-    /// Takes what was read next; gives each piece as soon as it is known to be one, until `give` fails. Then it is to
-    /// be read again from the last piece that was given.
+    /// Takes the next bytes, and passes each piece to `give` as soon as it is complete, until `give` fails. Then
+    /// reading must resume after the last piece that `give` accepted.
     pub(super) fn push<E>(
         &mut self,
         mut bytes: &[u8],
@@ -52,7 +52,7 @@ impl Cutter {
             bytes = rest;
         }
         self.held.extend_from_slice(bytes);
-        // The part of a line that no line end can make shorter.
+        // The parts of a line whose length does not depend on the position of its line end.
         let whole = self.held.len().saturating_sub(1) / self.max * self.max;
         let held = std::mem::take(&mut self.held);
         held[..whole].chunks(self.max).try_for_each(give)?;
@@ -61,7 +61,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Gives what is held: there is no more of this line.
+    /// Passes on the held bytes: the line has ended.
     pub(super) fn release<E>(
         &mut self,
         mut give: impl FnMut(&[u8]) -> Result<(), E>,
@@ -76,7 +76,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// What [`push`](Self::push) does, if secrets are masked.
+    /// [`push`](Self::push) with masking of secrets.
     fn push_masked<E>(
         &mut self,
         bytes: &[u8],
@@ -91,7 +91,7 @@ impl Cutter {
                 self.release(&mut give)?;
             } else if is_too_long {
                 let sent = masking.sent.min(held);
-                // As for a line that is not masked: no line end can make these parts shorter.
+                // As for a line that is not masked: the length of these parts does not depend on the line end.
                 let whole = sent + (held - sent).saturating_sub(1) / self.max * self.max;
                 let mut ready: Vec<u8> = self.held.drain(..whole).collect();
                 masking.sent = sent.saturating_sub(whole);
@@ -103,8 +103,8 @@ impl Cutter {
         Ok(())
     }
 
-    /// Prepares to go on at this offset, up to where everything was sent: if secrets are masked, the line that it is in
-    /// is read again from its beginning.
+    /// Prepares to resume at this offset, up to which everything was sent: if secrets are masked, its line is read
+    /// again from the beginning.
     pub(super) fn go_on(&mut self, follow: &mut Follow, offset: u64) -> Result<(), SourceError> {
         let Some(masking) = &mut self.masking else { return Ok(()) };
         // Otherwise the file was truncated, and is read from its beginning.
@@ -130,12 +130,12 @@ impl Cutter {
         if masking.sent > 0 { follow.seek(begin) } else { Ok(()) }
     }
 
-    /// Whether it is to be said that a line was too long to be searched for secrets; once.
+    /// Whether to report that a line was too long to be searched for secrets; true once.
     pub(super) fn has_too_long(&mut self) -> bool {
         self.masking.as_mut().is_some_and(Masking::has_too_long)
     }
 
-    /// Forgets what is held, which is read again.
+    /// Discards the held bytes, which are read again.
     pub(super) fn clear(&mut self) {
         self.held = Vec::new();
         if let Some(masking) = &mut self.masking {
@@ -182,7 +182,7 @@ mod tests {
             assert_eq!(cut(4, &[&line[..at], &line[at..]], false), expected, "{at}");
         }
         assert_eq!(cut(4, &["012\n", "0123\n"], false), ["012\n", "0123", "\n"]);
-        // Parts of a line that has no end yet.
+        // Parts of an unterminated line.
         assert_eq!(cut(4, &["01234567", "8"], false), ["0123", "4567"]);
     }
 }

@@ -15,21 +15,21 @@ use foldline_cli::shared::Recognition;
 
 use crate::error::Error;
 
-/// How long a file must not have been written until what stands in it is taken to decide its format.
+/// How long a file must be unmodified before its present content decides its format.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// What a file turned out to be.
+/// The result of examining a file.
 pub(super) enum Examined {
-    /// A log, by its format; and its identity, of which nothing was read.
+    /// A log: its format, and its identity with a read length of 0.
     Log(&'static str, Identity),
-    /// Too little of it stands there.
+    /// The file is too short to decide.
     Undecided,
 }
 
-/// Recognises a file. `is_last` says that nothing more is waited for.
+/// Recognises a file. `is_last` means that no more data is awaited.
 ///
 /// # Errors
-/// It cannot be read, or is not the log of a known agent.
+/// The file cannot be read, or is not the log of a supported agent.
 pub(super) fn examine(
     registry: &Registry,
     executor: &str,
@@ -38,7 +38,7 @@ pub(super) fn examine(
 ) -> Result<Examined, Error> {
     let mut file = LogFile::open_regular(path)?;
     let head = file.read_at(0, Extent::EDGE)?;
-    // The first line is a part of the name.
+    // The first line is part of the name.
     let is_begun = head.len() == Extent::EDGE || head.contains(&b'\n');
     if head.is_empty() || !(is_begun || is_last) {
         return Ok(Examined::Undecided);
@@ -53,7 +53,7 @@ pub(super) fn examine(
     Ok(format.map_or(Examined::Undecided, |format| Examined::Log(format, begin)))
 }
 
-/// The format of a log; `None` if that is not certain, and more may come.
+/// The format of a log; `None` if it is uncertain, and more data may come.
 fn recognise(
     registry: &Registry,
     mut file: LogFile,

@@ -21,33 +21,33 @@ use super::{
 };
 use crate::say::say;
 
-/// How long it is between two looks into the folders, at least.
+/// The minimum interval between two searches of the folders.
 const LEAST: Duration = Duration::from_secs(2);
 
-/// How many times longer than a look.
+/// The interval as a multiple of the duration of a search.
 const TIMES: u32 = 20;
 
-/// Finds the files at and below the paths.
+/// Finds files at and below the paths.
 pub(super) struct Finder<'a> {
     registry: &'a Registry,
     paths: Vec<PathBuf>,
     hidden: bool,
     /// Files of this program.
     ours: [PathBuf; 2],
-    /// What was said to have failed.
+    /// Failures that were reported.
     failed: BTreeSet<(PathBuf, String)>,
-    /// Something failed the last time.
+    /// The last search failed.
     has_failed: bool,
     next: Instant,
 }
 
-/// A file that is not shipped yet.
+/// A file that is not being shipped yet.
 pub(super) enum Found {
-    /// An earlier run has shipped one of these logs, or is likely to have.
+    /// A file of one of these logs, which an earlier run has shipped, or probably has.
     Stored(PathBuf, Vec<String>),
-    /// One that was shipped under another path, where there is nothing any more.
+    /// A log that was shipped under another path, which no longer exists.
     Moved(PathBuf, String),
-    /// A file that is new.
+    /// A new file.
     New(PathBuf),
 }
 
@@ -75,17 +75,17 @@ impl<'a> Finder<'a> {
         self.next <= Instant::now()
     }
 
-    /// Has the folders looked at again this soon.
+    /// Schedules the next search after this time.
     pub(super) fn again(&mut self, soon: Duration) {
         self.next = Instant::now() + soon;
     }
 
-    /// Whether a path could not be looked at the last time.
+    /// Whether a path could not be read in the last search.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed
     }
 
-    /// Finds what is not among `logs`; and whether there are files of which that cannot be told yet.
+    /// Finds files that are not among `logs`; also returns whether some files cannot be classified yet.
     pub(super) fn find(
         &mut self,
         logs: &HashMap<usize, ShippedLog>,
@@ -96,14 +96,14 @@ impl<'a> Finder<'a> {
         let (paths, failed) = at_or_below(self.registry, &self.paths, self.hidden);
         self.has_failed = false;
         for (path, why) in failed {
-            // It was removed while it was looked at.
+            // The file was removed during the search.
             if matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
             {
                 continue;
             }
             self.has_failed = true;
             if self.failed.insert((path.clone(), why.clone())) {
-                say(&format!("cannot look at {}: {why}", path.display()));
+                say(&format!("cannot read {}: {why}", path.display()));
             }
         }
         let known = Known::new(logs, stored);
@@ -127,11 +127,11 @@ impl<'a> Finder<'a> {
         let mut is_unclear = false;
         for (path, look) in later {
             match known.by_number.get(&look.number) {
-                // It is a file of the log that is resumed by its own path.
+                // A file of the log that is resumed by its own path.
                 Some(name) if resumed.contains(name) => is_unclear = true,
                 Some(name) => found.push(Found::Moved(path, name.clone())),
                 None if is_part(&path, &known) => {}
-                // It may be a part of a log that is about to be gone on with.
+                // It may be a part of a log that is about to be resumed.
                 None if bases(&path).any(|base| begun_again.contains(&base)) => is_unclear = true,
                 None => {
                     let log = bases(&path).find_map(|base| logs.get(by_path.get(&base)?));
@@ -148,13 +148,13 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// What is known of files.
+/// The known files.
 struct Known {
-    /// Those that are read now.
+    /// Files that are being read.
     read: HashSet<Number>,
-    /// Those that were read, and belong to a log that goes on elsewhere.
+    /// Files that were read, and belong to a log that continues in another file.
     before: HashMap<Number, Vec<Before>>,
-    /// Logs that are not shipped now, by their paths, and by their files.
+    /// Logs that are not being shipped, by path and by file.
     by_path: BTreeMap<String, Vec<(String, Number)>>,
     by_number: HashMap<Number, String>,
 }
@@ -168,7 +168,7 @@ impl Known {
             by_path: BTreeMap::new(),
             by_number: HashMap::new(),
         };
-        // Where files have no number, none is the same as another.
+        // Files without an inode are never treated as identical.
         known.read.remove(&(None, None));
         let befores = logs.values().map(|log| &log.before);
         let befores = befores.chain(stored.values().map(|shipped| &shipped.before));
@@ -190,7 +190,7 @@ impl Known {
         known
     }
 
-    /// The logs that were shipped from this path, that of this file first.
+    /// The logs that were shipped from this path, the log of this file first.
     fn of_path(&self, path: &Path, number: Number) -> Vec<String> {
         let all = self.by_path.get(&*path.to_string_lossy());
         let mut all: Vec<_> = all.into_iter().flatten().collect();
@@ -199,7 +199,7 @@ impl Known {
     }
 }
 
-/// Whether the file was read as a part of a log that goes on elsewhere.
+/// Whether the file was read as a part of a log that continues in another file.
 fn is_part(path: &Path, known: &Known) -> bool {
     let identified = || -> Result<Option<Before>, SourceError> {
         let mut file = LogFile::open_regular(path)?;
@@ -212,7 +212,7 @@ fn is_part(path: &Path, known: &Known) -> bool {
     identified().is_ok_and(|file| file.is_some_and(|file| before.contains(&file)))
 }
 
-/// What the log is called that this file may be a rotated part of: `log` for `log.1`.
+/// The possible original names of a rotated file: `log` for `log.1`.
 fn bases(path: &Path) -> impl Iterator<Item = PathBuf> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let ends = name.match_indices(['.', '-']).map(|(end, _)| end).filter(|end| *end > 0);

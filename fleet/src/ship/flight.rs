@@ -4,29 +4,29 @@ use std::collections::VecDeque;
 
 use crate::place::Place;
 
-/// The pieces of one log that are on their way, in their order.
+/// The unacknowledged pieces of one log, in order.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
-    /// The number of the first of them; the first piece of a run is number 0.
+    /// The number of the first of these pieces; the first piece of a run is number 0.
     first: u64,
-    /// Where each ends, and whether it was acknowledged before those that were sent earlier.
+    /// The end of each piece, and whether it was acknowledged before earlier pieces.
     ends: VecDeque<(Place, bool)>,
-    /// The end of the last one up to which everything was acknowledged.
+    /// The end of the last piece up to which everything was acknowledged.
     acknowledged: Option<Place>,
 }
 
 impl Flight {
-    /// The number of the piece that is sent next.
+    /// The number of the next piece.
     pub(super) fn next(&self) -> u64 {
         self.first + self.ends.len() as u64
     }
 
-    /// A piece was sent that ends there.
+    /// Records a sent piece that ends at `end`.
     pub(super) fn sent(&mut self, end: Place) {
         self.ends.push_back((end, false));
     }
 
-    /// The brokers have acknowledged the piece of this number.
+    /// Records the acknowledgement of the piece with this number.
     pub(super) fn acknowledge(&mut self, number: u64) {
         let at = number.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
         if let Some((_, is_acknowledged)) = at.and_then(|at| self.ends.get_mut(at)) {
@@ -44,7 +44,7 @@ impl Flight {
         self.ends.is_empty()
     }
 
-    /// Whether everything before this place was acknowledged that was sent.
+    /// Whether everything that was sent before this place was acknowledged.
     pub(super) fn is_past(&self, place: Place) -> bool {
         self.is_over() || self.acknowledged.is_some_and(|acknowledged| acknowledged >= place)
     }

@@ -21,10 +21,10 @@ use super::{
 };
 use crate::{error::Error, piece::Piece, place::Place, say::say};
 
-/// How many chunks are read of one log until it is the next one's turn.
+/// The number of chunks read from one log before the next log is read.
 const CHUNKS: usize = 4;
 
-/// How much of a copy must have been read to know it by that: shorter beginnings are those of many logs.
+/// The minimum length at which a copy is recognised by its content: many logs share a shorter beginning.
 const CERTAIN: u64 = 1024;
 
 /// A log that is shipped, whether its file is open or not.
@@ -33,63 +33,63 @@ pub(super) struct ShippedLog {
     number: usize,
     pub(super) name: SourceName,
     pub(super) path: PathBuf,
-    /// The path, without what is not Unicode.
+    /// The path, with non-Unicode parts replaced.
     pub(super) shown: String,
-    /// The path as messages have it.
+    /// The path as sent in messages.
     told: String,
     format: String,
-    /// Up to where everything was sent.
+    /// The end of the sent data.
     place: Place,
-    /// How much was sent of the file before.
+    /// How much of the previous file was sent.
     ended: Option<u64>,
     cutter: Cutter,
-    /// `None` while nothing happens to it.
+    /// `None` while the log is idle.
     follow: Option<Box<Follow>>,
     pub(super) flight: Flight,
-    /// Places to go on from that were sent, but may not be acknowledged.
+    /// Sent positions to resume from, not necessarily acknowledged yet.
     marks: VecDeque<(Place, Identity)>,
-    /// Where to go on after a crash.
+    /// The position to resume from after a crash.
     pub(super) stored: Option<(Place, Identity)>,
-    /// The file that is read, as it was when it was marked last.
+    /// The identity of the current file at its last mark.
     latest: Option<Identity>,
-    /// The file that is read, as one of those that were.
+    /// The current file, as an entry for `before`.
     current: Option<Before>,
-    /// The files that were read before.
+    /// The earlier files.
     pub(super) before: Vec<Before>,
-    /// When it was last marked; `None` if it is to be marked.
+    /// The last mark; `None` if a mark is due.
     marked: Option<(Place, Instant)>,
     is_complete: bool,
-    /// What stood at the path when it was last read to its end.
+    /// The state of the path when it was last read to its end.
     pub(super) seen: Option<Look>,
-    /// What was said of it, as it cannot be read.
+    /// The last reported read error.
     pub(super) trouble: Option<String>,
-    /// There is nothing more to read in this run.
+    /// Nothing more is read in this run.
     pub(super) is_done: bool,
     pub(super) last_change: Instant,
     pub(super) next_look: Instant,
 }
 
-/// What reading a log came to.
+/// The outcome of reading a log.
 pub(super) enum Read {
     /// There may be more.
     More,
-    /// There is nothing more now.
+    /// There is nothing more at present.
     Nothing,
-    /// It is not the log any more that it was; why.
+    /// The file no longer belongs to the log, with the reason.
     Lost(SourceError),
 }
 
-/// What all pieces have in common.
+/// The common fields of all pieces.
 pub(super) struct Common {
     pub(super) host: String,
     pub(super) task: Option<String>,
     pub(super) max_message: usize,
-    /// Masks secrets, if they are to be masked.
+    /// Masks secrets, if enabled.
     pub(super) masker: Option<SharedMasker>,
 }
 
 impl ShippedLog {
-    /// A log that is new.
+    /// A new log.
     pub(super) fn new(
         number: usize,
         name: &str,
@@ -127,7 +127,7 @@ impl ShippedLog {
         }
     }
 
-    /// A log that an earlier run has shipped a part of.
+    /// A log that an earlier run has shipped in part.
     pub(super) fn resumed(
         number: usize,
         name: &str,
@@ -148,7 +148,7 @@ impl ShippedLog {
         }
     }
 
-    /// What the checkpoint says of it, once anything was acknowledged.
+    /// The entry of the log in the checkpoint, once anything was acknowledged.
     pub(super) fn shipped(&self) -> Option<Shipped> {
         let (place, identity) = self.stored?;
         Some(Shipped {
@@ -167,26 +167,26 @@ impl ShippedLog {
         self.follow.is_some()
     }
 
-    /// The number of the file that is read.
+    /// The device and inode of the current file.
     pub(super) fn file_number(&self) -> Option<Number> {
         let status = self.follow.as_ref().and_then(|follow| follow.file().status().ok()?);
         let file = status.as_ref().map(Before::of).or(self.current)?;
         Some((file.device, file.inode))
     }
 
-    /// Whether the file that is read is the one that has the log's name, or no file has it.
+    /// Whether the current file is at the path of the log, or no file is.
     pub(super) fn is_settled(&self) -> bool {
         let here = Look::at(&self.path);
         here.is_none_or(|here| self.file_number().is_none_or(|number| number == here.number))
     }
 
-    /// Whether something may have happened to it since it was last read.
+    /// Whether the file may have changed since it was last read.
     pub(super) fn is_changed(&self) -> bool {
         let here = Look::at(&self.path);
         here != self.seen || (self.is_open() && !self.is_settled())
     }
 
-    /// Whether its file is as an earlier run has left it, which has shipped it as a whole. Then it need not be read.
+    /// Whether the file is unchanged since an earlier run shipped it completely. Then it need not be read.
     pub(super) fn is_as_it_was(&mut self) -> bool {
         let here = Look::at(&self.path);
         let status = LogFile::open_regular(&self.path).and_then(|file| file.status());
@@ -203,14 +203,14 @@ impl ShippedLog {
         is_as_it_was
     }
 
-    /// Opens its file, or the one beside it that it was left in.
+    /// Opens its file, or the sibling to which it was rotated.
     pub(super) fn open(&mut self) -> Result<(), SourceError> {
         let mut follow = Follow::open(&self.path, Until::Polled)?;
         self.cutter.clear();
         if let Some(left) = &self.latest {
             let notice = follow.resume(left)?;
             notice.iter().for_each(|notice| report(&self.path, notice));
-            // What was held is read again.
+            // Held bytes are read again.
             match self.place.offset {
                 0 => follow.seek(0)?,
                 offset => self.cutter.go_on(&mut follow, offset)?,
@@ -220,7 +220,7 @@ impl ShippedLog {
         Ok(())
     }
 
-    /// Closes its file, if it can be gone on with later from what is known; whether that is so.
+    /// Closes its file if the log can be resumed from the recorded state; returns whether it was closed.
     pub(super) fn close(&mut self) -> bool {
         let is_left = self.flight.is_over()
             && self.marks.is_empty()
@@ -233,9 +233,9 @@ impl ShippedLog {
         is_left
     }
 
-    /// Reads what came, and sends it.
+    /// Reads new data and sends it.
     pub(super) fn read(&mut self, common: &Common, outbox: &mut Outbox) -> Result<Read, Unsent> {
-        // Before it is read: what comes later is seen the next time.
+        // Recorded before reading: later changes are seen the next time.
         let seen = Look::at(&self.path);
         if self.follow.is_none()
             && let Err(error) = self.open()
@@ -274,9 +274,7 @@ impl ShippedLog {
                     cutter.push(bytes, &mut give)?;
                     if cutter.has_too_long() {
                         let path = &self.shown;
-                        say(&format!(
-                            "{path}: a line too long to be searched is masked as a whole"
-                        ));
+                        say(&format!("{path}: a line too long to be searched is masked entirely"));
                     }
                     None
                 }
@@ -285,7 +283,7 @@ impl ShippedLog {
                     self.marked = None;
                     None
                 }
-                // A line without end ends here.
+                // An unterminated line ends at the end of the file.
                 Step::NextFile(notice) => {
                     cutter.release(&mut give)?;
                     Some(notice)
@@ -307,9 +305,9 @@ impl ShippedLog {
         Ok(Read::More)
     }
 
-    /// The log goes on in another file.
+    /// The log continues in another file.
     fn next_file(&mut self, notice: &Notice) {
-        // A file that was truncated is the one that is read again.
+        // A truncated file is itself read again.
         let left = self.current.take().filter(|_| !matches!(notice, Notice::Truncated { .. }));
         self.before.extend(left);
         self.latest = None;
@@ -318,17 +316,17 @@ impl ShippedLog {
         (self.marked, self.last_change) = (None, Instant::now());
     }
 
-    /// Marks the place up to which everything was sent, to go on from there.
+    /// Marks the position up to which everything was sent, to resume from there.
     fn mark(&mut self) -> Result<(), SourceError> {
         let is_begun = self.place.offset > 0;
         let is_marked = self.marked.is_some_and(|(place, _)| place == self.place);
-        // An empty beginning is like that of every file: it is recognised by what is held.
+        // Empty beginnings of files are all alike: the held bytes identify the file.
         let end = if is_begun { self.place.offset } else { self.cutter.held() };
         if (is_marked && is_begun) || end == 0 {
             return Ok(());
         }
         let Some(follow) = &mut self.follow else { return Ok(()) };
-        // If it was truncated meanwhile, the next step says so.
+        // If it was truncated in the meantime, the next step reports it.
         let Some(identity) = follow.identity(end)? else { return Ok(()) };
         (self.current, self.latest) = (Some(Before::of(&identity)), Some(identity));
         self.marked = Some((self.place, Instant::now()));
@@ -338,7 +336,7 @@ impl ShippedLog {
         Ok(())
     }
 
-    /// Goes over to the last mark before which everything was acknowledged; whether there is one.
+    /// Advances to the last mark before which everything was acknowledged; returns whether there is one.
     pub(super) fn settle(&mut self) -> bool {
         let mut is_further = false;
         while let Some((place, _)) = self.marks.front()
@@ -350,12 +348,12 @@ impl ShippedLog {
         is_further
     }
 
-    /// Marks the place, for the end of the run.
+    /// Marks the position at the end of the run.
     pub(super) fn mark_now(&mut self) -> Result<(), Error> {
         Ok(self.mark()?)
     }
 
-    /// The log is complete: sends what is held, and says so.
+    /// Declares the log complete: sends the held bytes and an end message.
     pub(super) fn finish(&mut self, common: &Common, outbox: &mut Outbox) -> Result<(), Unsent> {
         if self.is_complete {
             return Ok(());
@@ -384,12 +382,12 @@ impl ShippedLog {
         self.mark().map_err(failed)
     }
 
-    /// Whether its file is closed, and has bytes that were not sent.
+    /// Whether its file is closed and has unsent bytes.
     pub(super) fn has_rest(&self) -> bool {
         !self.is_open() && self.seen.is_some_and(|seen| seen.length > self.place.offset)
     }
 
-    /// Whether the file at this path is a copy of what was read of this log, as the log will be truncated.
+    /// Whether the file at this path is a copy of the data read from this log, made before the log is truncated.
     pub(super) fn has_copy(&self, path: &Path) -> bool {
         let Some(latest) = self.latest.filter(|latest| latest.read.length >= CERTAIN) else {
             return false;
@@ -400,7 +398,7 @@ impl ShippedLog {
     }
 }
 
-/// Says what happened to a log.
+/// Reports a change of the file of a log.
 fn report(path: &Path, notice: &Notice) {
     say(&format!("{} {notice}", path.display()));
 }

@@ -2,10 +2,10 @@
 
 use std::{fs, path::Path, time::SystemTime};
 
-/// The device that a file is on, and its number there.
+/// The device and inode of a file.
 pub(super) type Number = (Option<u64>, Option<u64>);
 
-/// What the system says of a name: if it says the same again, there is nothing new.
+/// The metadata of a path: equal metadata means no change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) number: Number,
@@ -14,7 +14,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Looks at a name; `None` if there is no such file.
+    /// Reads the metadata of a path; `None` if there is no such file.
     pub(super) fn at(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         let modified = metadata.modified().ok();

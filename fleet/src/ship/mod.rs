@@ -1,11 +1,11 @@
 //! `foldline-fleet ship`: sends the lines of logs to the topic of logs, while they grow.
 //!
-//! Each log is followed, and cut into pieces: lines with their line ends. A piece says where it stands in its log, so
-//! that one that is sent again after a crash is known. The checkpoint says up to where the brokers have acknowledged
-//! each log. It is behind what was sent, and never ahead of it.
+//! Each log is followed, and cut into pieces: lines with their line ends. A piece states its position in the log, so
+//! that a piece that is sent again after a crash is recognised. The checkpoint stores the acknowledged position of
+//! each log. It may lag behind the sent data, but is never ahead of it.
 //!
-//! With `--redact`, what looks like a secret is masked byte by byte in what is sent. Lengths and places stay the same, so
-//! that a log may be shipped with it one time and without it another.
+//! With `--redact`, suspected secrets are masked byte by byte in the sent data. Lengths and positions stay the same,
+//! so the option may differ between runs.
 
 mod args;
 mod checkpoint;
@@ -55,22 +55,22 @@ pub(crate) fn run(registry: &Registry, args: &ShipArgs) -> Result<u8, Error> {
     Shipper::new(registry, args, common, outbox, (checkpoint, stored), finder, stop).run()
 }
 
-/// The checkpoint of whoever names none: one for each fleet.
+/// The default checkpoint, one per fleet.
 fn default_checkpoint(args: &ShipArgs, client: &ClientConfig) -> Result<PathBuf, Error> {
     let brokers = client.get("bootstrap.servers").unwrap_or_default();
     let fleet = format!("{}\n{brokers}", args.cluster.prefix);
     let fleet = Digest::of(fleet.as_bytes()).to_string();
     let name = format!("ship-{}.json", fleet.get(..12).unwrap_or(&fleet));
     let folder = data_folder().map_err(|error| match error {
-        shared::Error::WrongUse(_) => {
-            Error::WrongUse("there is no home directory: name a file with --checkpoint".to_owned())
-        }
+        shared::Error::WrongUse(_) => Error::WrongUse(
+            "there is no home directory; specify a file with --checkpoint".to_owned(),
+        ),
         error => error.into(),
     })?;
     Ok(folder.join(name))
 }
 
-/// Checks that the checkpoint is no log.
+/// Checks that the checkpoint is not a log.
 fn check_files(checkpoint: &std::path::Path, paths: &[PathBuf]) -> Result<(), Error> {
     let mut files = DistinctFiles::default();
     files.replaced("--checkpoint", checkpoint)?;

@@ -1,19 +1,19 @@
-//! What a log is called, as the key of its messages: `HOST/DEVICE-INODE-FIRSTLINE`.
+//! The name of a log, which is the key of its messages: `HOST/DEVICE-INODE-FIRSTLINE`.
 //!
-//! The name stays the same when the log is renamed, and on every machine another. A number that is given again to
-//! another file makes another name, since that begins with another line.
+//! The name survives renaming, and differs between machines. A reused inode results in another name, because the new
+//! file has another first line.
 
 use foldline::{conversation::Digest, ledger::Identity};
 
 use crate::error::Error;
 
-/// The name of a log that begins with this file.
+/// The name of a log whose first file is this one.
 pub(super) fn name(host: &str, path: &str, begin: &Identity) -> String {
     let first_line = begin.first_line.unwrap_or_else(|| Digest::of(b"")).to_string();
     let first_line = first_line.get(..12).unwrap_or(&first_line);
     match (begin.device, begin.inode) {
         (Some(device), Some(inode)) => format!("{host}/{device:x}-{inode:x}-{first_line}"),
-        // Where files have no number.
+        // For file systems without inodes.
         _ => {
             let path = Digest::of(path.as_bytes()).to_string();
             format!("{host}/{}-{first_line}", path.get(..12).unwrap_or(&path))
@@ -21,7 +21,7 @@ pub(super) fn name(host: &str, path: &str, begin: &Identity) -> String {
     }
 }
 
-/// The name for one more log of a name that is taken.
+/// An unused variant of a name.
 pub(super) fn untaken(name: String, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(&name) {
         return name;
@@ -33,7 +33,9 @@ pub(super) fn untaken(name: String, is_taken: impl Fn(&str) -> bool) -> String {
 /// The host name of this machine.
 pub(super) fn host() -> Result<String, Error> {
     let name = node_name().filter(|name| !name.is_empty());
-    name.ok_or_else(|| Error::WrongUse("this machine has no name; give one with --host".to_owned()))
+    name.ok_or_else(|| {
+        Error::WrongUse("this machine has no host name; specify one with --host".to_owned())
+    })
 }
 
 #[cfg(unix)]

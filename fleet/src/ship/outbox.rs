@@ -19,64 +19,64 @@ use rdkafka::{
 
 use crate::{error::Error, piece::Piece, say::say};
 
-/// How long nothing must have been acknowledged until this is said.
+/// How long nothing must have been acknowledged before this is reported.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long the reason may come after what it leads to.
+/// How long the reason may arrive after the failure that it causes.
 const REASON: Duration = Duration::from_secs(1);
 
-/// How long is waited at once for room.
+/// The interval at which free space is checked.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Which piece: the number of its log in this run, and its own one in that log.
+/// Identifies a piece: the number of its log in this run, and its number in that log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticket {
     pub(super) log: usize,
     pub(super) piece: u64,
 }
 
-/// What is on its way to the brokers. It is bounded: while the brokers are away, it fills, and whoever sends waits.
+/// Unacknowledged pieces. The outbox is bounded: while the brokers are unreachable it fills up, and senders wait.
 pub(super) struct Outbox {
     producer: ThreadedProducer<Reporter>,
     reports: Arc<Mutex<Reports>>,
     topic: String,
     stop: Arc<AtomicBool>,
-    /// How many pieces were sent.
+    /// The number of sent pieces.
     sent: u64,
-    /// Since when something is on its way.
+    /// Since when pieces are unacknowledged.
     since: Instant,
-    /// It was said that the brokers are away.
+    /// It was reported that the brokers are unreachable.
     is_away: bool,
 }
 
-/// Why a piece was not sent.
+/// The reason why a piece was not sent.
 pub(super) enum Unsent {
-    /// The run is to end.
+    /// The run was told to end.
     Stopped,
     Failed(Error),
 }
 
-/// What was reported, and not taken yet.
+/// Delivery reports that were not processed yet.
 struct Reports {
     acknowledged: Vec<Ticket>,
-    /// How many pieces were acknowledged.
+    /// The number of acknowledged pieces.
     count: u64,
-    /// When the last one was.
+    /// The time of the last acknowledgement.
     last: Option<Instant>,
     failure: Option<Failure>,
-    /// What the brokers, or the way to them, suffer from.
+    /// The current problem of the brokers or the connection.
     trouble: Option<String>,
 }
 
-/// Why no more can be sent.
+/// The reason why nothing more can be sent.
 struct Failure {
     code: Code,
     reason: String,
-    /// What could not be delivered, and how long it is.
+    /// The piece that could not be delivered, and its length.
     piece: Option<(Ticket, usize)>,
 }
 
-/// Hears the reports.
+/// Receives delivery reports and errors.
 struct Reporter(Arc<Mutex<Reports>>);
 
 fn locked(reports: &Mutex<Reports>) -> MutexGuard<'_, Reports> {
@@ -92,7 +92,7 @@ impl ClientContext for Reporter {
         let mut reports = locked(&self.0);
         match error.rdkafka_error_code() {
             Some(code @ Code::Fatal) => reports.fail(code, reason, None),
-            // A name or password that never was right is not waited for.
+            // Credentials that never worked are not retried.
             Some(code @ Code::Authentication) if reports.count == 0 => {
                 reports.fail(code, reason, None);
             }
@@ -123,7 +123,7 @@ impl ProducerContext for Reporter {
 }
 
 impl Reports {
-    /// The first failure is kept, unless it only says that there is another.
+    /// The first failure is kept, unless it only refers to another failure.
     fn fail(&mut self, code: Code, reason: &str, piece: Option<(Ticket, usize)>) {
         let follows = |code| matches!(code, Code::Fatal | Code::PurgeQueue | Code::PurgeInflight);
         match &self.failure {
@@ -152,12 +152,12 @@ impl Outbox {
             Reporter(reports.clone()),
         );
         let producer = producer
-            .map_err(|error| Error::Cluster { doing: "begin to ship".to_owned(), error })?;
+            .map_err(|error| Error::Cluster { doing: "start shipping".to_owned(), error })?;
         let since = Instant::now();
         Ok(Self { producer, reports, topic, stop, sent: 0, since, is_away: false })
     }
 
-    /// Sends a piece; waits as long as there is no room for it.
+    /// Sends a piece; waits while there is no room for it.
     pub(super) fn send(&mut self, piece: &Piece<'_>, ticket: Ticket) -> Result<(), Unsent> {
         let mut record = BaseRecord::with_opaque_to(&self.topic, Box::new(ticket))
             .key(piece.source.as_str())
@@ -189,12 +189,12 @@ impl Outbox {
         }
     }
 
-    /// How many pieces are sent and not acknowledged.
+    /// The number of sent pieces that are not acknowledged.
     pub(super) fn on_its_way(&self) -> u64 {
         self.sent - locked(&self.reports).count
     }
 
-    /// What was acknowledged since this was asked last.
+    /// The pieces acknowledged since the last call.
     pub(super) fn acknowledged(&mut self) -> Vec<Ticket> {
         if self.on_its_way() > 0 {
             say_if_away(&self.reports, self.since, &mut self.is_away);
@@ -206,11 +206,11 @@ impl Outbox {
         acknowledged
     }
 
-    /// Fails if something that was sent cannot be delivered. `path` says where a log is.
+    /// Fails if a sent piece cannot be delivered. `path` returns the path of a log.
     pub(super) fn check(&self, path: impl FnOnce(usize) -> Option<String>) -> Result<(), Error> {
         let failed = || locked(&self.reports).failure.as_ref().map(|failure| failure.code);
         let Some(mut code) = failed() else { return Ok(()) };
-        // The report of the piece that made the client give up.
+        // Waits for the report of the piece that made the client give up.
         let begun = Instant::now();
         while code == Code::Fatal && begun.elapsed() < REASON {
             thread::sleep(PAUSE);
@@ -223,23 +223,22 @@ impl Outbox {
         let topic = &self.topic;
         let advice = match (code, piece) {
             (Code::MessageSizeTooLarge, Some((_, length))) => format!(
-                "; a message of {length} bytes is more than they take: lower --max-message, or raise \
+                "; a message of {length} bytes exceeds their limit: lower --max-message, or raise \
                  max.message.bytes of the topic {topic}"
             ),
             (Code::UnknownTopic | Code::UnknownTopicOrPartition, _) => format!(
-                "; there is no topic {topic} that this user sees: foldline-fleet init makes it"
+                "; the topic {topic} does not exist, or this user may not see it; run `foldline-fleet init`"
             ),
             (Code::TopicAuthorizationFailed | Code::ClusterAuthorizationFailed, _) => {
                 format!("; this user may not write to the topic {topic}")
             }
             _ => String::new(),
         };
-        Err(Error::Shipping(format!("the brokers do not take {what}: {reason}{advice}")))
+        Err(Error::Shipping(format!("the brokers reject {what}: {reason}{advice}")))
     }
 }
 
-/// Says that the brokers are away, once, when they have not acknowledged anything for a while that something is on its
-/// way.
+/// Reports once that the brokers are unreachable, if pieces were unacknowledged for a while without progress.
 fn say_if_away(reports: &Mutex<Reports>, since: Instant, is_away: &mut bool) {
     let reports = locked(reports);
     let last = reports.last.map_or(since, |last| last.max(since));
@@ -248,25 +247,27 @@ fn say_if_away(reports: &Mutex<Reports>, since: Instant, is_away: &mut bool) {
     }
     *is_away = true;
     let why = reports.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    say(&format!("the brokers do not answer{why}; nothing is lost, what is read waits for them"));
+    say(&format!(
+        "the brokers do not answer{why}; nothing is lost, shipping resumes when they answer"
+    ));
 }
 
-/// How the producer is set up: in order, and never giving up.
+/// The settings of the producer: ordered, with unlimited retries.
 fn settings(client: &ClientConfig, max_message: usize) -> ClientConfig {
     let mut config = client.clone();
     config
         .set("enable.idempotence", "true")
         .set("acks", "all")
-        // Nothing follows what could not be delivered.
+        // Nothing is sent after an undeliverable piece.
         .set("enable.gapless.guarantee", "true")
         .set("message.timeout.ms", "0")
-        // As other clients choose it.
+        // The default of other clients.
         .set("partitioner", "murmur2_random");
-    // Key and headers come on top.
+    // Leaves room for key and headers.
     let largest = (max_message + (64 << 10)).clamp(1_000_000, 1_000_000_000).to_string();
     let batch = max_message.min(1_000_000_000).to_string();
     let defaults = [
-        // A batch of several messages is no larger than one may be.
+        // A batch of several messages is no larger than a single message may be.
         ("batch.size", batch.as_str()),
         ("compression.type", "lz4"),
         ("linger.ms", "20"),

@@ -20,24 +20,24 @@ use crate::{
     record::{CHECKPOINT, EVENT, Joiner, KIND, PART, Reached, SOURCE},
 };
 
-/// What became of a message.
+/// The result of processing a message.
 pub(super) enum Fed {
-    /// It is a part of a segment that is not complete.
+    /// A part of an incomplete segment.
     Gathered,
     /// It completes a segment.
     Segment(Box<Segment>),
-    /// It is no message of a worker.
+    /// Not a message of a worker.
     Foreign,
 }
 
-/// What a source has become since it last said how far it has come.
+/// The changes of a source between two checkpoints.
 pub(super) struct Segment {
     pub(super) commit: Commit<Rows>,
-    /// For the audit trail, if there is one.
+    /// Records for the audit trail, if there is one.
     pub(super) records: Option<Records>,
 }
 
-/// Gathers the events of each source until it says how far it has come.
+/// Collects the events of each source up to its next checkpoint.
 pub(super) struct Feed {
     sources: HashMap<SourceName, Gathering>,
     is_audited: bool,
@@ -54,7 +54,7 @@ struct Gathering {
 }
 
 impl Gathering {
-    /// Takes note of what a session is called: the event that said so may be of an earlier segment.
+    /// Records the name of a session: the event that named it may belong to an earlier segment.
     fn name(&mut self, session: SessionKey, name: Option<SessionId>) {
         if let Some(name) = name
             && self.names.get(&session) != Some(&name)
@@ -66,7 +66,7 @@ impl Gathering {
 }
 
 impl Feed {
-    /// `is_audited` says whether there is an audit trail.
+    /// `is_audited` states whether there is an audit trail.
     pub(super) fn new(is_audited: bool) -> Self {
         Self { sources: HashMap::new(), is_audited }
     }
@@ -113,7 +113,7 @@ impl Feed {
     }
 }
 
-/// The session that an event belongs to: its key, unless there is none.
+/// The session of an event: its key, unless the event has no session.
 fn session(message: &impl Message, source: &SourceName) -> Option<SessionId> {
     let key = std::str::from_utf8(message.key()?).ok()?;
     (key != source.as_str()).then(|| key.into())
@@ -121,9 +121,9 @@ fn session(message: &impl Message, source: &SourceName) -> Option<SessionId> {
 
 fn commit(source: SourceName, reached: Reached, output: Rows) -> Commit<Rows> {
     let Reached { mut facts, host, from, position, complete, events: _ } = reached;
-    // Files of several machines may have one path; that of another machine is not looked for on this one.
+    // Files of several machines may have the same path; a path of another machine must not be looked up locally.
     facts.path = format!("{host}:{}", facts.path);
-    // The reducer's state is the workers'.
+    // The workers keep the state of the reducer.
     let state = Json::default();
     Commit {
         source,

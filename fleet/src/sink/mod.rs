@@ -1,8 +1,8 @@
-//! `foldline-fleet sink`: puts the events of a fleet into a database, and into an audit trail beside it.
+//! `foldline-fleet sink`: stores the events of a fleet in a database, and optionally in an audit trail.
 //!
-//! The offsets up to which events are stored are committed in the transaction of their rows, and not to the brokers.
-//! So each event is stored once, whatever is killed. The same holds for the records of the trail, which pass through
-//! that transaction. A database has one sink, which reads all partitions.
+//! The offsets up to which events are stored are committed in the transaction of their rows, not to the brokers. Each
+//! event is therefore stored exactly once, even if the sink is killed. The same holds for the records of the trail,
+//! which are part of that transaction. A database has one sink, which reads all partitions.
 
 mod feed;
 mod offsets;
@@ -54,34 +54,34 @@ pub(crate) struct SinkArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// An audit trail to continue, or to begin, with a record for each event that is stored
+    /// An audit trail to create or to continue, with a record for each stored event
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
 
-    /// Sign the audit trail at each commit with this private key (Ed25519, PEM): see `audit-key`
+    /// Sign the audit trail at each commit with this private key (Ed25519, PEM); see `audit-key`
     #[arg(long, value_name = "KEY", requires = "audit")]
     sign: Option<PathBuf>,
 
-    /// Ends when everything is stored that there is now; else the sink goes on until it is stopped
+    /// End when all existing events are stored; otherwise the sink runs until it is stopped
     #[arg(long)]
     once: bool,
 
-    /// How many seconds to wait while another program writes to the database
+    /// Seconds to wait while another program writes to the database
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u32,
 
-    /// Answers requests for /metrics at this address, in the text format of Prometheus
+    /// Serve Prometheus metrics at /metrics on this address
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
 }
 
-/// How long to wait for messages.
+/// Timeout of a poll for messages.
 const POLL: Duration = Duration::from_millis(50);
 
-/// After how long what was read is committed.
+/// The maximum time between commits.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// After how many bytes of rows it is.
+/// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
 
 pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     Ok(if gaps > 0 { exit::FAILED } else { exit::FINE })
 }
 
-/// Puts events into a database.
+/// Stores events in a database.
 struct Sink {
     consumer: BaseConsumer,
     feed: Feed,
@@ -118,10 +118,10 @@ struct Sink {
     database: Database,
     /// The audit trail, if there is one.
     outputs: Outputs,
-    /// The trails that lacked nothing when the sink began.
+    /// Trails that were complete when the sink started.
     whole: Vec<String>,
     pending: Vec<Commit<Rows>>,
-    /// What the trail is to have of that.
+    /// The audit records of these commits.
     records: Vec<(SourceName, Records)>,
     pending_size: usize,
     since: Option<Instant>,
@@ -129,13 +129,13 @@ struct Sink {
     exporter: Option<Exporter>,
     commits: u64,
     committing: Duration,
-    /// Sources whose events do not go on where the database stands.
+    /// Number of segments that do not begin at the stored position of their source.
     gaps: u64,
     is_said: bool,
 }
 
 impl Sink {
-    /// Opens the database at `path`, and an audit trail with the key that signs it, if that is asked for.
+    /// Opens the database at `path`, and an audit trail with its signing key, if requested.
     fn open(
         client: &ClientConfig,
         topic: &str,
@@ -169,7 +169,7 @@ impl Sink {
         })
     }
 
-    /// Stores what comes, until it is told to end; `once`, until everything is stored that there is.
+    /// Stores events until it is stopped, or with `once` until all existing events are stored.
     fn run(&mut self, stop: &AtomicBool, once: bool) -> Result<(), Error> {
         while !stop.load(Ordering::Relaxed) {
             self.step()?;
@@ -195,7 +195,7 @@ impl Sink {
                     Fed::Foreign => {
                         let (partition, offset) = (message.partition(), message.offset());
                         say(&format!(
-                            "partition {partition}, offset {offset}: this is no event, and is left out"
+                            "partition {partition}, offset {offset}: not an event; skipped"
                         ));
                         self.offsets.reached(partition, offset + 1);
                     }
@@ -210,7 +210,7 @@ impl Sink {
                 }
             }
             Some(Err(KafkaError::PartitionEOF(partition))) => self.offsets.at_end(partition),
-            // Its group has a name only because the client wants one: nobody need have the right to join it.
+            // The group has a name only because the client requires one: no right to join it is needed.
             Some(Err(KafkaError::MessageConsumption(GroupAuthorizationFailed))) => {}
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read events".to_owned(), error });
@@ -229,17 +229,21 @@ impl Sink {
         exporter.publish(&[
             Family::by_partition(
                 "foldline_sink_next_offset",
-                "The event that is stored next",
+                "Offset of the next event to be stored",
                 self.offsets.stored(),
             ),
-            next("foldline_sink_entries_total", "Entries that were stored", self.receipt.entries),
+            next("foldline_sink_entries_total", "Stored entries", self.receipt.entries),
             next("foldline_sink_commits_total", "Transactions", self.commits),
             Family::one(
                 "foldline_sink_commit_seconds_total",
-                "How long they took together",
+                "Total duration of the transactions",
                 self.committing.as_secs_f64(),
             ),
-            next("foldline_sink_gaps_total", "Segments whose beginning is missing", self.gaps),
+            next(
+                "foldline_sink_gaps_total",
+                "Segments that do not begin at the stored position",
+                self.gaps,
+            ),
         ]);
     }
 
@@ -247,20 +251,20 @@ impl Sink {
         self.since.is_some_and(|since| since.elapsed() >= INTERVAL) || self.pending_size >= SIZE
     }
 
-    /// Ends, and says what was stored.
+    /// Ends, and returns what was stored.
     fn close(mut self) -> Result<Receipt, Error> {
         self.outputs.finish(&mut self.database)?;
         let still_whole = whole_trails(&self.database)?;
         for path in self.whole.iter().filter(|path| !still_whole.contains(path)) {
             say(&format!(
-                "the audit trail has no record of what was stored, without --audit {path}"
+                "the audit trail has no records of this run: it was run without --audit {path}"
             ));
         }
         self.database.close()?;
         Ok(self.receipt)
     }
 
-    /// Commits rows and records, and the offsets behind their events.
+    /// Commits rows, records and the offsets after their events.
     fn commit(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         self.since = None;
@@ -282,14 +286,14 @@ impl Sink {
                     self.committing += begun.elapsed();
                     return Ok(());
                 }
-                // The others are stored all the same; its events wait until somebody looks at them.
+                // Other sources are stored nevertheless; this source needs the attention of an operator.
                 Err(CommitError::Moved { source_name, expected, stored }) => {
                     self.gaps += 1;
                     let moved: CommitError<Infallible> =
                         CommitError::Moved { source_name: source_name.clone(), expected, stored };
                     say(&format!(
-                        "{moved}: events of it are missing, and what follows is not stored; they \
-                         may have been deleted before this sink came to read them"
+                        "{moved}: events are missing, and later events of this source are not \
+                         stored; they may have been deleted before this sink read them"
                     ));
                     commits.retain(|commit| commit.source != source_name);
                     records.retain(|(source, _)| *source != source_name);

@@ -18,27 +18,27 @@ use rdkafka::{
 
 use crate::error::Error;
 
-/// How long the brokers may be away.
+/// How long the brokers may be unreachable.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long one of them may take to answer.
+/// Timeout of one request.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
-/// The offsets of the messages that come next.
+/// The offset of the next message of each partition.
 #[derive(Default)]
 pub(super) struct Offsets {
     topic: String,
     partitions: BTreeSet<i32>,
-    /// Those that are committed.
+    /// Committed offsets.
     stored: BTreeMap<i32, i64>,
-    /// Those that are not committed yet.
+    /// Offsets that are not committed yet.
     reached: BTreeMap<i32, i64>,
-    /// The partitions that were read to their end.
+    /// Partitions that were read to their end.
     at_end: BTreeSet<i32>,
 }
 
 impl Offsets {
-    /// A consumer of all partitions, each from where the database has come.
+    /// A consumer of all partitions, each from the offset stored in the database.
     pub(super) fn assign(
         client: &ClientConfig,
         topic: &str,
@@ -47,7 +47,7 @@ impl Offsets {
         let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
         let mut config = client.clone();
         config
-            // A consumer needs the name of a group, also one that never joins it.
+            // A consumer needs a group name, even if it never joins the group.
             .set("group.id", "foldline-sink")
             .set("enable.auto.commit", "false")
             .set("enable.partition.eof", "true")
@@ -66,7 +66,7 @@ impl Offsets {
             partitions.flat_map(MetadataTopic::partitions).map(MetadataPartition::id).collect();
         if partitions.is_empty() {
             return Err(Error::WrongUse(format!(
-                "there is no topic {topic}; foldline-fleet init makes it"
+                "there is no topic {topic}; run `foldline-fleet init`"
             )));
         }
         let mut from = TopicPartitionList::new();
@@ -88,12 +88,12 @@ impl Offsets {
         self.at_end.insert(partition);
     }
 
-    /// Whether every partition was read to what was its end then.
+    /// Whether every partition was read to the end that it had at that time.
     pub(super) fn is_at_end(&self) -> bool {
         self.at_end == self.partitions
     }
 
-    /// What is to be committed.
+    /// The marks to be committed.
     pub(super) fn marks(&self) -> Result<Vec<Mark>, Error> {
         let mark = |(&partition, next): (&i32, &i64)| {
             let state = Json::of(next).map_err(|error| Error::Output(error.into()))?;
@@ -102,12 +102,12 @@ impl Offsets {
         self.reached.iter().map(mark).collect()
     }
 
-    /// What was to be committed is.
+    /// Records that the marks were committed.
     pub(super) fn committed(&mut self) {
         self.stored.append(&mut self.reached);
     }
 
-    /// The offsets of the events that are stored next, of what was read in this run.
+    /// The offset of the next event to be stored, for each partition read in this run.
     pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
         self.stored.iter().map(|(partition, next)| (*partition, *next as f64))
     }

@@ -1,4 +1,4 @@
-//! `foldline-fleet status`: how far the workers have come, and with what.
+//! `foldline-fleet status`: the progress of the workers.
 
 mod print;
 
@@ -33,7 +33,7 @@ With --format json: an object with `prefix`, `partitions` (`partition`, `logs_be
 `workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`) and `notes`. Offsets count messages; those of events
 count also the ends of transactions. How far a sink has come is in its database.";
 
-/// The topics that are looked at.
+/// The topics that are inspected.
 const NEEDED: [Role; 3] = [Role::Logs, Role::Events, Role::State];
 
 /// The options of `foldline-fleet status`.
@@ -47,26 +47,26 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
 
-    /// How to print it
+    /// The output format
     #[arg(long, short, value_enum, default_value_t)]
     format: StatusFormat,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum StatusFormat {
-    /// For people, as wide as the terminal
+    /// Human-readable, as wide as the terminal
     #[default]
     Table,
     /// For programs
     Json,
 }
 
-/// How a fleet does.
+/// The status of a fleet.
 #[derive(Debug, Default, Serialize)]
 struct Status {
     prefix: String,
     partitions: Vec<Partition>,
-    /// Of all partitions of which it is known.
+    /// The total of all partitions whose lag is known.
     lag: i64,
     sources: usize,
     /// The state of the group of workers.
@@ -76,11 +76,11 @@ struct Status {
     notes: Vec<String>,
 }
 
-/// How one partition does. What the cluster does not say is missing.
+/// The status of one partition. Unknown values are absent.
 #[derive(Debug, Serialize)]
 struct Partition {
     partition: i32,
-    /// The first message that is still kept.
+    /// The offset of the first retained message.
     logs_begin: Option<i64>,
     logs_end: Option<i64>,
     folded_to: Option<i64>,
@@ -90,14 +90,14 @@ struct Partition {
     worker: Option<String>,
 }
 
-/// How far a partition is folded.
+/// The progress of folding a partition.
 #[derive(Clone, Copy, Debug, Default)]
 struct Folded {
     folded_to: Option<i64>,
     sources: Option<usize>,
 }
 
-/// A source that is not folded any further.
+/// A source whose folding has stopped.
 #[derive(Debug, Serialize)]
 struct Gap {
     source: String,
@@ -137,7 +137,7 @@ impl Status {
         name: &str,
         topics: &Topics,
     ) -> Result<(), Error> {
-        let failed = connection.failed("ask for the group of workers");
+        let failed = connection.failed("read the group of workers");
         let groups = connection.consumer.client().fetch_group_list(Some(name), WAIT);
         let groups = groups.map_err(failed)?;
         let group = groups.groups().iter().find(|group| group.name() == name);
@@ -158,7 +158,7 @@ impl Status {
             let ends = |role: Role| {
                 let name = role.topic(topics);
                 if leads(found, role, partition) {
-                    let failed = connection.failed(&format!("ask for the end of {name}"));
+                    let failed = connection.failed(&format!("read the end of {name}"));
                     let ends = connection.consumer.fetch_watermarks(name, partition, WAIT);
                     ends.map(Some).map_err(failed)
                 } else {
@@ -185,7 +185,7 @@ impl Status {
         Ok(())
     }
 
-    /// How far the partitions are folded, and which sources something is missing of.
+    /// Reads how far the partitions are folded, and which sources have gaps.
     fn read_states(
         &mut self,
         client: &ClientConfig,
@@ -197,7 +197,7 @@ impl Status {
         for partition in 0..partitions(found) {
             if !leads(found, Role::State, partition) {
                 let topic = &topics.state;
-                self.notes.push(format!("no broker leads partition {partition} of {topic} now"));
+                self.notes.push(format!("partition {partition} of {topic} has no leader"));
                 continue;
             }
             let place = Place { topic: topics.state.clone(), partition };
@@ -222,28 +222,28 @@ impl Status {
 }
 
 impl Partition {
-    /// What is wrong with it.
+    /// A remark about a problem of the partition.
     fn note(&self, topic: &str) -> Option<String> {
         let Self { partition, .. } = self;
         let Some(begin) = self.logs_begin else {
-            return Some(format!("no broker leads partition {partition} of {topic} now"));
+            return Some(format!("partition {partition} of {topic} has no leader"));
         };
         match self.folded_to {
             Some(to) if to < begin => Some(format!(
-                "partition {partition} of {topic}: {} messages were deleted before they were folded; keep them for \
-                 longer (retention.ms)",
+                "partition {partition} of {topic}: {} messages were deleted before they were folded; increase \
+                 retention.ms",
                 begin - to
             )),
             None if begin > 0 => Some(format!(
-                "partition {partition} of {topic}: {begin} messages are deleted, and no worker has said yet how far \
-                 it has come"
+                "partition {partition} of {topic}: {begin} messages are deleted, and no worker has reported its \
+                 progress yet"
             )),
             _ => None,
         }
     }
 }
 
-/// Whether some broker leads this partition of the topic, and answers questions about it.
+/// Whether this partition of the topic has a leader, and the leader answers.
 fn leads(found: &[Found], role: Role, partition: i32) -> bool {
     let topic = found.iter().find(|topic| topic.role == role);
     topic.is_some_and(|topic| {
@@ -252,7 +252,7 @@ fn leads(found: &[Found], role: Role, partition: i32) -> bool {
     })
 }
 
-/// How many partitions the logs have.
+/// The number of partitions of the logs.
 fn partitions(found: &[Found]) -> i32 {
     let logs = found.iter().find(|topic| topic.role == Role::Logs);
     logs.and_then(|topic| i32::try_from(topic.partitions).ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! How the state of a fleet is printed.
+//! Prints the status of a fleet.
 
 use std::{
     fmt::Display,
@@ -72,7 +72,7 @@ impl Status {
     }
 }
 
-/// A number, or that nobody knows it.
+/// A number, or `-` if it is unknown.
 fn shown(number: Option<impl Display>) -> String {
     number.map_or_else(|| "-".to_owned(), |number| number.to_string())
 }

@@ -1,11 +1,11 @@
-//! The figures of a worker.
+//! Metrics of a worker.
 
 use std::collections::BTreeMap;
 
 use super::lane::{Counts, Progress};
 use crate::exporter::Family;
 
-/// What a worker has done, and what waits for it: `ends` are the ends of the partitions of logs.
+/// The metrics of a worker: finished and pending work. `ends` are the ends of the partitions of logs.
 pub(super) fn figures(
     ended: Counts,
     lanes: &BTreeMap<i32, Progress>,
@@ -23,49 +23,45 @@ pub(super) fn figures(
     vec![
         Family::by_partition(
             "foldline_fleet_lag_messages",
-            "Pieces of logs that are not folded",
+            "Pieces of logs that are not folded yet",
             lag,
         ),
         Family::by_partition(
             "foldline_fleet_sources",
-            "Sources that are known",
+            "Known sources",
             of_lanes(|lane| lane.counts.sources as f64),
         ),
         Family::by_partition(
             "foldline_fleet_open_sources",
-            "Sources that are in memory",
+            "Sources in memory",
             of_lanes(|lane| lane.open as f64),
         ),
         Family::by_partition(
             "foldline_fleet_restore_seconds",
-            "How long it took to take the partition over",
+            "Duration of taking over the partition",
             of_lanes(|lane| lane.counts.restoring.as_secs_f64()),
         ),
-        Family::one(
-            "foldline_fleet_pieces_total",
-            "Pieces of logs that were read",
-            all.pieces as f64,
-        ),
-        Family::one("foldline_fleet_bytes_total", "Bytes of logs that were read", all.bytes as f64),
+        Family::one("foldline_fleet_pieces_total", "Pieces of logs read", all.pieces as f64),
+        Family::one("foldline_fleet_bytes_total", "Bytes of logs read", all.bytes as f64),
         Family::one(
             "foldline_fleet_known_total",
-            "Pieces that were folded before",
+            "Pieces that were already folded",
             all.known as f64,
         ),
         Family::one(
             "foldline_fleet_gaps_total",
-            "Pieces that are not folded, since bytes before them are missing",
+            "Pieces that are not folded, because earlier bytes are missing",
             all.gaps as f64,
         ),
         Family::one(
             "foldline_fleet_foreign_total",
-            "Messages that are no pieces",
+            "Messages that are not pieces of logs",
             all.foreign as f64,
         ),
         Family::one("foldline_fleet_commits_total", "Transactions", all.commits as f64),
         Family::one(
             "foldline_fleet_commit_seconds_total",
-            "How long they took together",
+            "Total duration of the transactions",
             all.committing.as_secs_f64(),
         ),
     ]

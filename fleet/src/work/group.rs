@@ -15,17 +15,17 @@ use rdkafka::{
 
 use crate::error::Error;
 
-/// How long to wait for messages.
+/// Timeout of a poll for messages.
 pub(super) const POLL: Duration = Duration::from_millis(50);
 
-/// Partitions that were given or taken away.
+/// Partitions that were assigned or revoked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Given(BTreeSet<i32>),
     Taken(BTreeSet<i32>),
 }
 
-/// Remembers what the group decides, until the worker's loop looks at it.
+/// Stores the decisions of the group until the worker's loop handles them.
 #[derive(Default)]
 pub(super) struct Group {
     changes: Mutex<Vec<Change>>,
@@ -36,7 +36,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// A member of the group of this name.
+    /// Joins the group of this name.
     pub(super) fn join(
         client: &ClientConfig,
         group: &str,
@@ -55,9 +55,10 @@ impl Group {
                 config.set(name, value);
             }
         };
-        // What is fetched ahead, of each partition.
+        // The prefetch limit of each partition.
         unless_told("queued.max.messages.kbytes", "2048");
-        // How long no more is fetched then. A second, unless told: much longer than it takes to fold that.
+        // How long fetching pauses when that limit is reached. The default of a second is much longer than folding
+        // the prefetched data takes.
         unless_told("fetch.queue.backoff.ms", "10");
         let doing = || "join the group of workers".to_owned();
         let member = Self { topic: topic.to_owned(), ..Self::default() };
@@ -67,12 +68,12 @@ impl Group {
         Ok(consumer.into())
     }
 
-    /// The ends of the partitions of logs, as they were known last.
+    /// The latest known ends of the partitions of logs.
     pub(super) fn ends(&self) -> BTreeMap<i32, i64> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was decided since the last time, in its order.
+    /// The decisions since the last call, in order.
     pub(super) fn changes(&self) -> Vec<Change> {
         std::mem::take(&mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -87,7 +88,7 @@ impl ClientContext for Group {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::warn!(%error, reason, "the brokers are in trouble");
+        tracing::warn!(%error, reason, "the brokers have a problem");
     }
 }
 

@@ -33,49 +33,49 @@ use crate::{
     topics::Topics,
 };
 
-/// How many bytes of logs the lanes of a worker fold together before they commit: that bounds its memory.
+/// Bytes of logs that all lanes of a worker together fold before they commit: this bounds its memory.
 const BYTES: usize = 16 << 20;
 
-/// The least and the most of them that one lane folds.
+/// The minimum and maximum share of one lane.
 const BYTES_SHARE: RangeInclusive<usize> = 512 << 10..=4 << 20;
 
-/// How many bytes of messages may come of a byte of a log until a commit is due.
+/// Bytes of output messages per byte of log after which a commit is due.
 const GROWTH: usize = 4;
 
-/// After how long it is, however much there is.
+/// The maximum time between commits.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// After how long it is if no more messages wait: then a commit holds nothing up.
+/// The time after which a commit is due if no more messages wait: then it delays nothing.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// How many sources the lanes of a worker keep in memory between commits; the others are read from their stored
-/// states again.
+/// The number of sources that all lanes of a worker keep in memory between commits; the others are restored from
+/// their stored states.
 const OPEN: usize = 1024;
 
-/// The least and the most of them that one lane keeps.
+/// The minimum and maximum share of one lane.
 const OPEN_SHARE: RangeInclusive<usize> = 32..=512;
 
-/// What the lanes of a worker share.
+/// Data shared by the lanes of a worker.
 pub(super) struct Shared {
     pub(super) registry: Registry,
     pub(super) cluster: Cluster,
     pub(super) consumer: Arc<BaseConsumer<Group>>,
     pub(super) topics: Topics,
-    /// Whether patches are wanted.
+    /// Whether patches are produced.
     pub(super) patches: bool,
-    /// What transactional ids begin with.
+    /// Prefix of the transactional ids.
     pub(super) group: String,
-    /// How many lanes there are.
+    /// The number of lanes.
     pub(super) lanes: AtomicUsize,
 }
 
 impl Shared {
-    /// After how many bytes of logs a lane commits.
+    /// The number of bytes of logs after which a lane commits.
     fn bytes(&self) -> usize {
         self.share(BYTES, &BYTES_SHARE)
     }
 
-    /// How many sources a lane keeps in memory.
+    /// The number of sources that a lane keeps in memory.
     fn open(&self) -> usize {
         self.share(OPEN, &OPEN_SHARE)
     }
@@ -86,21 +86,22 @@ impl Shared {
     }
 }
 
-/// One partition.
+/// The processing of one partition.
 pub(super) struct Lane {
     partition: i32,
     ledger: KafkaLedger,
     target: Arc<Target>,
     sources: HashMap<SourceName, Open>,
-    /// Those that this worker does not fold.
+    /// Sources that this worker does not fold.
     refused: HashSet<SourceName>,
-    /// Those that were changed since the last commit, in the order of their first change.
+    /// Sources that were changed since the last commit, in the order of their first change.
     touched: Vec<SourceName>,
-    /// The marks that change with the next commit: why a source is not folded, or that it is again.
+    /// The marks that change with the next commit: the reason why a source is not folded, or `None` if it is folded
+    /// again.
     notes: BTreeMap<SourceName, Option<String>>,
-    /// The next message.
+    /// The offset of the next message.
     next: Option<i64>,
-    /// What is folded and not committed.
+    /// Folded data that is not committed.
     batch: Batch,
     commits: u64,
     counts: Counts,
@@ -108,11 +109,11 @@ pub(super) struct Lane {
 
 struct Open {
     source: Source,
-    /// The commit before which it was read last.
+    /// The number of the commit before which the source was last used.
     used: u64,
-    /// A gap was told.
+    /// The gap was reported.
     is_told: bool,
-    /// A mark says that it is not folded.
+    /// A mark states that the source is not folded.
     is_noted: bool,
     is_touched: bool,
 }
@@ -138,18 +139,18 @@ pub(super) struct Counts {
     pub(super) sources: usize,
 }
 
-/// How far a lane has come.
+/// The progress of a lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
     pub(super) counts: Counts,
-    /// How many sources are in memory.
+    /// The number of sources in memory.
     pub(super) open: usize,
-    /// The offset of the message that is folded next, once that is known.
+    /// The offset of the next message to be folded, once it is known.
     pub(super) next: Option<i64>,
 }
 
 impl Counts {
-    /// Adds those of another lane.
+    /// Adds the counts of another lane.
     pub(super) fn add(&mut self, more: Self) {
         let Self { pieces, bytes, known, gaps, foreign, commits, committing, restoring, sources } =
             more;
@@ -166,7 +167,7 @@ impl Counts {
 }
 
 impl Lane {
-    /// Takes over a partition: whoever had it before is fenced, and its states are read.
+    /// Takes over a partition: fences its previous owner, and reads its states.
     pub(super) fn take_over(shared: &Shared, partition: i32) -> Result<Self, Error> {
         let begun = Instant::now();
         let Topics { events, patches, state, .. } = &shared.topics;
@@ -195,7 +196,7 @@ impl Lane {
         })
     }
 
-    /// Where the logs are to be read from.
+    /// The offset from which the logs are read.
     pub(super) fn start(&mut self) -> Result<Offset, Error> {
         let mark = self.ledger.mark(INPUT)?;
         self.next = mark.and_then(|mark| mark.get().parse().ok());
@@ -212,7 +213,7 @@ impl Lane {
             if self.counts.foreign == 1 {
                 let Self { partition, .. } = self;
                 say(&format!(
-                    "partition {partition}, offset {offset}: this is no line of a log, and is left out"
+                    "partition {partition}, offset {offset}: not a piece of a log; skipped"
                 ));
             }
             return Ok(());
@@ -224,14 +225,14 @@ impl Lane {
             self.counts.gaps += 1;
             return Ok(());
         }
-        // Executors of other crates may panic. Nothing of a source outlives its panic but what is committed.
+        // Executors of other crates may panic. After a panic, only the committed state of the source is kept.
         match catch_unwind(AssertUnwindSafe(|| self.fold(shared, &piece, offset))) {
             Ok(folded) => folded,
             Err(panic) => {
                 let place = &piece.place;
                 let fault = Fault::of(&*panic);
                 self.sources.remove(&piece.source);
-                self.refuse(&piece, format!("at {place}: {fault}; nothing more of it is folded"));
+                self.refuse(&piece, format!("at {place}: {fault}; the rest of it is not folded"));
                 Ok(())
             }
         }
@@ -246,8 +247,8 @@ impl Lane {
             let Some(source) = Source::open(&shared.registry, target, piece, stored)? else {
                 let format = piece.format;
                 let note = format!(
-                    "this worker does not know the format {format:?}, and folds nothing of it; ship it \
-                     again to newer workers"
+                    "this worker does not support the format {format:?}; ship the log again to \
+                     newer workers"
                 );
                 self.refuse(piece, note);
                 return Ok(());
@@ -264,12 +265,12 @@ impl Lane {
         let taken = open.source.take(piece, offset)?;
         let note = match taken {
             Taken::Gap(expected) => Some(format!(
-                "bytes from {expected} to {place} are missing; what follows is not folded until they are \
-                 shipped again"
+                "bytes from {expected} to {place} are missing; later bytes are not folded until the missing ones \
+                 are shipped again"
             )),
-            Taken::Late => {
-                Some("it was declared complete, and goes on; that is not folded".to_owned())
-            }
+            Taken::Late => Some(
+                "it was declared complete, but continues; the new data is not folded".to_owned(),
+            ),
             Taken::Folded | Taken::Known => None,
         };
         match taken {
@@ -298,7 +299,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Folds nothing more of a source, and says why.
+    /// Stops folding a source, and reports why.
     fn refuse(&mut self, piece: &Piece<'_>, note: String) {
         let Piece { source, path, .. } = piece;
         say(&format!("{source} ({path}): {note}"));
@@ -307,12 +308,12 @@ impl Lane {
         self.counts.gaps += 1;
     }
 
-    /// How far it has come.
+    /// The progress of the lane.
     pub(super) fn progress(&self) -> Progress {
         Progress { counts: self.counts, open: self.sources.len(), next: self.next }
     }
 
-    /// Whether it is time to commit; `is_idle` says that no messages wait.
+    /// Whether a commit is due; `is_idle` means that no messages wait.
     pub(super) fn is_due(&self, shared: &Shared, is_idle: bool) -> bool {
         let Batch { bytes, size, since } = self.batch;
         let share = shared.bytes();
@@ -323,7 +324,8 @@ impl Lane {
             || since.is_some_and(|since| since.elapsed() >= longest)
     }
 
-    /// Commits what was folded: messages, states and the input offset. Returns the offset, if anything was.
+    /// Commits folded data: messages, states and the input offset. Returns the offset if there was anything to
+    /// commit.
     pub(super) fn commit(&mut self, shared: &Shared) -> Result<Option<i64>, Error> {
         let Some(next) = self.next.filter(|_| self.batch.since.is_some()) else { return Ok(None) };
         let begun = Instant::now();
@@ -333,7 +335,7 @@ impl Lane {
             open.is_touched = false;
             commits.extend(open.source.cut()?);
         }
-        // A line that is not complete is read again, from its first message on.
+        // An incomplete line is read again from its first message.
         let open = self.sources.values().filter_map(|open| open.source.begun()).min();
         let next = open.map_or(next, |open| open.min(next));
         let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
@@ -343,7 +345,7 @@ impl Lane {
             marks.push(Mark { name: mark_of(&source), state });
         }
         self.ledger.commit(&commits, &marks).map_err(|error| match error {
-            // The ledger is the only one that commits to its partition.
+            // Only this ledger commits to its partition.
             CommitError::Moved { .. } => Error::KafkaLedger(KafkaLedgerError::Fenced),
             CommitError::Failed(error) => Error::KafkaLedger(error),
         })?;
@@ -356,7 +358,7 @@ impl Lane {
         Ok(Some(next))
     }
 
-    /// Drops the sources that were idle for longest, if there are more than `most`.
+    /// Drops the least recently used sources if there are more than `most`.
     fn forget_idle(&mut self, most: usize) {
         if self.sources.len() <= most {
             return;

@@ -1,12 +1,12 @@
-//! `foldline-fleet work`: folds the lines that were shipped into events, as one of a fleet's workers.
+//! `foldline-fleet work`: folds shipped lines into events, as a worker of a fleet.
 //!
-//! The group gives each worker its partitions. A partition is folded by one worker at a time: whoever takes it over
-//! fences the owner before, and reads the states that it has stored. A transaction commits events, states and input
-//! offsets together, so a worker may be killed, stopped or cut off at any moment: what it has not committed is folded
-//! again by the next owner, and what a stale worker sends is not accepted.
+//! The group assigns partitions to workers. A partition is folded by one worker at a time: a worker that takes it
+//! over fences the previous owner and reads its stored states. A transaction commits events, states and input offsets
+//! together, so a worker may be killed, paused or disconnected at any moment: the next owner folds uncommitted data
+//! again, and messages of a stale worker are rejected.
 //!
-//! Each partition has a thread, which reads its messages from a queue of their own: while one waits for brokers,
-//! others fold. The worker's own thread only heeds the group.
+//! Each partition has a thread, which reads its messages from a separate queue: while one waits for brokers, others
+//! fold. The main thread of the worker only handles group changes.
 
 mod figures;
 mod group;
@@ -55,7 +55,7 @@ pub(crate) struct WorkArgs {
     #[command(flatten)]
     cluster: ClusterArgs,
 
-    /// Also makes JSON Patches, for sources that begin from now on
+    /// Also produce JSON Patches, for sources that begin from now on
     #[arg(long)]
     patches: bool,
 
@@ -63,19 +63,19 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
 
-    /// Answers requests for /metrics at this address, in the text format of Prometheus
+    /// Serve Prometheus metrics at /metrics on this address
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
 }
 
-/// How long to wait before a partition that failed is taken over again. If the group has given it to another
-/// worker, that is known by then.
+/// The delay before a failed partition is taken over again. If the group has assigned it to another worker, this is
+/// known by then.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The time after which a trouble of the brokers is told again.
+/// The interval at which a persistent problem of the brokers is reported again.
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
-/// The time between two publications of figures.
+/// The interval at which metrics are published.
 const PUBLISH: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
@@ -116,13 +116,13 @@ struct Worker {
     published: Instant,
     shared: Arc<Shared>,
     lanes: BTreeMap<i32, Running>,
-    /// The lanes of partitions that were taken away, until they end. Two would take each other's messages.
+    /// The lanes of revoked partitions, until they end. Two lanes of one partition would take each other's messages.
     leaving: BTreeMap<i32, Running>,
-    /// Partitions that are to be taken over, and when.
+    /// Partitions to be taken over, and when.
     broken: BTreeMap<i32, Instant>,
-    /// What was done in partitions that were taken away.
+    /// The counts of revoked partitions.
     ended: Counts,
-    /// When a trouble of the brokers was told.
+    /// When a problem of the brokers was last reported.
     said: Option<Instant>,
 }
 
@@ -140,8 +140,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Lets the client do what the group decides. Messages come here only from before their partition had a queue
-    /// of its own, and are read again there.
+    /// Lets the client process group changes. Messages that arrive here were fetched before their partition had a
+    /// separate queue, and are read again there.
     fn heed(&mut self) -> Result<(), Error> {
         match self.shared.consumer.poll(POLL) {
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
@@ -168,7 +168,7 @@ impl Worker {
 
     fn change(&mut self, change: Change) {
         match change {
-            // They are taken over at once.
+            // Assigned partitions are taken over immediately.
             Change::Given(partitions) => {
                 let now = Instant::now();
                 self.broken.extend(partitions.into_iter().map(|partition| (partition, now)));
@@ -185,9 +185,9 @@ impl Worker {
         }
     }
 
-    /// Ends what has to do with lanes that have ended.
+    /// Handles lanes that have ended.
     fn collect(&mut self) -> Result<(), Error> {
-        // How those end whose partitions are others' does not matter.
+        // The outcome of lanes of revoked partitions does not matter.
         for partition in ended(&self.leaving) {
             if let Some(lane) = self.leaving.remove(&partition) {
                 self.ended.add(lane.progress().counts);
@@ -202,8 +202,8 @@ impl Worker {
         Ok(())
     }
 
-    /// A partition failed: nothing of it is believed any more. It is taken over anew, unless it belongs to another
-    /// worker by then. Only what another attempt cannot change ends the worker.
+    /// Handles a failed partition: its state in memory is discarded. The partition is taken over again, unless it
+    /// belongs to another worker by then. Only an error that a retry cannot change ends the worker.
     fn break_off(&mut self, partition: i32, lane: Running) -> Result<(), Error> {
         self.ended.add(lane.progress().counts);
         match lane.join() {
@@ -218,7 +218,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Takes partitions over.
+    /// Takes over partitions that are due.
     fn take_over(&mut self) {
         let now = Instant::now();
         let is_due = |(partition, at): (&i32, &Instant)| {
@@ -231,7 +231,7 @@ impl Worker {
         self.shared.lanes.store(self.lanes.len(), Ordering::Relaxed);
     }
 
-    /// Commits what is folded, and says what was done.
+    /// Commits folded data, and prints a summary.
     fn conclude(&mut self) -> Result<(), Error> {
         self.lanes.values().for_each(|lane| lane.order(Order::Conclude));
         for (partition, lane) in mem::take(&mut self.lanes) {
@@ -242,8 +242,8 @@ impl Worker {
         }
         let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = self.ended;
         say(&format!(
-            "{pieces} pieces, {bytes} bytes in {commits} commits; {known} known before, {gaps} behind a gap, \
-             {foreign} of somebody else"
+            "{pieces} pieces, {bytes} bytes in {commits} commits; {known} duplicates, {gaps} after a gap, \
+             {foreign} foreign messages"
         ));
         Ok(())
     }

@@ -15,16 +15,16 @@ use crate::{
     record::{EVENT, Envelope},
 };
 
-/// Where the messages of a partition go.
+/// The destinations of the messages of a partition.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) events: Arc<str>,
-    /// The topic of patches, if they are wanted.
+    /// The topic of patches, if patches are produced.
     pub(super) patches: Option<Arc<str>>,
     pub(super) partition: i32,
 }
 
-/// Makes messages of the events of a source.
+/// Converts the events of a source into messages.
 pub(super) struct Outgoing {
     target: Arc<Target>,
     source: Arc<str>,
@@ -35,16 +35,16 @@ pub(super) struct Outgoing {
     size: usize,
 }
 
-/// What is remembered between segments.
+/// The state kept between segments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Memory {
-    /// How many events there were.
+    /// The number of events so far.
     events: u64,
     /// The names of the open sessions.
     sessions: BTreeMap<SessionKey, SessionId>,
 }
 
-/// About how many bytes a message takes beside its value.
+/// The approximate overhead of a message in bytes, in addition to its value.
 const MESSAGE: usize = 256;
 
 impl Outgoing {
@@ -55,7 +55,7 @@ impl Outgoing {
         Self { target, source, kind, memory, patches, messages: Vec::new(), size: 0 }
     }
 
-    /// How many events there were so far.
+    /// The number of events so far.
     pub(super) fn events(&self) -> u64 {
         self.memory.events
     }
@@ -127,7 +127,7 @@ impl Gather for Outgoing {
     }
 }
 
-/// Patches of a source that began without them stay away: they would change entries that nobody has.
+/// A source that began without patches gets none later: they would change entries that no consumer has.
 impl Resume for Outgoing {
     type State = (Memory, Option<<SessionPatches as Resume>::State>);
 

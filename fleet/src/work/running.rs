@@ -23,30 +23,30 @@ use super::{
 };
 use crate::{error::Error, ledger::KafkaLedgerError, say::say};
 
-/// How long the cluster may take to go to another offset.
+/// Timeout of a seek.
 const SEEK: Duration = Duration::from_secs(10);
 
-/// How long to wait before it is asked again.
+/// The delay before a seek is retried.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// What a lane is to do.
+/// An order to a lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
-    /// Go on.
+    /// Continue.
     Fold,
-    /// Commit what is folded, and end.
+    /// Commit folded data, and end.
     Conclude,
-    /// End. What is not committed is folded by the next owner.
+    /// End. The next owner folds uncommitted data.
     Abandon,
 }
 
-/// A lane that a thread folds, from taking the partition over to its end.
+/// A lane and its thread, from taking over the partition to its end.
 pub(super) struct Running {
     thread: JoinHandle<Result<(), Error>>,
     link: Arc<Link>,
 }
 
-/// What the thread of a lane and that of the worker tell each other.
+/// Data exchanged between the threads of a lane and of the worker.
 struct Link {
     order: AtomicU8,
     progress: Mutex<Progress>,
@@ -61,12 +61,12 @@ impl Running {
         Self { thread, link }
     }
 
-    /// How far it has come.
+    /// The progress of the lane.
     pub(super) fn progress(&self) -> Progress {
         *self.link.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells it what to do; it does so once it has folded the message at hand, or at the end of a commit.
+    /// Gives an order; it is executed after the current message, or after the current commit.
     pub(super) fn order(&self, order: Order) {
         self.link.order.store(order as u8, Ordering::Relaxed);
     }
@@ -91,7 +91,7 @@ impl Link {
     }
 }
 
-/// Takes a partition over, and folds it until told otherwise.
+/// Takes over a partition, and folds it until told to stop.
 fn fold(shared: &Shared, partition: i32, link: &Link) -> Result<(), Error> {
     let mut lane = Lane::take_over(shared, partition)?;
     let queue = queue(shared, partition, lane.start()?)?;
@@ -125,10 +125,10 @@ fn fold(shared: &Shared, partition: i32, link: &Link) -> Result<(), Error> {
     Ok(())
 }
 
-/// The messages of a partition, from an offset on.
+/// The messages of a partition, starting at an offset.
 fn queue(shared: &Shared, partition: i32, start: Offset) -> Result<PartitionQueue<Group>, Error> {
     let fail = |error| {
-        let doing = "go to where a partition was left";
+        let doing = "seek to the stored offset of a partition";
         Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error })
     };
     let Shared { consumer, topics, .. } = shared;
@@ -136,7 +136,7 @@ fn queue(shared: &Shared, partition: i32, start: Offset) -> Result<PartitionQueu
         return Err(fail(KafkaError::Seek("there is no such partition".to_owned())));
     };
     let begun = Instant::now();
-    // The client may not have begun to read a partition that it was just given.
+    // The client may not have started to fetch a partition that was just assigned.
     while let Err(error) = consumer.seek(&topics.logs, partition, start, SEEK) {
         if begun.elapsed() >= SEEK {
             return Err(fail(error));
@@ -146,10 +146,9 @@ fn queue(shared: &Shared, partition: i32, start: Offset) -> Result<PartitionQueu
     Ok(queue)
 }
 
-/// Commits what was folded, and tells the group how far that is, for those who ask how much waits. Nothing depends on
-/// the latter: the offset that counts is in the transaction, as a mark of the ledger. (A transaction can commit
-/// offsets of a group, too, but librdkafka waits for ever for that when the group's coordinator is lost at the wrong
-/// moment.)
+/// Commits folded data, and reports the offset to the group for lag monitoring. Nothing depends on the reported
+/// offset: the authoritative offset is in the transaction, as a mark of the ledger. (A transaction can also commit
+/// offsets of a group, but librdkafka waits for ever if the coordinator of the group is lost at the wrong moment.)
 fn commit(shared: &Shared, partition: i32, lane: &mut Lane) -> Result<(), Error> {
     let Some(next) = lane.commit(shared)? else { return Ok(()) };
     let mut offsets = TopicPartitionList::new();
@@ -157,7 +156,7 @@ fn commit(shared: &Shared, partition: i32, lane: &mut Lane) -> Result<(), Error>
         .add_partition_offset(&shared.topics.logs, partition, Offset::Offset(next))
         .and_then(|()| shared.consumer.commit(&offsets, CommitMode::Async));
     if let Err(error) = told {
-        tracing::debug!(%error, partition, "the group does not know how far it was folded");
+        tracing::debug!(%error, partition, "cannot report the folded offset to the group");
     }
     Ok(())
 }

@@ -24,10 +24,10 @@ use crate::{
 
 type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>>;
 
-/// The state of a source, as checkpoints have it.
+/// The state of a source, as stored in checkpoints.
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    /// How many files the log had before the one that is read.
+    /// The number of files of the log before the current one.
     file: u64,
     snapshot: Json,
 }
@@ -39,35 +39,35 @@ pub(super) struct Source {
     target: Arc<Target>,
     /// `None` once the log is complete.
     segments: Option<SourceSegments>,
-    /// Where the bytes end that were pushed.
+    /// The end of the pushed bytes.
     pushed: Place,
-    /// The first message of a line that is not complete: it is read again by the next owner.
+    /// The first message of an incomplete line: the next owner reads it again.
     begun: Option<i64>,
-    /// What is still to be committed.
+    /// Data to be committed.
     pending: Option<Commit<Vec<Message>>>,
-    /// About how many bytes that is.
+    /// Its approximate size in bytes.
     pending_size: usize,
     /// An error of the emitters.
     failed: Option<json::Error>,
     events: u64,
 }
 
-/// What became of a piece.
+/// The result of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     /// It was folded.
     Folded,
-    /// It was known.
+    /// It was already known.
     Known,
-    /// Bytes before it are missing, from here on. It is not folded.
+    /// Bytes before the piece are missing, from this position on. It is not folded.
     Gap(Place),
-    /// The log was declared complete before. It is not folded.
+    /// The log was already declared complete. The piece is not folded.
     Late,
 }
 
 impl Source {
-    /// Begins a source with its first piece, or goes on from where it stands; `None` if this program has no executor
-    /// of the format.
+    /// Begins a source with its first piece, or resumes it from its stored state; `None` if this program has no
+    /// executor for the format.
     pub(super) fn open(
         registry: &Registry,
         target: &Arc<Target>,
@@ -118,7 +118,7 @@ impl Source {
         }))
     }
 
-    /// Folds a piece, that of the message at this offset.
+    /// Folds the piece of the message at this offset.
     pub(super) fn take(&mut self, piece: &Piece<'_>, offset: i64) -> Result<Taken, Error> {
         let is_known = piece.place.after(piece.bytes.len()) <= self.pushed;
         if is_known && !(piece.is_end && self.segments.is_some()) {
@@ -132,7 +132,7 @@ impl Source {
             segments.next_file(|error| *failed = Some(error));
             (self.pushed, self.begun) = (piece.place, None);
         }
-        // A shipper that was started again may cut the same bytes in other places.
+        // A restarted shipper may cut the same bytes at other positions.
         let skipped = match piece.place.file == self.pushed.file {
             true => self.pushed.offset.checked_sub(piece.place.offset),
             false => None,
@@ -162,12 +162,12 @@ impl Source {
         self.begun
     }
 
-    /// About how many bytes of messages wait for the commit.
+    /// The approximate size of the messages that wait for the commit, in bytes.
     pub(super) fn pending_size(&self) -> usize {
         self.pending_size
     }
 
-    /// Takes what is to be committed, if there is anything.
+    /// Takes the data to be committed, if there is any.
     pub(super) fn cut(&mut self) -> Result<Option<Commit<Vec<Message>>>, Error> {
         if self.segments.as_ref().is_some_and(Segments::has_news) {
             self.segment()?;
@@ -208,7 +208,7 @@ impl Source {
         self.check()
     }
 
-    /// Ends a segment, and adds it to what is to be committed.
+    /// Ends a segment, and adds it to the data to be committed.
     fn segment(&mut self) -> Result<(), Error> {
         let Some(segments) = &mut self.segments else { return Ok(()) };
         self.events = pipeline::emitter(segments.processor()).events();
@@ -217,7 +217,7 @@ impl Source {
         self.add(commit)
     }
 
-    /// The log is complete: releases what was held back.
+    /// Completes the log: releases held data.
     fn finish(&mut self) -> Result<(), Error> {
         let failed = &mut self.failed;
         let Some(segments) = &mut self.segments else { return Ok(()) };
@@ -259,7 +259,7 @@ impl Source {
     }
 }
 
-/// Of a file on another machine only the length is known.
+/// Only the length of a file on another machine is known.
 fn identity(length: u64) -> Identity {
     let mut identity = Identity::default();
     (identity.size, identity.read.length) = (length, length);

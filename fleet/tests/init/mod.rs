@@ -89,8 +89,8 @@ fn topics_are_made_once_and_then_found_well() {
 
     let first = fleet(&cluster, &["init", "--partitions", "3"]);
     assert_eq!(first.code, 0, "{}", first.err);
-    assert!(first.err.contains("made the topic foldline.state"), "{}", first.err);
-    assert!(first.err.contains("kept by 1, and not by 3"), "{}", first.err);
+    assert!(first.err.contains("created the topic foldline.state"), "{}", first.err);
+    assert!(first.err.contains("topics get 1 of 3 replicas"), "{}", first.err);
     for line in ["foldline.logs", "foldline.events", "foldline.patches", "foldline.state"] {
         let row = first.out.lines().find(|row| row.starts_with(line)).unwrap();
         let columns: Vec<_> = row.split_whitespace().collect();
@@ -102,11 +102,11 @@ fn topics_are_made_once_and_then_found_well() {
         let again = fleet(&cluster, arguments);
         assert_eq!(again.code, 0, "{}", again.err);
         assert_eq!(again.out, first.out);
-        assert_eq!(again.err, "foldline-fleet: the topics are as they must be\n");
+        assert_eq!(again.err, "foldline-fleet: the topics are correct\n");
     }
     let differs = fleet(&cluster, &["init", "--retention", "0"]);
     assert_eq!(differs.code, 0, "{}", differs.err);
-    assert!(differs.err.contains("7 days, and not for ever"), "{}", differs.err);
+    assert!(differs.err.contains("7 days instead of the requested for ever"), "{}", differs.err);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn topics_that_would_lose_something_are_refused() {
         for part in parts {
             assert!(ran.err.contains(part), "{part}: {}", ran.err);
         }
-        assert!(!ran.err.contains("as they must be"), "{}", ran.err);
+        assert!(!ran.err.contains("the topics are correct"), "{}", ran.err);
     };
 
     make(&cluster, "a.logs", 2, &[]);
@@ -129,7 +129,10 @@ fn topics_that_would_lose_something_are_refused() {
     refused(&["init", "--prefix", "a", "--check"], &["there is no topic a.patches, a.state"]);
 
     make(&cluster, "b.logs", 2, &[]);
-    refused(&["init", "--prefix", "b", "--partitions", "4"], &["to be 4", "b.logs has 2"]);
+    refused(
+        &["init", "--prefix", "b", "--partitions", "4"],
+        &["4 partitions were requested", "b.logs has 2"],
+    );
 
     make(&cluster, "c.state", 2, &[]);
     refused(&["init", "--prefix", "c"], &["cleanup.policy=compact on the topic c.state"]);
@@ -172,7 +175,7 @@ fn three_brokers_keep_each_message() {
     make(&cluster, "once.logs", 2, &[("min.insync.replicas", "1")]);
     let once = fleet(&cluster, &["init", "--prefix", "once"]);
     assert_eq!(once.code, 0, "{}", once.err);
-    assert!(once.err.contains("once.logs is kept by 1 of 3 brokers"), "{}", once.err);
+    assert!(once.err.contains("once.logs has 1 replica on 3 brokers"), "{}", once.err);
 }
 
 #[test]

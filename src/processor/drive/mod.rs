@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug)]
 pub(in crate::processor) struct OpenLine<'b, C> {
     inputs: LineInputs<'b, C>,
-    /// From where it is read again.
+    /// The state from which the line is read again.
     begin: FramerState,
     next: FramerState,
     lines: u64,
@@ -50,14 +50,14 @@ impl<'b, C: Default> OpenLine<'b, C> {
         Self { inputs: LineInputs::new(line), begin, next, lines, digest }
     }
 
-    /// The line stands behind `before`.
+    /// Shifts the position of the line by `before`.
     pub(in crate::processor) fn shift(&mut self, before: Position) {
         self.inputs.shift(before);
         shift(&mut self.begin.position, before);
         shift(&mut self.next.position, before);
     }
 
-    /// The state from which to continue after it.
+    /// The state from which to continue after the line.
     pub(in crate::processor) fn next(&self) -> FramerState {
         self.next
     }
@@ -68,10 +68,10 @@ impl<'b, C: Default> OpenLine<'b, C> {
     }
 }
 
-/// How much an emitter has collected, and from how much on the processor pauses.
+/// The size function of an emitter, and the size at which the processor pauses.
 pub(in crate::processor) type Limit<M> = (fn(&M) -> usize, usize);
 
-/// What is done with each input.
+/// The processing of each input.
 pub(in crate::processor) trait Step<R, S, M, D: Decode> {
     fn step(&mut self, transducer: &mut Transducer<R, S, M>, input: Located<D::Input<'_>>);
 
@@ -79,7 +79,7 @@ pub(in crate::processor) trait Step<R, S, M, D: Decode> {
     fn is_done(&self, transducer: &Transducer<R, S, M>) -> bool;
 }
 
-/// Reduces it, emits its events, and calls a closure with every output.
+/// Reduces an input, emits its events, and passes every output to a closure.
 pub(in crate::processor) struct Emitting<F, E, Out>(F, PhantomData<fn(E) -> Out>);
 
 pub(in crate::processor) fn emitting<E, Out, F: FnMut(Out)>(each: F) -> Emitting<F, E, Out> {
@@ -102,7 +102,7 @@ where
     }
 }
 
-/// Reduces it, and calls a closure with every event: the emitter is elsewhere.
+/// Reduces an input, and passes every event to a closure: the emitter is elsewhere.
 pub(in crate::processor) struct Reducing<F, E>(F, PhantomData<fn(E)>);
 
 pub(in crate::processor) fn reducing<E, F: FnMut(E)>(each: F) -> Reducing<F, E> {
@@ -124,23 +124,23 @@ where
     }
 }
 
-/// What becomes of the next line.
+/// The treatment of the next line.
 #[derive(Debug)]
 pub(in crate::processor) enum Stage<C> {
-    /// It is reduced; up to there it was, an earlier time.
+    /// It is reduced, starting after the part that was reduced earlier.
     Reading(Option<Within>),
-    /// It is kept, because the limit was reached.
+    /// It is held, because the limit was reached.
     Paused(Held<C>),
-    /// It is not read: the reducer was done here.
+    /// It is ignored: the reducer was done at this point.
     Done(FramerState),
 }
 
-/// What was pushed and is not reduced, because the limit was reached.
+/// Pushed data that is not reduced yet, because the limit was reached.
 #[derive(Debug)]
 pub(in crate::processor) struct Held<C> {
-    /// Lines, the first of which may be reduced in part.
+    /// Lines, of which the first may be partly reduced.
     pub(in crate::processor) lines: Vec<OpenLine<'static, C>>,
-    /// The bytes behind them.
+    /// The bytes after these lines.
     pub(in crate::processor) bytes: Vec<u8>,
 }
 
@@ -153,9 +153,9 @@ pub(in crate::processor) struct Drive<R, S, M, D: Decode = Records> {
     pub(in crate::processor) hashes_lines: bool,
     pub(in crate::processor) limit: Option<Limit<M>>,
     pub(in crate::processor) stage: Stage<D::Cursor>,
-    /// From where the next line is read again.
+    /// The state from which the next line is read again.
     pub(in crate::processor) begin: FramerState,
-    /// Whether an input was reduced since the processor was told to go on: one is, whatever the limit.
+    /// Whether an input was reduced since the last call to continue: at least one is, regardless of the limit.
     has_moved: bool,
 }
 
@@ -187,7 +187,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         (next, before)
     }
 
-    /// How far the next line was reduced; `None` if it was not.
+    /// How much of the next line was reduced; `None` if nothing was.
     pub(in crate::processor) fn within(&self) -> Option<Within> {
         match &self.stage {
             Stage::Reading(within) => *within,
@@ -201,7 +201,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         }
     }
 
-    /// From where to continue, with a framer that is at `framer`.
+    /// The state from which to continue, with a framer that is at `framer`.
     pub(in crate::processor) fn framer_state(&self, framer: FramerState) -> FramerState {
         match &self.stage {
             Stage::Done(done) if done.position != framer.position => *done,
@@ -214,14 +214,14 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         matches!(self.stage, Stage::Done(_))
     }
 
-    /// The reducer may be done before it reads anything, as after a snapshot.
+    /// The reducer may be done before it reads anything, for example after a snapshot.
     pub(in crate::processor) fn look(&mut self, at: FramerState, step: &impl Step<R, S, M, D>) {
         if matches!(self.stage, Stage::Reading(_)) && step.is_done(&self.transducer) {
             self.stage = Stage::Done(at);
         }
     }
 
-    /// Reduces the lines that were kept, and returns the bytes behind them.
+    /// Reduces the held lines, and returns the bytes after them.
     pub(in crate::processor) fn go_on(&mut self, step: &mut impl Step<R, S, M, D>) -> Vec<u8> {
         self.has_moved = false;
         let Stage::Paused(Held { lines, bytes }) = &mut self.stage else { return Vec::new() };
@@ -231,7 +231,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         bytes
     }
 
-    /// Keeps bytes that follow on what was kept; nothing is read behind the end.
+    /// Holds bytes that follow the held ones; nothing is read after the end.
     pub(in crate::processor) fn keep(&mut self, more: &[u8]) {
         match &mut self.stage {
             Stage::Paused(held) => held.bytes.extend_from_slice(more),
@@ -243,7 +243,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         }
     }
 
-    /// Whether further lines are reduced.
+    /// Whether further lines can be reduced.
     pub(in crate::processor) fn may_go_on(&self) -> bool {
         matches!(self.stage, Stage::Reading(_)) && !self.is_full()
     }
@@ -253,7 +253,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
             && self.limit.is_some_and(|(size, limit)| size(self.transducer.emitter()) >= limit)
     }
 
-    /// Reduces the next line, or keeps it if lines are kept already.
+    /// Reduces the next line, or holds it if lines are held already.
     pub(in crate::processor) fn take(&mut self, line: Line<'_>, step: &mut impl Step<R, S, M, D>) {
         let begin = mem::replace(&mut self.begin, line.next);
         if !self.is_done() {
@@ -261,7 +261,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         }
     }
 
-    /// The same for a line that was opened before its turn.
+    /// Like `take`, for a line that was opened ahead of its turn.
     pub(in crate::processor) fn take_open(
         &mut self,
         line: OpenLine<'_, D::Cursor>,
@@ -280,7 +280,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         }
     }
 
-    /// Reduces a line, or as much of it as the limit allows; then returns the rest.
+    /// Reduces a line, or as much of it as the limit allows, and returns the rest.
     fn line<'b>(
         &mut self,
         mut line: OpenLine<'b, D::Cursor>,
@@ -306,7 +306,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
         None
     }
 
-    /// A line that is one input was reduced elsewhere.
+    /// Accounts for a line with a single input that was reduced elsewhere.
     pub(in crate::processor) fn was_reduced(
         &mut self,
         next: FramerState,

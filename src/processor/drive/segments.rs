@@ -11,30 +11,30 @@ use crate::{
     transduce::{Emitter, Gather, Resume},
 };
 
-/// When a segment is due to be committed.
+/// Limits at which a segment is due for commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentLimits {
-    /// After this many bytes of the source.
+    /// Bytes of the source.
     pub bytes: u64,
-    /// After this many bytes of collected output, as [`Gather::size`] counts them.
+    /// Bytes of collected output, as measured by [`Gather::size`].
     pub size: usize,
 }
 
 impl Default for SegmentLimits {
-    /// A mebibyte of the source, or eight of outputs.
+    /// One mebibyte of the source, or eight mebibytes of output.
     fn default() -> Self {
         Self { bytes: 1 << 20, size: 8 << 20 }
     }
 }
 
-/// The last segment of a complete source, and the remaining outputs.
+/// The last segment of a complete source, and the finished processor.
 pub type LastSegment<S, M> = (Commit<<M as Gather>::Segment>, Finished<S, M>);
 
 /// Reads one source, and splits its output into the segments that a
 /// [`Ledger`](crate::ledger::Ledger) commits.
 ///
-/// Each commit begins where the one before ended, and holds the state of the whole pipeline there:
-/// a run that loads it continues as if there had been no interruption.
+/// Each commit begins where the previous one ended, and contains the state of the whole pipeline at its end: a run
+/// that loads it continues as if it had not been interrupted.
 #[derive(Debug)]
 pub struct Segments<R, S, M, D: Decode = Records> {
     processor: Processor<R, S, M, D>,
@@ -42,14 +42,14 @@ pub struct Segments<R, S, M, D: Decode = Records> {
     facts: SourceFacts,
     /// The position of the last commit; `None` before the first.
     expected: Option<Position>,
-    /// Where the uncommitted segment begins.
+    /// The start of the uncommitted segment.
     begun: u64,
     limits: SegmentLimits,
 }
 
 impl<R, S, M: Gather, D: Decode> Segments<R, S, M, D> {
-    /// A source that the ledger knows up to `expected`, which is the processor's
-    /// [next record](Processor::next_record); `None` if it does not know it.
+    /// Reads a source that the ledger has stored up to `expected`, which is the processor's [next
+    /// record](Processor::next_record); `None` for a source that is not in the ledger.
     pub fn new(
         name: SourceName,
         facts: SourceFacts,
@@ -61,7 +61,7 @@ impl<R, S, M: Gather, D: Decode> Segments<R, S, M, D> {
         Self { processor, name, facts, expected, begun, limits }
     }
 
-    /// The same source, with other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: SegmentLimits) -> Self {
         self.limits = limits;
@@ -71,17 +71,17 @@ impl<R, S, M: Gather, D: Decode> Segments<R, S, M, D> {
 }
 
 impl<R, S, M, D: Decode> Segments<R, S, M, D> {
-    /// The processor within.
+    /// The inner processor.
     pub fn processor(&self) -> &Processor<R, S, M, D> {
         &self.processor
     }
 
-    /// The processor within.
+    /// The inner processor, mutable.
     pub fn processor_mut(&mut self) -> &mut Processor<R, S, M, D> {
         &mut self.processor
     }
 
-    /// Returns the processor; what was read since the last commit is not committed.
+    /// Returns the processor; data read since the last commit is not committed.
     pub fn into_processor(self) -> Processor<R, S, M, D> {
         self.processor
     }
@@ -106,7 +106,7 @@ impl<R, S, M, D: Decode> Segments<R, S, M, D> {
         self.expected != Some(self.processor.next_record())
     }
 
-    /// Adds bytes of the source, of which some may be [kept](Self::go_on) until after the next commit.
+    /// Pushes bytes of the source; some may be [held](Self::go_on) until after the next commit.
     pub fn push<E, Out>(&mut self, bytes: &[u8], each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -115,7 +115,7 @@ impl<R, S, M, D: Decode> Segments<R, S, M, D> {
         self.processor.push(bytes, each);
     }
 
-    /// Goes on with what was pushed, after a commit: see [`Processor::go_on`].
+    /// Continues with held bytes after a commit: see [`Processor::go_on`].
     pub fn go_on<E, Out>(&mut self, each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -124,7 +124,7 @@ impl<R, S, M, D: Decode> Segments<R, S, M, D> {
         self.processor.go_on(each);
     }
 
-    /// The last line is over: see [`Processor::end_line`].
+    /// Ends the last line: see [`Processor::end_line`].
     pub fn end_line<E, Out>(&mut self, each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -142,7 +142,7 @@ impl<R, S, M, D: Decode> Segments<R, S, M, D> {
         self.processor.flush_last_line(each)
     }
 
-    /// The source goes on at the beginning of another file: see [`Processor::next_file`].
+    /// Continues the source at the beginning of another file: see [`Processor::next_file`].
     pub fn next_file<E, Out>(&mut self, each: impl FnMut(Out))
     where
         R: Reads<D, S, E>,
@@ -159,21 +159,21 @@ where
     M: Resume + Gather,
     M::State: Serialize,
 {
-    /// Whether the segment is long enough to be committed. What was pushed is reduced only up to there, also
-    /// where that is within a line: commit, and [go on](Self::go_on), until it is no longer due.
+    /// Whether the segment is long enough to be committed. Pushed data is reduced only up to this point, even within
+    /// a line: commit, and [continue](Self::go_on), until no commit is due.
     pub fn is_due(&self) -> bool {
         self.pending_bytes() >= self.limits.bytes
             || self.processor.transducer().emitter().size() >= self.limits.size
     }
 
-    /// The commit of everything since the last one. `identity` identifies the source up to the processor's
-    /// [next record](Processor::next_record).
+    /// The commit of everything since the last commit. `identity` identifies the source up to the processor's [next
+    /// record](Processor::next_record).
     ///
     /// # Errors
-    /// The state's `Serialize` fails; that of this crate's types never does.
+    /// The state's `Serialize` fails; the states of this crate never do.
     ///
     /// # Panics
-    /// If the reducer panicked in an earlier step, see [`Transducer`](crate::transduce::Transducer).
+    /// If the reducer panicked in an earlier step; see [`Transducer`](crate::transduce::Transducer).
     pub fn commit(&mut self, identity: Identity) -> Result<Commit<M::Segment>, json::Error> {
         let state = self.processor.snapshot().to_json()?;
         let output = self.processor.cut();
@@ -185,9 +185,9 @@ where
         Ok(Commit { source: self.name.clone(), expected, checkpoint, output })
     }
 
-    /// The source is complete: finishes the reducer and the emitters, and commits the rest, however long it
-    /// is; [end the line](Self::end_line) first, and commit while it is due. `identity` is called once the end
-    /// of the source is known.
+    /// Completes the source: finishes the reducer and the emitters, and commits the rest, regardless of its length;
+    /// [end the line](Self::end_line) first, and commit while a commit is due. `identity` is called once the end of
+    /// the source is known.
     ///
     /// # Errors
     /// As for [`commit`](Self::commit).

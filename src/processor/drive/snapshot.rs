@@ -6,14 +6,14 @@ use crate::{
     conversation::Json, position::Position, processor::line::FramerState, transduce::Resume,
 };
 
-/// Counts of what a [`Processor`](crate::processor::Processor) has read.
+/// Counts of the data that a [`Processor`](crate::processor::Processor) has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Lines, blank ones included.
+    /// Lines, including blank ones.
     pub lines: u64,
     /// Blank lines.
     pub blank: u64,
-    /// Records that were reduced; several may stand on one line.
+    /// Records that were reduced; a line may have several.
     pub records: u64,
 }
 
@@ -22,34 +22,33 @@ pub struct Counts {
 pub struct Snapshot<S, E = ()> {
     /// Where the next line begins.
     pub framer: FramerState,
-    /// How far that line was reduced, if some of its records were.
+    /// The progress within that line, if some of its records were reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Within>,
-    /// Counts of what was read before.
+    /// Counts up to this point.
     pub counts: Counts,
-    /// The state of the reducer there.
+    /// The state of the reducer.
     pub state: S,
-    /// The memory of the emitter there.
+    /// The memory of the emitter.
     pub emitter: E,
 }
 
-/// A place within a line that has several records.
+/// A position within a line that has several records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Within {
-    /// How many of its records were reduced.
+    /// The number of its records that were reduced.
     pub records: u64,
-    /// Where the next one begins.
+    /// The position of the next record.
     pub next: Position,
 }
 
-/// Everything that remains of a processor at the end of a log: see
-/// [`Processor::finish`](crate::processor::Processor::finish).
+/// The remains of a processor at the end of a log: see [`Processor::finish`](crate::processor::Processor::finish).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished<S, M> {
-    /// Where the log ends.
+    /// The end of the log.
     pub framer: FramerState,
-    /// Counts of what was read.
+    /// Counts of the log.
     pub counts: Counts,
     /// The state of the reducer after completion.
     pub state: S,
@@ -68,14 +67,14 @@ impl<S, M: Resume> Finished<S, M> {
 /// Incremented when the meaning of a stored snapshot changes.
 const VERSION: u32 = 6;
 
-/// A snapshot as it is stored.
+/// A snapshot in its stored form.
 #[derive(Serialize, Deserialize)]
 struct Stored<S> {
     version: u32,
     snapshot: S,
 }
 
-/// Why a stored snapshot cannot be restored.
+/// The reason why a stored snapshot cannot be restored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
@@ -91,17 +90,17 @@ impl<S: Serialize, E: Serialize> Snapshot<S, E> {
     /// The snapshot with its format version, for [`Checkpoint::state`](crate::ledger::Checkpoint).
     ///
     /// # Errors
-    /// The state's or the memory's `Serialize` fails; that of this crate's types never does.
+    /// The `Serialize` of the state or the memory fails; the types of this crate never do.
     pub fn to_json(&self) -> Result<Json, crate::json::Error> {
         Json::of(&Stored { version: VERSION, snapshot: self })
     }
 }
 
 impl<S: DeserializeOwned, E: DeserializeOwned> Snapshot<S, E> {
-    /// Reads what [`to_json`](Self::to_json) gave.
+    /// Reads the JSON of [`to_json`](Self::to_json).
     ///
     /// # Errors
-    /// It was written by another version, or is damaged.
+    /// The snapshot was written by another version, or is damaged.
     pub fn from_json(json: &Json) -> Result<Self, SnapshotError> {
         let Stored { version, snapshot: raw } =
             serde_json::from_str::<Stored<&serde_json::value::RawValue>>(json.get())?;
@@ -113,11 +112,10 @@ impl<S: DeserializeOwned, E: DeserializeOwned> Snapshot<S, E> {
 }
 
 impl<S, E> Snapshot<S, E> {
-    /// The same snapshot with the reducer's state converted, for instance from JSON to the state of an
-    /// executor that is chosen at run time.
+    /// Converts the reducer's state, for instance from JSON to the state of an executor that is chosen at run time.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The errors of `make`.
     pub fn try_map_state<T, F>(
         self,
         make: impl FnOnce(S) -> Result<T, F>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The encoding of the input, by the byte order mark at its start.
+/// The encoding of the input, according to the byte order mark at its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -12,7 +12,7 @@ pub enum Encoding {
     Unknown,
     /// UTF-8, with or without its mark.
     Utf8,
-    /// UTF-16, low byte first: what PowerShell's `>` writes.
+    /// UTF-16, low byte first, as written by PowerShell's `>`.
     Utf16Le,
     /// UTF-16, high byte first.
     Utf16Be,
@@ -41,19 +41,19 @@ impl Encoding {
     }
 }
 
-/// Decodes UTF-16 in chunks that end anywhere; a lone surrogate becomes U+FFFD.
+/// Decodes UTF-16 in chunks of any length; a lone surrogate becomes U+FFFD.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
-    /// The first byte of a unit.
+    /// The first byte of an incomplete unit.
     odd: Option<u8>,
-    /// The first unit of a pair.
+    /// The first unit of an incomplete pair.
     high: Option<u16>,
     text: String,
 }
 
 impl Decoder {
-    /// Gives out the text line by line, without line feeds: with how many bytes of the input it was,
-    /// and whether the line ends with it.
+    /// Passes on the text line by line, without line feeds, with the number of input bytes and whether the line is
+    /// complete.
     pub(super) fn decode(
         &mut self,
         encoding: Encoding,
@@ -85,7 +85,7 @@ impl Decoder {
         }
     }
 
-    /// The incomplete rest at the end of input, and the number of its bytes that were not given out.
+    /// The incomplete rest at the end of input, and the number of its bytes that were not passed on.
     pub(super) fn finish(mut self) -> Option<(String, u64)> {
         let odd = u64::from(self.odd.is_some());
         if odd == 0 && self.high.is_none() {

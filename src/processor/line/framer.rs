@@ -10,38 +10,38 @@ use super::{
 };
 use crate::position::Position;
 
-/// Splits bytes into lines. The chunks of bytes may end anywhere.
+/// Splits bytes into lines. The chunks may have any length.
 ///
-/// A line ends with `\n` or `\r\n`, or with the input. A byte order mark at the start of the input is
-/// skipped, and UTF-16 is decoded if the mark announces it. An object that spans several lines is given
-/// out as one line. Of a line longer than the limit only the beginning is kept, with its
-/// length and its digest, so that memory is bounded.
+/// A line ends with `\n` or `\r\n`, or with the input. A byte order mark at the start of the input is skipped, and
+/// UTF-16 is decoded if the mark announces it. An object that spans several lines is returned as one line. Of a line
+/// longer than the limit, only the beginning is kept, with the length and the digest of the line, so that memory is
+/// bounded.
 #[derive(Clone, Debug)]
 pub struct LineFramer {
     /// The beginning of an incomplete line, without a byte order mark.
     partial: Vec<u8>,
-    /// That line is too long; `partial` is its head.
+    /// That line is too long; `partial` is its beginning.
     overlong: Option<Overlong>,
     /// The number of bytes of that line so far.
     taken: u64,
     position: Position,
     encoding: Encoding,
-    /// How long the input's byte order mark is.
+    /// The length of the input's byte order mark.
     mark: u64,
     decoder: Decoder,
-    /// `None` where each line stands for itself.
+    /// `None` if lines are never joined.
     joiner: Option<Joiner>,
     max_line: usize,
-    /// The previous line was given out without its line end, which may still come.
+    /// The previous line was passed on without its line end, which may still follow.
     unended: bool,
     /// The bytes since then, as long as they may be the beginning of that line end.
     line_end: Vec<u8>,
 }
 
-/// The longest line that is kept, unless another limit is given: 16 MiB.
+/// The default limit for the length of a line: 16 MiB.
 pub const DEFAULT_MAX_LINE: usize = 16 << 20;
 
-/// How much is kept of a line that is too long.
+/// The number of bytes kept of a line that is too long.
 pub(super) const HEAD: usize = 256;
 
 impl Default for LineFramer {
@@ -51,19 +51,19 @@ impl Default for LineFramer {
 }
 
 impl LineFramer {
-    /// A framer that keeps lines of up to `max_line` bytes whole.
+    /// A framer that keeps lines of up to `max_line` bytes.
     pub fn new(max_line: usize) -> Self {
         Self::starting_at(Position { line: 1, offset: 0 }, max_line)
     }
 
-    /// Continues at the beginning of the line at `position`.
-    /// Input in UTF-16 can be continued by [`restore`](Self::restore) only.
+    /// Continues at the beginning of the line at `position`. UTF-16 input can be continued by
+    /// [`restore`](Self::restore) only.
     pub fn starting_at(position: Position, max_line: usize) -> Self {
         let encoding = if position.offset == 0 { Encoding::Unknown } else { Encoding::Utf8 };
         Self::restore(FramerState { position, encoding, unended: false }, max_line)
     }
 
-    /// Continues from a stored state. The next bytes must be those at its position.
+    /// Continues from a stored state. The next bytes must be the bytes at its position.
     pub fn restore(state: FramerState, max_line: usize) -> Self {
         Self {
             partial: Vec::new(),
@@ -80,28 +80,27 @@ impl LineFramer {
         }
     }
 
-    /// The same framer, which gives out an object of JSON over several lines as one line, or does not; it does
-    /// unless it is told otherwise.
+    /// Sets whether a JSON object that spans several lines is returned as one line, which is the default.
     #[must_use]
     pub fn joining(mut self, joins: bool) -> Self {
         self.joiner = if joins { self.joiner.or_else(|| Some(Joiner::default())) } else { None };
         self
     }
 
-    /// The state to store: everything before its position has been given out.
+    /// The state to store: everything before its position has been passed on.
     pub fn state(&self) -> FramerState {
         let position = self.position();
         let encoding = if position.offset == 0 { Encoding::Unknown } else { self.encoding };
         FramerState { position, encoding, unended: self.unended }
     }
 
-    /// Where the next line begins: everything before it has been given out.
+    /// The position of the next line: everything before it has been passed on.
     pub fn position(&self) -> Position {
         self.joiner.as_ref().and_then(Joiner::begun).unwrap_or(self.position)
     }
 
-    /// Whether a line begins here that stands in the log as it is, so that it needs no framer: see
-    /// [`pass`](Self::pass).
+    /// Whether the framer is at the beginning of a line that appears verbatim in the log and does not need framing:
+    /// see [`pass`](Self::pass).
     pub(in crate::processor) fn is_between_lines(&self) -> bool {
         self.encoding == Encoding::Utf8
             && self.taken == 0
@@ -110,17 +109,17 @@ impl LineFramer {
             && self.joiner.as_ref().and_then(Joiner::begun).is_none()
     }
 
-    /// Goes on after lines that were split by somebody else.
+    /// Continues after lines that were split elsewhere.
     pub(in crate::processor) fn pass(&mut self, to: FramerState) {
         self.position = to.position;
     }
 
-    /// How long the longest line is that is kept.
+    /// The limit for the length of a line.
     pub(in crate::processor) fn max_line(&self) -> usize {
         self.max_line
     }
 
-    /// Adds bytes, and gives out every line that they complete.
+    /// Pushes bytes, and passes on every completed line.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line<'_>)) {
         let each: &mut dyn FnMut(Line<'_>) = &mut each;
         if self.unended {
@@ -129,7 +128,7 @@ impl LineFramer {
         self.push_lines(bytes, each);
     }
 
-    /// Consumes the line end of a line that was given out without it.
+    /// Consumes the line end of a line that was passed on without it.
     fn push_line_end(&mut self, bytes: &[u8], each: &mut dyn FnMut(Line<'_>)) {
         let mut begun = std::mem::take(&mut self.line_end);
         begun.extend_from_slice(bytes);
@@ -142,7 +141,7 @@ impl LineFramer {
         self.unended = false;
         match length {
             Some(length) => self.position.offset += length as u64,
-            // More text on a line that was assumed to be whole.
+            // More text on a line that was assumed to be complete.
             None => self.position.line -= 1,
         }
         self.push_lines(&begun[length.unwrap_or(0)..], each);
@@ -200,7 +199,7 @@ impl LineFramer {
         self.keep(rest, rest.len() as u64);
     }
 
-    /// The end of the input: gives out what was held back, and the last line, if it has no line end.
+    /// The end of the input: passes on held lines, and the last line, if it has no line end.
     pub fn finish(&mut self, mut each: impl FnMut(Line<'_>)) {
         let each: &mut dyn FnMut(Line<'_>) = &mut each;
         if !self.line_end.is_empty() {
@@ -225,7 +224,7 @@ impl LineFramer {
         }
     }
 
-    /// Starts again with another input.
+    /// Restarts with another input.
     pub(in crate::processor) fn begin_again(&mut self) {
         *self = Self::new(self.max_line).joining(self.joiner.is_some());
     }

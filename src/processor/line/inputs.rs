@@ -8,20 +8,20 @@ use crate::{
     processor::decode::{Damage, Decode},
 };
 
-/// The inputs of a line that were not read yet; `C` is the decoder's cursor.
+/// The unread inputs of a line; `C` is the decoder's cursor.
 #[derive(Clone, Debug)]
 pub(in crate::processor) struct LineInputs<'b, C> {
     position: Position,
     text: Cow<'b, str>,
     offsets: Offsets,
     cursor: C,
-    /// What `text` is only the beginning of was read, so that the rest of it is not.
+    /// The input of which `text` is only the beginning was read, so the rest is skipped.
     has_ended: bool,
-    /// The first byte that is not UTF-8, until that was reported.
+    /// The first invalid UTF-8 byte, until it was reported.
     invalid: Option<usize>,
-    /// The length and the digest of a line of which `text` is only the beginning.
+    /// The length and the digest of a line if `text` is only its beginning.
     too_long: Option<(u64, Option<Digest>)>,
-    /// How many inputs were read, without the report on what is not UTF-8.
+    /// The number of inputs read, without the report of invalid UTF-8.
     read: u64,
 }
 
@@ -45,14 +45,15 @@ impl<'b, C: Default> LineInputs<'b, C> {
             }
         };
         if lines > 1 {
-            // Between the lines of a record there is white space only: no string contains a line break.
+            // Between the lines of a record there is only white space: no string contains a line break.
             text = Cow::Owned(text.replace('\n', " "));
         }
         let (cursor, has_ended) = (C::default(), false);
         Self { position, text, offsets, cursor, has_ended, invalid, too_long, read: 0 }
     }
 
-    /// The text of the line as it stands in the log, and where a byte of it is; `None` if it was repaired or cut.
+    /// The text of the line exactly as in the log, with a function from an offset to a position; `None` if it was
+    /// repaired or truncated.
     pub(in crate::processor) fn verbatim(&self) -> Option<(&'b str, impl Fn(usize) -> Position)> {
         let Cow::Borrowed(text) = self.text else { return None };
         let (at, offsets) = (self.position, &self.offsets);
@@ -60,12 +61,12 @@ impl<'b, C: Default> LineInputs<'b, C> {
         self.too_long.is_none().then_some((text, position))
     }
 
-    /// The line stands behind `before`.
+    /// Shifts the position of the line by `before`.
     pub(in crate::processor) fn shift(&mut self, before: Position) {
         shift(&mut self.position, before);
     }
 
-    /// The same, independent of the line that it was made of.
+    /// The same, with owned text.
     pub(in crate::processor) fn into_owned(self) -> LineInputs<'static, C> {
         let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
         let text = Cow::Owned(text.into_owned());
@@ -93,20 +94,20 @@ impl<'b, C: Default> LineInputs<'b, C> {
         Some(Located::new(offsets.reach(*position, text, at), input))
     }
 
-    /// How many inputs were read, without the report on what is not UTF-8.
+    /// The number of inputs read, without the report of invalid UTF-8.
     pub(in crate::processor) fn read(&self) -> u64 {
         self.read
     }
 
-    /// Whether there was nothing on the line that was read up to its end.
+    /// Whether the line was read to its end without any input.
     pub(in crate::processor) fn is_blank(&self) -> bool {
         self.read == 0 && !self.offsets.is_repaired()
     }
 
-    /// Skips inputs that were read an earlier time.
+    /// Skips inputs that were read earlier.
     pub(in crate::processor) fn skip(&mut self, decoder: &impl Decode<Cursor = C>, inputs: u64) {
         let Self { text, cursor, invalid, too_long, read, .. } = self;
-        // What was not kept whole was not read in parts.
+        // A truncated line was not read in parts.
         if inputs > 0 && too_long.is_none() {
             *invalid = None;
             while *read < inputs && decoder.next(cursor, text).is_some() {
@@ -115,8 +116,8 @@ impl<'b, C: Default> LineInputs<'b, C> {
         }
     }
 
-    /// Where the next input begins, if reading can be interrupted before it: not between the report on
-    /// what is not UTF-8 and the first input, which have one position.
+    /// The position of the next input, if reading can be interrupted before it: not between the report of invalid
+    /// UTF-8 and the first input, which have the same position.
     pub(in crate::processor) fn pause(
         &self,
         decoder: &impl Decode<Cursor = C>,
@@ -131,7 +132,7 @@ impl<'b, C: Default> LineInputs<'b, C> {
     }
 }
 
-/// Whether a long line is binary: too much of it is not UTF-8 for replacement to be useful.
+/// Whether a long line is binary: too much of it is invalid UTF-8 for replacement to be useful.
 fn is_binary(bytes: &[u8]) -> bool {
     const REPAIRED: usize = 1000;
     bytes.len() > 64 << 10

@@ -3,12 +3,12 @@
 use super::{FramerState, Line};
 use crate::{position::Position, wire::Object};
 
-/// Joins the lines of an object or an array that was pretty-printed.
+/// Joins the lines of a pretty-printed object or array.
 ///
-/// Only a line that cannot be whole is held back: one that begins with a bracket and ends with `{`,
-/// `[` or `,` in an open bracket. What follows is added until the brackets are closed. As soon as it
-/// cannot be the rest of that value, the lines are given out as they are: a line that ends within a
-/// string, one that begins like no JSON, a whole record at the beginning of a line.
+/// Only a line that cannot be complete is held: it begins with a bracket and ends with `{`, `[` or `,` inside an open
+/// bracket. The following lines are added until the brackets are closed. The lines are passed on separately as soon
+/// as one cannot belong to that value: a line that ends within a string, a line that cannot begin within JSON, a
+/// complete record at the beginning of a line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Joiner {
     pending: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Joiner {
 }
 
 impl Joiner {
-    /// The position of the first line that is held back.
+    /// The position of the first held line.
     pub(super) fn begun(&self) -> Option<Position> {
         self.begun
     }
@@ -61,7 +61,7 @@ impl Joiner {
         }
     }
 
-    /// Gives out what is held back, complete or not.
+    /// Passes on the held lines, complete or not.
     pub(super) fn finish(&mut self, each: &mut dyn FnMut(Line<'_>)) {
         let Some(position) = self.begun.take() else { return };
         let pending = std::mem::take(&mut self.pending);
@@ -70,7 +70,7 @@ impl Joiner {
         each(Line { position, bytes, skipped: 0, sha256: None, lines, next });
     }
 
-    /// The number of open brackets after `frame`, if it can continue the value that is held back.
+    /// The number of open brackets after `frame`, if it can continue the held value.
     fn depth_with(&self, frame: Line<'_>, max_bytes: usize) -> Option<usize> {
         let fits = self.pending.len() + 1 + frame.bytes.len() <= max_bytes;
         if !fits || frame.skipped > 0 || !may_go_on(frame.bytes) || is_record(frame.bytes) {
@@ -80,8 +80,8 @@ impl Joiner {
     }
 }
 
-/// Whether a line begins with a bracket, and ends where no value can end. A line that is only `[` does
-/// not count: the elements of the array are given out one by one.
+/// Whether a line begins with a bracket, and ends where no value can end. A line that is only `[` does not count: the
+/// elements of the array are passed on one by one.
 pub(in crate::processor) fn is_open_ended(line: &[u8]) -> bool {
     matches!(
         line.trim_ascii(),
@@ -89,7 +89,7 @@ pub(in crate::processor) fn is_open_ended(line: &[u8]) -> bool {
     )
 }
 
-/// Whether a line begins as a line within a value can.
+/// Whether a line can begin within a value.
 fn may_go_on(line: &[u8]) -> bool {
     match line.trim_ascii_start() {
         [] => true,
@@ -101,15 +101,14 @@ fn may_go_on(line: &[u8]) -> bool {
     }
 }
 
-/// Whether a line is a whole record. In a pretty-printed value, no line without indentation is.
+/// Whether a line is a complete record. In a pretty-printed value, every inner line is indented.
 fn is_record(line: &[u8]) -> bool {
     line.starts_with(b"{\"")
         && line.ends_with(b"}")
         && str::from_utf8(line).is_ok_and(|line| Object::parse(line).is_ok())
 }
 
-/// How many brackets are open at the end of a line; `None` if it ends within a string, or closes one
-/// too many.
+/// The number of open brackets at the end of a line; `None` if it ends within a string, or closes too many brackets.
 fn depth_after(line: &[u8], mut depth: usize) -> Option<usize> {
     let (mut in_string, mut escaped) = (false, false);
     for byte in line {
@@ -130,7 +129,7 @@ fn depth_after(line: &[u8], mut depth: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The lines as they are given out, each with the one it begins at and how many it is.
+    /// The lines as passed on, each with its first line number and its number of lines.
     fn joined(log: &str, max_bytes: usize) -> Vec<(u64, u64, String)> {
         let (mut joiner, mut out) = (Joiner::default(), Vec::new());
         let mut each = |frame: Line<'_>| {

@@ -1,4 +1,4 @@
-//! Lines of a log: [`LineFramer`] splits bytes into them, whatever the encoding and however long they are.
+//! Lines of a log: [`LineFramer`] splits bytes into lines of any encoding and length.
 
 mod encoding;
 mod framer;
@@ -16,27 +16,26 @@ pub use self::{
 pub(super) use self::{inputs::LineInputs, joiner::is_open_ended};
 use crate::position::{Digest, Position};
 
-/// A line as it stands in the log, without its end.
+/// A line of the log, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'b> {
-    /// Its position: `offset` is that of its first byte.
+    /// The position of its first byte.
     pub position: Position,
-    /// Its bytes; of a line that is too long, only the beginning.
+    /// Its bytes; only the beginning of a line that is too long.
     pub bytes: &'b [u8],
-    /// How many more bytes the line has, which were not kept.
+    /// The number of further bytes of the line, which were not kept.
     pub skipped: u64,
-    /// The SHA-256 value of the whole line, if some of it was not kept.
+    /// The SHA-256 digest of the whole line, if it was truncated.
     pub sha256: Option<Digest>,
-    /// The number of lines that it spans: more than one for an object over several lines.
+    /// The number of lines that it spans: more than one for an object that spans several lines.
     pub lines: u64,
-    /// The state from which to continue after it.
+    /// The state from which to continue after the line.
     pub next: FramerState,
 }
 
 impl Line<'_> {
-    /// The SHA-256 value of the line: of its bytes as they stand in the log, without the line end and
-    /// without the byte order mark at the start of the log. The lines of an object that is spread over
-    /// several are joined by `\n`.
+    /// The SHA-256 digest of the line: of its bytes in the log, without the line end and without the byte order mark
+    /// at the start of the log. The lines of an object that spans several lines are joined by `\n`.
     pub fn digest(&self) -> Digest {
         self.sha256.unwrap_or_else(|| Digest::of(self.bytes))
     }
@@ -49,14 +48,14 @@ pub struct FramerState {
     pub position: Position,
     /// The encoding of the input.
     pub encoding: Encoding,
-    /// The last line was given out without its line end. If that follows, it is no line of its own; if
-    /// other text follows, it belongs to the same line of the log.
+    /// The last line was passed on without its line end. A line end that follows is not a separate line; other text
+    /// that follows belongs to the same line of the log.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unended: bool,
 }
 
 impl FramerState {
-    /// The beginning of the line at `position`, in input that begins with `head`.
+    /// The state at the line at `position`, in input that begins with `head`.
     pub fn at(position: Position, head: &[u8]) -> Self {
         let encoding = match Encoding::of(head) {
             Some((encoding, _)) if position.offset > 0 => encoding,
@@ -75,7 +74,7 @@ impl Default for FramerState {
     }
 }
 
-/// Makes a position that is counted from `before` one of the log.
+/// Converts a position relative to `before` into a position in the log.
 pub(in crate::processor) fn shift(position: &mut Position, before: Position) {
     position.line += before.line;
     position.offset += before.offset;

@@ -4,21 +4,20 @@ use crate::position::Position;
 
 use super::encoding::Encoding;
 
-/// The way from a byte of a decoded line to the byte of the log that it was decoded from.
+/// Maps an offset in a decoded line to an offset in the log.
 #[derive(Clone, Debug)]
 pub(super) enum Offsets {
-    /// The text is the log's own.
+    /// The text is identical to the log.
     Same,
-    /// The log is in UTF-16: a byte of the text, and where it stands in the log. So a line is measured once,
-    /// however many records it has.
+    /// The log is UTF-16: a known offset in the text, and the corresponding offset in the log. A line is therefore
+    /// measured only once, however many records it has.
     Utf16 { at: usize, in_log: u64 },
-    /// Bytes were replaced: where in the text each replacement ends, and by how many bytes the text up to there
-    /// is longer.
+    /// Bytes were replaced: the end of each replacement in the text, and the difference in length up to there.
     Repaired(Vec<(usize, u64)>),
 }
 
 impl Offsets {
-    /// For a line that is whole UTF-8 when decoded.
+    /// For a line that is valid UTF-8 when decoded.
     pub(super) fn of(encoding: Encoding) -> Self {
         match encoding {
             Encoding::Unknown | Encoding::Utf8 => Self::Same,
@@ -26,7 +25,7 @@ impl Offsets {
         }
     }
 
-    /// Replaces what is not UTF-8 by U+FFFD.
+    /// Replaces invalid UTF-8 by U+FFFD.
     pub(super) fn repair(bytes: &[u8]) -> (Self, String) {
         let (mut text, mut taken, mut replaced) = (String::new(), 0_usize, Vec::new());
         for chunk in bytes.utf8_chunks() {
@@ -44,7 +43,7 @@ impl Offsets {
         matches!(self, Self::Repaired(_))
     }
 
-    /// The position of byte `at` of a line that begins at `line`.
+    /// The position of offset `at` in a line that begins at `line`.
     pub(super) fn position(&self, line: Position, text: &str, at: usize) -> Position {
         let in_log = match self {
             Self::Same => at as u64,
@@ -61,7 +60,7 @@ impl Offsets {
         Position { offset: line.offset + in_log, ..line }
     }
 
-    /// The same; nothing before `at` is asked for after that.
+    /// Like `position`, but offsets before `at` may not be requested afterwards.
     pub(super) fn reach(&mut self, line: Position, text: &str, at: usize) -> Position {
         let reached = self.position(line, text, at);
         if let Self::Utf16 { at: before, in_log } = self {
@@ -79,7 +78,7 @@ mod tests {
 
     #[test]
     fn what_follows_a_replacement_stands_where_it_stands_in_the_log() {
-        // One byte, a beginning of three, and U+FFFD itself.
+        // A single byte, a truncated sequence of three bytes, and U+FFFD itself.
         let line = [b"\xff{\xe2\x82{".as_slice(), "\u{fffd}{".as_bytes()].concat();
         let (mut offsets, text) = Offsets::repair(&line);
         assert_eq!(text, "\u{fffd}{\u{fffd}{\u{fffd}{");

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::position::Digest;
 
-/// Measures a line and takes its digest, without the `\r` of its end.
+/// Measures a line and computes its digest, without the `\r` of its end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlong {
     length: u64,

@@ -16,27 +16,27 @@ use crate::{
     wire::ParseAhead,
 };
 
-/// The most lines of a chunk that are parsed: a parsed record takes many times the memory of a short line.
+/// The maximum number of parsed lines of a chunk: a parsed record takes many times the memory of a short line.
 const LINES: usize = 1 << 11;
 
-/// How long lines are, or longer, where their list need not grow.
+/// The assumed minimum length of a line, used to size the list.
 const SHORT: usize = 256;
 
-/// The lines of a chunk of a log, as far as they can be parsed without knowing what stands before. Positions are
-/// counted from the beginning of the chunk.
+/// The lines at the beginning of a chunk that can be parsed independently of the preceding data. Positions are
+/// relative to the chunk.
 #[derive(Debug)]
 pub(super) struct Ahead<'b, In> {
     bytes: &'b [u8],
     lines: Vec<AheadLine<'b, In>>,
-    /// What follows them.
+    /// The rest of the chunk.
     rest: &'b [u8],
 }
 
 #[derive(Debug)]
 enum AheadLine<'b, In> {
-    /// It is one object.
+    /// The line is a single object.
     Object { record: Located<In>, next: FramerState },
-    /// It is anything else, which is rare.
+    /// Any other line, which is rare.
     Other(Box<OpenLine<'b, RecordsRead>>),
 }
 
@@ -56,7 +56,7 @@ impl<'b, In> Ahead<'b, In> {
         for (number, end) in (1..).zip(memchr_iter(b'\n', bytes).take(LINES)) {
             let line = &bytes[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            // The framer may have to join what follows.
+            // The framer may have to join this line with the following ones.
             if end - start > max_line || is_open_ended(line) {
                 break;
             }
@@ -78,7 +78,7 @@ impl<'b, In> Ahead<'b, In> {
 }
 
 impl<R, S, M> Processor<R, S, M> {
-    /// Reduces the lines of a chunk, as [`push`](Self::push) would: `ahead` reduces what it has parsed.
+    /// Reduces the lines of a chunk, like [`push`](Self::push): `ahead` reduces parsed records.
     pub(super) fn push_ahead<In>(
         &mut self,
         ahead: &impl Reducer<Located<In>, S, Located<DomainEvent>>,
@@ -90,7 +90,7 @@ impl<R, S, M> Processor<R, S, M> {
         let Ahead { bytes, lines, rest } = chunk;
         let Self { framer, drive } = self;
         let is_plain = framer.is_between_lines() && drive.limit.is_none();
-        // Where it is not, it was parsed in vain.
+        // In any other state, the parsed records are discarded.
         if !(is_plain && matches!(drive.stage, Stage::Reading(None))) {
             return self.push_bytes(bytes, &mut reducing(each));
         }

@@ -24,23 +24,23 @@ use crate::{
     wire::ParseAhead,
 };
 
-/// How much the events of a chunk may take in memory, in bytes, before they are emitted.
+/// The maximum size of the events of a chunk in memory, in bytes, before they are emitted.
 const EVENTS: usize = 4 << 20;
 
 impl<R, S, M> Processor<R, S, M> {
-    /// Reduces and emits all that `read` gives, on this thread and a second one: what [`push`](Self::push) does,
-    /// in the same order and in less time. `read` appends the next bytes to a buffer, nothing at the end. `after`
-    /// is called when the events of such a chunk were emitted. `ahead` is the reducer for records that were parsed
-    /// before their turn, as [`Preparsed`](crate::executors::Preparsed).
+    /// Reduces and emits all data of `read`, on this thread and a second one: equivalent to [`push`](Self::push), in
+    /// the same order but faster. `read` appends the next bytes to a buffer, nothing at the end. `after` is called
+    /// when the events of such a chunk were emitted. `ahead` is the reducer for records that were parsed ahead of
+    /// their turn, such as [`Preparsed`](crate::executors::Preparsed).
     ///
-    /// A chunk stays on one thread, and what is passed on is the turn: the threads take turns in reading bytes, in
-    /// reducing and in emitting, and split lines and parse records whenever they like. So the cores exchange the
-    /// state and little else; to exchange records or events costs more than it gains.
+    /// A chunk stays on one thread, and only the turn is passed on: the threads take turns in reading bytes, in
+    /// reducing and in emitting, but split lines and parse records at any time. The cores exchange the state and
+    /// little else, because exchanging records or events costs more than it saves.
     ///
     /// It does not [pause](Self::pausing_at), and ends early if the reducer [is done](Self::is_done).
     ///
     /// # Errors
-    /// What `read` or `after` fails with. What was read before `read` failed is emitted.
+    /// The error of `read` or `after`. Data read before `read` failed is emitted.
     ///
     /// # Panics
     /// If a reducer, the emitter or a closure panics.
@@ -72,7 +72,7 @@ impl<R, S, M> Processor<R, S, M> {
             has_failed |= emitted.is_err();
             emitted
         });
-        // Emitting first: who has the turn in reducing may wait for that.
+        // Emitting first: the thread that is reducing may wait for it.
         let stop = || {
             emits.stop();
             reduces.stop();
@@ -106,7 +106,7 @@ impl<R, S, M> Processor<R, S, M> {
                 }
             }
         };
-        // Nobody waits for the turn of one that panicked.
+        // After a panic, no thread waits for the turn of the panicked one.
         let work = || {
             panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
                 stop();
@@ -114,7 +114,7 @@ impl<R, S, M> Processor<R, S, M> {
             })
         };
         thread::scope(|scope| {
-            // Where there is no second thread, this one takes all turns.
+            // If the second thread cannot be started, this thread takes all turns.
             let other = thread::Builder::new().name("relay".to_owned()).spawn_scoped(scope, work);
             let own = work();
             match other.map(thread::ScopedJoinHandle::join) {
@@ -134,7 +134,7 @@ impl<R, S, M> Processor<R, S, M> {
     }
 }
 
-/// The bytes of a log, in chunks that end with a line where that is possible.
+/// The bytes of a log, in chunks that end with a line if possible.
 struct Source<F> {
     read: F,
     chunks: u64,
@@ -152,7 +152,7 @@ impl<E, F: FnMut(&mut Vec<u8>) -> Result<(), E>> Source<F> {
         }
         chunk.append(&mut self.carried);
         let carried = chunk.len();
-        // After an error, nobody goes on reading.
+        // After an error, reading stops on both threads.
         self.has_ended = true;
         (self.read)(chunk)?;
         self.has_ended = chunk.len() == carried;

@@ -8,13 +8,13 @@ use std::{
     },
 };
 
-/// How often a thread looks whether it is its turn, before it sleeps: to wake it takes longer than most turns.
+/// How often a thread polls for its turn before it sleeps: waking it takes longer than most turns.
 const LOOKS: usize = 200;
 
-/// The number of the next turn once there is none any more.
+/// The number of the next turn after the turns were stopped.
 const STOPPED: u64 = u64::MAX;
 
-/// A value that is used in numbered turns, each of which waits for the one before.
+/// A value that is used in numbered turns, each of which waits for the previous one.
 pub(super) struct Turns<T> {
     value: Mutex<T>,
     /// Changed only while the value is locked.
@@ -38,7 +38,7 @@ impl<T> Turns<T> {
         Some(out)
     }
 
-    /// The same, without passing the turn on: it can be taken again.
+    /// Like `take`, without passing the turn on: it can be taken again.
     pub(super) fn keep<O>(&self, number: u64, act: impl FnOnce(&mut T) -> O) -> Option<O> {
         Some(act(&mut *self.wait(number)?))
     }
@@ -56,7 +56,7 @@ impl<T> Turns<T> {
         (self.next.load(Ordering::Acquire) == number).then_some(value)
     }
 
-    /// Nobody gets a turn any more.
+    /// Stops all turns.
     pub(super) fn stop(&self) {
         let value = lock(&self.value);
         self.next.store(STOPPED, Ordering::Release);
@@ -70,7 +70,7 @@ impl<T> Turns<T> {
     }
 }
 
-/// Locks also what a thread held when it panicked: who panics stops the turns.
+/// Ignores poisoning: a thread that panics stops the turns.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

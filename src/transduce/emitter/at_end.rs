@@ -6,7 +6,7 @@ use super::Emitter;
 use crate::transduce::{Batch, wrapper::access};
 
 /// Emits the result of a fold at the end of the events. A fold is an emitter without outputs, such as a sum or a
-/// document; `result` is called once, after its own end.
+/// document; `result` is called once, after `fold` has finished.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -31,7 +31,7 @@ pub const fn at_end<M, F>(fold: M, result: F) -> AtEnd<M, F> {
     AtEnd { fold, result }
 }
 
-/// The emitter that [`at_end`] makes.
+/// The emitter returned by [`at_end`].
 #[derive(Clone, Copy, Debug)]
 pub struct AtEnd<M, F> {
     fold: M,

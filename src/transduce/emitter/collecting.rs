@@ -5,8 +5,8 @@ use std::{convert::Infallible, mem};
 use super::{Emitter, Gather, Resume};
 use crate::transduce::Batch;
 
-/// Keeps the outputs of `emitter` until the next [`cut`](Gather::cut): a segment of them is a `Vec`. `size` measures an
-/// output in bytes.
+/// Collects the outputs of `emitter` until the next [`cut`](Gather::cut), which returns them as a `Vec`. `size`
+/// measures an output in bytes.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, Gather, collecting, emit_fn};
@@ -23,7 +23,7 @@ pub const fn collecting<M, Out>(emitter: M, size: fn(&Out) -> usize) -> Collecti
     Collecting { emitter, outputs: Vec::new(), measure: size, size: 0 }
 }
 
-/// The emitter that [`collecting`] makes.
+/// The emitter returned by [`collecting`].
 #[derive(Clone, Debug)]
 pub struct Collecting<M, Out> {
     emitter: M,
@@ -67,7 +67,7 @@ impl<M, Out> Gather for Collecting<M, Out> {
     }
 }
 
-/// The memory of the inner emitter: at a cut nothing is kept.
+/// The memory of the inner emitter: after a cut nothing is held.
 impl<M: Resume, Out> Resume for Collecting<M, Out> {
     type State = M::State;
 

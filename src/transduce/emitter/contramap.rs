@@ -8,7 +8,7 @@ use crate::transduce::{
     wrapper::{access, forward_memory},
 };
 
-/// Makes an emitter for `B` into one for `A`, where an `A` has a `B` in it.
+/// Converts an emitter for `B` into an emitter for `A`, where each `A` contains a `B`.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, contramap};
@@ -38,7 +38,7 @@ where
     Contramap { emitter, f }
 }
 
-/// The emitter that [`contramap`] makes.
+/// The emitter returned by [`contramap`].
 #[derive(Clone, Copy)]
 pub struct Contramap<M, F> {
     emitter: M,

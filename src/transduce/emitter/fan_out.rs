@@ -1,4 +1,4 @@
-//! Fan-out: one event for several emitters, in tuples, `Vec` and `Option`; and emitters behind pointers.
+//! Fan-out of one event to several emitters in tuples, `Vec` and `Option`; emitters behind pointers.
 
 use std::convert::Infallible;
 
@@ -26,7 +26,7 @@ macro_rules! forward_to_inner {
 
 forward_to_inner!(&mut M, Box<M>);
 
-/// Each emitter in turn; their outputs one after the other.
+/// Calls each emitter in turn and concatenates their outputs.
 impl<Event: ?Sized, Out, M: Emitter<Event, Out>> Emitter<Event, Out> for Vec<M> {
     #[inline]
     fn emit(&mut self, event: &Event) -> Batch<Out> {
@@ -46,7 +46,7 @@ impl<Event: ?Sized, Out, M: Emitter<Event, Out>> Emitter<Event, Out> for Vec<M> 
     }
 }
 
-/// An emitter that may be switched off.
+/// An emitter that can be switched off.
 impl<Event: ?Sized, Out, M: Emitter<Event, Out>> Emitter<Event, Out> for Option<M> {
     #[inline]
     fn emit(&mut self, event: &Event) -> Batch<Out> {
@@ -59,7 +59,7 @@ impl<Event: ?Sized, Out, M: Emitter<Event, Out>> Emitter<Event, Out> for Option<
     }
 }
 
-/// No emitter: for a reducer that is run for its state alone.
+/// The absent emitter, for a reducer that is run for its state alone.
 impl<Event: ?Sized> Emitter<Event, Infallible> for () {
     #[inline]
     fn emit(&mut self, _: &Event) -> Batch<Infallible> {
@@ -69,7 +69,8 @@ impl<Event: ?Sized> Emitter<Event, Infallible> for () {
 
 macro_rules! tuple {
     ($($M:ident $Out:ident),+) => {
-        /// Each emitter in turn; each output in its own place, and nothing if all are empty.
+        /// Calls each emitter in turn; each output has its own position in the tuple, and there is no output if all
+        /// are empty.
         impl<Event: ?Sized, $($M, $Out),+> Emitter<Event, ($(Batch<$Out>,)+)> for ($($M,)+)
         where
             $($M: Emitter<Event, $Out>),+
@@ -109,7 +110,7 @@ tuple!(A OutA, B OutB, C OutC, D OutD, E OutE, F OutF, G OutG, H OutH);
 mod tests {
     use super::*;
 
-    /// Emits every multiple of `.0`, and at the end how many there were.
+    /// Emits every multiple of `.0`, and at the end their number.
     #[derive(Clone)]
     struct Multiples(u32, u32);
 
@@ -125,7 +126,7 @@ mod tests {
         }
     }
 
-    /// An output of another type.
+    /// A different output type.
     struct Shout;
 
     impl Emitter<u32, String> for Shout {

@@ -40,7 +40,7 @@ where
     Filter { emitter, predicate }
 }
 
-/// The emitter that [`filter`] makes.
+/// The emitter returned by [`filter`].
 #[derive(Clone, Copy)]
 pub struct Filter<M, P> {
     emitter: M,

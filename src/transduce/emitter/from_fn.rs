@@ -5,10 +5,9 @@ use std::fmt;
 use super::Emitter;
 use crate::transduce::{Batch, wrapper::access};
 
-/// An emitter made of a closure, which may keep state in its captured variables.
+/// Converts a closure into an emitter; the closure may keep state in its captured variables.
 ///
-/// Give the type of the event. An emitter with output at the end needs an `impl` of its
-/// own.
+/// Annotate the event type. An emitter with output at the end needs a separate `impl`.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, emit_fn};
@@ -34,7 +33,7 @@ where
     EmitFn(f)
 }
 
-/// The emitter that [`emit_fn`] makes.
+/// The emitter returned by [`emit_fn`].
 #[derive(Clone, Copy)]
 pub struct EmitFn<F>(F);
 

@@ -5,16 +5,14 @@ use std::{collections::BTreeMap, fmt};
 use super::{Emitter, Gather, Resume};
 use crate::transduce::{Batch, wrapper::access};
 
-/// An emitter for each key: the counterpart of a [`Keyed`](crate::transduce::Keyed) reducer.
+/// One emitter per key: the counterpart of a [`Keyed`](crate::transduce::Keyed) reducer.
 ///
-/// The state of an emitter (indices, open entries, counters) belongs to one session. Where one stream
-/// carries several sessions, a single emitter would mix them up. Here, each key gets its own emitter,
-/// made with the first event of that key. Each output is paired with a clone of its key, as with
-/// `Keyed`.
+/// The state of an emitter (indices, open entries, counters) belongs to one session. On a stream with several
+/// sessions, a single emitter would mix them. Here, each key has a separate emitter, created at the first event of
+/// that key. Each output is paired with a clone of its key, as with `Keyed`.
 ///
-/// Emitters stay until they are [closed](Self::close): on a stream that never ends, close sessions that
-/// are over, or memory grows with their number. At the end the remaining emitters finish, in the order
-/// of their keys.
+/// Emitters stay until they are [closed](Self::close): on an unbounded stream, close finished sessions, or memory
+/// grows with their number. At the end the remaining emitters finish, in the order of their keys.
 ///
 /// ```
 /// use foldline::transduce::{
@@ -58,9 +56,9 @@ pub struct KeyedEmitter<K, M, F, Make, G = ()> {
     ends: G,
 }
 
-/// Tells the last event of a key: a closure does, and `()` never does.
+/// Recognises the last event of a key; a closure can implement it, and `()` never recognises one.
 pub trait Ends<Event: ?Sized> {
-    /// Whether no event of its key follows.
+    /// Whether the event is the last one of its key.
     fn is_last(&self, event: &Event) -> bool;
 }
 
@@ -77,7 +75,7 @@ impl<Event: ?Sized, G: Fn(&Event) -> bool> Ends<Event> for G {
 }
 
 impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
-    /// One emitter, made by `make`, for each key that `key` extracts from the events.
+    /// Creates an emitter with `make` for each key that `key` extracts from the events.
     #[inline]
     pub fn new<Event: ?Sized>(key: F, make: Make) -> Self
     where
@@ -87,8 +85,8 @@ impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
         KeyedEmitter { emitters: BTreeMap::new(), key, make, ends: () }
     }
 
-    /// The same, which [closes](Self::close) a session by itself with the event of which `ends` says that it is
-    /// the session's last. What such an emitter has [gathered](Gather) and not been cut is lost.
+    /// Like [`new`](Self::new), but [closes](Self::close) a session automatically after the event for which `ends`
+    /// returns true. Output that the emitter has [gathered](Gather) since the last cut is lost.
     pub fn ending<Event: ?Sized, G: Fn(&Event) -> bool>(
         self,
         ends: G,
@@ -99,10 +97,10 @@ impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
 }
 
 impl<K, M, F, Make, G> KeyedEmitter<K, M, F, Make, G> {
-    /// Ends one session: finishes its emitter, and returns it with its last outputs, since it may hold
+    /// Ends one session: finishes its emitter and returns it with its last outputs, because it may hold
     /// [gathered](Gather) output. `None` if there is no emitter with this key.
     ///
-    /// A later event with the same key makes a new emitter.
+    /// A later event with the same key creates a new emitter.
     #[must_use = "the session's last outputs are lost otherwise"]
     pub fn close<Event: ?Sized, Out>(&mut self, key: &K) -> Option<(M, Batch<Out>)>
     where
@@ -152,7 +150,7 @@ where
     }
 }
 
-/// One memory per key. Resuming replaces all emitters by new ones with these memories.
+/// One memory per key. Resuming replaces all emitters by new emitters with these memories.
 impl<K, M, F, Make, G> Resume for KeyedEmitter<K, M, F, Make, G>
 where
     K: Ord + Clone,

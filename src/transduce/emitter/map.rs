@@ -8,10 +8,10 @@ use crate::transduce::{
     wrapper::{access, forward_memory},
 };
 
-/// An emitter whose outputs go through `f`, those at the end too.
+/// Applies `f` to the outputs of an emitter, including those at the end.
 ///
-/// It gives emitters with different outputs the same output type, as a `Vec` of them needs. (A function
-/// rather than a method: an `Option` is an emitter, and has its own `map`.)
+/// Gives emitters with different outputs the same output type, as required in a `Vec`. (A function rather than a
+/// method, because an `Option` is an emitter and has its own `map`.)
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, emit_fn, map};
@@ -32,7 +32,7 @@ where
     Map { emitter, f, from: PhantomData }
 }
 
-/// The emitter that [`map`] makes.
+/// The emitter returned by [`map`].
 pub struct Map<M, F, A> {
     emitter: M,
     f: F,
@@ -60,7 +60,7 @@ where
 access!(Map<M, F, A>, emitter: M);
 forward_memory!(Map<M, F, A>, emitter: M);
 
-// Implemented by hand: a derive would demand the same of the outputs, which are not stored.
+// Implemented by hand: a derive would require the same of the outputs, which are not stored.
 impl<M: Clone, F: Clone, A> Clone for Map<M, F, A> {
     fn clone(&self) -> Self {
         Map { emitter: self.emitter.clone(), f: self.f.clone(), from: PhantomData }

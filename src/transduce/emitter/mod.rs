@@ -1,4 +1,4 @@
-//! [`Emitter`], and the ways to make one from others.
+//! [`Emitter`] and its combinators.
 
 mod at_end;
 mod collecting;
@@ -25,22 +25,22 @@ pub use tee::Tee;
 
 use super::Batch;
 
-/// The presentation side: reads events by reference, in order, and turns them into output.
+/// The presentation side: reads events by reference, in order, and converts them into output.
 ///
-/// An emitter may keep what it needs for that (indices, counters, a connection). What it emits must
-/// depend only on the events it has seen, never on which other emitters see them too.
+/// An emitter may keep state for this purpose (indices, counters, a connection). Its output must depend only on the
+/// events it has received, never on the other emitters of a fan-out.
 ///
-/// A sink that can fail says so in its output, `Emitter<Event, Result<T, E>>`, so that no two sinks
-/// must share an error type. A sink without output has the output type
-/// [`Infallible`](std::convert::Infallible) and can be the side of a [`Tee`].
+/// A sink that can fail reports errors in its output, `Emitter<Event, Result<T, E>>`, so that sinks need not share an
+/// error type. A sink without output has the output type [`Infallible`](std::convert::Infallible) and can be the side
+/// of a [`Tee`].
 ///
-/// Several emitters read the same events in one pass when they are together in
-/// - a tuple, of up to eight: each has its own type of output, and one event yields
-///   `(Batch<OutA>, Batch<OutB>, ..)`, or nothing at all when all of them are empty;
+/// Several emitters read the same events in one pass when they are combined in
+/// - a tuple of up to eight emitters: each has a separate output type, and one event yields `(Batch<OutA>,
+///   Batch<OutB>, ..)`, or nothing if all are empty;
 /// - a `Vec`: outputs of one type, in the order of the emitters; with `Box<dyn Emitter<..>>` inside,
 ///   the set can be chosen at run time.
 ///
-/// An `Option` is an emitter that can be switched off; `()` one that is always off.
+/// An `Option` is an emitter that can be switched off; `()` is an emitter that is always off.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter};

@@ -2,12 +2,12 @@
 
 /// An emitter whose memory can be stored and restored.
 ///
-/// The law: an emitter that was resumed from the [`state`](Self::state) of another one emits from then
-/// on what the other one would.
+/// The law: after [`resume`](Self::resume) with the [`state`](Self::state) of another emitter, an emitter emits
+/// exactly what the other one would emit.
 ///
-/// Every wrapper and every fan-out forwards it, so that a whole pipeline is one value. There is no
-/// implementation for closures ([`emit_fn`](super::emit_fn)): the variables of a closure cannot be read.
-/// An emitter without a memory is wrapped in [`Memoryless`](super::Memoryless). The variables of the closure of a
+/// Every wrapper and every fan-out forwards this trait, so that a whole pipeline is one value. There is no
+/// implementation for closures ([`emit_fn`](super::emit_fn)), because the variables of a closure cannot be read. An
+/// emitter without a memory is wrapped in [`Memoryless`](super::Memoryless). The captured variables of a
 /// [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",
@@ -24,11 +24,11 @@ pub trait Resume {
     fn resume(&mut self, state: Self::State);
 }
 
-/// An emitter that collects its output until the next commit, which takes it with [`cut`](Self::cut).
+/// An emitter that collects its output until it is committed: a commit takes it with [`cut`](Self::cut).
 ///
-/// Wrappers and fan-outs forward it, as they do [`Resume`]. An emitter that collects nothing has the segment `()`.
+/// Wrappers and fan-outs forward this trait, like [`Resume`]. An emitter that collects nothing has the segment `()`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not gather what it makes",
+    message = "`{Self}` does not gather its output",
     note = "implement `Gather`; an emitter with nothing to commit has the segment `()` and the size 0"
 )]
 pub trait Gather {
@@ -73,7 +73,7 @@ macro_rules! pointer {
 
 pointer!(&mut M, Box<M>);
 
-/// An emitter that is off has no memory; one that is switched on later begins with its initial memory.
+/// A disabled emitter has no memory; if it is enabled later, it begins with its initial memory.
 impl<M: Resume> Resume for Option<M> {
     type State = Option<M::State>;
 
@@ -100,8 +100,8 @@ impl<M: Gather> Gather for Option<M> {
     }
 }
 
-/// The memories in the order of the emitters: the list must be the same when it is resumed. Where it is
-/// chosen at run time, store the memories by name or use a [`KeyedEmitter`](super::KeyedEmitter).
+/// The memories in the order of the emitters: the list must be the same on resuming. If the list is chosen at run
+/// time, store the memories by name or use a [`KeyedEmitter`](super::KeyedEmitter).
 impl<M: Resume> Resume for Vec<M> {
     type State = Vec<M::State>;
 

@@ -10,7 +10,7 @@ use crate::transduce::{Batch, wrapper::access_pair};
 
 /// An emitter together with a listener that has no output.
 ///
-/// The output is that of `main`, unchanged. The type of `side` says that it emits nothing. For each
+/// The output is the output of `main`, unchanged. The type of `side` guarantees that it emits nothing. For each
 /// event, `main` is called first.
 ///
 /// ```
@@ -30,7 +30,7 @@ use crate::transduce::{Batch, wrapper::access_pair};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tee<M, S> {
-    /// The emitter whose output this is.
+    /// The emitter with the output.
     pub main: M,
     /// The listener.
     pub side: S,

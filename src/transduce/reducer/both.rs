@@ -3,10 +3,10 @@
 use super::Reducer;
 use crate::transduce::{Batch, wrapper::access_pair};
 
-/// Two reducers on the same input, which is cloned (a reference costs nothing).
+/// Runs two reducers on the same input, which is cloned (cloning a reference costs nothing).
 ///
-/// The states are side by side. The events are of one type: those of the first, then those of the
-/// second. A reducer that is done gets no more input; the whole is done when both are.
+/// The state is a pair. The events have one type: first the events of the first reducer, then those of the second. A
+/// reducer that is done gets no more input; the pair is done when both are.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Both, Reducer, reduce_fn};

@@ -5,11 +5,11 @@ use std::fmt;
 use super::Reducer;
 use crate::transduce::{Batch, wrapper::access_pair};
 
-/// A reducer made of a first state and a step.
+/// Creates a reducer from an initial state and a step function.
 ///
-/// Give the types of the closure's parameters. Where the input is a reference, the closure then
-/// holds for every lifetime, and a buffer can be used again for the next input. A reducer that
-/// releases something at the end, or can be done early, needs an `impl` of its own.
+/// Annotate the types of the closure's parameters. If the input is a reference, the closure then holds for every
+/// lifetime, and a buffer can be reused for the next input. A reducer that releases output at the end, or can be done
+/// early, needs a separate `impl`.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Reducer, reduce_fn};
@@ -23,11 +23,11 @@ use crate::transduce::{Batch, wrapper::access_pair};
 /// ```
 #[inline]
 pub const fn reduce_fn<I, F>(init: I, step: F) -> ReduceFn<I, F> {
-    // No bounds here: with them, the closure would be taken for one that knows a single lifetime.
+    // No bounds here: with bounds, the closure would be inferred for a single lifetime.
     ReduceFn { init, step }
 }
 
-/// The reducer that [`reduce_fn`] makes.
+/// The reducer returned by [`reduce_fn`].
 #[derive(Clone, Copy)]
 pub struct ReduceFn<I, F> {
     init: I,

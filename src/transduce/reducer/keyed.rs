@@ -5,20 +5,18 @@ use std::{collections::BTreeMap, fmt};
 use super::Reducer;
 use crate::transduce::{Batch, wrapper::access};
 
-/// A reducer for each key, where one stream carries several sessions.
+/// One reducer state per key, for a stream with several sessions.
 ///
-/// A session begins with the first input of its key, and its events come out with the key, so that
-/// a consumer can tell the sessions apart ([`contramap`](crate::transduce::contramap) removes the key
-/// for a consumer that does not need it). A key is cloned for each event: prefer
-/// one that is cheap to clone, such as a number or an `Arc<str>`.
+/// A session begins with the first input of its key, and its events are paired with the key, so that a consumer can
+/// distinguish the sessions ([`contramap`](crate::transduce::contramap) removes the key for a consumer that does not
+/// need it). A key is cloned for each event: prefer a key that is cheap to clone, such as a number or an `Arc<str>`.
 ///
-/// A session that is done is finished and removed at once, so the state holds only open sessions;
-/// a later input with the same key begins a new session. At the end the other sessions finish, in
-/// the order of their keys (the map is ordered, so that the same input gives the same events), and
-/// their last states stay in the map.
+/// A session that is done is finished and removed immediately, so the state holds only open sessions; a later input
+/// with the same key begins a new session. At the end the remaining sessions finish, in the order of their keys (the
+/// map is ordered, so that the same input gives the same events), and their last states stay in the map.
 ///
-/// A reducer that panics takes all the sessions with it; one that is [guarded](crate::transduce::guard)
-/// loses only its own state.
+/// If a reducer panics, the states of all sessions are lost; a [guarded](crate::transduce::guard) reducer loses only
+/// the state of its session.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Keyed, Reducer, Transducer, emit_fn, reduce_fn};
@@ -39,18 +37,18 @@ pub struct Keyed<R, F> {
 }
 
 impl<R, F> Keyed<R, F> {
-    /// One session for each key that `key` extracts from the inputs.
+    /// Keeps one session for each key that `key` extracts from the inputs.
     ///
-    /// In a closure, give the input's type: `|line: &&str| ..` then holds for lines of any lifetime.
+    /// In a closure, annotate the input type: `|line: &&str| ..` then holds for lines of any lifetime.
     #[inline]
     pub const fn new(reducer: R, key: F) -> Self {
         Keyed { reducer, key }
     }
 
-    /// Ends one session by hand: it is finished and removed, as one that is done is. Does nothing if no
+    /// Ends one session explicitly: it is finished and removed, like a session that is done. Does nothing if no
     /// session has this key. A later input with the same key begins a new session.
     ///
-    /// Call it for sessions that will not continue (the file is gone, nothing came for a day), to keep the
+    /// Call it for sessions that will not continue (the file is gone, or there was no input for a day), to keep the
     /// state bounded. In a [`Transducer`](crate::transduce::Transducer), call it through
     /// [`apply`](crate::transduce::Transducer::apply).
     ///
@@ -103,7 +101,7 @@ where
         input: In,
     ) -> (BTreeMap<K, State>, Batch<(K, Event)>) {
         let key = (self.key)(&input);
-        // Removed and inserted again: the state has to be moved, and a map cannot hold an empty slot.
+        // Removed and reinserted: the state has to be moved, and a map cannot hold an empty slot.
         let state = sessions.remove(&key).unwrap_or_else(|| self.reducer.init());
         let (state, mut events) = self.reducer.reduce(state, input);
         let done = self.reducer.is_done(&state);
@@ -140,7 +138,7 @@ impl<R: fmt::Debug, F> fmt::Debug for Keyed<R, F> {
 mod tests {
     use super::*;
 
-    /// Adds up what it gets; an amount of zero ends the session.
+    /// Sums its inputs; an amount of zero ends the session.
     struct Account;
 
     type Entry = (&'static str, u32);

@@ -1,4 +1,4 @@
-//! [`Reducer`], and the ways to make one from others.
+//! [`Reducer`] and its combinators.
 
 mod both;
 mod from_fn;
@@ -16,16 +16,16 @@ use super::Batch;
 
 /// The functional core: a pure function from state and input to state and events.
 ///
-/// A reducer is total and deterministic: the same inputs give the same states and events, no input
-/// panics, and invalid input is reported as an event. It reads no clock and does no
-/// I/O. What it must remember is in `State`; the reducer itself holds only configuration.
+/// A reducer is total and deterministic: the same inputs give the same states and events, no input causes a panic,
+/// and invalid input is reported as an event. It reads no clock and does no I/O. Everything it remembers is in
+/// `State`; the reducer itself holds only configuration.
 ///
-/// The state moves in and out, so that a stale state cannot be used by mistake. A move is not free: in a
-/// hot loop, a state of more than a few words belongs in a `Box`, which moves as one.
+/// The state moves in and out, so that a stale state cannot be used by mistake. A move is not free: in a hot loop, a
+/// state of more than a few words belongs in a `Box`, which moves as one pointer.
 ///
-/// `In` is a value. It may be a reference, or hold references: `impl<'a> Reducer<&'a str, ..>` reads
-/// lines from a buffer that is used again for the next line. Implement the trait once for a type;
-/// with two implementations the compiler cannot infer the input type.
+/// `In` is a value. It may be a reference, or hold references: `impl<'a> Reducer<&'a str, ..>` reads lines from a
+/// buffer that is reused for the next line. Implement the trait once per type; with two implementations the compiler
+/// cannot infer the input type.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Reducer};
@@ -60,13 +60,13 @@ pub trait Reducer<In, State, Event> {
     /// One step.
     fn reduce(&self, state: State, input: In) -> (State, Batch<Event>);
 
-    /// The end of input: releases what was held back. Comes once, after the last step.
+    /// The end of input: releases held data. Called once, after the last step.
     #[inline]
     fn finish(&self, state: State) -> (State, Batch<Event>) {
         (state, Batch::EMPTY)
     }
 
-    /// Whether no further input can have an effect. The caller may then stop reading, and still calls
+    /// Whether no further input can have an effect. The caller may then stop reading, but still calls
     /// [`finish`](Self::finish). The combinators here and [`Transducer::over`](super::Transducer::over) do so.
     #[inline]
     fn is_done(&self, state: &State) -> bool {
@@ -74,7 +74,7 @@ pub trait Reducer<In, State, Event> {
         false
     }
 
-    /// This reducer, with its events as the input of `next`.
+    /// Feeds the events of this reducer into `next`.
     #[inline]
     fn then<S2, E2, B>(self, next: B) -> Then<Self, B, Event>
     where
@@ -85,7 +85,7 @@ pub trait Reducer<In, State, Event> {
     }
 }
 
-/// Forwards every method. A macro, since a forgotten method would silently fall back to its default.
+/// Forwards every method. A macro, because a forgotten method would silently fall back to its default.
 macro_rules! forward_to_inner {
     ($($pointer:ty),+) => {$(
         impl<In, State, Event, R> Reducer<In, State, Event> for $pointer
@@ -117,7 +117,7 @@ macro_rules! forward_to_inner {
 
 forward_to_inner!(&R, Box<R>, Arc<R>);
 
-// Here, and not with `Then`, since the trait makes one.
+// Here, and not next to `Then`, because the trait constructs one.
 impl<A, B, In, S1, S2, E1, E2> Reducer<In, (S1, S2), E2> for Then<A, B, E1>
 where
     A: Reducer<In, S1, E1>,
@@ -153,7 +153,7 @@ where
     }
 }
 
-/// Reduces events, until the reducer is done.
+/// Reduces events until the reducer is done.
 #[inline]
 fn feed<R, Event, State, Out>(
     reducer: &R,
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::transduce::Transducer;
 
-    /// Holds back one line, and is done at a full stop.
+    /// Delays each line by one, and is done at a full stop.
     struct Lag;
 
     impl<'a> Reducer<&'a str, Option<String>, String> for Lag {
@@ -200,7 +200,7 @@ mod tests {
 
     type DynLag = dyn for<'a> Reducer<&'a str, Option<String>, String>;
 
-    /// The buffer is used again between two steps: the input borrows for one call only.
+    /// The buffer is reused between two steps: the input is borrowed for one call only.
     fn drive<R>(reducer: &R) -> Vec<String>
     where
         R: for<'a> Reducer<&'a str, Option<String>, String>,

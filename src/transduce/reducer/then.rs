@@ -4,11 +4,11 @@ use std::{fmt, marker::PhantomData};
 
 use crate::transduce::wrapper::access_pair;
 
-/// Two reducers in sequence: the events of the first are the input of the second.
+/// Two reducers in sequence: the events of the first are the inputs of the second.
 ///
-/// Made by [`Reducer::then`](super::Reducer::then). The state is both states, side by side. At the end, what the first one
-/// releases still goes through the second, and then the second releases its own. The whole is
-/// done as soon as either is; once the second is done it gets no more events.
+/// Created by [`Reducer::then`](super::Reducer::then). The state is a pair. At the end, the events that the first
+/// reducer releases still pass through the second, which then releases its own. The sequence is done as soon as
+/// either reducer is; once the second is done it gets no more events.
 ///
 /// ```
 /// use foldline::transduce::{Batch, Reducer, Transducer, emit_fn, reduce_fn};
@@ -42,7 +42,7 @@ impl<A, B, Event> Then<A, B, Event> {
 
 access_pair!(Then<A, B, Event>, first: A, second: B);
 
-// Implemented by hand: a derive would demand the same of the intermediate events, which are not stored.
+// Implemented by hand: a derive would require the same of the intermediate events, which are not stored.
 impl<A: Clone, B: Clone, Event> Clone for Then<A, B, Event> {
     fn clone(&self) -> Self {
         Then::new(self.first.clone(), self.second.clone())
@@ -59,7 +59,7 @@ impl<A: fmt::Debug, B: fmt::Debug, Event> fmt::Debug for Then<A, B, Event> {
 mod tests {
     use crate::transduce::{Batch, Reducer};
 
-    /// Gives `n` and `n` again; holds a 0 for the end; done after 9.
+    /// Emits `n` twice; holds a 0 for the end; done after 9.
     #[derive(Clone, Debug)]
     struct Twice;
 

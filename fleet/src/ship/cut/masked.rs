@@ -1,4 +1,4 @@
-//! Masked lines are the same however a log is read.
+//! Masked lines do not depend on how a log is read.
 
 use std::{convert::Infallible, fs, path::Path};
 
@@ -26,7 +26,7 @@ fn cutter() -> Cutter {
     Cutter::new(MAX, Some(Masking::up_to(LONG, SharedMasker::default())))
 }
 
-/// The log as it is sent.
+/// The log as sent.
 fn sent(chunks: &[&[u8]]) -> (Vec<u8>, Vec<usize>, bool) {
     let (mut sent, mut lengths) = (Vec::new(), Vec::new());
     let mut cutter = cutter();
@@ -65,7 +65,7 @@ fn what_is_sent_does_not_depend_on_what_is_read_at_once() {
     }
 }
 
-/// The rest of a log that was sent up to `offset`, as it is sent when it is gone on with.
+/// The rest of a log that was sent up to `offset`, as sent after resuming there.
 fn rest(path: &Path, offset: usize, is_end: bool) -> Vec<u8> {
     let mut follow = Follow::open(path, Until::EndOfFile).unwrap();
     follow.seek(offset as u64).unwrap();

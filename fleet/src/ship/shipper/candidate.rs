@@ -7,15 +7,15 @@ use super::super::look::Look;
 /// A file that may be a log.
 pub(super) struct Candidate {
     pub(super) since: Instant,
-    /// Its state when it was last examined.
+    /// Its metadata when it was last examined.
     pub(super) seen: Option<Look>,
     pub(super) next: Instant,
-    /// It was reported that it is not shipped.
+    /// It was reported as not shipped.
     pub(super) is_said: bool,
 }
 
 impl Candidate {
-    /// A file that was found now, and is to be examined at once.
+    /// A file that was just found, due for examination.
     pub(super) fn new() -> Self {
         let now = Instant::now();
         Self { since: now, seen: None, next: now, is_said: false }

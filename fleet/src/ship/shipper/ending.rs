@@ -14,16 +14,16 @@ use super::{
     POLL, Shipper,
 };
 
-/// How long a run that was stopped waits for what is on its way.
+/// How long a stopped run waits for acknowledgements.
 const LAST: Duration = Duration::from_secs(10);
 
 impl Shipper<'_> {
-    /// Nothing more is waited for.
+    /// Completes the run without waiting for more data.
     pub(super) fn conclude(&mut self) -> Result<(), Unsent> {
         if !self.args.complete {
             return Ok(());
         }
-        // What was too little to be recognised is all there is.
+        // A file that was too short to be recognised gets no more data.
         loop {
             let round = self.round(true)?;
             if !round.is_busy && !round.is_unclear {
@@ -50,7 +50,7 @@ impl Shipper<'_> {
             match log.read(&self.common, &mut self.outbox)? {
                 Read::More => {}
                 Read::Nothing => break,
-                // This is said, and the log is not complete.
+                // This is reported, and the log is not declared complete.
                 Read::Lost(error) => {
                     self.lost(number, &error);
                     return Ok(());
@@ -63,7 +63,7 @@ impl Shipper<'_> {
         log.finish(&self.common, &mut self.outbox)
     }
 
-    /// Waits until everything is acknowledged that was sent.
+    /// Waits until everything that was sent is acknowledged.
     pub(super) fn flush(&mut self) -> Result<(), Unsent> {
         for log in self.logs.values_mut() {
             log.mark_now()?;
@@ -79,7 +79,7 @@ impl Shipper<'_> {
             self.account()?;
         }
         self.account()?;
-        // Those that were declared complete.
+        // Logs that were declared complete.
         for log in self.logs.values() {
             if let Some(shipped) = log.shipped()
                 && self.stored.get(log.name.as_str()) != Some(&shipped)

@@ -1,4 +1,4 @@
-//! Finds logs: new ones, and those that an earlier run has begun.
+//! Finds logs: new logs, and logs of an earlier run.
 
 use std::{
     path::PathBuf,
@@ -22,14 +22,14 @@ use super::{
 };
 use crate::say::say;
 
-/// How long a file that may be a log is waited for.
+/// How long to wait for a file that may be a log.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many files are named that are not shipped, in a run; a folder may hold thousands.
+/// The maximum number of unshipped files that a run names; a folder may hold thousands.
 const NAMED: usize = 100;
 
 impl Shipper<'_> {
-    /// Finds what is new.
+    /// Finds new files.
     pub(super) fn find(&mut self) -> Result<(), Unsent> {
         let (found, is_unclear) = self.finder.find(&self.logs, &self.by_path, &self.stored);
         self.is_unclear = is_unclear;
@@ -39,7 +39,7 @@ impl Shipper<'_> {
                 Found::Moved(path, name) => self.resume(path, vec![name]),
                 Found::New(path) => self.candidate(path),
             }
-            // Many are found at once.
+            // Many files may be found at once.
             self.account()?;
         }
         if self.is_unclear {
@@ -52,7 +52,7 @@ impl Shipper<'_> {
         self.candidates.entry(path).or_insert_with(Candidate::new);
     }
 
-    /// Goes on with the first of these logs that the file at the path goes on with.
+    /// Resumes the first of these logs that the file at the path continues.
     pub(super) fn resume(&mut self, path: PathBuf, names: Vec<String>) {
         for name in names {
             if !self.has_room() {
@@ -76,10 +76,10 @@ impl Shipper<'_> {
                     self.is_changed = true;
                     say_lost(&error);
                 }
-                // It is tried again when the folders are looked at the next time.
+                // Retried in the next search of the folders.
                 Err(error) => {
                     log.trouble = Some(error.to_string());
-                    say(&format!("{error}; it is tried again"));
+                    say(&format!("{error}; retrying"));
                     self.add(log);
                     return;
                 }
@@ -135,7 +135,7 @@ impl Shipper<'_> {
                     let mut log =
                         ShippedLog::new(number, &name, path.clone(), format, &self.common);
                     round.is_busy = log.open().is_ok();
-                    // Another file may have the name by now, which is examined the next time.
+                    // Another file may have the name by now; it is examined the next time.
                     if round.is_busy && log.file_number() == Some((begin.device, begin.inode)) {
                         self.candidates.remove(&path);
                         self.add(log);
@@ -146,8 +146,8 @@ impl Shipper<'_> {
                     if !std::mem::replace(&mut candidate.is_said, true) {
                         self.unshipped += 1;
                         match self.unshipped {
-                            ..NAMED => say(&format!("{error}; it is not shipped")),
-                            NAMED => say("further files that are not shipped are not named"),
+                            ..NAMED => say(&format!("{error}; not shipped")),
+                            NAMED => say("further unshipped files are not listed"),
                             _ => {}
                         }
                     }

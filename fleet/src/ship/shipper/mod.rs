@@ -29,10 +29,10 @@ use super::{
 };
 use crate::{error::Error, exit, say::say};
 
-/// How long nothing is done when nothing came, and how often a log is looked at.
+/// The pause when there is no new data, and the interval at which a log is polled.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long it is until a file is tried again.
+/// The delay before a file is retried.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The state of a run.
@@ -42,9 +42,9 @@ pub(super) struct Shipper<'a> {
     common: Common,
     outbox: Outbox,
     checkpoint: Checkpoint,
-    /// What the checkpoint holds, or will.
+    /// The content of the checkpoint, stored or still to be stored.
     stored: Logs,
-    /// Whether it is to be stored, when it was, and after how long it may be again.
+    /// Whether it has to be stored, the time of the last store, and the minimum interval between stores.
     is_changed: bool,
     last_store: Instant,
     interval: Duration,
@@ -52,27 +52,27 @@ pub(super) struct Shipper<'a> {
     stop: Arc<AtomicBool>,
     logs: HashMap<usize, ShippedLog>,
     by_path: HashMap<PathBuf, usize>,
-    /// All names that are taken.
+    /// All names in use.
     names: HashSet<String>,
     /// The number of the next log.
     next: usize,
-    /// The logs whose files are open.
+    /// The logs with open files.
     open: HashSet<usize>,
     candidates: HashMap<PathBuf, Candidate>,
-    /// How many files are not shipped, as they are no logs.
+    /// The number of files that are not shipped, because they are not logs.
     unshipped: usize,
-    /// There are files of which it could not be told yet whether they are logs of their own.
+    /// Some files could not be classified yet as separate logs.
     is_unclear: bool,
-    /// When anything last came.
+    /// The time of the last new data.
     last_change: Instant,
 }
 
-/// What one round came to.
+/// The outcome of a round.
 #[derive(Default)]
 struct Round {
     /// Something was read.
     is_busy: bool,
-    /// There are logs, or files that may be, that could not be looked at in this round.
+    /// Some logs, or candidates, could not be examined in this round.
     is_unclear: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Shipper<'a> {
     /// Ships until the end.
     pub(super) fn run(mut self) -> Result<u8, Error> {
         let followed = self.follow();
-        // What was acknowledged is stored however this ends.
+        // Acknowledged positions are stored regardless of the outcome.
         let stored = self.account().and_then(|()| self.store());
         if let Some(masker) = &self.common.masker {
             say(&note(&masker.borrow()));
@@ -126,8 +126,8 @@ impl<'a> Shipper<'a> {
                 stored?;
                 let left = self.outbox.on_its_way();
                 Err(Error::Shipping(format!(
-                    "stopped while the brokers did not take what was read: {left} messages are not acknowledged; \
-                     the next run goes on from what is"
+                    "stopped before the brokers accepted everything: {left} messages are not acknowledged; \
+                     the next run resumes after the acknowledged ones"
                 )))
             }
         }
@@ -157,7 +157,7 @@ impl<'a> Shipper<'a> {
         Ok(if is_whole { exit::FINE } else { exit::FAILED })
     }
 
-    /// Looks at everything once. `is_last`: nothing more is waited for.
+    /// Polls everything once. `is_last` means that no more data is awaited.
     fn round(&mut self, is_last: bool) -> Result<Round, Unsent> {
         self.account()?;
         let mut round = Round::default();
@@ -184,7 +184,7 @@ impl<'a> Shipper<'a> {
         Ok(round)
     }
 
-    /// Takes note of what the brokers have acknowledged.
+    /// Processes acknowledgements.
     fn account(&mut self) -> Result<(), Error> {
         let mut touched = HashSet::new();
         for ticket in self.outbox.acknowledged() {
@@ -213,7 +213,7 @@ impl<'a> Shipper<'a> {
             self.checkpoint.store(&self.stored)?;
             self.is_changed = false;
             self.last_store = Instant::now();
-            // A long checkpoint is not stored all the time.
+            // A long checkpoint is stored less often.
             self.interval = INTERVAL.max(begun.elapsed() * 20);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Reads logs, of which not all are open.
+//! Reads logs, with a limited number of open files.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::say::say;
 
-/// How many files are open at once.
+/// The maximum number of open files.
 const OPEN: usize = 128;
 
-/// How many logs are looked at in a second, if not all of them every time.
+/// The number of logs that are polled per second, if not all of them every time.
 const LOOKS: usize = 2_000;
 
 impl Shipper<'_> {
-    /// Reads a log, if something may have happened to it.
+    /// Reads a log if it may have changed.
     pub(super) fn read(&mut self, number: usize, round: &mut Round) -> Result<(), Unsent> {
         let looks = self.logs.len() / LOOKS;
         let Some(log) = self.logs.get_mut(&number) else { return Ok(()) };
@@ -57,15 +57,15 @@ impl Shipper<'_> {
         Ok(())
     }
 
-    /// A log that cannot be read on.
+    /// Handles a log that can no longer be read.
     pub(super) fn lost(&mut self, number: usize, error: &SourceError) {
         let Some(log) = self.logs.get_mut(&number) else { return };
         log.is_done = true;
         if !matches!(error, SourceError::Unrecognised { .. }) {
-            // Without a file there is nothing to ship, until there is one again.
+            // A missing file is not an error: it may reappear.
             let trouble = (!error.is_not_found()).then(|| error.to_string());
             if let Some(trouble) = trouble.as_ref().filter(|_| log.trouble != trouble) {
-                say(&format!("{trouble}; it is tried again"));
+                say(&format!("{trouble}; retrying"));
             }
             log.trouble = trouble;
             log.next_look = Instant::now() + AGAIN;
@@ -83,7 +83,7 @@ impl Shipper<'_> {
         self.candidate(path);
     }
 
-    /// Whether another file can be opened; closes one that has been quiet, if need be.
+    /// Whether another file can be opened; closes an idle file if necessary.
     pub(super) fn has_room(&mut self) -> bool {
         if self.open.len() < OPEN {
             return true;
@@ -97,10 +97,10 @@ impl Shipper<'_> {
     }
 }
 
-/// Says that a log ends without having been read to its end, as far as can be known.
+/// Reports that a log may have ended before it was read completely.
 pub(super) fn say_lost(error: &SourceError) {
     say(&format!(
-        "{error}; the file that stands there now is another log, and what was added to the one before since may be \
-         missing"
+        "{error}; the file at this path is now another log, and data that was appended to the previous one since \
+         may be missing"
     ));
 }

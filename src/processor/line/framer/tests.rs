@@ -44,7 +44,7 @@ fn of_a_line_that_is_too_long_the_beginning_and_the_digest_are_kept() {
                 found.push((frame.position.offset, length, frame.sha256));
             };
             chunks.iter().for_each(|chunk| framer.push(chunk, &mut each));
-            // One `\r` more belongs to the line's end.
+            // One more `\r` belongs to the line's end.
             let line = &long[..long.len() - 1];
             let whole = if end == "\n" { line } else { &*long };
             let next = 1000 + end.len() as u64;
@@ -101,7 +101,7 @@ proptest! {
         let whole = lines(&mut LineFramer::new(300), &[bytes]);
         prop_assert_eq!(lines(&mut LineFramer::new(300), &chunks), whole.clone());
 
-        // Nor does it matter where it is stopped and resumed.
+        // Nor does the point of interruption matter.
         let (mut framer, mut resumed) = (LineFramer::new(300), Vec::new());
         for cut in cuts {
             let mut each = |frame: Line<'_>| {
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// The lines of a log that is read in two parts, the first of which has `cut` bytes.
+/// The lines of a log that is read in two parts; the first part has `cut` bytes.
 fn in_two_goes(log: &[u8], cut: usize) -> (Vec<(u64, String)>, FramerState) {
     let mut found = Vec::new();
     let mut each = |line: Line<'_>| {
