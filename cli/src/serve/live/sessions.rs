@@ -10,7 +10,7 @@ use std::{
 };
 
 use foldline::{
-    emitters::sqlite::{Database, query::SessionRow},
+    emitters::sqlite::{Database, query::SessionLog},
     pricing::Prices,
 };
 
@@ -41,7 +41,7 @@ impl LiveSessions {
     /// The session with this number, which is read to its end now, or soon.
     pub(in crate::serve) async fn get(
         &self,
-        source: SessionRow,
+        source: SessionLog,
         database: Database,
     ) -> Result<Arc<LiveSession>, Error> {
         let live = {
