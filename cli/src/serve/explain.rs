@@ -11,7 +11,7 @@ use std::{
 
 use foldline::{
     conversation::{DomainEvent, EntryIdx, Located, Position, SessionKey},
-    emitters::{html::HtmlEmitter, patch::PatchStream, sqlite::query::SessionRow},
+    emitters::{html::HtmlEmitter, patch::PatchStream, sqlite::query::SessionLog},
     json,
     processor::DEFAULT_MAX_LINE,
     source::Step,
@@ -42,10 +42,10 @@ pub(super) struct Cause {
 /// What made an entry, in order.
 pub(super) fn explain(
     program: &Program,
-    source: &SessionRow,
+    source: &SessionLog,
     entry: EntryIdx,
 ) -> Result<Vec<Cause>, Error> {
-    let mut log = Log::open_regular(source.source.as_ref())?;
+    let mut log = Log::open_regular(source.path.as_ref())?;
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
     let collect = Collect {
         entry,
@@ -63,9 +63,9 @@ pub(super) fn explain(
     }
     processor.flush_last_line(|_| {});
     let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).get_mut().causes);
-    let fail = |error| Error::Input { path: source.source.clone().into(), error };
+    let fail = |error| Error::Input { path: source.path.clone().into(), error };
     for cause in &mut causes {
-        cause.line = line(source.source.as_ref(), cause.position).map_err(fail)?;
+        cause.line = line(source.path.as_ref(), cause.position).map_err(fail)?;
     }
     Ok(causes)
 }

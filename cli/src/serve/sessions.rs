@@ -2,7 +2,7 @@
 
 use foldline::emitters::sqlite::{
     Database,
-    query::{SessionFilter, SessionName, SessionOrder, SessionRow},
+    query::{SessionFilter, SessionLog, SessionName, SessionRow},
 };
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -12,12 +12,11 @@ use crate::error::Error;
 
 /// The session that is meant by its number, or by the agent's id: where it is read from. It comes from the database,
 /// never from a request.
-pub(super) fn source(database: &Database, name: &str) -> Result<Option<SessionRow>, Error> {
+pub(super) fn source(database: &Database, name: &str) -> Result<Option<SessionLog>, Error> {
     let id = SessionName::Id(name.to_owned());
     for name in [id].into_iter().chain(name.parse().ok().map(SessionName::Number)) {
         let filter = SessionFilter { name: Some(name), ..SessionFilter::default() };
-        let found = database.sessions(&filter, SessionOrder::Number)?.into_iter();
-        if let Some(source) = found.min_by_key(|source| source.entries == 0) {
+        if let Some(source) = database.session_log(&filter)? {
             return Ok(Some(source));
         }
     }

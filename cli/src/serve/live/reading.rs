@@ -10,7 +10,7 @@ use std::{
 
 use foldline::{
     conversation::{Conversation, DomainEvent, Located, SessionKey},
-    emitters::sqlite::{Database, SessionEvents, query::SessionRow},
+    emitters::sqlite::{Database, SessionEvents, query::SessionLog},
     processor::DEFAULT_MAX_LINE,
     source::{Follow, SourceError, Step, Until},
     transduce::{Batch, Emitter, filter},
@@ -23,7 +23,7 @@ use crate::{error::Error, log::Log, pipeline, program::Program};
 pub(super) fn start(
     program: &Program,
     live: Arc<LiveSession>,
-    source: SessionRow,
+    source: SessionLog,
     database: Database,
 ) {
     let program = program.clone();
@@ -48,7 +48,7 @@ pub(super) fn start(
 
 /// A session in the database, which another program may still write.
 struct Rows {
-    source: SessionRow,
+    source: SessionLog,
     database: Database,
     events: SessionEvents,
     place: Option<(i64, i64, bool)>,
@@ -56,7 +56,7 @@ struct Rows {
 
 impl Rows {
     /// The stored session becomes the document, and the page is made of its events.
-    fn load(live: &LiveSession, source: SessionRow, database: Database) -> Result<Self, Error> {
+    fn load(live: &LiveSession, source: SessionLog, database: Database) -> Result<Self, Error> {
         let place = database.read_to(source.number).ok().flatten();
         let mut events = SessionEvents::new(source.number);
         let mut stored = Conversation::default();
@@ -104,15 +104,15 @@ const GROWS: Duration = Duration::from_secs(60 * 60);
 const RARELY: Duration = Duration::from_secs(1);
 
 /// Reads the log until its end is stated, or the session has ended.
-fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionRow) -> Result<(), Error> {
-    let metadata = fs::metadata(&source.source).ok();
+fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Result<(), Error> {
+    let metadata = fs::metadata(&source.path).ok();
     let length = metadata.as_ref().map_or(0, fs::Metadata::len);
     let grew = metadata.and_then(|metadata| metadata.modified().ok());
     live.set_grew(grew);
     let age = grew.and_then(|grew| SystemTime::now().duration_since(grew).ok());
     let is_complete = age.is_some_and(|age| age > GROWS);
     let until = if is_complete { Until::EndOfFile } else { Until::Stopped };
-    let follow = Follow::open(&*source.source, until)?.with_stop(Arc::clone(&live.stop));
+    let follow = Follow::open(&*source.path, until)?.with_stop(Arc::clone(&live.stop));
     let mut log = Log::Followed(Box::new(follow));
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
     let (publish, key) = (Publish(Arc::clone(live)), SessionKey(source.key));
@@ -166,7 +166,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionRow) -> Re
     // Should it grow, it is read again.
     while !live.has_ended()
         && !live.is_complete()
-        && fs::metadata(&source.source).is_ok_and(|now| now.len() == length)
+        && fs::metadata(&source.path).is_ok_and(|now| now.len() == length)
     {
         thread::sleep(RARELY);
     }

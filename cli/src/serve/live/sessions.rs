@@ -12,7 +12,7 @@ use std::{
 
 use foldline::{
     conversation::SessionKey,
-    emitters::sqlite::{Database, query::SessionRow},
+    emitters::sqlite::{Database, query::SessionLog},
     pricing::Prices,
 };
 
@@ -46,7 +46,7 @@ impl LiveSessions {
     /// The session with this number, which is read to its end now, or soon.
     pub(in crate::serve) async fn get(
         &self,
-        source: SessionRow,
+        source: SessionLog,
         database: Database,
     ) -> Result<Arc<LiveSession>, Error> {
         let live = {
@@ -56,7 +56,7 @@ impl LiveSessions {
                 Some(live) => Arc::clone(live),
                 None => {
                     make_room(&mut sessions)?;
-                    let key = (PathBuf::from(&source.source), SessionKey(source.key));
+                    let key = (PathBuf::from(&source.path), SessionKey(source.key));
                     let running = self.running().get(&key).cloned();
                     let live = running.map_or_else(|| self.new_session(), Ok)?;
                     sessions.insert(source.number, Arc::clone(&live));

@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::sqlite::query::{
-    FileRow, FoundEntry, SessionFilter, SessionOrder, TaskRow, WarningRow,
-};
+use foldline::emitters::sqlite::query::{SessionFilter, SessionOrder, TaskRow};
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -29,15 +27,19 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let chosen = SessionFilter { task: Some(id.to_owned()), ..filter.clone() };
     let sessions = database.sessions(&chosen, SessionOrder::Latest)?;
     let usage = database.usage()?;
+    let files = Listing::of("path changes calls", &database.files_by_calls(&task)?);
+    let warnings = Listing::of("kind subject count message", &database.warnings(&all)?);
+    let timeline = "at session index type tool status duration_ms content";
+    let timeline = Listing::of(timeline, &database.timeline(&task)?);
     Ok(TaskAnswer([
         ("task", "TASK", tasks(&database.tasks(&chosen)?)),
         ("sessions", "SESSIONS", sessions::listing(&sessions)),
         ("usage", "TOKENS", by_model(&Used::new(&usage, &all, &asked.prices))),
         ("tools", "TOOLS", tools::listing(&database.tools(&chosen)?)),
         ("failures", "FAILURES", errors::listing(&database.failures(&chosen)?)),
-        ("files", "FILES", files(&database.files_by_calls(&task)?)),
-        ("warnings", "WARNINGS", warnings(&database.warnings(&all)?)),
-        ("timeline", "TIMELINE", timeline(&database.timeline(&task)?)),
+        ("files", "FILES", files.with_kind(Kind::Text, &["path", "changes"])),
+        ("warnings", "WARNINGS", warnings),
+        ("timeline", "TIMELINE", timeline.with_kind(Kind::Text, &["type", "tool"])),
     ]))
 }
 
@@ -76,17 +78,4 @@ pub(super) fn tasks(tasks: &[TaskRow]) -> Listing {
      output_tokens cost_usd cost_basis";
     let tasks = Listing::of(columns, tasks);
     tasks.without_in_tables("agents ended entries cost_basis")
-}
-
-fn files(files: &[FileRow]) -> Listing {
-    Listing::of("path changes calls", files).with_kind(Kind::Text, &["path", "changes"])
-}
-
-fn warnings(warnings: &[WarningRow]) -> Listing {
-    Listing::of("kind subject count message", warnings)
-}
-
-fn timeline(timeline: &[FoundEntry]) -> Listing {
-    Listing::of("at session index type tool status duration_ms content", timeline)
-        .with_kind(Kind::Text, &["type", "tool"])
 }

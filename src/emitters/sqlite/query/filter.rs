@@ -96,15 +96,18 @@ impl SessionFilter {
         Self { task: Some(task.to_owned()), ..Self::default() }
     }
 
-    /// When something happened last in a session, in SQL; the file's own time is in `sources`.
+    /// When something happened last in a session, in SQL.
     pub(super) fn latest(&self) -> &'static str {
         match self.is_listed {
-            true => "coalesce(last_at, ended_at, started_at, modified_at)",
+            true => {
+                "coalesce(last_at, ended_at, started_at,
+                          (SELECT modified_at FROM sources WHERE sources.id = sessions.source))"
+            }
             false => "coalesce(last_at, ended_at, started_at)",
         }
     }
 
-    /// A condition on a row of `sessions` and, for what is listed or has a state, its row of `sources`.
+    /// A condition on a row of `sessions`.
     pub(super) fn sessions(&self, parameters: &mut Parameters) -> String {
         let mut all = Vec::new();
         let mut equal = |column: &str, value: &Option<String>| {
@@ -140,13 +143,14 @@ impl SessionFilter {
         }
         if let Some(state) = self.state {
             let failed = "('failed', 'limit_reached', 'cancelled')";
+            let written = "(SELECT modified_at FROM sources WHERE sources.id = sessions.source)";
             all.push(match state {
                 StateFilter::Failed => format!("outcome IN {failed}"),
                 StateFilter::RunningSince(since) => {
-                    format!("outcome IS NULL AND modified_at > {}", parameters.add(since))
+                    format!("outcome IS NULL AND {written} > {}", parameters.add(since))
                 }
                 StateFilter::DoneBefore(since) => format!(
-                    "modified_at <= {} AND coalesce(outcome, '') NOT IN {failed}",
+                    "{written} <= {} AND coalesce(outcome, '') NOT IN {failed}",
                     parameters.add(since)
                 ),
             });
@@ -160,7 +164,7 @@ impl SessionFilter {
             ));
         }
         if self.is_listed {
-            all.push("entries > 0".to_owned());
+            all.push("sessions.entries > 0".to_owned());
         }
         if all.is_empty() { "true".to_owned() } else { all.join(" AND ") }
     }
@@ -212,7 +216,7 @@ impl SessionFilter {
 }
 
 impl SessionName {
-    /// A condition on a row of `sessions` and its row of `sources`.
+    /// A condition on a row of `sessions`.
     fn sql(&self, parameters: &mut Parameters) -> String {
         let mut name = |name: &String| parameters.add(name.clone());
         match self {
@@ -222,7 +226,9 @@ impl SessionName {
                 let id = name(id);
                 format!("substr(session_id, 1, length({id})) = {id}")
             }
-            Self::Log(path) => format!("path = {}", name(path)),
+            Self::Log(path) => {
+                format!("sessions.source IN (SELECT id FROM sources WHERE path = {})", name(path))
+            }
             Self::Title(part) => {
                 format!("instr(lower({}), lower({})) > 0", title("sessions"), name(part))
             }

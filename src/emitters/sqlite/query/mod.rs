@@ -35,5 +35,5 @@ pub use self::{
     files::{FileRow, SessionFileRow, ToolTotals},
     filter::{Period, SessionFilter, SessionName, StateFilter},
     search::{MATCH, SearchTerms},
-    sessions::{SessionOrder, SessionRow, TaskRow},
+    sessions::{SessionLog, SessionOrder, SessionRow, TaskRow},
 };

@@ -62,6 +62,16 @@ pub struct SessionRow {
     pub parent: Option<String>,
     /// The path of its log.
     pub source: String,
+}
+
+/// Where a session is read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SessionLog {
+    /// The number of the session in the database.
+    pub number: i64,
+    /// The path of its log.
+    pub path: String,
     /// The format of its log.
     pub format: String,
     /// Its number within its log.
@@ -174,7 +184,7 @@ impl Database {
                     {BEGAN} AS began, {ENDED} AS ended, modified_at AS written, {DURATION} AS duration_ms, turns,
                     entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
-                    parent_session_id AS parent, path AS source, format, sessions.number AS key
+                    parent_session_id AS parent, path AS source
              FROM found JOIN sessions ON sessions.id = found.id
              JOIN sources ON sources.id = sessions.source {sums}
              ORDER BY found.key DESC, {latest} DESC, sessions.id {last}",
@@ -189,6 +199,18 @@ impl Database {
             sums = sums("session IN (SELECT id FROM found)"),
         );
         self.ask(&sql, parameters)
+    }
+
+    /// The log of the first session that is chosen, one with entries if there is one.
+    pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, SqliteError> {
+        let mut parameters = Parameters::default();
+        let sql = format!(
+            "SELECT sessions.id AS number, path, format, sessions.number AS key
+             FROM sessions JOIN sources ON sources.id = sessions.source
+             WHERE {} ORDER BY entries = 0, sessions.id LIMIT 1",
+            filter.sessions(&mut parameters)
+        );
+        Ok(self.ask(&sql, parameters)?.pop())
     }
 
     /// The tasks, the latest first.

@@ -78,6 +78,15 @@ fn answers_have_totals_and_names() {
     // The message counts where more is told of it; a command is a title where nothing else is.
     assert_eq!((sessions[1].tokens, sessions[0].title.as_deref()), (None, Some("/ide")));
     assert_eq!(sessions[1].title.as_deref(), Some("First"));
+    // Whatever a filter states can be asked of every answer.
+    let name = Some(SessionName::Log("/a".to_owned()));
+    let state = Some(StateFilter::DoneBefore(9000));
+    let every =
+        SessionFilter { name, state, is_listed: true, text: Some("s".to_owned()), ..all.clone() };
+    assert_eq!(database.tools(&every).unwrap().len(), 1);
+    assert_eq!(database.files(&every, false).unwrap().len(), 1);
+    assert_eq!(database.warnings(&every).unwrap(), []);
+    assert_eq!(database.tasks(&every).unwrap().len(), 1);
     let tasks = database.tasks(&all).unwrap();
     assert_eq!((tasks[0].task.as_deref(), tasks[0].sessions, tasks[0].calls), (Some("t"), 2, 1));
     assert_eq!(database.tools(&all).unwrap()[0].failure_rate(), Some(1.0));

@@ -17,26 +17,24 @@ use crate::{
     pricing::Prices,
 };
 
-/// The rows of `usage`, each with its cost as it is `logged` or `estimated`, and that of the two which counts.
-/// Where the cost of a session is stated as a whole, apart from its tokens, nothing is estimated.
-const COSTS: &str = "
-    SELECT *, coalesce(logged, estimated) AS cost FROM (
-        SELECT *, cost_usd AS logged, CASE
-            WHEN cost_usd IS NULL AND session NOT IN (
-                SELECT session FROM message_usage
-                WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL
-            ) THEN estimated_cost(message_id, model, input_tokens, output_tokens, cache_read_tokens,
-                                  cache_write_tokens, cache_write_1h_tokens)
-        END AS estimated FROM usage)";
-
-/// The tokens and costs of `sessions`, of those that fulfil a condition, joined to it.
+/// The tokens and costs of `sessions`, of those that fulfil a condition, joined to it: costs that are `logged`, and
+/// those that are `estimated`. Where the cost of a session is stated as a whole, apart from its tokens, nothing is
+/// estimated.
 pub(super) fn sums(condition: &str) -> String {
     format!(
         "LEFT JOIN (
              SELECT session, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
                     sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) AS tokens,
-                    sum(cost) AS cost_usd, count(logged) AS logged, count(estimated) AS estimated
-             FROM ({COSTS}) WHERE {condition} GROUP BY session) AS sums ON sums.session = sessions.id"
+                    sum(coalesce(cost_usd, estimated)) AS cost_usd, count(cost_usd) AS logged,
+                    count(estimated) AS estimated
+             FROM (SELECT *, CASE
+                       WHEN cost_usd IS NULL AND session NOT IN (
+                           SELECT session FROM message_usage WHERE {condition} AND cost_usd IS NOT NULL
+                               AND input_tokens IS NULL AND output_tokens IS NULL
+                       ) THEN estimated_cost(message_id, model, input_tokens, output_tokens, cache_read_tokens,
+                                             cache_write_tokens, cache_write_1h_tokens)
+                   END AS estimated FROM usage)
+             WHERE {condition} GROUP BY session) AS sums ON sums.session = sessions.id"
     )
 }
 
