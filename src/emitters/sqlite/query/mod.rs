@@ -1,9 +1,10 @@
 //! Questions about what a database holds, and their answers as typed rows.
 //!
-//! Each question is a method of [`Database`], and fails only if the database cannot be read; [`SessionFilter`] chooses
-//! the sessions, the time and the rows that it is about. All SQL that answers questions is in this module: another
-//! engine with the same tables answers them alike. Moments are milliseconds since 1970. A cost is `logged`,
-//! `estimated` ([`Database::estimate_with`]) or `mixed`; a total is `None` where no log states a part of it.
+//! Each question is a method of [`Database`](super::Database), and fails only if the database cannot be read;
+//! [`SessionFilter`] chooses the sessions, the time and the rows that it is about. All SQL that answers questions is in
+//! this module: another engine with the same tables answers them alike. Moments are milliseconds since 1970. A cost is
+//! `logged`, `estimated` ([`estimate_with`](super::Database::estimate_with)) or `mixed`; a total is `None` where no log
+//! states a part of it.
 //!
 //! ```
 //! use foldline::emitters::sqlite::{
