@@ -4,10 +4,10 @@ use serde::{Serialize, ser};
 
 use super::{error::Error, writer::Writer};
 
-/// An array or an object that is being written.
+/// An array or an object under construction.
 pub struct Compound<'w, 'b> {
     writer: &'w mut Writer<'b>,
-    /// What stands before the next element: the opening bracket, then a comma.
+    /// The byte before the next element: the opening bracket, then a comma.
     before: u8,
     close: Close,
 }
@@ -19,7 +19,7 @@ pub(super) enum Close {
     ArrayInObject,
     Object,
     ObjectInObject,
-    /// Not an object, but a string that is JSON already.
+    /// Not an object, but a string that already is JSON.
     Raw,
 }
 
@@ -145,7 +145,7 @@ impl ser::SerializeMap for Compound<'_, '_> {
         self.separate();
         let start = self.writer.out.len();
         key.serialize(&mut *self.writer)?;
-        // A key that is a number or a boolean stands in quotes.
+        // A key that is a number or a boolean is quoted.
         match self.writer.out.get(start) {
             Some(b'"') => Ok(()),
             Some(b'{' | b'[' | b'n') | None => Err(ser::Error::custom("a key must be a string")),

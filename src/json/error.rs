@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use serde::ser;
 
-/// Why a value could not be written.
+/// The reason why a value could not be written.
 #[derive(Debug)]
 pub struct Error(String);
 

@@ -18,7 +18,7 @@ fn contents(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(&rest[..plain]);
     rest = &rest[plain..];
     while let Some((word, after)) = rest.split_first_chunk() {
-        // Appended as a whole, and truncated where a byte must be escaped: most runs are short.
+        // Appended as a whole, and truncated at the first byte that must be escaped: most runs are short.
         out.extend_from_slice(word);
         match lowest(special(u64::from_le_bytes(*word))) {
             None => rest = after,
@@ -59,12 +59,12 @@ fn special(word: u64) -> u64 {
     below_space(word) | equal(word, b'"') | equal(word, b'\\')
 }
 
-/// Where the first byte stands that must be escaped.
+/// The offset of the first byte that must be escaped.
 pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
     first(bytes, special)
 }
 
-/// Formatted text as the contents of a string.
+/// Writes formatted text as the contents of a string.
 pub(super) struct Escaped<'b>(pub(super) &'b mut Vec<u8>);
 
 impl fmt::Write for Escaped<'_> {

@@ -1,4 +1,4 @@
-//! What is escaped in a string, counted 64 bytes at a time.
+//! Counts escapes in a string, 64 bytes at a time.
 
 use wide::u8x64;
 
@@ -15,7 +15,7 @@ pub(crate) fn count_line_feeds(body: &str) -> usize {
     count
 }
 
-/// The number of escapes between the quotes of a string, if each is of two bytes: none is a code.
+/// The number of escapes between the quotes of a string, if each has two bytes, so that none is a `\u` code.
 pub(super) fn count_short(body: &str) -> Option<usize> {
     let (mut count, mut codes) = (0, 0);
     each_block(body, |block, escaped| {
@@ -25,7 +25,7 @@ pub(super) fn count_short(body: &str) -> Option<usize> {
     (codes == 0).then_some(count)
 }
 
-/// Calls `each` with every block that has an escape, and its bytes that a backslash stands before.
+/// Calls `each` with every block that contains an escape, and a mask of the bytes after a backslash.
 #[inline]
 fn each_block(body: &str, mut each: impl FnMut(u8x64, u64)) {
     let (blocks, rest) = body.as_bytes().as_chunks();

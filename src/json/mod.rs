@@ -1,11 +1,10 @@
-//! Reading and writing JSON. Text that is JSON already is copied, not parsed and written again.
+//! Reading and writing JSON. Text that already is JSON is copied, not parsed and written again.
 //!
-//! [`Raw`] is the text of a value, found in a line without looking into its strings.
+//! [`Raw`] is the text of a value, found in a line without inspecting its strings.
 //!
-//! [`append`] writes any serde value as compact JSON, the same bytes as `serde_json::to_vec`. It is
-//! faster where a value is mostly structs and raw text, which is what the events of a log are: the
-//! names of fields, which are Rust identifiers, are not searched for characters to escape, and
-//! everything goes straight into one buffer.
+//! [`append`] writes any serde value as compact JSON, with the same bytes as `serde_json::to_vec`. It is faster for
+//! values that are mostly structs and raw text, like the events of a log: field names, which are Rust identifiers,
+//! are not searched for characters to escape, and everything is written directly into one buffer.
 
 mod compound;
 mod error;
@@ -39,7 +38,7 @@ use self::writer::Writer;
 /// Appends `value` as compact JSON.
 ///
 /// # Errors
-/// The value's `Serialize` fails; that of this crate's types never does. The buffer is then unchanged.
+/// The value's `Serialize` fails; the types of this crate never do. The buffer is then unchanged.
 ///
 /// ```
 /// let mut out = b"data: ".to_vec();
@@ -62,18 +61,18 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
-/// Writes `value` as JSON for people: a line for each field and item, indented by two spaces. JSON that it holds
-/// as text is indented as well.
+/// Writes `value` as human-readable JSON: one line per field and item, indented by two spaces. Embedded JSON text is
+/// indented as well.
 ///
 /// # Errors
-/// As for [`append`], and those of the writer.
+/// As for [`append`], and the errors of the writer.
 pub fn write_pretty(out: &mut dyn io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     let mut out = pretty::IndentingWriter::new(out);
-    // The writer has no type of its own, so that each value is compiled once, not once for each writer.
+    // A trait object, so that each value type is compiled once, not once per writer.
     Ok(serde_json::to_writer(&mut out as &mut dyn io::Write, value)?)
 }
 
-/// `value` as JSON for people, see [`write_pretty`].
+/// `value` as human-readable JSON, see [`write_pretty`].
 ///
 /// # Errors
 /// As for [`append`].
@@ -86,14 +85,14 @@ pub fn to_string_pretty(value: &(impl Serialize + ?Sized)) -> Result<String, Err
     Ok(indented(&to_string(value)?))
 }
 
-/// Whether a string needs escapes in JSON.
+/// Whether a string contains characters that JSON escapes.
 pub(crate) fn needs_escape(text: &str) -> bool {
     escape::find_special(text.as_bytes()).is_some()
 }
 
 /// A string as a JSON literal, with its quotes.
 pub(crate) fn literal(text: &str) -> String {
-    // A string has a JSON form, so the fallback is never taken.
+    // A string always has a JSON form, so the fallback is never taken.
     to_string(text).unwrap_or_default()
 }
 

@@ -2,22 +2,22 @@
 
 use std::io;
 
-/// Levels beyond this are not indented further: an indent for each would be quadratic.
+/// The maximum indentation in levels: unlimited indentation would be quadratic.
 const MOST_INDENT: usize = 16;
 
-/// JSON with a line for each member, indented by two spaces. Nothing but white space is changed.
+/// JSON with one line per member, indented by two spaces. Only white space is changed.
 pub(crate) fn indented(json: &str) -> String {
     let mut text = Vec::with_capacity(json.len() + json.len() / 4);
     Indenter::default().push(json.as_bytes(), &mut text);
-    // What is put between the bytes of UTF-8 is ASCII, beside ASCII, so the fallback is never taken.
+    // Only ASCII is inserted, next to ASCII, so the text stays valid UTF-8 and the fallback is never taken.
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Writes the JSON that is written to it, indented, without holding it.
+/// Indents the JSON written to it as a stream, without buffering it.
 pub(super) struct IndentingWriter<'w> {
     out: &'w mut dyn io::Write,
     indenter: Indenter,
-    /// Used again for each piece.
+    /// A buffer that is reused for each piece.
     text: Vec<u8>,
 }
 
@@ -40,13 +40,13 @@ impl io::Write for IndentingWriter<'_> {
     }
 }
 
-/// Where in the JSON the last piece ended.
+/// The state at the end of the last piece.
 #[derive(Default)]
 struct Indenter {
     depth: usize,
     in_string: bool,
     is_escaped: bool,
-    /// An object or an array has begun, and it is not known yet whether it is empty.
+    /// An object or an array has begun, and may turn out to be empty.
     has_begun: bool,
 }
 

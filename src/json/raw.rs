@@ -3,13 +3,13 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::value::RawValue;
 
-/// The name of the struct as which `serde_json` serialises and reads a raw value. A test checks it.
+/// The struct name under which `serde_json` serialises and reads a raw value. A test checks it.
 pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
-/// The text of one JSON value, known to be one, borrowed from the line that it stands in.
+/// The text of one valid JSON value, borrowed from its line.
 ///
-/// Like `serde_json`'s [`RawValue`], and serialised and deserialised like it. In addition, a part of a
-/// valid value is known to be valid, and is not parsed again.
+/// Like `serde_json`'s [`RawValue`], and serialised and deserialised like it. In addition, a part of a valid value is
+/// known to be valid, and is not parsed again.
 ///
 /// ```
 /// use foldline::json::Raw;
@@ -24,7 +24,7 @@ pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 pub struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// Wraps a text that is already known to be one JSON value.
+    /// Wraps a text that is known to be one JSON value.
     pub(crate) const fn known(text: &'a str) -> Self {
         Self(text)
     }

@@ -9,7 +9,7 @@ pub(super) use self::quotes::escaped;
 use super::raw::Raw;
 
 impl<'a> Raw<'a> {
-    /// Parses a text that is one JSON value, and trims the white space around it.
+    /// Parses a text that is one JSON value, and trims the surrounding white space.
     ///
     /// # Errors
     /// The text is not one JSON value.
@@ -21,14 +21,14 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Walks over a JSON text (RFC 8259), value by value.
+/// Scans a JSON text (RFC 8259), value by value.
 ///
-/// Most bytes of a log are inside strings. The scanner needs only the end of a string, which
-/// [`Quotes`] finds many bytes at a time.
+/// Most bytes of a log are inside strings. The scanner only needs the end of a string, which [`Quotes`] finds many
+/// bytes at a time.
 ///
-/// The scanner never rejects: it accepts a text exactly as `serde_json` does, or returns `None`, and then
-/// the caller parses with `serde_json`, which decides and gives the error. So the scanner need not handle
-/// rare cases, such as control characters.
+/// The scanner never rejects: it accepts a text that `serde_json` accepts, or returns `None`, in which case the
+/// caller parses with `serde_json`, which decides and supplies the error. The scanner therefore need not handle rare
+/// cases, such as control characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scanner<'a> {
     text: &'a str,
@@ -49,7 +49,7 @@ impl<'a> Scanner<'a> {
         Self { text, at: 0, quotes: Quotes::of(text, true) }
     }
 
-    /// The whole text as one value.
+    /// Scans the whole text as one value.
     pub(crate) fn whole(mut self) -> Option<Raw<'a>> {
         self.skip_space();
         let value = self.value()?;
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
         self.at == self.text.len() && !self.quotes.has_control()
     }
 
-    /// Calls `each` with every key and value of an object, until it returns `None`.
+    /// Calls `each` with every key and value of an object, until `each` returns `None`.
     pub(crate) fn object(
         &mut self,
         mut each: impl FnMut(Key<'a>, Raw<'a>) -> Option<()>,
@@ -92,7 +92,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Calls `each` with every element of an array, until it returns `None`.
+    /// Calls `each` with every element of an array, until `each` returns `None`.
     pub(crate) fn array(&mut self, mut each: impl FnMut(Raw<'a>) -> Option<()>) -> Option<()> {
         self.skip_space();
         self.expect(b'[')?;
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
         (self.peek() == byte).then(|| self.at += 1)
     }
 
-    /// Whether the container ends here; otherwise consumes a comma.
+    /// Whether the container ends at this position; otherwise consumes a comma.
     fn comma_or(&mut self, close: u8) -> Option<bool> {
         let byte = self.peek();
         self.at += 1;
@@ -132,7 +132,7 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     fn skip_space(&mut self) {
-        // Agents write none.
+        // Agents write no white space here.
         if self.peek() <= b' ' {
             self.skip_some_space();
         }
@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
         self.text.get(start..self.at).map(Raw::known)
     }
 
-    /// A value that begins here.
+    /// Scans a value.
     #[inline]
     fn value(&mut self) -> Option<Raw<'a>> {
         let start = self.at;
@@ -160,7 +160,7 @@ impl<'a> Scanner<'a> {
         self.since(start)
     }
 
-    /// Skips a value that is not a string, and begins with `first`.
+    /// Skips a value other than a string that begins with `first`.
     #[inline(never)]
     fn skip_other(&mut self, first: u8) -> Option<()> {
         match (first, self.quotes.is_known()) {
@@ -177,7 +177,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// Skips an object or an array that is known to be one: its end is the bracket that closes the first one.
+    /// Skips an object or an array that is known to be valid: it ends at the bracket that closes the first one.
     fn skip_nested(&mut self) -> Option<()> {
         let mut open = 0usize;
         loop {
@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
     fn nested(&mut self) -> Option<()> {
         let mut open = Stack::default();
         loop {
-            // A value begins.
+            // The beginning of a value.
             match self.peek() {
                 b'{' => {
                     self.at += 1;
@@ -225,7 +225,7 @@ impl<'a> Scanner<'a> {
                 b'"' => self.skip_string()?,
                 _ => self.scalar()?,
             }
-            // A value has ended.
+            // The end of a value.
             loop {
                 let Some(in_object) = open.last() else { return Some(()) };
                 self.skip_space();
@@ -242,7 +242,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A key and its colon, up to where the value begins.
+    /// Scans a key and its colon, up to the beginning of the value.
     fn key(&mut self) -> Option<()> {
         self.skip_string()?;
         self.skip_space();
@@ -267,13 +267,13 @@ impl<'a> Scanner<'a> {
 /// A key of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key<'a> {
-    /// What stands between the quotes.
+    /// The text between the quotes.
     body: &'a str,
     may_hold_escape: bool,
 }
 
 impl<'a> Key<'a> {
-    /// The key itself; `None` if it cannot be unescaped.
+    /// The decoded key; `None` if it cannot be unescaped.
     #[inline]
     pub(crate) fn name(self) -> Option<Cow<'a, str>> {
         match self.may_hold_escape && self.body.contains('\\') {
@@ -283,7 +283,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The length of the number that `bytes` begin with.
+/// The length of the number at the beginning of `bytes`.
 fn number(bytes: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
         let digits = bytes.get(from..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -304,7 +304,7 @@ fn number(bytes: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// The open brackets, one bit each, so that depth costs little.
+/// The open brackets, one bit each, so that nesting costs little.
 #[derive(Default)]
 struct Stack {
     depth: usize,

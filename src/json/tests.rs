@@ -85,7 +85,7 @@ pub(super) fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Literals that differ little, in what they are and in how they are spelt.
+/// Literals that differ little, in their value and in their escapes.
 fn literals() -> impl Strategy<Value = String> {
     const PIECES: [&str; 8] = ["a", "n", "\\n", "\\u000a", "\\u0061", "\\\\", "\\\"", "é"];
     prop::collection::vec(prop::sample::select(&PIECES[..]), 0..4)

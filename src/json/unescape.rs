@@ -1,4 +1,4 @@
-//! Strings out of JSON (RFC 8259, section 7).
+//! Decoding of JSON strings (RFC 8259, section 7).
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(crate) fn decode_literal(literal: &str) -> Cow<'_, str> {
     decode_body(string_body(literal).unwrap_or_default())
 }
 
-/// The same for the text between the quotes.
+/// Like `decode_literal`, for the text between the quotes.
 pub(crate) fn decode_body(body: &str) -> Cow<'_, str> {
     match has_escape(body) {
         true => Cow::Owned(unescape(body)),
@@ -28,14 +28,14 @@ pub(crate) fn has_escape(body: &str) -> bool {
 /// The text between the quotes, if `literal` is a string.
 #[inline]
 pub(crate) fn string_body(literal: &str) -> Option<&str> {
-    // By bytes, as methods of `str` would call the comparison of the C library for each quote.
+    // By bytes, because methods of `str` would call the C library's comparison for each quote.
     match literal.as_bytes() {
         [b'"', .., b'"'] => literal.get(1..literal.len() - 1),
         _ => None,
     }
 }
 
-/// Unescapes, with U+FFFD for every lone surrogate.
+/// Unescapes a string body; every lone surrogate becomes U+FFFD.
 pub(crate) fn unescape(body: &str) -> String {
     let mut string = String::with_capacity(body.len());
     unescape_to(&mut string, body);
@@ -51,7 +51,7 @@ pub(crate) fn unescape_to(string: &mut String, body: &str) {
     }
 }
 
-/// How many bytes of UTF-8 `body` is once it is unescaped.
+/// The UTF-8 length of `body` in bytes after unescaping.
 pub(crate) fn decoded_len(body: &str) -> usize {
     if let Some(escapes) = count_short(body) {
         return body.len() - escapes;
@@ -60,12 +60,12 @@ pub(crate) fn decoded_len(body: &str) -> usize {
     pieces.map(|(plain, escaped)| plain.len() + escaped.map_or(0, char::len_utf8)).sum()
 }
 
-/// Whether two literals are the same string once they are unescaped.
+/// Whether two literals are equal after unescaping.
 pub(crate) fn is_same_string(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }
-    // Without an escape up to where they differ, they are not. Most differ early.
+    // If there is no escape before the first difference, they are not equal. Most differ early.
     let same = common(a.as_bytes(), b.as_bytes());
     let escape = Some(&b'\\');
     let may_be_spelt_differently = b.as_bytes().get(same) == escape
@@ -73,7 +73,7 @@ pub(crate) fn is_same_string(a: &str, b: &str) -> bool {
     may_be_spelt_differently && decode_literal(a) == decode_literal(b)
 }
 
-/// Whether `body` is `string` once it is unescaped.
+/// Whether `body` equals `string` after unescaping.
 pub(crate) fn unescapes_to(body: &str, string: &str) -> bool {
     let rest = Unescaped(body).try_fold(string, |rest, (plain, escaped)| {
         let rest = rest.strip_prefix(plain)?;
@@ -82,8 +82,7 @@ pub(crate) fn unescapes_to(body: &str, string: &str) -> bool {
     rest == Some("")
 }
 
-/// The text between the quotes of a literal, in pieces: a run without escapes, and the escaped character
-/// after it.
+/// The text between the quotes of a literal, in pieces: a run without escapes, and the escaped character after it.
 struct Unescaped<'a>(&'a str);
 
 impl<'a> Iterator for Unescaped<'a> {
@@ -109,7 +108,7 @@ impl<'a> Iterator for Unescaped<'a> {
                 return Some((plain, Some(c)));
             }
             Some(byte) if byte.is_ascii() => char::from(*byte),
-            // Not an escape of JSON: kept as it stands.
+            // Not an escape of JSON: kept unchanged.
             _ => {
                 let mut chars = escape[1..].chars();
                 let c = chars.next().unwrap_or(char::REPLACEMENT_CHARACTER);
@@ -122,7 +121,7 @@ impl<'a> Iterator for Unescaped<'a> {
     }
 }
 
-/// The character of one or two codes of four digits, and what follows them.
+/// The character of one or two codes of four digits, and the rest.
 fn unescape_code(codes: &str) -> (char, &str) {
     let code = |codes: &str| u16::from_str_radix(codes.get(..4)?, 16).ok();
     let after = |codes: &'_ str| codes.char_indices().nth(4).map_or(codes.len(), |(at, _)| at);

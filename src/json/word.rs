@@ -1,13 +1,13 @@
 //! Eight bytes examined at once, as one integer.
 //!
-//! A mark is the highest bit of a byte. The lowest mark is exact; those above it may be wrong, as a
-//! subtraction borrows from the byte above ("Bit Twiddling Hacks", Anderson, on zero bytes in a word).
+//! A mark is the highest bit of a byte. The lowest mark is exact; higher marks may be wrong, because a subtraction
+//! borrows from the byte above ("Bit Twiddling Hacks", Anderson, on zero bytes in a word).
 
 const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
 const LETTERS: u64 = u64::from_ne_bytes([b'a'; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
-/// Marks the bytes that are `byte`.
+/// Marks the bytes equal to `byte`.
 #[inline]
 pub(super) fn equal(word: u64, byte: u8) -> u64 {
     let word = word ^ u64::from_ne_bytes([byte; 8]);
@@ -20,13 +20,13 @@ pub(super) fn below_space(word: u64) -> u64 {
     word.wrapping_sub(u64::from_ne_bytes([b' '; 8])) & !word & HIGH
 }
 
-/// Which byte has the lowest mark.
+/// The index of the byte with the lowest mark.
 #[inline]
 pub(super) fn lowest(marks: u64) -> Option<usize> {
     (marks != 0).then_some(marks.trailing_zeros() as usize / 8)
 }
 
-/// Where the first byte stands that `marks` marks. It must not mark a letter.
+/// The offset of the first byte that `marks` marks. It must not mark a letter.
 #[inline]
 pub(crate) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
     for (number, word) in bytes.as_chunks().0.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
             return Some(8 * number + at);
         }
     }
-    // The last word overlaps the one before it; a short text is filled with letters.
+    // The last word overlaps the previous one; a short text is padded with letters.
     let (word, before) = match bytes.last_chunk() {
         Some(last) => (u64::from_le_bytes(*last), bytes.len() - 8),
         None => (bytes.iter().rev().fold(LETTERS, |word, byte| word << 8 | u64::from(*byte)), 0),
@@ -42,7 +42,7 @@ pub(crate) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
     lowest(marks(word)).map(|at| before + at)
 }
 
-/// How many bytes two texts have in common at their beginnings.
+/// The length of the common prefix of two texts.
 pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks().0.iter().zip(b.as_chunks().0);
     let mut same = 0;

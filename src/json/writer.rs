@@ -7,7 +7,7 @@ use super::error::Error;
 /// Writes a value to the end of a buffer.
 pub(super) struct Writer<'b> {
     pub(super) out: &'b mut Vec<u8>,
-    /// The next string is JSON, to be copied without escaping.
+    /// The next string already is JSON, and is copied without escaping.
     pub(super) raw: bool,
 }
 
@@ -17,7 +17,7 @@ impl Writer<'_> {
         self.out.extend_from_slice(json.as_bytes());
     }
 
-    /// Appends `before`, and the name of a field, a Rust identifier, or one that was chosen in this crate: never escaped.
+    /// Appends `before` and a field name: a Rust identifier, or a name chosen in this crate, which needs no escapes.
     #[inline(always)]
     pub(super) fn name(&mut self, before: u8, name: &'static str) {
         self.out.extend_from_slice(&[before, b'"']);
@@ -25,7 +25,7 @@ impl Writer<'_> {
         self.out.extend_from_slice(b"\":");
     }
 
-    /// Appends the name of a variant, which is chosen as those of fields are.
+    /// Appends the name of a variant, which needs no escapes either.
     pub(super) fn variant(&mut self, name: &'static str) {
         self.out.push(b'"');
         self.push(name);
@@ -37,7 +37,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Floats are written by `serde_json`, so that they are spelt the same.
+    /// `serde_json` writes floats, so that the digits are the same.
     pub(super) fn float(&mut self, value: &impl Serialize) -> Result<(), Error> {
         serde_json::to_writer(&mut *self.out, value).map_err(ser::Error::custom)
     }

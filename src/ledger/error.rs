@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why a file ledger cannot be opened or written.
+/// The reason why a file ledger cannot be opened or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileLedgerError {
@@ -21,7 +21,7 @@ pub enum FileLedgerError {
     /// The journal is damaged, or of another version.
     #[error("{0}")]
     Journal(String),
-    /// The output is not the one that the journal belongs to.
+    /// The output does not belong to the journal.
     #[error("the output is another one than the journal's, or was cut")]
     Output,
 }

@@ -18,24 +18,24 @@ use crate::{
     position::Position,
 };
 
-/// Appends the output of its sources to one file, and records in a second one, the journal, how much of it
-/// was committed. Bytes after that were never committed, and are truncated before anything else is written.
+/// Appends the output of its sources to one file, and records the committed length in a second one, the journal.
+/// Bytes beyond that length were never committed, and are truncated before anything else is written.
 ///
-/// Both files are locked before they are read, and as long as the ledger is open, so that two writers cannot
-/// truncate each other's output.
+/// Both files are locked before they are read, and while the ledger is open, so that two writers cannot truncate each
+/// other's output.
 #[derive(Debug)]
 pub struct FileLedger {
     output: File,
     journal: Journal,
     stored: Stored,
-    /// How many bytes were written ahead of their commit.
+    /// The number of bytes written ahead of their commit.
     ahead: u64,
-    /// The output was already truncated to this ledger's own length.
+    /// The output was already truncated to this ledger's length.
     is_cut: bool,
 }
 
 impl FileLedger {
-    /// Opens the ledger; makes it where there is none.
+    /// Opens the ledger, or creates it if it does not exist.
     ///
     /// # Errors
     /// The files cannot be opened, do not belong together, or another program writes to them.
@@ -77,7 +77,7 @@ impl FileLedger {
         Ok(())
     }
 
-    /// The committed length of the output in bytes.
+    /// The committed extent of the output.
     pub fn committed(&self) -> Extent {
         self.stored.output
     }
@@ -88,11 +88,11 @@ impl FileLedger {
         names.next().filter(|_| names.next().is_none())
     }
 
-    /// Writes the first part of the next commit's output early, so that readers see it at once. The commit's
-    /// own output follows it. Without a commit, it is truncated before the next write.
+    /// Writes the first part of the next commit's output early, so that readers see it immediately. The commit's own
+    /// output follows it. Without a commit, it is truncated before the next write.
     ///
     /// # Errors
-    /// It cannot be written; then no part of it stays.
+    /// It cannot be written; then no part of it remains.
     pub fn write_ahead(&mut self, bytes: &[u8]) -> Result<(), FileLedgerError> {
         self.cut()?;
         if let Err(error) = self.output.write_all(bytes) {
@@ -104,7 +104,7 @@ impl FileLedger {
         Ok(())
     }
 
-    /// Forces what was written ahead onto the disk.
+    /// Syncs the data that was written ahead.
     ///
     /// # Errors
     /// The file system failed.
@@ -117,7 +117,7 @@ impl FileLedger {
         commits: &[Commit<Vec<u8>>],
         beside: &[Mark],
     ) -> Result<u64, FileLedgerError> {
-        // Truncates what an earlier failure left.
+        // Truncates the remains of an earlier failure.
         self.cut()?;
         self.is_cut = false;
         let mut length = self.stored.output.length + self.ahead;
@@ -152,7 +152,7 @@ fn locked(path: &Path) -> Result<File, FileLedgerError> {
     }
     match file.try_lock() {
         Ok(()) => {
-            // Before a journal says that the output exists.
+            // Before a journal refers to the output.
             sync_name(path)?;
             Ok(file)
         }
@@ -163,7 +163,7 @@ fn locked(path: &Path) -> Result<File, FileLedgerError> {
 
 impl Ledger for FileLedger {
     type Output = Vec<u8>;
-    /// How many bytes were written.
+    /// The number of bytes written.
     type Receipt = u64;
     type Error = FileLedgerError;
 
@@ -193,9 +193,8 @@ impl Ledger for FileLedger {
         Ok(self.stored.marks.get(name).cloned())
     }
 
-    /// The output of one of several sources cannot be removed from the middle of a file, so a source can be
-    /// forgotten only if it is the only one, together with the whole output. Marks stay: they belong to no
-    /// source.
+    /// The output of one of several sources cannot be removed from the middle of a file, so a source can be forgotten
+    /// only if it is the only one, together with the whole output. Marks remain: they belong to no source.
     fn forget(&mut self, source: &SourceName) -> Result<bool, FileLedgerError> {
         if self.stored.sources.keys().any(|other| other != source) {
             return Err(io::Error::other("the output holds other sources, too").into());

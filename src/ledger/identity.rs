@@ -1,4 +1,4 @@
-//! [`Identity`] and [`Extent`]: how a file is recognised again.
+//! [`Identity`] and [`Extent`]: recognising a file again.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,43 +7,43 @@ use serde::{Deserialize, Serialize};
 use crate::conversation::Timestamp;
 use crate::position::Digest;
 
-/// Describes a file at the time it was read, so that it is recognised after it has grown or was moved, and
-/// not confused with a file that replaced it.
+/// The identity of a file at the time when it was read. The file is recognised after it has grown or was moved, and
+/// is not confused with a file that replaced it.
 ///
-/// Device and inode number identify the file; [`read`](Self::read) and [`content`](Self::content) identify
-/// what was read. A copy shares only the second, a file that was rewritten in place only the first.
+/// Device and inode identify the file; [`read`](Self::read) and [`content`](Self::content) identify the data that was
+/// read. A copy shares only the latter, a file that was rewritten in place only the former.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Identity {
-    /// The device that the file is on; `None` where the system has no such number.
+    /// The device of the file; `None` on a system without device numbers.
     pub device: Option<u64>,
-    /// The file's number on the device; `None` where the system has no such number.
+    /// The inode; `None` on a system without inodes.
     pub inode: Option<u64>,
     /// Its length in bytes.
     pub size: u64,
-    /// When it was last written; `None` where the system does not say.
+    /// The modification time; `None` if the system does not provide it.
     pub modified: Option<Timestamp>,
-    /// When the system last recorded a change of it (`st_ctime`), in nanoseconds since 1970. `None` where the
-    /// system does not say, and where it was so recent that a further change could bear the same time.
+    /// The time of the last change of the file or its metadata (`st_ctime`), in nanoseconds since 1970. `None` if the
+    /// system does not provide it, or if it is so recent that a further change could have the same time.
     pub changed: Option<i64>,
     /// The part of it that was read.
     pub read: Extent,
-    /// The SHA-256 value of all bytes of that part; `None` where it was not computed.
+    /// The SHA-256 digest of all bytes of that part; `None` if it was not computed.
     pub content: Option<Digest>,
-    /// The SHA-256 value of the first line without its line end, or of the first
-    /// [`EDGE`](Extent::EDGE) bytes of a longer one. It stays the same while a log grows, and so finds the
-    /// logs that may share a beginning. `None` where it was not computed.
+    /// The SHA-256 digest of the first line without its line end, or of the first [`EDGE`](Extent::EDGE) bytes of a
+    /// longer line. It stays the same while a log grows, and therefore finds logs that may share a beginning. `None`
+    /// if it was not computed.
     pub first_line: Option<Digest>,
 }
 
 impl Identity {
-    /// Whether both are the same file, under any name. Unknown numbers are equal to no others.
+    /// Whether both are the same file, under any name. Unknown inodes are not equal to any other.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.inode.is_some() && (self.device, self.inode) == (other.device, other.inode)
     }
 
-    /// Whether this file is the other one, and the system recorded no change of it since. Then it need not be
-    /// read again. What this does not notice: a change while the clock stood still or was set back.
+    /// Whether this is the same file, and the system recorded no change of it since. Then it need not be read again.
+    /// Not detected: a change while the clock stood still or was set back.
     pub fn is_untouched_since(&self, other: &Self) -> bool {
         self.is_same_file(other)
             && self.size == other.size
@@ -51,15 +51,15 @@ impl Identity {
             && self.changed == other.changed
     }
 
-    /// Whether the same was read of both, as far as both know.
+    /// Whether the same data was read from both, according to the fields that both have.
     pub fn is_alike(&self, other: &Self) -> bool {
         let differs = |(one, other)| one != other;
         self.read == other.read && !self.content.zip(other.content).is_some_and(differs)
     }
 }
 
-/// The beginning of a file up to some length, as a digest that needs two short reads however long it is. It
-/// does not tell files apart that differ in the middle: that takes [`Identity::content`].
+/// The beginning of a file up to some length, as a digest that needs only two short reads regardless of the length.
+/// Files that differ only in the middle have the same extent: to distinguish them, use [`Identity::content`].
 ///
 /// The default matches no file.
 #[derive(
@@ -68,13 +68,13 @@ impl Identity {
 pub struct Extent {
     /// The length in bytes.
     pub length: u64,
-    /// The digest of the first and the last bytes, [`EDGE`](Self::EDGE) of each. They overlap, or are the
-    /// same, where the length is short.
+    /// The digest of the first and the last bytes, [`EDGE`](Self::EDGE) of each. They overlap, or are identical, if
+    /// the length is short.
     pub edges: Digest,
 }
 
 impl Extent {
-    /// How many bytes of either end are digested.
+    /// The number of bytes of each end that are digested.
     pub const EDGE: usize = 4096;
 
     /// The extent of a whole text in memory.

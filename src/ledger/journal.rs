@@ -19,11 +19,10 @@ use crate::{
 
 const VERSION: u32 = 1;
 
-/// How often the file may be replaced while it is being opened.
+/// How often the file may be replaced while it is opened before opening fails.
 const ATTEMPTS: usize = 100;
 
-/// The journal of a [`FileLedger`](super::FileLedger). It is replaced as a whole, and locked as long as it is
-/// open.
+/// The journal of a [`FileLedger`](super::FileLedger). It is replaced atomically, and locked while it is open.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
@@ -32,7 +31,7 @@ pub(super) struct Journal {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stored {
-    /// What was committed of the output.
+    /// The committed extent of the output.
     pub(super) output: Extent,
     pub(super) sources: BTreeMap<SourceName, Checkpoint>,
     pub(super) marks: BTreeMap<String, Json>,
@@ -51,7 +50,7 @@ struct Envelope<'j> {
 }
 
 impl Journal {
-    /// Opens the journal; an empty one where there is none.
+    /// Opens the journal; a missing file is an empty journal.
     pub(super) fn open(path: &Path) -> Result<Self, FileLedgerError> {
         for _ in 0..ATTEMPTS {
             let file =
@@ -62,7 +61,7 @@ impl Journal {
                 Err(TryLockError::Error(error)) => return Err(error.into()),
             }
             let path = fs::canonicalize(path)?;
-            // It could be replaced before it was locked.
+            // The file may have been replaced before it was locked.
             if is_at(&file, &path) {
                 return Ok(Self { path, file });
             }

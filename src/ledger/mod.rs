@@ -1,6 +1,6 @@
 //! [`Ledger`]: the rule that makes ingestion exactly-once.
 //!
-//! Plain values and one trait, so that any engine can implement it; and [`FileLedger`], the smallest one.
+//! Plain values and one trait, which any engine can implement; and [`FileLedger`], the smallest implementation.
 
 mod error;
 mod file;
@@ -19,16 +19,16 @@ pub use self::{
 use crate::conversation::{Json, TaskId};
 use crate::position::Position;
 
-/// Stores the output of sources, together with the position up to which each was read and the state there.
+/// Stores the output of sources, together with the position up to which each was read and the state at that position.
 ///
-/// The rule: the output of a segment, the position behind it and the state there become visible together or
-/// not at all, and only if the segment begins where the stored one ends.
+/// The rule: the output of a segment, its end position and the state at that position become visible together or not
+/// at all, and only if the segment begins where the stored one ends.
 pub trait Ledger {
     /// The output of a segment of a source: rows, bytes, messages.
     type Output;
     /// A summary of what a commit added.
     type Receipt;
-    /// Failures of the engine.
+    /// The error of the engine.
     type Error;
 
     /// The checkpoint of `source`; `None` if nothing of it was committed.
@@ -37,12 +37,12 @@ pub trait Ledger {
     /// The engine failed.
     fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, Self::Error>;
 
-    /// Commits outputs, positions, states, and marks of side outputs (`beside`): all of them or, on any error,
-    /// none. Several commits of one source must be consecutive.
+    /// Commits outputs, positions, states, and marks of side outputs (`beside`): all of them, or none on any error.
+    /// Several commits of one source must be consecutive.
     ///
     /// # Errors
-    /// [`CommitError::Moved`] if the stored position of a source is not the one that its commit expects. After
-    /// any error, the states in memory are ahead of the ledger: load them again to continue.
+    /// [`CommitError::Moved`] if the stored position of a source differs from the position that its commit expects.
+    /// After any error, the states in memory are ahead of the ledger: load them again to continue.
     fn commit(
         &mut self,
         commits: &[Commit<Self::Output>],
@@ -62,12 +62,12 @@ pub trait Ledger {
     fn forget(&mut self, source: &SourceName) -> Result<bool, Self::Error>;
 }
 
-/// The name of a source in the ledger. Opaque; for a file, the path it was first seen at.
+/// The name of a source in the ledger. Opaque; for a file, the path at which it was first found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SourceName(String);
 
 impl SourceName {
-    /// The name as it is written.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -98,33 +98,33 @@ pub struct SourceFacts {
     pub path: String,
     /// The name of its format.
     pub format: String,
-    /// The task of the sessions that begin in it; without one, a session's task is its own id.
+    /// The task of the sessions that begin in the source; without it, a session's task is its own id.
     pub task: Option<TaskId>,
-    /// How the file is recognised again.
+    /// The identity of the file.
     pub identity: Identity,
 }
 
-/// The position up to which a source was read, and the state there.
+/// The position up to which a source was read, and the state at that position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The source at that time.
+    /// The facts about the source at that time.
     pub facts: SourceFacts,
-    /// Where the next record begins.
+    /// The position of the next record.
     pub position: Position,
-    /// The state there. For a processor, a [`Snapshot`](crate::processor::Snapshot).
+    /// The state at the position. For a processor, a [`Snapshot`](crate::processor::Snapshot).
     pub state: Json,
-    /// The source was declared complete, and the reducer finished: it cannot go on from here.
+    /// The source was declared complete, and the reducer finished: it cannot be resumed.
     pub complete: bool,
 }
 
 /// One segment of a source.
 #[derive(Clone, Debug)]
 pub struct Commit<Out> {
-    /// Which source.
+    /// The source.
     pub source: SourceName,
-    /// Where the segment begins: the position stored by the commit before, `None` for the first.
+    /// The beginning of the segment: the position stored by the previous commit, `None` for the first.
     pub expected: Option<Position>,
-    /// Where it ends.
+    /// The end of the segment.
     pub checkpoint: Checkpoint,
     /// The output.
     pub output: Out,
@@ -136,35 +136,35 @@ impl<Out> Commit<Out> {
         self.source == next.source && Some(self.checkpoint.position) == next.expected
     }
 
-    /// Makes one commit of this one and the [next](Self::goes_on_with): only the last state is stored.
+    /// Merges this commit with the [next](Self::goes_on_with) one: only the last state is stored.
     pub fn append(&mut self, next: Self, append: impl FnOnce(&mut Out, Out)) {
         self.checkpoint = next.checkpoint;
         append(&mut self.output, next.output);
     }
 
-    /// The same segment with its output converted.
+    /// Converts the output.
     pub fn map<B>(self, make: impl FnOnce(Out) -> B) -> Commit<B> {
         let Self { source, expected, checkpoint, output } = self;
         Commit { source, expected, checkpoint, output: make(output) }
     }
 }
 
-/// The progress of something outside the ledger that is committed with it: the length of a file that is
+/// The progress of something outside the ledger that is committed together with it: the length of a file that is
 /// written from the same events, the offset of an input message. Resume it from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Its name in the ledger.
     pub name: String,
-    /// Its progress, in a format of its owner.
+    /// Its progress, in a format defined by its owner.
     pub state: Json,
 }
 
-/// What a commit added.
+/// The additions of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// Sessions that began.
+    /// New sessions.
     pub sessions: u64,
-    /// Entries, tool calls among them.
+    /// New entries, including tool calls.
     pub entries: u64,
     /// Tool calls.
     pub calls: u64,
@@ -173,7 +173,7 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// Adds another one.
+    /// Adds the counts of another receipt.
     pub fn add(&mut self, more: Self) {
         let Self { sessions, entries, calls, warnings } = more;
         self.sessions += sessions;
@@ -183,13 +183,13 @@ impl Receipt {
     }
 }
 
-/// Why nothing was committed.
+/// The reason why nothing was committed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError<E> {
-    /// Another process has committed to the source meanwhile, or the source was never read that far.
+    /// Another process has committed to the source in the meantime, or the source was never read that far.
     #[error("{source_name} stands at {}, not at {}", Place(stored), Place(expected))]
     Moved {
-        /// Which source.
+        /// The source.
         source_name: SourceName,
         /// The position at which the commit began.
         expected: Option<Position>,

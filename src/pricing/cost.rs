@@ -2,29 +2,29 @@
 
 use serde::Serialize;
 
-/// What something costs.
+/// A cost and its origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// US dollars.
     pub usd: f64,
-    /// Where the number is from.
+    /// The origin of the number.
     pub basis: CostBasis,
 }
 
-/// Where the number of a [`Cost`] is from.
+/// The origin of a [`Cost`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CostBasis {
     /// The log states it.
     Logged,
-    /// The tokens times the prices of a table.
+    /// Tokens times the prices of a table.
     Estimated,
-    /// A sum of both.
+    /// A sum of logged and estimated costs.
     Mixed,
 }
 
 impl CostBasis {
-    /// The word that it is serialised as.
+    /// The serialised name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Logged => "logged",

@@ -1,21 +1,21 @@
-//! Prices of models: what tokens cost, where a log does not say it.
+//! Prices of models, to estimate costs that a log does not state.
 //!
-//! [`Prices::builtin`] is a dated table that was taken from LiteLLM's; [`Prices::read`] reads that format, so that
-//! newer prices, or those of a contract, can be given.
+//! [`Prices::builtin`] is a dated table derived from LiteLLM's; [`Prices::read`] reads that format, for newer prices
+//! or contract prices.
 //!
 //! # The names of models
 //!
-//! Agents log the same model under several names. A name is looked up as it is; then in lower case, without what is
-//! before the last `/`, without `[1m]` and the like at its end, and without the marks of Bedrock and Vertex
-//! (`us.anthropic.`, `-v1:0`, `@20250929`); then without a date or `-latest` at its end; and a dot between digits
-//! is tried as a hyphen (`claude-haiku-4.5`). The first name that is in the table counts. Nothing else is guessed:
-//! a model that is not in the table has no price.
+//! Agents log the same model under several names. A name is looked up unchanged; then in lower case, without the part
+//! before the last `/`, without suffixes such as `[1m]`, and without the marks of Bedrock and Vertex
+//! (`us.anthropic.`, `-v1:0`, `@20250929`); then without a date or `-latest` at its end; and with a hyphen instead of
+//! a dot between digits (`claude-haiku-4.5`). The first name in the table counts. There is no further guessing: a
+//! model that is not in the table has no price.
 //!
 //! # Tiers
 //!
 //! Some models cost more when a request has more than 200,000 input tokens, or another number. Then *all* tokens of
-//! that request have the higher price. Only the tokens of a single request say that: a sum over several requests
-//! is estimated at the lowest tier ([`Requests`]).
+//! that request have the higher price. This can only be determined for the tokens of a single request: a sum over
+//! several requests is estimated at the lowest tier ([`Requests`]).
 
 mod cost;
 mod name;
@@ -29,7 +29,7 @@ pub use self::{
 };
 use crate::conversation::TokenUsage;
 
-/// What tokens cost, by model.
+/// Token prices by model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     models: BTreeMap<String, Price>,
@@ -39,11 +39,11 @@ pub struct Prices {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Price {
     base: Rates,
-    /// For requests with more input tokens than these, ascending.
+    /// Rates for requests with more than this number of input tokens, ascending.
     tiers: Vec<(u64, Rates)>,
 }
 
-/// US dollars for one token.
+/// US dollars per token.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Rates {
     input: f64,
@@ -53,25 +53,25 @@ struct Rates {
     cache_write_1h: f64,
 }
 
-/// How many requests some tokens are of.
+/// The number of requests that some tokens belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requests {
-    /// A single one, whose input decides which tier of a price holds.
+    /// A single request, whose input determines the price tier.
     One,
-    /// Any number of them, of which only the sum is known: the lowest tier holds.
+    /// Any number of requests, of which only the sum is known: the lowest tier applies.
     Several,
 }
 
 impl Prices {
-    /// The same prices with others added, which replace those of the same names.
+    /// Adds other prices, which replace existing ones with the same names.
     #[must_use]
     pub fn with(mut self, others: Self) -> Self {
         self.models.extend(others.models);
         self
     }
 
-    /// What tokens of a model cost: as the log states it ([`TokenUsage::cost_usd`]), else by its price. `None` if
-    /// the model has no price.
+    /// The cost of tokens of a model: as stated in the log ([`TokenUsage::cost_usd`]), else estimated from its price.
+    /// `None` if the model has no price.
     ///
     /// ```
     /// use foldline::{
@@ -107,7 +107,7 @@ impl Prices {
         Some(Cost { usd, basis: CostBasis::Estimated })
     }
 
-    /// How many models have a price.
+    /// The number of models with a price.
     pub fn len(&self) -> usize {
         self.models.len()
     }
@@ -131,7 +131,7 @@ impl Rates {
         let count = |tokens: Option<u64>| tokens.unwrap_or(0);
         let (read, written) = (count(usage.cache_read_tokens), count(usage.cache_write_tokens));
         let for_an_hour = count(usage.cache_write_1h_tokens).min(written);
-        // The cached tokens are among those of the input.
+        // Input tokens include the cached tokens.
         let fresh = count(usage.input_tokens).saturating_sub(read).saturating_sub(written);
         let parts = [
             (fresh, self.input),

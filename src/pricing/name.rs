@@ -1,6 +1,6 @@
-//! The names under which a model may have its price.
+//! Names under which a model may have its price.
 
-/// Looks up the name itself, then ever simpler forms of it, until one is known.
+/// Looks up the name itself, then increasingly simplified forms, until one is found.
 pub(super) fn find<T>(name: &str, mut look_up: impl FnMut(&str) -> Option<T>) -> Option<T> {
     if let Some(found) = look_up(name) {
         return Some(found);
@@ -13,7 +13,7 @@ pub(super) fn find<T>(name: &str, mut look_up: impl FnMut(&str) -> Option<T>) ->
     look_up(&hyphened(undated))
 }
 
-/// In lower case, without the marks of those who serve it.
+/// In lower case, without the marks of providers.
 fn plain(name: &str) -> String {
     let name = name.trim().to_ascii_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
@@ -25,7 +25,7 @@ fn plain(name: &str) -> String {
     version.map_or(name, |(name, _)| name).to_owned()
 }
 
-/// Without a date or `-latest` at its end.
+/// Without a date or `-latest` at the end.
 fn undated(name: &str) -> &str {
     let is_number = |text: &str, length| text.len() == length && is_digits(text);
     let Some((rest, last)) = name.rsplit_once('-') else { return name };
@@ -44,7 +44,7 @@ fn undated(name: &str) -> &str {
     }
 }
 
-/// With hyphens for the dots between digits.
+/// With hyphens instead of dots between digits.
 fn hyphened(name: &str) -> String {
     let characters: Vec<char> = name.chars().collect();
     let is_digit =
@@ -64,7 +64,7 @@ fn is_digits(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// All that is looked up, if nothing is known.
+    /// All names that are looked up if none is found.
     fn candidates(name: &str) -> Vec<String> {
         let mut all = Vec::new();
         find::<()>(name, |candidate| {
@@ -90,7 +90,7 @@ mod tests {
         ] {
             assert!(candidates(logged).contains(&name.to_owned()), "{logged}");
         }
-        // A model is no other one.
+        // A model never falls back to another model.
         assert!(candidates("gpt-5.4-mini").iter().all(|candidate| candidate.ends_with("mini")));
     }
 

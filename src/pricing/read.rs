@@ -1,4 +1,4 @@
-//! Reading tables of prices.
+//! Reads price tables.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 
 use super::{Price, Prices, Rates};
 
-/// The table that the crate is built with; `generate.py` writes it.
+/// The built-in table, written by `generate.py`.
 const BUILTIN: &str = include_str!("prices.json");
 
-/// Why a table of prices cannot be read.
+/// The reason why a price table cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PricesError {
-    /// It is no JSON object of objects.
+    /// It is not a JSON object of objects.
     #[error("this is no table of prices in LiteLLM's format: {0}")]
     Json(#[from] serde_json::Error),
-    /// Nothing in it has a price.
+    /// It contains no price.
     #[error("there is no model with input_cost_per_token in the table of prices")]
     Empty,
 }
@@ -28,7 +28,7 @@ struct Builtin {
 }
 
 impl Prices {
-    /// The prices that are known to this release.
+    /// The prices known to this release.
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Prices> = LazyLock::new(builtin);
         &BUILTIN
@@ -38,7 +38,7 @@ impl Prices {
     /// `output_cost_per_token` and so on, in US dollars. Entries without these are ignored.
     ///
     /// # Errors
-    /// The text is not such an object, or has no price in it.
+    /// The text is not such an object, or contains no price.
     pub fn read(json: &str) -> Result<Self, PricesError> {
         let prices = prices(&serde_json::from_str(json)?);
         match prices.is_empty() {
@@ -50,7 +50,7 @@ impl Prices {
 
 fn builtin() -> Prices {
     let table: Option<Builtin> = serde_json::from_str(BUILTIN).ok();
-    // That it can be read is tested.
+    // A test checks that the table can be read.
     table.map(|table| prices(&table.prices)).unwrap_or_default()
 }
 
@@ -77,7 +77,7 @@ fn price(entry: &Map<String, Value>) -> Option<Price> {
     Some(Price { base, tiers })
 }
 
-/// Prices by the range of input tokens in which a request is: `[from, to]`.
+/// Prices by ranges of input tokens of a request: `[from, to]`.
 fn price_of_ranges(ranges: &[Value]) -> Option<Price> {
     let mut price: Option<Price> = None;
     for range in ranges.iter().filter_map(Value::as_object) {
@@ -94,7 +94,7 @@ fn price_of_ranges(ranges: &[Value]) -> Option<Price> {
     price
 }
 
-/// The rates that an entry states.
+/// The rates stated by an entry.
 struct Stated {
     input: Option<f64>,
     output: Option<f64>,
@@ -104,7 +104,7 @@ struct Stated {
 }
 
 impl Stated {
-    /// Takes the keys that end so.
+    /// Reads the keys with this suffix.
     fn take(entry: &Map<String, Value>, suffix: &str) -> Self {
         let rate = |name: &str| {
             let rate = entry.get(&format!("{name}{suffix}"))?.as_f64()?;
@@ -119,8 +119,8 @@ impl Stated {
         }
     }
 
-    /// All rates. Without one for the cache, its tokens cost what other input does. A tier that does not state a
-    /// rate raises it as much as that of the input.
+    /// All rates. Without a cache rate, cached tokens cost as much as other input. A rate that a tier does not state
+    /// is raised in proportion to the input rate.
     fn over(&self, base: Option<&Rates>) -> Option<Rates> {
         let input = self.input?;
         let raised = |rate: fn(&Rates) -> f64| {

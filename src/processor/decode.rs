@@ -97,7 +97,7 @@ pub trait Decode {
 
 /// A reducer of the inputs that `D` decodes from lines, for any lifetime. Every matching [`Reducer`] implements it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not reduce what `{D}` makes of a line, to events `{E}`",
+    message = "`{Self}` does not reduce the inputs of `{D}` to events `{E}`",
     note = "its input is `Located<..>`, for every lifetime: `locating(reducer)` makes such a reducer of another",
     note = "a `Processor` reads `Records` unless it is told otherwise: `Processor::of(TextLines, ..)`"
 )]

@@ -5,50 +5,50 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why a log cannot be opened, read, or gone on with.
+/// The reason why a log cannot be opened, read or resumed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The system refused to open it.
+    /// The system refused to open the file.
     #[error("cannot open {}: {error}", .path.display())]
     Open {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         error: io::Error,
     },
-    /// The system refused to read it, or to say what it is.
+    /// The system refused to read the file or its metadata.
     #[error("cannot read {}: {error}", .path.display())]
     Read {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         error: io::Error,
     },
-    /// It is a folder, a pipe or a device, where a regular file is needed.
+    /// The path is a folder, a pipe or a device instead of a regular file.
     #[error("{} is not a regular file", .path.display())]
     NotRegular {
-        /// Which one.
+        /// The path.
         path: PathBuf,
     },
-    /// The log does not begin with what was read of it an earlier time, and no file beside it does.
+    /// The log does not begin with the data that was read earlier, and neither does any file next to it.
     #[error(
         "{} is {}, and no file beside it is the one that was read",
         .path.display(),
         if *.is_shorter { "shorter than it was" } else { "another file than it was" }
     )]
     Unrecognised {
-        /// The log's name.
+        /// The path of the log.
         path: PathBuf,
-        /// It is shorter than what was read.
+        /// It is shorter than the data that was read.
         is_shorter: bool,
     },
 }
 
 impl SourceError {
-    /// The file that it is about.
+    /// The file concerned.
     pub fn path(&self) -> &Path {
         match self {
             Self::Open { path, .. }
@@ -58,7 +58,7 @@ impl SourceError {
         }
     }
 
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Open { error, .. } if error.kind() == io::ErrorKind::NotFound)
     }

@@ -21,14 +21,14 @@ use super::{
 };
 use crate::ledger::{Extent, Identity};
 
-/// How often a log is looked at where the system does not notify of changes.
+/// The polling interval where the system does not notify of changes.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long nothing must have come from a file that was rotated away until it is left.
+/// How long a rotated file must be quiet before it is left.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Reads a log to its end, and on as it grows, is renamed, replaced or truncated; the
-/// [module](crate::source) says what is handled how.
+/// Reads a log to its end, and continues as it grows, is renamed, replaced or truncated; the [module](crate::source)
+/// lists the cases.
 ///
 /// ```
 /// use std::{fs, io::Write, time::Duration};
@@ -67,33 +67,33 @@ pub struct Follow {
     path: PathBuf,
     until: Until,
     stop: Arc<AtomicBool>,
-    /// The file that is read; it has another name once it was renamed.
+    /// The current file, which may have been renamed.
     file: LogFile,
-    /// It was a rotated file already when it was opened.
+    /// It already was a rotated file when it was opened.
     is_rotated: bool,
-    /// Its length and its time when it was last looked at.
+    /// Its length and modification time when it was last checked.
     length: u64,
     modified: Option<SystemTime>,
-    /// The first bytes that were read of it, and the last ones.
+    /// The first and the last bytes read from it.
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// When anything last came.
+    /// The time of the last data or event.
     last_change: Instant,
-    /// Since when another file has the log's name, while nothing came from this one.
+    /// Since when another file has the log's name while this one was quiet.
     quiet_since: Option<Instant>,
-    /// `None` where nobody waits for changes.
+    /// `None` if no step waits for changes.
     watch: Option<Watch>,
-    /// That the file was truncated before it was resumed, which the next step says.
+    /// The file was truncated before it was resumed; the next step reports this.
     truncated: Option<Notice>,
 }
 
-/// What one look at the log finds.
+/// The result of checking the log once.
 enum Look {
-    /// So many bytes were read.
+    /// The number of bytes read.
     Bytes(usize),
     Notice(Notice),
     NextFile(Notice),
-    /// Nothing came, and this file is about to be left for another.
+    /// There is no new data, and this file is about to be left for another.
     Leaving,
     Nothing,
 }
@@ -125,29 +125,29 @@ impl Follow {
         Ok(follow)
     }
 
-    /// Ends as soon as `stop` is true.
+    /// Stops following as soon as `stop` is true.
     #[must_use]
     pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..self }
     }
 
-    /// The log's name.
+    /// The path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A span for all that is done with this log, with its path; `format` can be recorded later.
+    /// A span for all work on this log, with its path; `format` can be recorded later.
     pub fn span(&self) -> Span {
         span(&self.path)
     }
 
-    /// The file that is read now; it has another name than the log while that is rotated.
+    /// The current file; while the log is being rotated, it has another name than the log.
     pub fn file(&self) -> &LogFile {
         &self.file
     }
 
-    /// By what the file that is read now is recognised again when `read` bytes of it were read; `None` if
-    /// it was truncated to less, which the next step finds.
+    /// The identity of the current file after `read` bytes; `None` if it was truncated to less, which the next step
+    /// reports.
     ///
     /// # Errors
     /// It cannot be read.
@@ -155,7 +155,7 @@ impl Follow {
         if self.truncated.is_some() { Ok(None) } else { self.file.identity(read) }
     }
 
-    /// Goes on reading at `offset` of the file that is read now.
+    /// Moves the read position to `offset` of the current file.
     ///
     /// # Errors
     /// It cannot be read, or is shorter.
@@ -167,8 +167,7 @@ impl Follow {
         self.file.seek(offset)
     }
 
-    /// At most `length` bytes that stand at `offset` of the file that is read now. Does not change where reading
-    /// goes on.
+    /// Up to `length` bytes at `offset` of the current file. Does not change the read position.
     ///
     /// # Errors
     /// It cannot be read.
@@ -176,12 +175,12 @@ impl Follow {
         self.file.read_at(offset, length)
     }
 
-    /// Goes on where the log was left an earlier time: in this file, or in the one beside it that it was
-    /// renamed or copied to meanwhile. If the same file was truncated or rewritten meanwhile, and grows on, it
-    /// is read from its beginning, as the next step says.
+    /// Resumes a log from an earlier run: in this file, or in the sibling to which it was renamed or copied in the
+    /// meantime. If the same file was truncated or rewritten in the meantime, and has grown since, it is read from
+    /// its beginning, as the next step reports.
     ///
     /// # Errors
-    /// [`SourceError::Unrecognised`] if none of this is so; or nothing can be read.
+    /// [`SourceError::Unrecognised`] if none of this applies; or a read error.
     pub fn resume(&mut self, left: &Identity) -> Result<Option<Notice>, SourceError> {
         let here = self.identity(left.read.length)?;
         let is_alike = here.is_some_and(|here| here.is_alike(left));
@@ -190,7 +189,7 @@ impl Follow {
         if !(is_alike && is_same) {
             let elsewhere =
                 rotated::left_in(&self.path, left).map_err(|error| self.failed(error))?;
-            // A file that was put back, or copied here, is alike and has another number.
+            // A file that was restored, or copied here, has the same content and another inode.
             match elsewhere.filter(|(_, found)| !is_alike || found.is_same_file(left)) {
                 Some((file, _)) => {
                     notice = Some(Notice::Rotated { to: file.path().to_owned() });
@@ -215,10 +214,10 @@ impl Follow {
         Ok(notice)
     }
 
-    /// What comes next. Waits for a moment, 100 ms at the most, if there is nothing.
+    /// The next step. Waits for a moment, at most 100 ms, if there is nothing new.
     ///
     /// # Errors
-    /// The log, or the folder that it is in, cannot be read.
+    /// The log, or its folder, cannot be read.
     pub fn step(&mut self) -> Result<Step<'_>, SourceError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Step::End);
@@ -245,7 +244,7 @@ impl Follow {
         })
     }
 
-    /// How long following goes on if nothing comes; `None` if it ends.
+    /// How long following continues without new data; `None` if it ends.
     fn time_left(&self) -> Option<Duration> {
         let left = match self.until {
             Until::EndOfFile => return None,
@@ -281,13 +280,13 @@ impl Follow {
         }
         let is_another = match fs::metadata(&self.path) {
             Ok(metadata) => number(&metadata) != self.number()?,
-            // It was removed, or is about to be put back.
+            // It was removed, or is about to be restored.
             Err(_) => self.is_rotated,
         };
         if !is_another {
             return Ok(Look::Nothing);
         }
-        // Its writer may still be writing to the old one: it is left when nothing comes for a while.
+        // Its writer may still be writing to the old file, which is left after a quiet period.
         let quiet_since = *self.quiet_since.get_or_insert_with(Instant::now);
         if !is_ending && quiet_since.elapsed() < GRACE {
             return Ok(Look::Leaving);
@@ -295,7 +294,7 @@ impl Follow {
         self.next_file()
     }
 
-    /// What stood in the file before is in its copy, or lost.
+    /// The previous content of the file is in its copy, or lost.
     fn was_truncated(&mut self) -> Result<Look, SourceError> {
         let read = Extent::of_edges(self.file.offset(), &self.head, &self.tail);
         let left = Identity { read, ..Identity::default() };
@@ -314,7 +313,7 @@ impl Follow {
     /// Leaves the file for the next one that had the log's name.
     fn next_file(&mut self) -> Result<Look, SourceError> {
         let here = self.number()?;
-        // Somebody may be renaming them just now: what is opened is what stood there before and after.
+        // The files may be being renamed at this moment: the opened file must be at the path before and after.
         for _ in 0..10 {
             let younger = self.younger_than(here)?;
             let next = younger.as_ref().and_then(|younger| younger.first());
@@ -350,14 +349,14 @@ impl Follow {
         self.watch();
     }
 
-    /// Has the file that is read now watched.
+    /// Watches the current file.
     fn watch(&mut self) {
         if let Some(watch) = &mut self.watch {
             watch.watch(self.file.path());
         }
     }
 
-    /// Whether what stands before the offset is what was read there.
+    /// Whether the bytes before the offset are unchanged since they were read.
     fn is_as_it_was(&mut self) -> Result<bool, SourceError> {
         let length = self.tail.len();
         let found = self.file.read_at(self.file.offset() - length as u64, length)?;
@@ -373,7 +372,7 @@ impl Follow {
         Ok(length)
     }
 
-    /// `length` bytes at `offset`, all of them.
+    /// Exactly `length` bytes at `offset`.
     fn exactly(&mut self, offset: u64, length: u64) -> Result<Vec<u8>, SourceError> {
         let bytes = self.file.read_at(offset, length as usize)?;
         match bytes.len() as u64 == length {
@@ -382,7 +381,7 @@ impl Follow {
         }
     }
 
-    /// The length of the file that is read, and when it was last written.
+    /// The length and the modification time of the current file.
     fn status(&self) -> Result<(u64, Option<SystemTime>), SourceError> {
         let metadata = self.file.metadata()?;
         let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());

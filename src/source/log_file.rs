@@ -21,8 +21,8 @@ use crate::{
 
 /// A log that is opened once: a file, a pipe, or standard input.
 ///
-/// Whatever is said of it is said of the open file and not of its name: when the file is renamed and
-/// another one takes its name, this one is read on, and its [`identity`](Self::identity) remains its own.
+/// All information is about the open file, not its name: if the file is renamed and another one takes its name,
+/// reading continues in this file, and its [`identity`](Self::identity) stays the same.
 ///
 /// ```
 /// use foldline::source::LogFile;
@@ -46,21 +46,21 @@ use crate::{
 pub struct LogFile {
     path: PathBuf,
     handle: Handle,
-    /// Where [`LogFile::read`] goes on.
+    /// The position of [`LogFile::read`].
     offset: u64,
-    /// Where [`LogFile::read_ahead`] goes on; not before `offset`.
+    /// The position of [`LogFile::read_ahead`]; not before `offset`.
     ahead: u64,
     chunk: Vec<u8>,
 }
 
 enum Handle {
     Regular(Regular),
-    /// What cannot be read twice, and what was read ahead of it.
+    /// A reader that cannot seek, and the bytes read ahead from it.
     Stream(Box<dyn Read + Send>, Vec<u8>),
 }
 
 impl LogFile {
-    /// Opens a file, a pipe or a device. To open a named pipe waits until somebody writes to it.
+    /// Opens a file, a pipe or a device. Opening a named pipe waits for a writer.
     ///
     /// # Errors
     /// It cannot be opened, or is a folder.
@@ -77,7 +77,7 @@ impl LogFile {
         }
     }
 
-    /// Opens a regular file, and nothing else. Never waits, whatever the name belongs to.
+    /// Opens a regular file only. Never blocks, whatever the path refers to.
     ///
     /// # Errors
     /// It cannot be opened, or is not a regular file.
@@ -95,7 +95,7 @@ impl LogFile {
         Self::stream("-", io::stdin())
     }
 
-    /// Anything else that can be read once: a socket, the output of a process.
+    /// Any other reader: a socket, the output of a process.
     pub fn stream(path: impl Into<PathBuf>, reader: impl Read + Send + 'static) -> Self {
         Self::new(path.into(), Handle::Stream(Box::new(reader), Vec::new()))
     }
@@ -109,31 +109,31 @@ impl LogFile {
         Self { path, handle, offset: 0, ahead: 0, chunk: Vec::new() }
     }
 
-    /// The name that it was opened by. Another file may have it by now.
+    /// The path with which it was opened. Another file may have it by now.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A span for all that is done with this log, with its path; `format` can be recorded later.
+    /// A span for all work on this log, with its path; `format` can be recorded later.
     pub fn span(&self) -> Span {
         span(&self.path)
     }
 
-    /// How many bytes stand before what [`read`](Self::read) gives next.
+    /// The offset of the next bytes that [`read`](Self::read) returns.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Its length in bytes as it is now; `None` for a stream.
+    /// Its current length in bytes; `None` for a stream.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The metadata cannot be read.
     pub fn length(&self) -> Result<Option<u64>, SourceError> {
         Ok(self.metadata()?.map(|metadata| metadata.len()))
     }
 
-    /// The next bytes, none at the end; a file may have grown when it is asked again. Waits for more only
-    /// where it is a stream.
+    /// The next bytes, none at the end; a file may have grown at the next call. Blocks for more only if it is a
+    /// stream.
     ///
     /// # Errors
     /// It cannot be read.
@@ -142,7 +142,7 @@ impl LogFile {
         Ok(&self.chunk[..length])
     }
 
-    /// What [`read`](Self::read) does, appended to `bytes`: for a reader with a buffer of its own.
+    /// Like [`read`](Self::read), but appends to `bytes`, for a reader with its own buffer.
     ///
     /// # Errors
     /// It cannot be read.
@@ -159,7 +159,7 @@ impl LogFile {
         Ok(())
     }
 
-    /// What [`LogFile::read`] does; the bytes are in [`LogFile::chunk`] then.
+    /// Like [`LogFile::read`]; the bytes are in [`LogFile::chunk`] afterwards.
     pub(super) fn fill_next(&mut self) -> Result<usize, SourceError> {
         let kept = self.handle.take_kept();
         let length = if kept.is_empty() {
@@ -177,14 +177,14 @@ impl LogFile {
         self.ahead = self.ahead.max(self.offset);
     }
 
-    /// What was read last.
+    /// The bytes of the last read.
     pub(super) fn chunk(&self) -> &[u8] {
         &self.chunk
     }
 
-    /// The bytes behind those that were read, or read ahead, before; none at the end. They are not
-    /// consumed: [`read`](Self::read) goes on where it was, and gives them again. A stream keeps them in
-    /// memory until then.
+    /// The bytes after those that were already read or read ahead; none at the end. They are not consumed:
+    /// [`read`](Self::read) continues at its own position, and returns them again. A stream keeps them in memory
+    /// until then.
     ///
     /// # Errors
     /// It cannot be read.
@@ -198,10 +198,10 @@ impl LogFile {
         Ok(read)
     }
 
-    /// Goes on reading at `offset`, which may lie behind the end of a file.
+    /// Moves the read position to `offset`, which may be beyond the end of a file.
     ///
     /// # Errors
-    /// It is a stream, which has no way back ([`NotSeekable`](io::ErrorKind::NotSeekable)).
+    /// It is a stream, which cannot seek ([`NotSeekable`](io::ErrorKind::NotSeekable)).
     pub fn seek(&mut self, offset: u64) -> Result<(), SourceError> {
         match self.handle {
             Handle::Stream(..) => Err(self.failed(io::ErrorKind::NotSeekable.into())),
@@ -212,8 +212,7 @@ impl LogFile {
         }
     }
 
-    /// At most `length` bytes that stand at `offset`, fewer at the end. Does not change where reading goes
-    /// on.
+    /// Up to `length` bytes at `offset`, fewer at the end. Does not change the read position.
     ///
     /// # Errors
     /// It is a stream, or cannot be read.
@@ -225,11 +224,11 @@ impl LogFile {
         read.map_err(|error| self.failed(error))
     }
 
-    /// By what the open file is recognised again when `read` bytes of it were read; `None` if it is
-    /// shorter than that, or a stream. Does not change where reading goes on.
+    /// The identity of the open file after `read` bytes; `None` if it is shorter, or a stream. Does not change the
+    /// read position.
     ///
-    /// The bytes are read once more, to digest them: all of them the first time, and then those that come
-    /// after the ones of the call before.
+    /// The bytes are read once more to compute their digest: all of them the first time, later only those after the
+    /// previous call's.
     ///
     /// # Errors
     /// It cannot be read.
@@ -241,17 +240,16 @@ impl LogFile {
         Ok(Some(Identity { read: extent, content, first_line, ..status(&metadata) }))
     }
 
-    /// What the system says of the open file, without reading it: an identity of which nothing was read;
-    /// `None` for a stream.
+    /// The metadata of the open file, as an identity with a read length of 0; `None` for a stream.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The metadata cannot be read.
     pub fn status(&self) -> Result<Option<Identity>, SourceError> {
         Ok(self.metadata()?.as_ref().map(status))
     }
 
-    /// Whether the open file begins with what was read an earlier time. A stream never does, as it cannot
-    /// be compared.
+    /// Whether the open file begins with the data that was read earlier. Never true for a stream, which cannot be
+    /// compared.
     ///
     /// # Errors
     /// It cannot be read.
@@ -261,8 +259,8 @@ impl LogFile {
             && (before.content.is_none() || self.content(length)? == before.content))
     }
 
-    /// The SHA-256 value of the first `length` bytes; `None` if the file is shorter, or a stream. Lengths that
-    /// are asked for in ascending order take one pass together.
+    /// The SHA-256 digest of the first `length` bytes; `None` if the file is shorter, or a stream. Requests in
+    /// ascending order of length take one pass in total.
     ///
     /// # Errors
     /// It cannot be read.
@@ -271,7 +269,7 @@ impl LogFile {
         regular.content(length, &mut self.chunk).map_err(|error| self.failed(error))
     }
 
-    /// The SHA-256 value of the first line: see [`Identity::first_line`]. That of nothing for a stream.
+    /// The SHA-256 digest of the first line: see [`Identity::first_line`]. For a stream, the digest of no bytes.
     ///
     /// # Errors
     /// It cannot be read.
@@ -287,7 +285,7 @@ impl LogFile {
         regular.extent(length).map_err(|error| self.failed(error))
     }
 
-    /// What the system says of the open file; `None` for a stream.
+    /// The metadata of the open file; `None` for a stream.
     pub(super) fn metadata(&self) -> Result<Option<Metadata>, SourceError> {
         match &self.handle {
             Handle::Stream(..) => Ok(None),
@@ -297,7 +295,7 @@ impl LogFile {
         }
     }
 
-    /// Reads a chunk that stands at `offset`, or for a stream the next one.
+    /// Reads a chunk at `offset`; for a stream, the next chunk.
     fn fill(&mut self, offset: u64) -> Result<usize, SourceError> {
         self.chunk.resize(CHUNK, 0);
         self.handle.read(offset, &mut self.chunk).map_err(|error| self.failed(error))
@@ -309,7 +307,7 @@ impl LogFile {
 }
 
 impl Handle {
-    /// Reads a chunk that stands at `offset`, or for a stream the next one.
+    /// Reads a chunk at `offset`; for a stream, the next chunk.
     fn read(&mut self, offset: u64, chunk: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Stream(stream, _) => retried(stream, chunk),
@@ -317,7 +315,7 @@ impl Handle {
         }
     }
 
-    /// What was read ahead, where it cannot be read again.
+    /// The bytes read ahead from a stream.
     fn take_kept(&mut self) -> Vec<u8> {
         match self {
             Self::Stream(_, kept) => std::mem::take(kept),
@@ -335,14 +333,14 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// To open a pipe that nobody writes to would wait for a writer.
+/// Opening a pipe without a writer would block.
 #[cfg(unix)]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-/// Where pipes have no names among those of files.
+/// On this platform, pipes have no paths in the file system.
 #[cfg(not(unix))]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).open(path)

@@ -1,28 +1,27 @@
-//! Where the bytes of a log come from: files that grow, are rotated, replaced or truncated.
+//! Sources of bytes: logs that grow, are rotated, replaced or truncated.
 //!
-//! [`LogFile`] is a log that is opened once and read from there: nothing is asked of its name again.
-//! [`Follow`] reads a log as it is written, and goes on in the next file when it is rotated. By what a
-//! file is recognised again, an [`Identity`](crate::ledger::Identity), is a plain value that checkpoints
-//! keep.
+//! [`LogFile`] is a log that is opened once; its path is not used again. [`Follow`] reads a log as it is written, and
+//! continues in the next file when it is rotated. The identity of a file, [`Identity`](crate::ledger::Identity), is a
+//! plain value for checkpoints.
 //!
 //! # What is handled
 //!
-//! | what happens to the log | what is read | what may be lost |
+//! | change of the log | bytes that are read | possible loss |
 //! | --- | --- | --- |
-//! | it grows | what was added | nothing |
-//! | it is renamed (`log.1`, `log-20260101`) and created anew | the old file until it is quiet, then the new one from its beginning | what a writer adds to the old file later |
-//! | it is renamed several times between two looks | every file that is still beside it, in the order of their numbers or dates, then the new one | what stood in files that were removed, compressed or named in another way |
-//! | it is removed and created anew | the removed file to its end, then the new one | other files that stood there between two looks |
-//! | it is copied to a file beside it and truncated (`copytruncate`) | the rest of the copy, then the log from its beginning | what is written between the copy and the truncation, always; all that was not read, if the copy is compressed at once, is somewhere else, or less than 1 KiB had been read |
-//! | it is truncated, or rewritten in place, also while nobody follows it | the log from its beginning | what was not read |
-//! | it is rewritten in place with another text of the same length | the log from its beginning | nothing, unless file times are too coarse to show it: then it is noticed when the file grows |
-//! | it is the target of a link, or has several names | the file; all names have one identity | nothing |
+//! | it grows | the appended bytes | none |
+//! | it is renamed (`log.1`, `log-20260101`) and created again | the old file until it is quiet, then the new one from its beginning | bytes that a writer appends to the old file later |
+//! | it is renamed several times between two checks | every file that is still next to it, in the order of their numbers or dates, then the new one | files that were removed, compressed or named differently |
+//! | it is removed and created again | the removed file to its end, then the new one | other files that had the name between two checks |
+//! | it is copied to a file next to it and truncated (`copytruncate`) | the rest of the copy, then the log from its beginning | always: data written between the copy and the truncation; all unread data, if the copy is compressed immediately, is in another folder, or less than 1 KiB had been read |
+//! | it is truncated, or rewritten in place, even while it is not followed | the log from its beginning | unread data |
+//! | it is rewritten in place with another text of the same length | the log from its beginning | none, unless file times are too coarse to show it: then it is noticed when the file grows |
+//! | it is the target of a link, or has several names | the file; all names have one identity | none |
 //!
-//! What happened, and what may be missing, is a [`Notice`]; [`SourceError`] says why nothing can be read.
-//! Between two looks there are 100 ms at the most, less where the system notifies of changes.
+//! A [`Notice`] reports a change and the possible loss; [`SourceError`] says why nothing can be read. The interval
+//! between two checks is at most 100 ms, less where the system notifies of changes.
 //!
-//! On systems other than Unix a file has no number that the standard library would tell: there a rename is
-//! not noticed, and a log that was replaced is one that was truncated or rewritten.
+//! On systems other than Unix, the standard library provides no inode: there, a rename is not noticed, and a replaced
+//! log is treated as truncated or rewritten.
 
 mod error;
 mod follow;

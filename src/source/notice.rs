@@ -2,41 +2,38 @@
 
 use std::{fmt, path::PathBuf};
 
-/// What became of a log that is followed. Its text goes on behind the log's name: "was truncated ..".
+/// A change of a followed log. Its text is a predicate after the log's name: "was truncated ..".
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
     /// The log was renamed since it was last read: that file is read to its end first. Nothing is lost.
     Rotated {
-        /// The file that it was renamed to.
+        /// Its new path.
         to: PathBuf,
     },
-    /// The log was renamed more than once between two looks: the next of those files is read. Nothing is
-    /// lost.
+    /// The log was renamed more than once between two checks: the next of those files is read. Nothing is lost.
     RotatedAgain {
-        /// The file that is read next.
+        /// The next file.
         next: PathBuf,
     },
     /// Another file has the log's name, and is read from its beginning.
     Replaced {
-        /// The file that was read before is not beside the log any more, so that others may have stood
-        /// between the two, which are lost.
+        /// The previous file is no longer next to the log, so files between the two may have been lost.
         may_have_gap: bool,
     },
-    /// The log was copied and then truncated (`copytruncate`): the copy is read to its end first. What was
-    /// written between the copy and the truncation is lost.
+    /// The log was copied and then truncated (`copytruncate`): the copy is read to its end first. Data written
+    /// between the copy and the truncation is lost.
     Copied {
         /// The copy.
         to: PathBuf,
-        /// How many bytes of the copy were not read before.
+        /// The number of unread bytes of the copy.
         unread: u64,
     },
-    /// The log was truncated, or rewritten in place, and no copy of it was found: it is read again from its
-    /// beginning.
+    /// The log was truncated, or rewritten in place, and no copy of it was found: it is read from its beginning.
     Truncated {
-        /// How many bytes of it had been read.
+        /// The number of bytes that had been read.
         read: u64,
-        /// How many bytes behind them are known to be lost; there may have been more.
+        /// The number of further bytes that are known to be lost; there may have been more.
         lost: u64,
     },
 }

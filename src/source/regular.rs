@@ -10,15 +10,15 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{conversation::Digest, ledger::Extent};
 
-/// How many bytes are read at once.
+/// The number of bytes read at once.
 pub(super) const CHUNK: usize = 256 << 10;
 
 /// An open file.
 pub(super) struct Regular {
     file: File,
-    /// The position of the file itself, if it is known.
+    /// The position of the file handle, if it is known.
     position: Option<u64>,
-    /// The hash of what stands before `hashed`, which the next identity goes on with.
+    /// The hash of the first `hashed` bytes, which the next identity continues.
     hasher: Sha256,
     hashed: u64,
     first_line: Option<Digest>,
@@ -29,7 +29,7 @@ impl Regular {
         Self { file, position: Some(0), hasher: Sha256::new(), hashed: 0, first_line: None }
     }
 
-    /// The SHA-256 value of the first `length` bytes; `None` if the file is shorter.
+    /// The SHA-256 digest of the first `length` bytes; `None` if the file is shorter.
     pub(super) fn content(
         &mut self,
         length: u64,
@@ -53,7 +53,7 @@ impl Regular {
         Ok(Some(digest.into()))
     }
 
-    /// Reads a chunk that stands at `offset`.
+    /// Reads a chunk at `offset`.
     pub(super) fn read(&mut self, offset: u64, chunk: &mut [u8]) -> io::Result<usize> {
         if self.position.take() != Some(offset) {
             self.file.seek(SeekFrom::Start(offset))?;
@@ -63,7 +63,7 @@ impl Regular {
         Ok(length)
     }
 
-    /// At most `length` bytes that stand at `offset`.
+    /// Up to `length` bytes at `offset`.
     pub(super) fn read_at(&mut self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(length.min(CHUNK));
         self.position = None;
@@ -77,7 +77,7 @@ impl Regular {
         Extent::read(&mut self.file, length)
     }
 
-    /// The SHA-256 value of the first line: see [`Identity::first_line`](crate::ledger::Identity::first_line).
+    /// The SHA-256 digest of the first line: see [`Identity::first_line`](crate::ledger::Identity::first_line).
     pub(super) fn first_line(&mut self) -> io::Result<Digest> {
         if let Some(known) = self.first_line {
             return Ok(known);
@@ -102,7 +102,7 @@ impl fmt::Debug for Regular {
     }
 }
 
-/// Reads, and reads again if a signal interrupts it.
+/// Reads, and retries if a signal interrupts the read.
 pub(super) fn retried(reader: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
     loop {
         match reader.read(chunk) {

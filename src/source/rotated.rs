@@ -1,4 +1,4 @@
-//! The files beside a log that it was renamed or copied to.
+//! The siblings of a log to which it was renamed or copied.
 
 use std::{
     fs, io,
@@ -11,16 +11,16 @@ use super::{
 };
 use crate::ledger::Identity;
 
-/// A file that is called as the log is, and something behind it: `log.1`, `log-20260101`, `log.old`.
+/// A file with the log's name and a suffix: `log.1`, `log-20260101`, `log.old`.
 #[derive(Debug, PartialEq)]
 pub(super) struct Rotated {
     pub(super) path: PathBuf,
     pub(super) number: Number,
-    /// What stands behind the log's name.
+    /// The text after the log's name.
     suffix: String,
 }
 
-/// How old a rotated file is beside others that are named in the same way.
+/// The age of a rotated file relative to others that follow the same naming scheme.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Age<'s> {
     /// `log.2` is older than `log.1`.
@@ -30,7 +30,7 @@ enum Age<'s> {
 }
 
 impl Rotated {
-    /// The age, if the name tells it.
+    /// The age, if the name states it.
     fn age(&self) -> Option<Age<'_>> {
         let rest = self.suffix.strip_prefix(['.', '-'])?;
         let is_date = |byte: u8| byte.is_ascii_digit() || b"-_.:T".contains(&byte);
@@ -41,7 +41,7 @@ impl Rotated {
         }
     }
 
-    /// Whether both names count, or both are dates behind the same sign.
+    /// Whether both names are numbered, or both are dated with the same separator.
     fn is_named_as(&self, other: &Self) -> bool {
         let kind = |rotated: &Self| {
             let counts = matches!(rotated.age()?, Age::Count(_));
@@ -65,25 +65,25 @@ fn beside(log: &Path) -> io::Result<Vec<Rotated>> {
             Ok(metadata) if metadata.is_file() => {
                 found.push(Rotated { number: number(&metadata), suffix, path });
             }
-            // It is no file, or not there any more.
+            // Not a file, or no longer there.
             _ => {}
         }
     }
     Ok(found)
 }
 
-/// The files beside a log that are called as earlier parts of it are: `log.1`, `log-20260101`. One of them may
-/// be read when the log is followed or resumed.
+/// The siblings of a log that are named like earlier parts of it: `log.1`, `log-20260101`. Following or resuming the
+/// log may read them.
 ///
 /// # Errors
-/// The folder that the log is in cannot be listed.
+/// The log's folder cannot be listed.
 pub fn rotated_files(log: &Path) -> io::Result<Vec<PathBuf>> {
     let rotated = beside(log)?.into_iter().filter(|rotated| rotated.age().is_some());
     Ok(rotated.map(|rotated| rotated.path).collect())
 }
 
-/// The files that the log was rotated to after the one with this number, the oldest first; `None` if
-/// that one is not beside the log any more.
+/// The rotated files of the log that are newer than the file with this number, oldest first; `None` if that file is
+/// no longer next to the log.
 pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<Rotated>>> {
     let mut all = beside(log)?;
     let Some(at) = all.iter().position(|rotated| rotated.number == number) else { return Ok(None) };
@@ -93,15 +93,15 @@ pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<
     Ok(Some(all))
 }
 
-/// How much of a copy must have been read to know it by that: shorter beginnings are those of many logs.
+/// The minimum length at which a copy is recognised by its content: many logs share a shorter beginning.
 const CERTAIN: u64 = 1024;
 
-/// The rotated file that a log was left in, opened, with its identity now: by its number if it was renamed,
-/// else the only one that begins with what was read.
+/// The rotated file in which reading stopped, opened, with its current identity: the file with the same inode if it
+/// was renamed, otherwise the only file that begins with the data that was read.
 pub(super) fn left_in(log: &Path, left: &Identity) -> io::Result<Option<(LogFile, Identity)>> {
     let mut alike = Vec::new();
     for rotated in beside(log)? {
-        // One that cannot be read is not gone on with.
+        // An unreadable file cannot be resumed.
         let Ok(mut file) = LogFile::open_regular(rotated.path) else { continue };
         match file.identity(left.read.length) {
             Ok(Some(found)) if found.is_alike(left) => alike.push((file, found)),
@@ -119,7 +119,7 @@ pub(super) fn left_in(log: &Path, left: &Identity) -> io::Result<Option<(LogFile
 mod tests {
     use super::*;
 
-    /// The names of those that are younger than `name`, the oldest first.
+    /// The names of the files that are newer than `name`, oldest first.
     fn younger(names: &[&str], name: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         for name in names {

@@ -1,4 +1,4 @@
-//! What the system says of an open file, without reading it.
+//! Metadata of an open file, without reading it.
 
 use std::{
     fs::Metadata,
@@ -7,10 +7,10 @@ use std::{
 
 use crate::{conversation::Timestamp, ledger::Identity};
 
-/// How long ago a change must be so that no later one can bear the same time, on any usual file system.
+/// The age at which a change can no longer share its time with a later one, on any usual file system.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// What the system says of an open file: an identity of which nothing was read.
+/// The metadata of an open file, as an identity with a read length of 0.
 pub(super) fn status(metadata: &Metadata) -> Identity {
     let (device, inode) = number(metadata);
     let (size, modified) = (metadata.len(), modified(metadata));
@@ -41,7 +41,7 @@ fn modified(metadata: &Metadata) -> Option<Timestamp> {
     i64::try_from(since.as_millis()).ok().map(Timestamp::from_millis)
 }
 
-/// The device that a file is on, and its inode number there; neither where the system has none.
+/// The device of a file, and its inode; both `None` on a system without inodes.
 pub(super) type Number = (Option<u64>, Option<u64>);
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! [`Step`] and [`Until`]: what following a log gives, and for how long.
+//! [`Step`] and [`Until`]: the steps of following a log, and when it ends.
 
 use std::time::Duration;
 
@@ -8,27 +8,26 @@ use super::Notice;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Until {
-    /// At the end of the log as it is.
+    /// At the current end of the log.
     EndOfFile,
-    /// When nothing has come for so long, and no other file waits to be read.
+    /// After this time without new data, if no other file waits to be read.
     Idle(Duration),
     /// Never.
     Stopped,
-    /// Never, and no step waits: for those who follow many logs, and wait for all of them.
+    /// Never, and no step waits: for callers that follow many logs and wait for all of them.
     Polled,
 }
 
-/// What following a log gives next. A new kind of step would be a breaking change: whoever follows must not
-/// pass over one.
+/// The next step of following a log. A new variant would be a breaking change: callers must handle every one.
 #[derive(Debug)]
 pub enum Step<'f> {
     /// The next bytes.
     Bytes(&'f [u8]),
-    /// Something happened to the log, and it goes on where it was, in the middle of a line if need be.
+    /// The log changed, and reading continues at the same position, possibly in the middle of a line.
     Notice(Notice),
-    /// What comes next is the beginning of a file: a line without end ends here.
+    /// The next bytes are the beginning of a file: an unterminated line ends here.
     NextFile(Notice),
-    /// Nothing came for a moment.
+    /// No new data for a moment.
     Idle,
     /// The log has ended, or following was stopped.
     End,

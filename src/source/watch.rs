@@ -10,8 +10,8 @@ use std::{
 use notify::{RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 use tracing::debug;
 
-/// Waits until the system notifies of a change of a file, and never longer than asked to: some file systems
-/// do not notify.
+/// Waits until the system notifies of a change of a file, but never longer than requested: some file systems do not
+/// notify.
 #[derive(Debug)]
 pub(super) struct Watch {
     watcher: Option<RecommendedWatcher>,
@@ -21,7 +21,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new() -> Self {
-        // One message is enough to be woken by, however much has changed.
+        // One message is enough to wake up, regardless of the number of changes.
         let (sender, changed) = sync_channel(1);
         let watcher = recommended_watcher(move |_| {
             let _ = sender.try_send(());
@@ -31,11 +31,11 @@ impl Watch {
         Self { watcher: watcher.ok(), changed, watched: None }
     }
 
-    /// Watches this file, and no longer the one before.
+    /// Watches this file instead of the previous one.
     pub(super) fn watch(&mut self, path: &Path) {
         let Some(watcher) = &mut self.watcher else { return };
         if let Some(before) = self.watched.take() {
-            // It may be gone, and its watch with it.
+            // The file may be gone, and its watch with it.
             let _ = watcher.unwatch(&before);
         }
         match watcher.watch(path, RecursiveMode::NonRecursive) {
@@ -44,7 +44,7 @@ impl Watch {
         }
     }
 
-    /// Returns at a change, also at one since the last wait; at the latest after this time.
+    /// Returns at a change, including a change since the last wait; at the latest after this time.
     pub(super) fn wait(&self, longest: Duration) {
         match &self.watched {
             Some(_) => {

@@ -2,16 +2,16 @@
 
 use std::collections::VecDeque;
 
-/// The most items that are kept.
+/// The maximum number of items kept.
 const MOST: usize = 4096;
 
-/// The most bytes of them.
+/// The maximum size of the items in bytes.
 const MOST_BYTES: usize = 8 << 20;
 
-/// The last items of a sequence, numbered 1, 2, 3, ... without gaps: up to 4096, and up to 8 MiB.
+/// The last items of a sequence, numbered 1, 2, 3, ... without gaps: up to 4096 items, and up to 8 MiB.
 ///
-/// Readers keep the number of the last item that they have, and nothing is kept for each of them. A reader that was
-/// too slow finds that its next item is gone.
+/// Readers keep the number of their last item; the sequence keeps no data per reader. A reader that was too slow
+/// finds that its next item is gone.
 ///
 /// ```
 /// use foldline::store::Recent;
@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 8 << 20;
 /// ```
 #[derive(Debug)]
 pub struct Recent<T> {
-    /// Each with its size.
+    /// Each item with its size.
     items: VecDeque<(T, usize)>,
     bytes: usize,
     last: u64,
@@ -38,7 +38,7 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// Adds the next item, of about this size in bytes.
+    /// Adds the next item, of approximately this size in bytes.
     pub fn push(&mut self, item: T, bytes: usize) {
         self.last += 1;
         self.bytes += bytes;
@@ -49,7 +49,7 @@ impl<T> Recent<T> {
         }
     }
 
-    /// Counts an item that is not kept, and drops those before it.
+    /// Counts an item without keeping it, and drops all earlier items.
     pub fn skip(&mut self) {
         let last = self.last + 1;
         *self = Self { last, ..Self::default() };

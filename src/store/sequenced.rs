@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::json;
 
-/// A value with its number in a sequence. Its JSON is made when it is first asked for, and shared by all readers.
+/// A value with its number in a sequence. Its JSON is generated on first use, and shared by all readers.
 #[derive(Debug)]
 pub struct Sequenced<T> {
     /// The number.
@@ -23,7 +23,7 @@ impl<T> Sequenced<T> {
 }
 
 impl<T: Serialize> Sequenced<T> {
-    /// The value as JSON. A value that has no JSON form is an empty string; documents and patches always have one.
+    /// The value as JSON; an empty string for a value without a JSON form. Documents and patches always have one.
     pub fn json(&self) -> &str {
         self.json.get_or_init(|| json::to_string(&self.value).unwrap_or_default().into())
     }

@@ -1,7 +1,7 @@
-//! Strategies for what is common to the logs of all agents.
+//! Strategies for the common parts of agent logs.
 //!
-//! Everything is made as text, not as a tree, since the oddities of real logs are oddities of text:
-//! numbers that no integer holds, lone surrogates, keys in any order, lines without their other half.
+//! Everything is generated as text, not as a tree, because the oddities of real logs are oddities of text: numbers
+//! that no integer type holds, lone surrogates, keys in any order, torn lines.
 
 mod calls;
 mod disturb;

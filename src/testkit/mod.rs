@@ -1,18 +1,17 @@
-//! Laws and generators, for people who write executors, emitters and ledgers.
+//! Laws and generators for authors of executors, emitters and ledgers.
 //!
-//! - An **executor**: call [`law::every`] with it and a log of yours, in a test. For more logs than you
-//!   have, run it in a property test on [`generate::mutated`] versions of that log.
-//! - An **emitter**: call [`law::emitter`] in a property test over [`generate::events`]. If its memory
-//!   can be stored, call [`law::resume`] too; if it gathers segments for a ledger, [`law::gather`].
+//! - An **executor**: call [`law::every`] with it and one of your logs in a test. For more variants, run it in a
+//!   property test on [`generate::mutated`] versions of that log.
+//! - An **emitter**: call [`law::emitter`] in a property test over [`generate::events`]. If its memory can be stored,
+//!   call [`law::resume`] too; if it gathers segments for a ledger, [`law::gather`].
 //! - A **ledger**: write a small [`ledger::Engine`], and call [`ledger::check`] and, in a property
 //!   test, [`ledger::model`].
 //!
-//! They return a [`Violation`] that names the law and the place, and shows what differs as a diff. The
-//! first two also return a [`law::Report`]: which laws were checked, and which said nothing about the
-//! log.
+//! They return a [`Violation`] that names the law and the position, and shows the difference as a diff. The first two
+//! also return a [`law::Report`] of the laws that were checked, and the laws that did not apply to the log.
 //!
-//! [`law`] has each law as a function of its own, [`run`] leads from a log to its records and events
-//! as the laws do it. The crate's own tests generate the logs of three agents from the pieces in [`generate`].
+//! [`law`] has each law as a separate function, [`run`] reduces a log to its records and events like the laws do. The
+//! crate's own tests generate the logs of three agents with the building blocks in [`generate`].
 //!
 //! Every law for an executor:
 //!

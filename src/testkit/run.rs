@@ -1,4 +1,4 @@
-//! Runs: what the laws, and tests beside them, need to get from a log to its events.
+//! Runs from a log to its events, for the laws and other tests.
 
 use crate::{
     conversation::{DomainEvent, Located, locating},
@@ -7,7 +7,7 @@ use crate::{
     transduce::{Batch, Reducer, Transducer, emit_fn},
 };
 
-/// The records of a log, as an executor gets them one by one.
+/// The records of a log, one by one, as an executor receives them.
 pub fn records(log: &str) -> Vec<Record<'_>> {
     let mut records = Vec::new();
     for line in log.strip_prefix('\u{FEFF}').unwrap_or(log).lines() {
@@ -16,7 +16,7 @@ pub fn records(log: &str) -> Vec<Record<'_>> {
     records
 }
 
-/// All events of a run, completion included.
+/// All events of a run, including completion.
 pub fn events<R, In, S, E>(reducer: &R, inputs: &[In]) -> Vec<E>
 where
     R: Reducer<In, S, E>,
@@ -27,8 +27,7 @@ where
     Transducer::new(reducer, all).over(inputs.iter().cloned()).collect()
 }
 
-/// All events of a log, completion included, with their positions. The bytes come in pieces, cut
-/// anywhere.
+/// All events of a log, including completion, with their positions. The bytes are pushed in chunks of any length.
 pub fn sourced_events<'b, R, S>(
     executor: &R,
     pieces: impl IntoIterator<Item = &'b [u8]>,

@@ -8,32 +8,31 @@ use std::{
 
 use crate::executors::diff::unified_diff;
 
-/// The laws that every reducer, emitter and ledger of this crate keeps.
+/// The laws that every reducer, emitter and ledger of this crate satisfies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Law {
     /// The same inputs give the same events and state.
     Determinism,
-    /// Stop anywhere, store the state, restore it, go on: the same events and state.
+    /// Stopping anywhere, storing, restoring and continuing gives the same events and state.
     SplitInvariance,
-    /// Bytes cut anywhere give the same events.
+    /// Splitting the bytes anywhere gives the same events.
     ChunkInvariance,
-    /// What is opened is ended exactly once, and is not touched before or after.
+    /// Each opened item is ended exactly once, and is not updated before or after.
     Balance,
     /// Results in another order give the same tool calls in the end.
     OrderOfResults,
-    /// No input panics, and nothing of it is dropped without a trace.
+    /// No input causes a panic, and nothing is dropped without a trace.
     Totality,
-    /// The patches add up to the document that the events add up to.
+    /// The patches give the same document as the events.
     CommutingDiagram,
-    /// An emitter's output is the same alone and beside others.
+    /// An emitter's output is the same alone and in a fan-out.
     Independence,
     /// Entries get the indices 0, 1, 2, ..., and only existing ones are replaced.
     DenseIndices,
-    /// A ledger commits everything or nothing, only from where the last commit ended, and knows it
-    /// after a restart.
+    /// A ledger commits everything or nothing, only from the end of the last commit, and keeps it across a restart.
     Ledger,
-    /// Interleaved sessions give each the events that it gives alone, and updates stay in their session.
+    /// Interleaved sessions give the same events as each session alone, and updates stay in their session.
     Sessions,
 }
 
@@ -82,7 +81,7 @@ impl fmt::Display for Law {
     }
 }
 
-/// Where a law was seen not to hold. Inputs, events and operations are counted from 0, lines from 1.
+/// The position of a violation. Inputs, events and operations are counted from 0, lines from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
@@ -96,7 +95,7 @@ pub enum Place {
     Line(u64),
     /// At an operation on a ledger.
     Operation(usize),
-    /// At a place that is not known: something panicked.
+    /// Unknown: a panic occurred.
     Unknown,
     /// At completion, after the last input or event.
     Completion,
@@ -116,44 +115,44 @@ impl fmt::Display for Place {
     }
 }
 
-/// One of two things that should be equal, or what a violation is about.
+/// One of two values that should be equal, or the subject of a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// How it came about.
+    /// The name of the side.
     pub name: &'static str,
-    /// What it is: pretty-printed, over several lines.
+    /// The value: pretty-printed, over several lines.
     pub value: String,
 }
 
-/// A law that does not hold: the first place where one sees it, and what differs there.
+/// A violated law: the first position where the violation is visible, and the difference.
 ///
 /// As text, two sides are shown as a unified diff of their pretty-printed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The law.
     pub law: Law,
-    /// Where.
+    /// The position.
     pub place: Place,
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     pub message: String,
-    /// What differs, if it is a difference.
+    /// The values that differ, if there are any.
     pub sides: Vec<Side>,
 }
 
 impl Violation {
-    /// A law that does not hold, with one sentence.
+    /// A violation with a message.
     pub fn new(law: Law, place: Place, message: impl Into<String>) -> Self {
         Self { law, place, message: message.into(), sides: Vec::new() }
     }
 
-    /// The same violation with one side of what differs.
+    /// Adds one side of the difference.
     #[must_use]
     pub fn side(mut self, name: &'static str, value: &dyn fmt::Debug) -> Self {
         self.sides.push(Side { name, value: format!("{value:#?}") });
         self
     }
 
-    /// The same violation with one side of what differs, as it is: a line of a log, a document.
+    /// Adds one side of the difference as text: a line of a log, a document.
     #[must_use]
     pub fn text(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.sides.push(Side { name, value: value.into() });
@@ -181,7 +180,7 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// How many lines of a value or a difference are shown, and how many characters a line may have.
+/// The maximum number of lines shown of a value or a difference, and the maximum length of a line in characters.
 const LONGEST: usize = 60;
 const WIDEST: usize = 160;
 
@@ -201,7 +200,7 @@ fn write_lines(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Res
     }
 }
 
-/// The text with long lines broken, so that a difference shows only the part that differs.
+/// The text with long lines wrapped, so that a diff shows only the part that differs.
 fn wrapped(text: &str) -> String {
     let mut wrapped = String::with_capacity(text.len() + 1);
     for line in text.lines() {
@@ -216,17 +215,17 @@ fn wrapped(text: &str) -> String {
     wrapped
 }
 
-/// Runs a check; a panic within is a violation of `law` too.
+/// Runs a check; a panic is also a violation of `law`.
 pub(super) fn caught<T>(
     law: Law,
     place: Place,
     check: impl FnOnce() -> Result<T, Violation>,
 ) -> Result<T, Violation> {
-    // Nothing is looked at after a panic, so nothing half-changed is seen.
+    // Nothing is inspected after a panic, so no inconsistent value is visible.
     catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| Err(panicked(law, place, &*panic)))
 }
 
-/// The violation that a panic is.
+/// The violation for a panic.
 pub(super) fn panicked(law: Law, place: Place, panic: &(dyn Any + Send)) -> Violation {
     let message = panic.downcast_ref::<String>().map(String::as_str);
     let message = message.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -6,29 +6,29 @@ use wide::u8x64;
 /// The size of a block in bytes.
 const BLOCK: usize = 64;
 
-/// The quotes of a text that no backslash escapes, from its beginning on.
+/// Finds the unescaped quotes of a text, from its beginning on.
 ///
-/// Bytes become bits, and the arithmetic for which of them are escaped is that of simdjson (Langdale
-/// and Lemire, "Parsing Gigabytes of JSON per Second", 2019).
+/// Bytes are converted to bits, with simdjson's arithmetic for escapes (Langdale and Lemire, "Parsing Gigabytes of
+/// JSON per Second", 2019).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quotes<'a> {
     bytes: &'a [u8],
     /// Whether the text is known to be JSON.
     is_known: bool,
-    /// Where the block after the current one begins.
+    /// The beginning of the block after the current one.
     next: usize,
-    /// The quotes of the current block, from the lowest bit on.
+    /// The quotes of the current block, lowest bit first.
     quotes: u64,
     /// The backslashes of the current block.
     backslashes: u64,
     /// Whether the first byte of the next block is escaped.
     escaped: bool,
-    /// For each position in a block, the lowest byte that any block so far has there.
+    /// For each position in a block, the lowest byte of any block so far.
     lowest: u8x64,
 }
 
 impl<'a> Quotes<'a> {
-    /// The quotes of a text, which need not be checked if it is known to be JSON.
+    /// The quotes of a text, which is not checked if it is known to be JSON.
     pub(super) const fn of(text: &'a str, is_known: bool) -> Self {
         Self {
             bytes: text.as_bytes(),
@@ -46,8 +46,8 @@ impl<'a> Quotes<'a> {
         self.is_known
     }
 
-    /// The position of the first quote from `at` on; `at` never decreases. `None` if there is no quote, or
-    /// if an invalid escape stands before it.
+    /// The position of the first quote from `at` on; `at` never decreases. `None` if there is no quote, or an invalid
+    /// escape before it.
     #[inline]
     pub(super) fn find(&mut self, at: usize) -> Option<usize> {
         match self.find_in_block(at) {
@@ -63,7 +63,7 @@ impl<'a> Quotes<'a> {
         (ahead != 0).then(|| block + ahead.trailing_zeros() as usize)
     }
 
-    /// The same in what comes after the current block.
+    /// Like `find`, after the current block.
     #[inline(never)]
     fn find_ahead(&mut self, at: usize) -> Option<usize> {
         loop {
@@ -76,14 +76,14 @@ impl<'a> Quotes<'a> {
         }
     }
 
-    /// The same after the current block, in a text that need not be checked: for long strings.
+    /// Like `find_ahead`, in a text that need not be checked: for long strings.
     fn find_far(&mut self, at: usize) -> Option<usize> {
         let mut from = self.next.max(at);
         loop {
             let end = from + memchr(b'"', self.bytes.get(from..)?)?;
             let before = self.bytes.get(at..end)?.iter().rev();
             if before.take_while(|byte| **byte == b'\\').count() % 2 == 0 {
-                // The next block begins after the string, of which nobody knows where its backslashes are.
+                // The next block begins after the string, whose backslashes are unknown.
                 self.next = end + 1;
                 (self.quotes, self.backslashes, self.escaped) = (0, u64::MAX, false);
                 return Some(end);
@@ -128,14 +128,14 @@ impl<'a> Quotes<'a> {
         self.backslashes >> start << start << (BLOCK - 1 - (end - block)) != 0
     }
 
-    /// Whether the blocks so far contain a control character, which no string may.
+    /// Whether the blocks so far contain a control character, which is invalid in strings.
     pub(super) fn has_control(&self) -> bool {
         !self.is_known && self.lowest.to_array().iter().fold(false, |any, b| any | (*b < b' '))
     }
 }
 
-/// Marks the bytes after a backslash that is not itself escaped. `first` is the carry: whether the first
-/// byte of this block is escaped, and afterwards of the next block.
+/// Marks the bytes after a backslash that is not itself escaped. `first` is the carry: whether the first byte of this
+/// block is escaped, and on return whether that of the next block is.
 pub(in crate::json) const fn escaped(backslashes: u64, first: &mut bool) -> u64 {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
     let carried = *first as u64;
@@ -143,14 +143,14 @@ pub(in crate::json) const fn escaped(backslashes: u64, first: &mut bool) -> u64 
         *first = false;
         return carried;
     }
-    // Each run of backslashes begins with one that escapes; a subtraction finds every other of a run.
+    // The first backslash of each run escapes; a subtraction finds every other backslash of a run.
     let begins = backslashes & !carried;
     let alternating = ((begins << 1 | ODD).wrapping_sub(begins)) ^ ODD;
     *first = (alternating & backslashes) >> 63 == 1;
     alternating ^ (backslashes | carried)
 }
 
-/// Whether a backslash may stand before what `bytes` begin with.
+/// Whether the beginning of `bytes` is valid after a backslash.
 fn is_escape(bytes: &[u8]) -> bool {
     match bytes {
         [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => true,

@@ -72,7 +72,7 @@ fn leaves_what_is_no_json() {
     }
 }
 
-/// What stands between the quotes of a string of up to a few blocks.
+/// The text between the quotes of a string of up to a few blocks.
 fn long_text() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "\\\\",
@@ -89,7 +89,7 @@ fn long_text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
 
-/// A value with such strings within it.
+/// A value that contains such strings.
 fn long_value() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         Just("-1.5e3".to_owned()),
@@ -113,7 +113,7 @@ fn long_value() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
-    /// Strings with runs of backslashes of every length, at every place of a block.
+    /// Strings with runs of backslashes of every length, at every position of a block.
     #[test]
     fn knows_what_is_escaped(
         pieces in prop::collection::vec(prop::sample::select(vec![
@@ -128,7 +128,7 @@ proptest! {
         }
     }
 
-    /// Texts of JSON's own pieces are, now and then, JSON.
+    /// Random sequences of JSON tokens are sometimes valid JSON.
     #[test]
     fn says_what_serde_json_says(
         pieces in prop::collection::vec(prop::sample::select(vec![
@@ -140,7 +140,7 @@ proptest! {
         prop_assert_eq!(scan(&text), reference(&text));
     }
 
-    /// What is known to be JSON is taken apart as what is not, however long its strings are.
+    /// Known JSON is scanned like unknown JSON, regardless of the length of its strings.
     #[test]
     fn known_values_are_taken_apart_as_unknown_ones(
         fields in prop::collection::vec((long_text(), long_value()), 0..6), space in prop::sample::select(vec!["", " ", "   "]),

@@ -19,21 +19,21 @@ use crate::{
     emitters::patch::{ConversationPatch, CorrIdResolver, DoesNotFit, EntryIndices, PatchEmitter},
 };
 
-/// A live conversation, for subscribers that join at any time and read at any speed.
+/// A live conversation for subscribers that join at any time and read at any speed.
 ///
-/// A new subscriber gets one snapshot and then every patch after it; a slow one gets a fresh snapshot
-/// in place of the patches that it did not read in time. A subscriber that applies its updates in order
-/// therefore always ends with the whole document. The store keeps the document, and only the last part of its
-/// history, see [`Recent`](super::Recent). Nothing is kept for each subscriber; they share updates and their JSON.
+/// A new subscriber receives one snapshot and then every later patch; a slow subscriber receives a fresh snapshot
+/// instead of the patches that it did not read in time. A subscriber that applies its updates in order therefore
+/// always ends with the whole document. The store keeps the document, and only the last part of its history, see
+/// [`Recent`](super::Recent). It keeps no data per subscriber; subscribers share updates and their JSON.
 ///
-/// Updates are numbered. With an [epoch](Self::with_epoch), a reader that was disconnected
-/// [continues](Self::subscribe_after) with the update after the last one that it received.
+/// Updates are numbered. With an [epoch](Self::with_epoch), a disconnected reader [continues](Self::subscribe_after)
+/// with the update after the last one that it received.
 ///
-/// A stored conversation becomes a store again by `From` or [`restore`](Self::restore), and is continued by the
-/// patches of its [`emitter`](Self::emitter).
+/// `From` or [`restore`](Self::restore) turn a stored conversation into a store again, and the patches of its
+/// [`emitter`](Self::emitter) continue it.
 ///
-/// Clones are handles to the same store. It closes when the last one is dropped, or by
-/// [`close`](Self::close); subscribers then read what is there, and end.
+/// Clones are handles to the same store. It closes when the last handle is dropped, or by [`close`](Self::close);
+/// subscribers then read the remaining updates, and end.
 ///
 /// Subscribers wait on a thread or in a task, see [`Subscription`]. The store needs no runtime.
 ///
@@ -69,7 +69,7 @@ pub struct MsgStore {
     handle: Arc<Handle>,
 }
 
-/// The state that handles share. Subscribers hold only the inner `Arc`, which does not keep the store open.
+/// The shared state of the handles. Subscribers hold only the inner `Arc`, which does not keep the store open.
 #[derive(Debug, Default)]
 struct Handle(Arc<Shared>);
 
@@ -80,7 +80,7 @@ impl Drop for Handle {
 }
 
 impl MsgStore {
-    /// A store of an empty conversation.
+    /// A store with an empty conversation.
     pub fn new() -> Self {
         Self::default()
     }
@@ -94,30 +94,30 @@ impl MsgStore {
         self.handle.0.change(|state| state.push(patch.borrow()))
     }
 
-    /// The same store with an epoch: a name that no other store has, also none that has the same document later.
+    /// Sets the epoch: a name that no other store has, not even a later one with the same document.
     #[must_use]
     pub fn with_epoch(self, epoch: impl Into<Arc<str>>) -> Self {
         self.state().epoch = epoch.into();
         self
     }
 
-    /// The name of the store; empty unless [it was given one](Self::with_epoch).
+    /// The epoch of the store; empty unless [it was set](Self::with_epoch).
     pub fn epoch(&self) -> Arc<str> {
         Arc::clone(&self.state().epoch)
     }
 
-    /// Replaces the conversation by another one, a stored one for instance. Every subscriber gets a snapshot.
+    /// Replaces the conversation, for instance by a stored one. Every subscriber receives a snapshot.
     pub fn restore(&self, conversation: Conversation) {
         self.handle.0.change(|state| state.restore(conversation));
     }
 
     /// An emitter whose patches continue the conversation: it assigns the next index, adds to the facts and totals,
-    /// and finds calls that were opened before it, for which it asks the store.
+    /// and resolves calls that were opened earlier through the store.
     pub fn emitter(&self) -> PatchEmitter<EntryIndices, Self> {
         PatchEmitter::continuing(self.state().conversation()).with_resolver(self.clone())
     }
 
-    /// A snapshot of the conversation as it is now.
+    /// A snapshot of the current conversation.
     pub fn snapshot(&self) -> Arc<DocumentSnapshot> {
         self.state().snapshot()
     }
@@ -137,14 +137,15 @@ impl MsgStore {
         self.subscribe_with_capacity(usize::MAX)
     }
 
-    /// Subscribes. A subscriber that is more than `capacity` patches behind gets a snapshot instead of them.
+    /// Subscribes with a limit: a subscriber that is more than `capacity` patches behind receives a snapshot instead
+    /// of the patches.
     pub fn subscribe_with_capacity(&self, capacity: usize) -> Subscription {
         let subscription = self.state().subscribe(None, capacity);
         Subscription::new(Arc::clone(&self.handle.0), subscription)
     }
 
-    /// Subscribes a reader that has this update. It gets the patches after it, or a snapshot if they are gone, or if
-    /// it is an update of another store.
+    /// Subscribes a reader that already has this update. It receives the later patches, or a snapshot if they are no
+    /// longer kept or the update belongs to another store.
     pub fn subscribe_after(&self, has: &UpdateId) -> Subscription {
         let subscription = self.state().subscribe(Some(has), usize::MAX);
         Subscription::new(Arc::clone(&self.handle.0), subscription)
@@ -169,8 +170,8 @@ impl From<Conversation> for MsgStore {
     }
 }
 
-/// Answers for calls that are open, in logarithmic time: a call that has ended is not updated. Of several calls with
-/// one id the latest is found.
+/// Resolves open calls, in logarithmic time: a call that has ended is not updated. If several calls have one id, the
+/// latest is found.
 impl CorrIdResolver for MsgStore {
     fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx> {
         self.state().index_of(corr_id)

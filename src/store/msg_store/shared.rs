@@ -1,4 +1,4 @@
-//! What the handles to a store share: one state under one lock.
+//! The shared part of the handles to a store: one state under one lock.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Every change is complete before anything in it can panic, so a poisoned lock has a sound state.
+    /// Every change is complete before anything in it can panic, so the state under a poisoned lock is consistent.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -39,7 +39,7 @@ impl Shared {
         changed
     }
 
-    /// Waits until something changes, or for as long as `timeout` says. May wake early.
+    /// Waits until something changes, or until `timeout` expires. May wake up early.
     pub(super) fn wait<'s>(
         &self,
         state: MutexGuard<'s, State>,
@@ -55,31 +55,31 @@ impl Shared {
     }
 }
 
-/// The document and its last changes. Changing the document, recording the change and taking a snapshot happen
+/// The document and its latest changes. Changing the document, recording the change and taking a snapshot happen
 /// under one lock, so that there is no gap between them.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) epoch: Arc<str>,
     conversation: Conversation,
-    /// Where the tool calls are that are open.
+    /// The indices of the open tool calls.
     open: BTreeMap<CorrId, EntryIdx>,
     recent: Recent<Arc<Sequenced<ConversationPatch>>>,
-    /// Whether a reader has a snapshot. Before that no patch is kept, since no reader can continue with it.
+    /// Whether a reader has a snapshot. Before that no patch is kept, because no reader can continue with it.
     is_read: bool,
-    /// The last snapshot, while a reader has it.
+    /// The last snapshot, while a reader holds it.
     snapshot: Weak<DocumentSnapshot>,
-    /// The tasks that wait, by subscription.
+    /// The waiting tasks, by subscription.
     wakers: BTreeMap<u64, Waker>,
     next_id: u64,
     closed: bool,
 }
 
-/// What a subscription has received, and how far it may be behind.
+/// The progress of a subscription, and how far it may be behind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     /// The number of the last update; `None` if a snapshot is needed.
     pub(super) seq: Option<u64>,
-    /// How many patches it may be behind before it gets a snapshot instead.
+    /// The maximum number of patches that it may be behind before it receives a snapshot instead.
     pub(super) capacity: usize,
 }
 
@@ -115,12 +115,12 @@ impl State {
         self.open.get(corr_id).copied()
     }
 
-    /// The document as it is now.
+    /// A snapshot of the current document.
     pub(super) fn snapshot(&mut self) -> Arc<DocumentSnapshot> {
         self.snapshot_with(|state, seq| seq == state.recent.last())
     }
 
-    /// The last snapshot, if it will do, else a new one.
+    /// The last snapshot if `will_do` accepts it, else a new one.
     fn snapshot_with(&mut self, will_do: impl Fn(&Self, u64) -> bool) -> Arc<DocumentSnapshot> {
         self.is_read = true;
         let last = self.snapshot.upgrade().filter(|snapshot| will_do(self, snapshot.seq));
@@ -132,7 +132,7 @@ impl State {
         })
     }
 
-    /// A new subscription, of a reader that has this update. Only one of this store can be continued.
+    /// A new subscription of a reader that has this update. Only an update of this store can be continued.
     pub(super) fn subscribe(&mut self, has: Option<&UpdateId>, capacity: usize) -> (u64, Progress) {
         self.next_id += 1;
         let seq = has.filter(|id| id.epoch == self.epoch).map(|id| id.seq);
@@ -143,7 +143,7 @@ impl State {
         self.wakers.remove(&id);
     }
 
-    /// The patches after this number, if there are all of them, and not too many.
+    /// The patches after this number, if all of them are kept and they are not too many.
     fn after(
         &self,
         seq: u64,
@@ -152,7 +152,7 @@ impl State {
         self.recent.after(seq).filter(|patches| patches.len() <= capacity)
     }
 
-    /// The next update for a subscriber, if there is one already; `None` at the end.
+    /// The next update for a subscriber, if there is one; `None` at the end.
     pub(super) fn next_for(&mut self, progress: &mut Progress) -> Poll<Option<Update>> {
         let Progress { seq, capacity } = *progress;
         let next = seq.and_then(|seq| Some(self.after(seq, capacity)?.next().cloned()));
@@ -168,7 +168,7 @@ impl State {
         Poll::Ready(Some(next))
     }
 
-    /// The same; if there is no update yet, registers the task to be woken.
+    /// Like `next_for`; if there is no update yet, registers the task to be woken.
     pub(super) fn poll_next(
         &mut self,
         id: u64,
@@ -187,7 +187,7 @@ impl State {
     }
 }
 
-/// Notes that a call was opened, or has ended.
+/// Records that a call was opened, or has ended.
 fn note(open: &mut BTreeMap<CorrId, EntryIdx>, index: EntryIdx, entry: &NormalizedEntry) {
     let (Some(corr_id), Some(tool)) = (entry.corr_id(), entry.tool()) else { return };
     if !tool.status.is_final() {

@@ -12,7 +12,7 @@ use super::{
     update::Update,
 };
 
-/// Why there is no update.
+/// The reason why there is no update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TryNextError {
     /// There is no update yet.
@@ -23,11 +23,11 @@ pub enum TryNextError {
     Closed,
 }
 
-/// One reader of a store: first a snapshot, then patches, and a snapshot again if it was too slow.
+/// One reader of a store: receives a snapshot first, then patches, and a snapshot again if it was too slow.
 ///
 /// A thread waits with [`Iterator::next`] or [`next_within`](Self::next_within), a task with
-/// [`next_update`](Self::next_update) or [`poll_next`](Self::poll_next), on any runtime; neither is
-/// [`try_next`](Self::try_next). All of them end when the store is closed and everything was read.
+/// [`next_update`](Self::next_update) or [`poll_next`](Self::poll_next), on any runtime; [`try_next`](Self::try_next)
+/// does not wait. All of them end when the store is closed and everything was read.
 ///
 /// ```
 /// use foldline::store::{MsgStore, TryNextError, Update};
@@ -52,11 +52,10 @@ impl Subscription {
         Self { shared, id, progress }
     }
 
-    /// The next update, if there is one already.
+    /// The next update, if it is already available.
     ///
     /// # Errors
-    /// There is none: [`Empty`](TryNextError::Empty) if more may come, else
-    /// [`Closed`](TryNextError::Closed).
+    /// There is none: [`Empty`](TryNextError::Empty) if more may come, else [`Closed`](TryNextError::Closed).
     pub fn try_next(&mut self) -> Result<Update, TryNextError> {
         match self.shared.lock().next_for(&mut self.progress) {
             Poll::Ready(next) => next.ok_or(TryNextError::Closed),
@@ -64,18 +63,18 @@ impl Subscription {
         }
     }
 
-    /// The next update, if it comes within `timeout`. Blocks the thread until then.
+    /// The next update, if it arrives within `timeout`. Blocks the thread until then.
     ///
     /// # Errors
     /// As for [`try_next`](Self::try_next).
     pub fn next_within(&mut self, timeout: Duration) -> Result<Update, TryNextError> {
-        // A timeout that overflows the clock is no limit.
+        // A timeout that overflows the clock means no limit.
         let deadline = Instant::now().checked_add(timeout);
         self.wait(|| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())))
     }
 
-    /// Polls for the next update, as `Stream::poll_next` does: the task that polled last is woken when there
-    /// is one. `Ready(None)` is the end.
+    /// Polls for the next update, like `Stream::poll_next`: the task that polled last is woken when there is one.
+    /// `Ready(None)` is the end.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Update>> {
         self.shared.lock().poll_next(self.id, &mut self.progress, cx)
     }

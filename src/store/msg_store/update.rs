@@ -5,15 +5,15 @@ use std::{fmt, num::ParseIntError, str::FromStr, sync::Arc};
 use crate::{conversation::Conversation, emitters::patch::ConversationPatch, store::Sequenced};
 
 /// The whole conversation at one moment, with the number of the last change that it contains; 0 before the first
-/// one. It shares its entries with the store.
+/// change. It shares its entries with the store.
 pub type DocumentSnapshot = Sequenced<Conversation>;
 
-/// What a subscriber receives. All subscribers share it, and its JSON.
+/// An update for a subscriber. All subscribers share it and its JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
     /// The whole conversation. It replaces everything received before.
     Snapshot(Arc<DocumentSnapshot>),
-    /// A change to what was received before. Its number is one more than that of the update before it.
+    /// A change relative to the previous update, whose number is lower by one.
     Patch(Arc<Sequenced<ConversationPatch>>),
 }
 
@@ -27,7 +27,7 @@ impl Update {
     }
 }
 
-/// The update that a reader received last, as `epoch:seq`. It is how a reader that was disconnected continues.
+/// The last update that a reader received, as `epoch:seq`. A disconnected reader uses it to continue.
 ///
 /// ```
 /// use foldline::store::UpdateId;
@@ -40,7 +40,7 @@ impl Update {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateId {
-    /// The name of the store: numbers of another one have no meaning here.
+    /// The epoch of the store: numbers of another store have no meaning here.
     pub epoch: Arc<str>,
     /// The number of the update.
     pub seq: u64,
@@ -56,7 +56,7 @@ impl FromStr for UpdateId {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
-        // Text without an epoch has no number either.
+        // A text without an epoch has no number either.
         let (epoch, seq) = text.split_once(':').unwrap_or_default();
         Ok(Self { epoch: epoch.into(), seq: seq.parse()? })
     }

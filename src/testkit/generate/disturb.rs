@@ -1,4 +1,4 @@
-//! What happens to logs on their way.
+//! Damage that happens to real logs.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -7,24 +7,24 @@ use super::{
     value::json,
 };
 
-/// One thing that happens at one place of a log.
+/// One disturbance at one position of a log.
 #[derive(Clone, Debug)]
 enum Disturbance {
-    /// The line ends in its middle.
+    /// The line is truncated.
     Torn(usize),
     /// The line's beginning is missing.
     Beheaded(usize),
-    /// The line stands on one line with the next.
+    /// The line is joined with the next one.
     Glued,
     /// The line is missing.
     Lost,
-    /// The line comes twice.
+    /// The line is repeated.
     Twice,
-    /// The line changes places with the next.
+    /// The line is swapped with the next one.
     Overtaken,
-    /// Something stands before the line that no agent wrote.
+    /// Bytes before the line that no agent wrote.
     Preceded(Vec<u8>),
-    /// One byte is another.
+    /// One byte is replaced.
     Damaged(usize, u8),
     /// The line ends with a carriage return.
     CarriageReturn,
@@ -32,9 +32,9 @@ enum Disturbance {
     Array,
 }
 
-/// The bytes of a log with these lines, undisturbed or with a few things that happen to real logs:
-/// lines torn, glued, lost, repeated, overtaken, damaged, wrapped as an array; blank lines, plain
-/// text, other JSON and arbitrary bytes between them; CRLF; a byte order mark; no last line end.
+/// The bytes of a log with these lines, undisturbed or with a few disturbances of real logs: lines torn, joined,
+/// lost, repeated, swapped, damaged, wrapped as an array; blank lines, plain text, other JSON and arbitrary bytes
+/// between them; CRLF; a byte order mark; no last line end.
 pub fn disturbed(lines: impl Strategy<Value = Vec<String>> + 'static) -> BoxedStrategy<LogBytes> {
     let disturbances = vec((any::<usize>(), disturbance()), 0..6);
     let marks = (proptest::bool::weighted(0.1), proptest::bool::weighted(0.8));

@@ -1,4 +1,4 @@
-//! Events as executors give them, for those who write emitters.
+//! Events like those of executors, for authors of emitters.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
     json::Raw,
 };
 
-/// The events of a whole log, of every kind and in balance: entries that are said at once, entries
-/// that grow, several at a time, and calls that go on and end in any order.
+/// The events of a whole log, of every kind and balanced: complete entries, growing entries, several at a time, and
+/// calls that are updated and end in any order.
 pub fn events() -> BoxedStrategy<Vec<DomainEvent>> {
     let steps = vec((step(), any::<usize>(), text()), 0..40);
     steps
@@ -28,7 +28,7 @@ pub fn events() -> BoxedStrategy<Vec<DomainEvent>> {
         .boxed()
 }
 
-/// The same [`events`] with positions: each is caused by a line of its own.
+/// The same [`events`] with positions: each is caused by a separate line.
 pub fn located_events() -> BoxedStrategy<Vec<Located<DomainEvent>>> {
     let located = |events: Vec<DomainEvent>| {
         let positions = (1..).map(|line| Position { line, offset: 100 * (line - 1) });
@@ -70,7 +70,7 @@ fn text() -> impl Strategy<Value = Text> {
         .prop_map(|literal| Raw::parse(&literal).ok().and_then(Text::from_raw).unwrap_or_default())
 }
 
-/// The events so far, and what is open.
+/// The events so far, and the open entries and calls.
 #[derive(Debug, Default)]
 struct Log {
     events: Vec<DomainEvent>,

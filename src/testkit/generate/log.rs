@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref};
 
 use proptest::{collection::vec, prelude::*};
 
-/// The bytes of a log. A test that fails prints them as a string.
+/// The bytes of a log. A failing test prints them as a string.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LogBytes(pub Vec<u8>);
 
@@ -22,13 +22,13 @@ impl Deref for LogBytes {
     }
 }
 
-/// Any bytes but a line end.
+/// Any bytes except a line end.
 pub fn garbage() -> BoxedStrategy<Vec<u8>> {
     let byte = any::<u8>().prop_map(|byte| if byte == b'\n' { b' ' } else { byte });
     vec(byte, 0..40).boxed()
 }
 
-/// The lines of several parts of a conversation, one part after the other.
+/// The lines of several parts of a conversation, concatenated.
 pub fn concat(parts: Vec<BoxedStrategy<Vec<String>>>) -> BoxedStrategy<Vec<String>> {
     parts.prop_map(|parts| parts.concat()).boxed()
 }

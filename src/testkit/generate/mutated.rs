@@ -1,50 +1,50 @@
-//! Logs as a later release of the agent, or a damaged one, could have written them.
+//! Variants of logs as a later release of the agent, or a damaged one, could have written them.
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value};
 
 use super::{disturb::disturbed, log::LogBytes, value::json};
 
-/// How many lines of a log are taken at most: any that follow one another.
+/// The maximum number of lines taken from a log: any consecutive ones.
 const LINES: usize = 64;
 
 /// One change to a log.
 #[derive(Clone, Debug)]
 enum Mutation {
-    /// A change within a record, at one of its values.
+    /// A change of one of the values of a record.
     Record(Index, Index, Edit),
     /// A line is missing.
     Drop(Index),
-    /// A line comes again at another place.
+    /// A line is repeated at another position.
     Repeat(Index, Index),
-    /// A line stands at another place.
+    /// A line is moved.
     Move(Index, Index),
-    /// The second part of the log is written while the first one is: by turns, a line each.
+    /// The second part of the log is interleaved with the first, line by line.
     Interleave(Index),
 }
 
-/// A change to one value of a record, or to the field that holds it.
+/// A change of one value of a record, or of its field.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// The field has another name.
+    /// The field is renamed.
     Rename,
     /// The field, or the element, is missing.
     Delete,
-    /// The object has one more field; another value becomes an object with one.
+    /// The object gets an additional field; another value becomes an object with one.
     Add(String),
-    /// Another value stands here.
+    /// The value is replaced.
     Replace(String),
-    /// A string ends early; any other value becomes a string.
+    /// A string is truncated; any other value becomes a string.
     Cut(Index),
     /// The value is the only element of an array.
     Wrap,
 }
 
-/// Versions of `log` that nobody has seen yet, for an executor's property tests. No generator has to be
-/// written for the format: the log says what its records look like.
+/// Unseen variants of `log`, for an executor's property tests. No generator has to be written for the format: the log
+/// itself shows what its records look like.
 ///
-/// Fields are renamed, missing, new, of another type, cut; lines are missing, repeated, moved,
-/// interleaved; and on top of it, the log is [`disturbed`]. Of a long log, some 64 lines are taken.
+/// Fields are renamed, missing, new, of another type, truncated; lines are missing, repeated, moved, interleaved; in
+/// addition, the log is [`disturbed`]. Some 64 lines are taken of a long log.
 ///
 /// ```
 /// use foldline::{executors::droid::Droid, testkit::{Law, generate, law}};
@@ -59,9 +59,9 @@ enum Edit {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The path `("*", "*")` says that no markers are planted: what an executor drops of a record that it
-/// does not know well is not foreseen. It still has to account for every record. Law 5 is left out where
-/// records that moved state facts that others depend on.
+/// The path `("*", "*")` means that no markers are planted: it cannot be foreseen which parts of an unfamiliar record
+/// an executor drops. It still has to account for every record. Law 5 is omitted if moved records state facts that
+/// others depend on.
 pub fn mutated(log: &[u8]) -> BoxedStrategy<LogBytes> {
     let text = String::from_utf8_lossy(log);
     let lines: Vec<_> = text.lines().map(str::to_owned).collect();
@@ -167,7 +167,7 @@ fn change(record: &mut Value, at: Index, edit: &Edit) {
     }
 }
 
-/// The ways to every value within a record, as JSON pointers.
+/// JSON pointers to every value within a record.
 fn paths(record: &Value) -> Vec<String> {
     fn walk(value: &Value, path: &str, paths: &mut Vec<String>) {
         let mut within = |name: &str, value: &Value| {

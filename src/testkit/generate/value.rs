@@ -2,8 +2,8 @@
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
-/// A string as a JSON literal: words, any characters, escapes of every kind, JSON within the string,
-/// control sequences, lone surrogates.
+/// A string as a JSON literal: words, any characters, escapes of every kind, embedded JSON, control sequences, lone
+/// surrogates.
 pub fn literal() -> BoxedStrategy<String> {
     let spelled = select(vec![
         r#""""#,
@@ -25,7 +25,7 @@ pub fn literal() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// A number as JSON text, also one that no integer type holds.
+/// A number as JSON text, including numbers that no integer type holds.
 pub fn number() -> BoxedStrategy<String> {
     let spelled =
         select(vec!["-0", "1e3", "0.5", "18446744073709551616", "-9223372036854775809", "1e999"]);
@@ -58,19 +58,19 @@ pub type Field = (&'static str, String);
 /// A part of an object: some fields, or none.
 pub type FieldsStrategy = BoxedStrategy<Vec<Field>>;
 
-/// A field that is always there.
+/// A field that is always present.
 pub fn field(name: &'static str, value: impl Strategy<Value = String> + 'static) -> FieldsStrategy {
     value.prop_map(move |value| vec![(name, value)]).boxed()
 }
 
-/// A field that is there more often than not.
+/// A field that is usually present.
 pub fn maybe(name: &'static str, value: impl Strategy<Value = String> + 'static) -> FieldsStrategy {
     let value = option::weighted(0.8, value);
     value.prop_map(move |value| value.map(|value| (name, value)).into_iter().collect()).boxed()
 }
 
-/// An object with these fields: mostly in this order, at times in another, and at times with a field
-/// that no format has.
+/// An object with these fields: usually in this order, sometimes in another, and sometimes with a field that no
+/// format has.
 pub fn object(parts: Vec<FieldsStrategy>) -> BoxedStrategy<String> {
     let unknown = option::weighted(0.03, json());
     let rotation = prop_oneof![8 => Just(0), 1 => any::<usize>()];
@@ -112,12 +112,12 @@ pub fn list(item: BoxedStrategy<String>) -> BoxedStrategy<String> {
     vec(item, 0..3).prop_map(|items| format!("[{}]", items.join(","))).boxed()
 }
 
-/// An array of just these values.
+/// An array of exactly these values.
 pub fn array(items: Vec<BoxedStrategy<String>>) -> BoxedStrategy<String> {
     items.prop_map(|items| format!("[{}]", items.join(","))).boxed()
 }
 
-/// A path: within the project or not, relative, or no path at all.
+/// A path: inside the project or not, relative, or not a path at all.
 pub fn path() -> BoxedStrategy<String> {
     prop_oneof![
         3 => word(&["/home/me/project/src/a.rs", "b.txt", "/home/me/project"]),
@@ -126,7 +126,7 @@ pub fn path() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// A time as session files spell it; at times none that can be read.
+/// A time in the notation of session files; sometimes an invalid one.
 pub fn time() -> BoxedStrategy<String> {
     let time = (0..60, 0..60, 0..1000).prop_map(|(minute, second, ms)| {
         format!("\"2026-03-04T16:{minute:02}:{second:02}.{ms:03}Z\"")
@@ -134,10 +134,10 @@ pub fn time() -> BoxedStrategy<String> {
     prop_oneof![12 => time, 1 => number(), 1 => literal()].boxed()
 }
 
-/// A tool's name, one of these, and what it is given.
+/// A tool's name and its arguments.
 pub type Tool = BoxedStrategy<(String, String)>;
 
-/// One of the tools of these names, given this.
+/// One of these tools, with these arguments.
 pub fn tool(names: &'static [&'static str], given: BoxedStrategy<String>) -> Tool {
     (select(names), given).prop_map(|(name, given)| (name.to_owned(), given)).boxed()
 }

@@ -7,13 +7,13 @@ use crate::conversation::{CorrId, DomainEvent};
 
 /// Law 4, **balance**: in the events of a whole log, completion included,
 ///
-/// - a tool call is ended (updated to a final status) exactly once, it is not updated before it was
-///   made or after it ended, and its entry is a tool call without a final status at first;
-/// - an entry that is opened is closed exactly once, and grows only between the two;
-/// - no id is opened twice, be it for calls or for entries.
+/// - a tool call is ended (updated to a final status) exactly once, it is not updated before it was created or after
+///   it ended, and its entry initially is a tool call without a final status;
+/// - an entry that is opened is closed exactly once, and grows only in between;
+/// - no id is opened twice, neither for calls nor for entries.
 ///
 /// # Errors
-/// The first event that breaks the balance, or what is still open at completion.
+/// The first event that violates the balance, or an item that is still open at completion.
 pub fn balance(events: &[DomainEvent]) -> Result<(), Violation> {
     let mut opened = BTreeMap::new();
     for (index, event) in events.iter().enumerate() {
@@ -30,7 +30,7 @@ pub fn balance(events: &[DomainEvent]) -> Result<(), Violation> {
     Err(Violation::new(Law::Balance, Place::Completion, message).side("open", &open))
 }
 
-/// What was opened under an id.
+/// The item that was opened under an id.
 #[derive(Debug)]
 struct Opened {
     kind: Kind,

@@ -8,10 +8,10 @@ use crate::{
     transduce::Reducer,
 };
 
-/// Law 3, **chunk invariance**: a log read in pieces gives the same events, with the same positions,
-/// as the log read at once, wherever it is cut: within a line, a character, a line end.
+/// Law 3, **chunk invariance**: a log read in chunks gives the same events, with the same positions, as the log read
+/// at once, wherever it is split: within a line, a character, a line end.
 ///
-/// `cuts` are places in the log, in any order; places beyond its end are taken as its end.
+/// `cuts` are offsets in the log, in any order; offsets beyond its end are treated as its end.
 ///
 /// # Errors
 /// The first event that differs.

@@ -7,8 +7,7 @@ use crate::transduce::Reducer;
 
 /// Law 1, **determinism**: the same inputs give the same events and the same state, step by step.
 ///
-/// What breaks it: a clock, randomness, the order in which a `HashMap` is walked, anything read from
-/// outside.
+/// Typical violations: a clock, randomness, the iteration order of a `HashMap`, any external input.
 ///
 /// ```
 /// use foldline::{testkit::law, transduce::{Batch, reduce_fn}};

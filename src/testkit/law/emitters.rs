@@ -1,4 +1,4 @@
-//! The laws for an emitter of one's own.
+//! The laws for a custom emitter.
 
 use std::fmt::Debug;
 
@@ -15,21 +15,21 @@ use crate::{
     transduce::{Batch, Emitter, Gather, Resume, emit_fn},
 };
 
-/// At how many places of a long list of events an emitter is stopped.
+/// The number of stops in a long list of events.
 const STOPS: usize = 16;
 
-/// What [`Gather::size`] is to be after a cut.
+/// The requirement on [`Gather::size`] after a cut.
 const SIZE: &str = "after a cut nothing is gathered, and `size` is 0";
 
-/// The laws that every emitter keeps, whatever its output is:
+/// The laws for every emitter, regardless of its output:
 ///
-/// - 1: two emitters give the same for the same events;
-/// - 6: no events make it panic;
-/// - 8: its output is the same alone and in any fan-out: in a tuple with itself or with another one, in
-///   a `Vec`, in an `Option`.
+/// - 1: two emitters give the same output for the same events;
+/// - 6: no events cause a panic;
+/// - 8: its output is the same alone and in any fan-out: in a tuple with itself or with another emitter, in a `Vec`,
+///   in an `Option`.
 ///
-/// `make` makes a new emitter. Emitters with a memory also keep [`resume`], those that gather keep
-/// [`gather`], those of patches [`commuting_diagram`](super::commuting_diagram) and
+/// `make` creates an emitter. Emitters with a memory also satisfy [`resume`], emitters that gather satisfy
+/// [`gather`], and patch emitters satisfy [`commuting_diagram`](super::commuting_diagram) and
 /// [`dense_indices`](super::dense_indices).
 ///
 /// ```
@@ -62,7 +62,7 @@ const SIZE: &str = "after a cut nothing is gathered, and `size` is 0";
 /// ```
 ///
 /// # Errors
-/// The first law that does not hold.
+/// The first violated law.
 pub fn emitter<Event, M, Out>(make: impl Fn() -> M, events: &[Event]) -> Result<Report, Violation>
 where
     M: Emitter<Event, Out>,
@@ -98,12 +98,12 @@ where
     Ok(report)
 }
 
-/// The law of [`Resume`]: an emitter that goes on from the memory of another one, stored with serde,
-/// emits what the other one does, and remembers the same in the end. It is stopped after every event
-/// (at some 16 places, evenly spread, of many events).
+/// The law of [`Resume`]: an emitter resumed from the memory of another one, stored with serde, emits the same
+/// output, and has the same memory at the end. The run is stopped after every event (at some 16 positions, evenly
+/// spread, if there are many events).
 ///
-/// An emitter that also [gathers](Gather) is checked by [`gather_and_resume`]: what it has gathered is
-/// no memory.
+/// An emitter that also [gathers](Gather) is checked by [`gather_and_resume`]: gathered output is not part of the
+/// memory.
 ///
 /// ```
 /// use foldline::{testkit::law, transduce::{Batch, Emitter, Resume}};
@@ -164,8 +164,8 @@ where
     })
 }
 
-/// The law of [`Gather`]: wherever the segments are cut, they come to the same, and after a cut nothing
-/// is gathered. `join` puts segments together.
+/// The law of [`Gather`]: the concatenation of the segments does not depend on the cuts, and after a cut nothing is
+/// gathered. `join` concatenates segments.
 ///
 /// ```
 /// use foldline::{testkit::law, transduce::{Batch, Emitter, Gather}};
@@ -197,7 +197,7 @@ where
 /// ```
 ///
 /// # Errors
-/// The cuts after which the segments come to something else.
+/// The cuts after which the concatenated segments differ.
 pub fn gather<Event, M, Out, T>(
     make: impl Fn() -> M,
     events: &[Event],
@@ -210,11 +210,11 @@ where
     in_stretches(&make, events, join, Ok)
 }
 
-/// The law of an emitter that a ledger commits: wherever the segments are cut, and the emitter is
-/// replaced at each cut by one that goes on from its memory, they come to the same.
+/// The law of an emitter that a ledger commits: the concatenation of the segments does not depend on the cuts, even
+/// if the emitter is replaced at each cut by one that is resumed from its memory.
 ///
 /// # Errors
-/// The cuts after which the segments come to something else, or a memory that cannot be stored.
+/// The cuts after which the concatenated segments differ, or a memory that cannot be stored.
 pub fn gather_and_resume<Event, M, Out, T>(
     make: impl Fn() -> M,
     events: &[Event],
@@ -266,7 +266,7 @@ where
     })
 }
 
-/// What an emitter gives for each event, and at completion.
+/// The outputs of an emitter for each event, and at completion.
 fn emit_all<Event, M, Out>(emitter: &mut M, events: &[Event]) -> Vec<Batch<Out>>
 where
     M: Emitter<Event, Out>,
@@ -289,7 +289,7 @@ fn restore<M: Resume<State: DeserializeOwned>>(
     stored: &Value,
     place: Place,
 ) -> Result<(), Violation> {
-    // Through text, as a file or a database holds it.
+    // Through text, as in a file or a database.
     let state = serde_json::from_str(&stored.to_string()).map_err(|error| {
         let message = format!("the memory cannot be restored: {error}");
         Violation::new(Law::SplitInvariance, place, message).text("stored", stored.to_string())

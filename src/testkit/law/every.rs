@@ -22,11 +22,10 @@ use crate::{
     transduce::{Batch, Emitter, emit_fn},
 };
 
-/// Every law for an executor and one log, with the emitters of this crate. The cuts of law 3 and the
-/// orders of law 5 are some fixed ones; a property test tries more, see
-/// [`generate::mutated`](crate::testkit::generate::mutated).
+/// Checks every law for an executor and one log, with the emitters of this crate. The cuts of law 3 and the orders of
+/// law 5 are fixed; a property test tries more, see [`generate::mutated`](crate::testkit::generate::mutated).
 ///
-/// An executor that drops fields on purpose says which with [`Every`].
+/// An executor that drops fields on purpose declares them with [`Every`].
 ///
 /// ```
 /// use foldline::{executors::droid::Droid, testkit::{Law, law}};
@@ -39,12 +38,12 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// The first law that does not hold.
+/// The first violated law.
 pub fn every(executor: impl Into<DynExecutor>, log: &[u8]) -> Result<Report, Violation> {
     Every::of(executor).check(log)
 }
 
-/// Checks every law for an executor, as [`every`] does.
+/// Checks every law for an executor, like [`every`].
 #[derive(Clone, Debug)]
 pub struct Every<'e> {
     executor: DynExecutor,
@@ -53,22 +52,22 @@ pub struct Every<'e> {
 }
 
 impl<'e> Every<'e> {
-    /// The laws for this executor: one of yours, or one of a registry.
+    /// The laws for this executor: a custom one, or one of a registry.
     pub fn of(executor: impl Into<DynExecutor>) -> Self {
         Self { executor: executor.into(), dropped: &[], without: &[] }
     }
 
-    /// The same, for an executor that drops these fields on purpose: law 6 plants no marker in them.
+    /// Declares fields that the executor drops on purpose: law 6 plants no marker in them.
     #[must_use]
     pub fn dropping(mut self, dropped: &'e [Dropped<'e>]) -> Self {
         self.dropped = dropped;
         self
     }
 
-    /// The same without these laws, where they do not apply to the log. (Law 6 is always checked.)
+    /// Omits these laws, if they do not apply to the log. (Law 6 is always checked.)
     ///
-    /// Law 5, for instance, is about results that say nothing but what a tool gave back. Where they
-    /// also say where the agent works by then, their order counts.
+    /// Law 5, for instance, is about results that only contain the output of a tool. If they also state the agent's
+    /// current folder, their order matters.
     #[must_use]
     pub fn without(mut self, laws: &'e [Law]) -> Self {
         self.without = laws;
@@ -78,7 +77,7 @@ impl<'e> Every<'e> {
     /// Checks every law on a log.
     ///
     /// # Errors
-    /// The first law that does not hold.
+    /// The first violated law.
     pub fn check(&self, log: &[u8]) -> Result<Report, Violation> {
         let executor = &self.executor;
         let text = String::from_utf8_lossy(log);
@@ -86,10 +85,10 @@ impl<'e> Every<'e> {
         report.skip(&[Law::Ledger], "it is about ledgers: see `testkit::ledger`");
         report.skip(self.without, "it was left out");
         let records = run::records(&text);
-        // Who remembers something beyond the state shows it in the very first run.
+        // A hidden memory beyond the state is already visible in the first run.
         let is_determined =
             caught(Law::Determinism, Place::Unknown, || determinism(executor, &records));
-        // The law about panics is reported first: it says at which line.
+        // The law about panics is reported first, because it names the line.
         let accounts = totality(executor, log, |record| self.read(record), self.dropped)?;
         let outcome = match accounts.planted {
             0 => Outcome::Vacuous("no record with strings that is not ignored"),
@@ -107,7 +106,7 @@ impl<'e> Every<'e> {
             split_invariance(executor, &records).map(|()| about_records)
         })?;
         report.check(Law::ChunkInvariance, || {
-            // Every byte of a short log; in a long one, pieces of odd lengths.
+            // Every byte of a short log; pieces of odd lengths in a long one.
             for length in [log.len() / 512 + 1, 4096] {
                 let cuts: Vec<_> = (0..log.len()).step_by(length).collect();
                 chunk_invariance(executor, log, &cuts)?;
@@ -124,8 +123,7 @@ impl<'e> Every<'e> {
         Ok(report)
     }
 
-    /// How the executor reads a record. That it can be recognised, and its session found, is to end
-    /// without a panic, too.
+    /// The executor's reading of a record. Recognising the record and finding its session must not panic, either.
     fn read(&self, record: &Record<'_>) -> (super::Reading, String) {
         if let Record::Object(object) = record {
             let _ = (self.executor.recognise(object), self.executor.session(object));
@@ -149,7 +147,7 @@ fn order(reducer: &DynExecutor, records: &[Record<'_>]) -> Result<Outcome, Viola
     Ok(Outcome::Checked)
 }
 
-/// The log, interleaved with a copy of it under another session id, and with the same ids of calls.
+/// The log, interleaved with a copy of it under another session id, and with the same call ids.
 fn interleaved(
     executor: &DynExecutor,
     records: &[Record<'_>],
@@ -176,7 +174,7 @@ fn interleaved(
     Ok(Outcome::Checked)
 }
 
-/// The laws about events and what emitters make of them.
+/// The laws about events and the output of emitters.
 fn about_events(report: &mut Report, events: &[DomainEvent]) -> Result<(), Violation> {
     let outcome = |missing, is_there: fn(&DomainEvent) -> bool| match events.iter().any(is_there) {
         true => Outcome::Checked,
@@ -205,7 +203,7 @@ fn about_events(report: &mut Report, events: &[DomainEvent]) -> Result<(), Viola
     })
 }
 
-/// Whether law 5 is about these events.
+/// Whether law 5 applies to these events.
 fn names_every_call(events: &[DomainEvent]) -> bool {
     !events.iter().any(|event| match event {
         DomainEvent::Warning(warning) => matches!(
@@ -216,7 +214,7 @@ fn names_every_call(events: &[DomainEvent]) -> bool {
     })
 }
 
-/// An emitter to stand beside another: the number of entries after each event.
+/// An additional emitter for fan-outs: the number of entries after each event.
 fn documents() -> impl Emitter<DomainEvent, usize> {
     let mut conversation = Conversation::default();
     emit_fn(move |event: &DomainEvent| {

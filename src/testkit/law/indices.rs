@@ -5,11 +5,11 @@ use json_patch::PatchOperation;
 use super::{Law, Place, Violation};
 use crate::{conversation::DomainEvent, transduce::Emitter};
 
-/// Law 9, **dense indices**: the patches of `emitter` add entries at 0, 1, 2, ..., none twice and none
-/// left out; they replace only entries that were added, and remove none.
+/// Law 9, **dense indices**: the patches of `emitter` add entries at 0, 1, 2, ..., without repetition or gap; they
+/// replace only entries that were added, and remove none.
 ///
 /// # Errors
-/// The first patch that does otherwise.
+/// The first patch that violates this.
 pub fn dense_indices<M, Out>(mut emitter: M, events: &[DomainEvent]) -> Result<(), Violation>
 where
     M: Emitter<DomainEvent, Out>,

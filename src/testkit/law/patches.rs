@@ -10,17 +10,15 @@ use crate::{
     transduce::Emitter,
 };
 
-/// At how many places of a long log the whole documents are compared.
+/// The number of positions in a long log at which the whole documents are compared.
 const BOUNDARIES: usize = 128;
 
-/// Law 7, **commuting diagram**: the patches of `emitter`, applied with the `json-patch` crate to
-/// `{"entries":[]}`, give the document that the events give when they are folded straight into a
-/// [`Conversation`].
+/// Law 7, **commuting diagram**: the patches of `emitter`, applied with the `json-patch` crate to `{"entries":[]}`,
+/// give the same document as folding the events directly into a [`Conversation`].
 ///
-/// It holds at the end, and after every event (at no more than 128 of them, evenly spread, in a long
-/// log); while an entry grows, its text in the patched document may lag behind, and be a prefix. The
-/// entry of a tool call carries the call's id as `metadata.corrId`, so that a stored document can say
-/// where a late result belongs.
+/// It holds at the end, and after every event (after at most 128 of them, evenly spread, in a long log); while an
+/// entry grows, its text in the patched document may lag behind, and be a prefix. The entry of a tool call carries
+/// the call's id as `metadata.corrId`, so that a late result can be assigned in a stored document.
 ///
 /// # Errors
 /// The first event after which the documents differ, or a patch that cannot be applied.
@@ -56,7 +54,7 @@ where
     compare(&document, &conversation, false, Place::Completion)
 }
 
-/// Whether an entry carries this correlation id; a new one is found at once.
+/// Whether an entry carries this correlation id; a new entry is found immediately.
 fn has_call(document: &Value, corr_id: &CorrId) -> bool {
     let entries = document["entries"].as_array().into_iter().flatten().rev();
     entries.map(|slot| &slot["content"]["metadata"]["corrId"]).any(|id| id == corr_id.as_str())
@@ -110,8 +108,8 @@ fn compare(
     Err(differ(place, "what stands beside the entries differs".to_owned(), &patched, &folded))
 }
 
-/// What stands beside the entries. What a conversation needs to go on (`open`) is not part of the document
-/// that patches build up.
+/// The fields other than the entries. The state that a conversation needs to continue (`open`) is not part of the
+/// document that patches build.
 fn besides(document: &Value) -> impl Iterator<Item = (String, Value)> {
     let fields = document
         .as_object()
@@ -126,7 +124,7 @@ fn differ(place: Place, message: String, patched: &Value, folded: &Value) -> Vio
     violation.text("patched", format!("{patched:#}")).text("folded", format!("{folded:#}"))
 }
 
-/// Whether the text of a patched entry is only the beginning of the folded one's.
+/// Whether the text of a patched entry is only a prefix of the folded one's.
 fn lags(patched: &Value, folded: &Value) -> bool {
     let text = |slot: &Value| slot["content"]["content"].as_str().unwrap_or_default().to_owned();
     let mut caught_up = patched.clone();

@@ -2,22 +2,22 @@
 
 use crate::json::{Raw, Scanner};
 
-/// How deep values are looked into.
+/// The maximum depth to which values are inspected.
 const DEPTH: usize = 32;
 
 /// A string value of a JSON text, where a marker can be planted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
-    /// The way to it: names of fields, `*` for any element of an array, separated by dots; a dot within a
-    /// name is written as `_`.
+    /// The path to it: names of fields, `*` for any element of an array, separated by dots; a dot within a name is
+    /// written as `_`.
     pub(super) path: String,
-    /// Behind which byte of the text its last character stands.
+    /// The offset of the byte after its last character.
     end: usize,
-    /// The string holds JSON itself, and this is a spot within that.
+    /// The string itself contains JSON, and this is a spot within that JSON.
     within: Option<(usize, Box<Spot>)>,
 }
 
-/// Every string value of the text, and of texts that stand as JSON in its strings.
+/// Every string value of the text, and of JSON embedded in its strings.
 pub(super) fn spots(text: &str) -> Vec<Spot> {
     let mut spots = Vec::new();
     if let Ok(raw) = Raw::parse(text) {
@@ -67,7 +67,7 @@ impl Spot {
         [&text[..*begin], &planted, &tail[1..]].concat()
     }
 
-    /// Whether one of these is this field of a record of type `record`, or something around it.
+    /// Whether one of these is this field of a record of type `record`, or a field that contains it.
     pub(super) fn is_in(&self, record: &str, dropped: &[Dropped<'_>]) -> bool {
         dropped.iter().any(|(of, path)| {
             let of_all = of.strip_suffix('*').is_some_and(|prefix| record.starts_with(prefix));
@@ -79,13 +79,12 @@ impl Spot {
     }
 }
 
-/// A field that an executor drops on purpose: the type of the records that have it, and the path to
-/// it, such as `("message", "usage.iterations.*.type")`.
+/// A field that an executor drops on purpose: the type of its records and the path to it, such as `("message",
+/// "usage.iterations.*.type")`.
 ///
-/// The type is what [`Header::name`](crate::executors::Header) says; one that ends with `*`
-/// stands for all that begin so. In the path, names are separated by dots (a dot within a name is
-/// written as `_`), and `*` stands for any element of an array and for any name. A path covers
-/// everything in the field.
+/// The type is the value of [`Header::name`](crate::executors::Header); a type that ends with `*` matches all types
+/// with that prefix. In the path, names are separated by dots (a dot within a name is written as `_`), and `*`
+/// matches any element of an array and any name. A path covers everything in the field.
 pub type Dropped<'d> = (&'d str, &'d str);
 
 #[cfg(test)]

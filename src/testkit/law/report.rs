@@ -8,7 +8,7 @@ use std::{
 use super::totality::Accounts;
 use crate::testkit::violation::{Law, Place, Violation, caught};
 
-/// What became of a law that was not violated.
+/// The outcome of a law that was not violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -16,22 +16,22 @@ pub enum Outcome {
     Checked,
     /// It was not checked, for this reason.
     Skipped(&'static str),
-    /// There is nothing in the log that the law is about: this is missing.
+    /// The log contains nothing that the law applies to; this is missing.
     Vacuous(&'static str),
 }
 
-/// Which laws were checked. Printed, it is a table.
+/// The laws that were checked. It is displayed as a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// What became of each law.
+    /// The outcome of each law.
     pub outcomes: BTreeMap<Law, Outcome>,
-    /// What law 6 looked at.
+    /// The counts of law 6.
     pub accounts: Accounts,
 }
 
 impl Report {
-    /// Whether a law was checked, and there was something that it is about.
+    /// Whether a law was checked and was not vacuous.
     pub fn is_checked(&self, law: Law) -> bool {
         self.outcomes.get(&law) == Some(&Outcome::Checked)
     }
@@ -41,7 +41,7 @@ impl Report {
         self.outcomes.keys().copied().filter(|law| self.is_checked(*law))
     }
 
-    /// Checks a law that is not to be skipped, and notes the outcome; a panic is a violation.
+    /// Checks a law unless it is skipped, and records the outcome; a panic is a violation.
     pub(super) fn check(
         &mut self,
         law: Law,
@@ -53,7 +53,7 @@ impl Report {
         Ok(())
     }
 
-    /// Notes that laws are about something else.
+    /// Records that laws do not apply.
     pub(super) fn skip(&mut self, laws: &[Law], reason: &'static str) {
         self.outcomes.extend(laws.iter().map(|law| (*law, Outcome::Skipped(reason))));
     }

@@ -9,19 +9,19 @@ use crate::{
     transduce::Reducer,
 };
 
-/// Law 5, **irrelevance of the order of results**: however the results stand among and before the
-/// calls, every tool call is in the end the same, in the same place among the calls.
+/// Law 5, **irrelevance of the order of results**: regardless of the positions of results among and before the calls,
+/// every tool call is the same in the end, in the same position among the calls.
 ///
-/// `is_result` says of an input (and its index) whether it is a result and nothing else. Everything
-/// else keeps its order; the n-th result is moved to where the n-th number of `order` says, taken
-/// modulo the places there are, and results at one place are sorted by their number. Any numbers say
-/// some order; equal ones, and numbers that are missing, leave the results in theirs.
+/// `is_result` decides whether an input (with its index) is a result and nothing else. All other inputs keep their
+/// order; the n-th result is moved to the position given by the n-th number of `order`, modulo the number of
+/// positions, and results at one position are sorted by their number. Any numbers define some order; equal and
+/// missing numbers keep the order of the results.
 ///
-/// The law is about logs in which every result names its call and no id is used twice; without ids,
-/// the order is all there is to go by.
+/// The law applies to logs in which every result names its call and no id is used twice; without ids, only the order
+/// is available.
 ///
 /// # Errors
-/// The first tool call that is another one afterwards.
+/// The first tool call that differs afterwards.
 pub fn order_of_results<R, In, S>(
     reducer: &R,
     inputs: &[In],
@@ -45,9 +45,9 @@ where
         .side("the order", &reordered))
 }
 
-/// Which inputs do nothing but end one tool call: results, in any format, for [`order_of_results`].
+/// The inputs that only end a tool call: results, in any format, for [`order_of_results`].
 ///
-/// A record that, alone, opens a call is no result, even where the call was open already: it reports a
+/// A record that opens a call when it is read alone is not a result, even if the call was already open: it reports a
 /// call as a whole (`exec_command_end` of Codex).
 pub fn only_end_a_call<R, In, S>(reducer: &R, inputs: &[In]) -> Vec<bool>
 where
@@ -70,7 +70,7 @@ where
     ends
 }
 
-/// Whether an input alone opens a call.
+/// Whether an input opens a call when it is read alone.
 fn opens_a_call<R, In, S>(reducer: &R, input: In) -> bool
 where
     R: Reducer<In, S, DomainEvent>,

@@ -1,16 +1,16 @@
-//! Two runs of one reducer, in step.
+//! Compares two runs of one reducer, step by step.
 
 use std::fmt;
 
 use super::{Law, Place, Violation};
 use crate::transduce::{Batch, Reducer};
 
-/// What two runs are called in a [`Violation`].
+/// The names of the two runs in a [`Violation`].
 pub(super) type Names = [&'static str; 2];
 
-/// Runs `reducer` twice, side by side, and demands the same events and states of both.
+/// Runs `reducer` twice in parallel, and requires the same events and states.
 ///
-/// Between two steps, `between` does to the second run's state whatever should make no difference.
+/// Between two steps, `between` applies a change to the second run's state that should make no difference.
 pub(super) fn in_step<R, In, S, E>(
     law: Law,
     names: Names,
@@ -45,7 +45,7 @@ where
     check(Place::Completion, &reducer.finish(one.0), &reducer.finish(state))
 }
 
-/// Demands that two things are equal.
+/// Requires that two values are equal.
 pub(super) fn same<T: PartialEq + fmt::Debug + ?Sized>(
     law: Law,
     [one_name, two_name]: Names,

@@ -11,14 +11,14 @@ use crate::{
     transduce::{Batch, Reducer, Transducer, emit_fn},
 };
 
-/// Law 11, **sessions**: a stream that interleaves two sessions gives each session the events that it gives alone, in
-/// any order of their lines, and every update is stamped with the session of what it updates.
+/// Law 11, **sessions**: a stream that interleaves two sessions gives each session the same events as the session
+/// alone, for any order of their lines, and every update is stamped with the session of the item that it updates.
 ///
-/// Each log has one session, and every record of it names that session. `turns` says from which of the two the next
-/// line comes; what is left of either follows. The sessions may use the same ids for calls and texts.
+/// Each log has one session, and every record names that session. `turns` selects the log of each next line; the rest
+/// of either log follows. The sessions may use the same ids for calls and texts.
 ///
-/// What breaks it: a fact, a call or a count that is kept outside of the state, or in the wrong one; a static. The logs
-/// are therefore run several times, in several orders.
+/// Typical violations: a fact, a call or a count that is kept outside of the state, or in the wrong one; a static.
+/// The logs are therefore run several times, in several orders.
 ///
 /// ```
 /// use foldline::{executors::{Reducing, droid::Droid}, testkit::law};
@@ -90,7 +90,7 @@ where
     events
 }
 
-/// Whether every update is stamped with the session of what it updates.
+/// Whether every update is stamped with the session of the item that it updates.
 pub(super) fn stamped(events: &[Located<DomainEvent>]) -> Result<(), Violation> {
     let mut opened = BTreeSet::<(SessionKey, &CorrId)>::new();
     for (index, event) in events.iter().enumerate() {

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::transduce::{Batch, Emitter};
 
-/// Law 8, **independence of sinks**: an emitter's output is the same alone as it is beside another
-/// one, before or behind it in a fan-out, at every event and at completion.
+/// Law 8, **independence of sinks**: an emitter's output is the same alone as in a fan-out with another emitter,
+/// before or after it, at every event and at completion.
 ///
-/// What breaks it: emitters that share something, such as a file, a counter, a global.
+/// Typical violations: emitters that share a file, a counter, a global.
 ///
-/// `one` and `other` make new emitters.
+/// `one` and `other` create emitters.
 ///
 /// ```
 /// use foldline::{testkit::law, transduce::{Batch, emit_fn}};
@@ -47,7 +47,7 @@ where
     compare(law, ["alone", "beside the first"], "the output of the other", &other_alone, &second)
 }
 
-/// What an emitter gives for each event, and at completion.
+/// The outputs of an emitter for each event, and at completion.
 pub(super) fn outputs<Event, M, Out>(mut emitter: M, events: &[Event]) -> Vec<Batch<Out>>
 where
     M: Emitter<Event, Out>,
@@ -57,7 +57,7 @@ where
     outputs
 }
 
-/// The outputs of a fan-out of two, for each of the two.
+/// Splits the outputs of a fan-out of two emitters.
 fn apart<A, B>(pairs: Vec<Batch<(Batch<A>, Batch<B>)>>) -> (Vec<Batch<A>>, Vec<Batch<B>>) {
     let each = pairs.into_iter().map(|pairs| {
         let (mut one, mut other) = (Batch::EMPTY, Batch::EMPTY);
@@ -70,7 +70,7 @@ fn apart<A, B>(pairs: Vec<Batch<(Batch<A>, Batch<B>)>>) -> (Vec<Batch<A>>, Vec<B
     each.unzip()
 }
 
-/// Demands that two emitters gave the same at every event and at completion.
+/// Requires that two emitters gave the same output at every event and at completion.
 pub(super) fn compare<Out: PartialEq + fmt::Debug>(
     law: Law,
     names: Names,

@@ -10,13 +10,13 @@ use crate::{
     transduce::Reducer,
 };
 
-/// Reads a stored state again: any reducer does whose state serde can read, and a [`DynExecutor`], who
-/// alone knows the type of its state.
+/// Deserialises a stored state: implemented by every reducer whose state serde can read, and by [`DynExecutor`],
+/// which alone knows the type of its state.
 pub trait Restore<S> {
     /// Reads a state from JSON.
     ///
     /// # Errors
-    /// The text is no state of this reducer.
+    /// The text is not a state of this reducer.
     fn restore(&self, json: &str) -> serde_json::Result<S>;
 }
 
@@ -32,8 +32,8 @@ impl Restore<AnyState> for DynExecutor {
     }
 }
 
-/// Law 2, **split invariance**: stop after any step, store the state with serde, restore it, go on,
-/// and the events and states are those of a run without a stop.
+/// Law 2, **split invariance**: if a run is stopped after any step, and its state is stored with serde, restored and
+/// continued, the events and states equal those of an uninterrupted run.
 ///
 /// Here the run is stopped after every step. See [`split_invariance_at`] for single stops.
 ///
@@ -49,7 +49,7 @@ where
     check(reducer, inputs, |_| true)
 }
 
-/// Law 2, **split invariance**, the run being stopped only after as many inputs as `stops` say.
+/// Law 2, **split invariance**, with stops only after the numbers of inputs in `stops`.
 ///
 /// # Errors
 /// As [`split_invariance`].

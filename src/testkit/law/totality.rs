@@ -22,30 +22,30 @@ use crate::{
     transduce::Reducer,
 };
 
-/// What an executor makes of a record, as law 6 needs to know it.
+/// An executor's reading of a record, for law 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// The record says something.
+    /// The record has a meaning.
     Meant,
-    /// The record is known, and says nothing: it is declared ignored.
+    /// The record is known and has no meaning: it is declared ignored.
     Ignored,
-    /// The record is unknown, of another format, or no object: it is kept as it is.
+    /// The record is unknown, of another format, or not an object: it is kept unchanged.
     Unknown,
 }
 
-/// What law 6 looked at.
+/// The counts of law 6.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Accounts {
-    /// Records, irregular ones included.
+    /// Records, including irregular ones.
     pub records: usize,
-    /// Strings that a marker was planted in.
+    /// Strings in which a marker was planted.
     pub planted: usize,
     /// Records that the executor ignores, by their type.
     pub ignored: BTreeMap<String, usize>,
 }
 
-/// How an executor reads a record, and what type of record it is: for [`totality`].
+/// The executor's reading of a record, and the type of the record, for [`totality`].
 pub fn reading(executor: &DynExecutor, record: &Record<'_>) -> (Reading, String) {
     let Record::Object(object) = record else { return (Reading::Unknown, String::new()) };
     let mut object = object.clone();
@@ -59,24 +59,23 @@ pub fn reading(executor: &DynExecutor, record: &Record<'_>) -> (Reading, String)
     (reading, header.name.into_owned())
 }
 
-/// How many markers are planted in one log at most; in a long log, they are spread evenly.
+/// The maximum number of markers in one log; in a long log, they are spread evenly.
 const MOST_PLANTED: usize = 4096;
 
-/// Law 6, **totality**: no log panics, and nothing in it is dropped without a trace.
+/// Law 6, **totality**: no log causes a panic, and nothing in it is dropped without a trace.
 ///
-/// - A line that is not blank holds at least one record.
-/// - A record gives an event, changes the state, or is declared ignored; an unknown one gives an event.
-///   A record that says again what was said may give nothing, if it holds strings (see below).
-/// - A marker is planted at the end of each string of each record that is not ignored, one at a time.
-///   It is so long that a text that is cut loses it. It has to come out in an event: at once, or when
-///   the log ends there; or it has to be in the state after both. Strings that hold JSON are
-///   also looked into.
+/// - A line that is not blank contains at least one record.
+/// - A record gives an event, changes the state, or is declared ignored; an unknown record gives an event. A record
+///   that only repeats earlier data may give nothing, if it contains strings (see below).
+/// - A marker is planted at the end of each string of each record that is not ignored, one at a time. It is so long
+///   that a truncated text loses it. It has to appear in an event, either immediately or when the log ends at that
+///   point, or in the state after both. Strings that contain JSON are also inspected.
 ///
-/// `read` says what the executor makes of a record, and what type it is, see [`reading`]. `dropped`
-/// are fields that the executor drops on purpose.
+/// `read` returns the executor's reading of a record and the record's type, see [`reading`]. `dropped` are fields
+/// that the executor drops on purpose.
 ///
 /// # Errors
-/// The line that panics, or of which something leaves no trace.
+/// The line that causes a panic, or of which a part leaves no trace.
 pub fn totality<R, S>(
     reducer: &R,
     log: &[u8],
@@ -121,7 +120,7 @@ struct Run<'r, R, F> {
     read: F,
     dropped: &'r [Dropped<'r>],
     marker: &'r str,
-    /// In every how many strings a marker is planted, and how many were met.
+    /// The interval between strings with a marker, and the number of strings so far.
     stride: usize,
     met: usize,
     accounts: Accounts,
@@ -153,7 +152,7 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
         if records == 0 && !text.trim().is_empty() {
             return Err(fail("the line is not blank, and holds no record".to_owned()));
         }
-        // A reducer is only taken its state by an error, which has been returned.
+        // The state is only missing after an error, which has already been returned.
         state.ok_or_else(|| fail("there is no state".to_owned()))
     }
 
@@ -235,13 +234,13 @@ fn count_strings(log: &[u8]) -> usize {
     count
 }
 
-/// Runs `check`; a panic is a violation, too.
+/// Runs `check`; a panic is also a violation.
 fn caught<T>(
     place: Place,
     text: &str,
     check: impl FnOnce() -> Result<T, Violation>,
 ) -> Result<T, Violation> {
-    // Nothing is looked at after a panic, so nothing half-changed is seen.
+    // Nothing is inspected after a panic, so no inconsistent value is visible.
     catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
         let violation = panicked(Law::Totality, place, &*panic);
         Err(if text.is_empty() { violation } else { violation.text("line", text) })

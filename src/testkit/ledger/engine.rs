@@ -2,32 +2,30 @@
 
 use crate::ledger::{Ledger, SourceName};
 
-/// A place where a ledger keeps its data, how the ledger is opened there, and how its outputs are made
-/// and read back.
+/// The storage of a ledger: how the ledger is opened there, and how its outputs are made and read back.
 ///
-/// Its functions may panic where the engine fails, as tests do: the suite turns that into a
+/// Its functions may panic if the engine fails, as tests do: the suite turns the panic into a
 /// [`Violation`](crate::testkit::Violation).
 pub trait Engine {
     /// The ledger under test.
     type Ledger: Ledger;
 
-    /// Outputs cannot be taken back: after [`forget`](Ledger::forget) those of the source remain. True
-    /// of a log of messages, false of a file or a database.
+    /// Outputs cannot be retracted: after [`forget`](Ledger::forget) the outputs of the source remain. True for a log
+    /// of messages, false for a file or a database.
     const KEEPS_OUTPUTS: bool = false;
 
-    /// Opens the ledger, as a process does that starts: the first time, and after the last one was
-    /// killed.
+    /// Opens the ledger like a starting process: the first time, and after the previous process was killed.
     fn open(&self) -> Self::Ledger;
 
-    /// The output of a segment of `source` that gives these items, in this order. Each item is a short
-    /// line of text, and no two are equal.
+    /// The output of a segment of `source` that contains these items, in this order. Each item is a short line of
+    /// text, and no two are equal.
     fn output(&self, source: &SourceName, items: &[String]) -> <Self::Ledger as Ledger>::Output;
 
-    /// All items of all outputs that count as committed: those of one source in the order of its
-    /// commits, the sources in any order.
+    /// All items of all committed outputs: the items of one source in the order of its commits, the sources in any
+    /// order.
     fn committed(&self, ledger: &mut Self::Ledger) -> Vec<String>;
 
-    /// Leaves behind what a process leaves that is killed within a commit, such as half an output. It is
-    /// called when the ledger is closed, before it is opened again. Nothing, unless you say otherwise.
+    /// Leaves behind the remains of a process that was killed during a commit, such as half an output. Called while
+    /// the ledger is closed, before it is opened again. Does nothing by default.
     fn interrupt(&self) {}
 }

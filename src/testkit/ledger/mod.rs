@@ -1,16 +1,16 @@
 //! Law 10: a suite that every [`Ledger`] passes.
 //!
-//! Write an [`Engine`] for your ledger: how it is opened, how an output is made, how everything that
-//! was committed is read back. Then run three functions in your tests:
+//! Write an [`Engine`] for your ledger: how it is opened, how an output is made, how all committed outputs are read
+//! back. Then call three functions in your tests:
 //!
-//! - [`check`] runs fixed scenarios: a source that is read in steps, commits of several sources and
-//!   several commits of one, refusals, marks, forgetting.
-//! - [`model`] runs any [`operations`] and compares the ledger with a simple model after each of them.
-//!   It is meant for a property test.
-//! - [`exclusive`] opens two ledgers at once, for engines where that is possible: only one may go on.
+//! - [`check`] runs fixed scenarios: a source that is read in steps, commits of several sources and several commits
+//!   of one, refusals, marks, forgetting.
+//! - [`model`] runs any [`operations`] and compares the ledger with a simple model after each of them. It is intended
+//!   for a property test.
+//! - [`exclusive`] opens two ledgers at once, for engines where that is possible: only one may continue.
 //!
-//! The ledger is dropped and opened again between operations, as if the process had been killed there:
-//! once after every operation, and once for each single place.
+//! The ledger is dropped and reopened between operations, as if the process had been killed there: once after every
+//! operation, and once at each single position.
 //!
 //! ```
 //! use std::{cell::RefCell, collections::BTreeMap, convert::Infallible, rc::Rc};
@@ -112,21 +112,21 @@ use crate::{
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
 };
 
-/// Runs any operations on a new engine, and compares the ledger with a model after each: what
-/// [`load`](Ledger::load), [`mark`](Ledger::mark) and [`Engine::committed`] say.
+/// Runs any operations on a new engine, and compares the results of [`load`](Ledger::load), [`mark`](Ledger::mark)
+/// and [`Engine::committed`] with a model after each operation.
 ///
-/// The ledger is opened again after each operation whose number is odd.
+/// The ledger is reopened after every operation with an odd number.
 ///
 /// # Errors
-/// The first operation after which the ledger says something else than the model.
+/// The first operation after which the ledger differs from the model.
 pub fn model<E: Engine>(engine: impl Fn() -> E, operations: &[Operation]) -> Result<(), Violation> {
     run(&engine(), operations, |index| index % 2 == 1)
 }
 
-/// Runs every scenario of the suite on engines that `engine` makes, each empty.
+/// Runs every scenario of the suite on empty engines created by `engine`.
 ///
 /// # Errors
-/// The first operation after which the ledger says something else than the model.
+/// The first operation after which the ledger differs from the model.
 pub fn check<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
     for scenario in operation::scenarios() {
         run(&engine(), &scenario, |_| false)?;
@@ -138,7 +138,7 @@ pub fn check<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Runs operations, and opens the ledger again after those that `reopen_after` says.
+/// Runs operations, and reopens the ledger after the operations selected by `reopen_after`.
 fn run<E: Engine>(
     engine: &E,
     operations: &[Operation],
@@ -154,14 +154,14 @@ fn run<E: Engine>(
     Ok(())
 }
 
-/// Two ledgers of one engine are open at once, and read the same source: when one has committed, the
-/// commit of the other is refused and changes nothing. Opened again, it goes on from there.
+/// Opens two ledgers of one engine at once, which read the same source: after one has committed, the commit of the
+/// other is refused and changes nothing. After reopening, the other continues from there.
 ///
-/// Not every engine can be opened twice: a file is locked, or has one owner by agreement. Do not call it
-/// for those.
+/// Some engines cannot be opened twice: a file is locked, or has one owner by agreement. Do not call this function
+/// for them.
 ///
 /// # Errors
-/// Both could commit, or the refused commit left something behind.
+/// Both could commit, or the refused commit left a trace.
 pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
     let engine = engine();
     let place = Place::Start;
@@ -188,7 +188,7 @@ pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
         if stands.is_none() || position(&mut two) != stands {
             return Err(fail("a ledger that is opened does not know what was committed"));
         }
-        // The one opened last owns the source, for engines where an owner is appointed.
+        // For engines that appoint an owner, the last ledger that was opened owns the source.
         if two.commit(&[commit(&["b"], stands, 2)], &[]).is_err() {
             return Err(fail("the commit of the ledger that was opened last fails"));
         }

@@ -8,33 +8,33 @@ use crate::{
     ledger::{Checkpoint, Commit, Extent, Identity, Mark, SourceFacts, SourceName},
 };
 
-/// What a ledger should hold.
+/// The expected content of a ledger.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) sources: BTreeMap<SourceName, Checkpoint>,
-    /// The items of all outputs, by their source.
+    /// The items of all outputs, by source.
     pub(super) items: BTreeMap<SourceName, Vec<String>>,
     pub(super) marks: BTreeMap<String, Json>,
-    /// How many segments and marks were made: no two states and items are equal.
+    /// The number of segments and marks created, which makes all states and items distinct.
     made: u64,
 }
 
-/// A commit, and how it is to end.
+/// A commit and its expected outcome.
 pub(super) struct Planned {
     pub(super) commits: Vec<Commit<Vec<String>>>,
     pub(super) marks: Vec<Mark>,
     pub(super) outcome: Outcome,
 }
 
-/// How a commit is to end.
+/// The expected outcome of a commit.
 pub(super) enum Outcome {
-    /// The ledger holds this then.
+    /// The ledger then contains this.
     Committed(Model),
-    /// The commit is refused: this one of its commits is stale, and its source stands here.
+    /// The commit is refused: the segment of this source is stale, and this is the stored position.
     Refused(SourceName, Option<Position>),
 }
 
-/// The names of sources and marks: those with odd characters, too, and one the beginning of another.
+/// The names of sources and marks, including names with odd characters and a name that is a prefix of another.
 const NAMES: [&str; 3] = ["a", "a/b c.jsonl", "'é\"%\n"];
 
 /// The name of a source.
@@ -48,7 +48,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Model {
-    /// What a commit consists of, and how it is to end.
+    /// Plans a commit and its outcome.
     pub(super) fn plan(
         &mut self,
         segments: &[Segment],
@@ -121,7 +121,7 @@ impl Model {
         Mark { name, state }
     }
 
-    /// A state that no other one is equal to: with characters that engines like to trip over.
+    /// A unique state, with characters that are difficult for engines.
     fn state(&mut self) -> Json {
         Json::from(&serde_json::json!({ "n": self.next(), "text": "'\"\\\n\0é\u{2028}🦀" }))
     }
@@ -131,7 +131,7 @@ impl Model {
         self.made
     }
 
-    /// The source is forgotten, its items unless they are kept; whether it was there.
+    /// Forgets the source, and its items unless they are kept; returns whether it existed.
     pub(super) fn forget(&mut self, name: &SourceName, keeps_outputs: bool) -> bool {
         if !keeps_outputs {
             self.items.remove(name);
@@ -146,7 +146,7 @@ fn other_than(stands: Option<Position>, expects: Expectation) -> Option<Position
     };
     match expects {
         Expectation::Beginning => None,
-        // A source that stands at byte 0 has nothing before it.
+        // A source at byte 0 has no earlier position.
         Expectation::Behind if offset == 0 => None,
         Expectation::Behind => Some(Position { line, offset: offset - 1 }),
         Expectation::Ahead => Some(Position { line: line + 1, offset: offset + 10 }),
@@ -155,7 +155,7 @@ fn other_than(stands: Option<Position>, expects: Expectation) -> Option<Position
 }
 
 impl Operation {
-    /// One sentence for people.
+    /// A human-readable sentence.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Commit { segments, marks, stale } => format!(

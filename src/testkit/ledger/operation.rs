@@ -2,19 +2,19 @@
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
-/// How many sources and marks [`operations`] are about.
+/// The number of sources and marks in [`operations`].
 const NAMES: u8 = 3;
 
 /// One operation on a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Commits segments and marks at once.
+    /// Commits segments and marks atomically.
     Commit {
-        /// The segments, in order. Those of one source follow one another.
+        /// The segments, in order. Segments of one source are consecutive.
         segments: Vec<Segment>,
-        /// The marks that are set, by number.
+        /// The numbers of the marks that are set.
         marks: Vec<u8>,
-        /// What is wrong with the commit, if it is to be refused.
+        /// The error of the commit, if it is to be refused.
         stale: Option<Stale>,
     },
     /// Forgets the source with this number.
@@ -24,35 +24,35 @@ pub enum Operation {
 /// A segment of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The source, by number.
+    /// The number of the source.
     pub source: u8,
-    /// How many items it gives. A segment with none may still move the position.
+    /// The number of items. A segment without items may still move the position.
     pub items: u8,
-    /// How many lines the position moves.
+    /// The number of lines by which the position moves.
     pub lines: u8,
-    /// The source is complete with it.
+    /// The segment completes the source.
     pub complete: bool,
 }
 
-/// One segment of a commit that does not begin where its source stands.
+/// A segment of a commit that does not begin at the stored position of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale {
-    /// Which segment, modulo their number.
+    /// The index of the segment, modulo their number.
     pub segment: u8,
-    /// Where it begins instead.
+    /// Its beginning instead.
     pub expects: Expectation,
 }
 
-/// Where a stale segment begins.
+/// The beginning of a stale segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expectation {
-    /// At the beginning, as if nothing of the source were committed; if that is so, at line 1.
+    /// At the beginning, as if nothing of the source were committed; if that is true, at line 1.
     Beginning,
-    /// Before where the source stands.
+    /// Before the stored position.
     Behind,
-    /// Behind where the source stands.
+    /// After the stored position.
     Ahead,
-    /// At the right byte of another line.
+    /// At the stored offset, but in another line.
     OtherLine,
 }
 
@@ -73,7 +73,7 @@ pub fn operations() -> BoxedStrategy<Vec<Operation>> {
     vec(operation, 0..16).boxed()
 }
 
-/// The fixed scenarios: one for each rule.
+/// The fixed scenarios, one per rule.
 pub(super) fn scenarios() -> Vec<Vec<Operation>> {
     let segment = |source, items| Segment { source, items, lines: items.max(1), complete: false };
     let commit = |segments: &[Segment], marks: &[u8]| Operation::Commit {
@@ -94,7 +94,7 @@ pub(super) fn scenarios() -> Vec<Vec<Operation>> {
     let nothing = Segment { items: 0, lines: 0, ..a };
     let complete = Segment { complete: true, ..nothing };
     vec![
-        // One source in steps; a step without items, one without lines, the last one.
+        // One source in steps: a step without items, a step without lines, the last step.
         vec![
             commit(&[a], &[]),
             commit(&[a], &[]),
@@ -103,23 +103,23 @@ pub(super) fn scenarios() -> Vec<Vec<Operation>> {
             commit(&[nothing], &[]),
             commit(&[a, complete], &[]),
         ],
-        // Several sources in one commit, several commits of one source in one.
+        // Several sources in one commit; several commits of one source in one commit.
         vec![
             commit(&[a, b], &[]),
             commit(&[b, b, a, b], &[]),
             commit(&[b], &[]),
             commit(&[a], &[]),
         ],
-        // A commit that begins elsewhere is refused, and everything that came with it.
+        // A commit with a wrong beginning is refused entirely.
         [vec![commit(&[a], &[0])], refusals(&[a], 0).to_vec(), vec![commit(&[a], &[0])]].concat(),
         [vec![commit(&[a, b], &[0])], refusals(&[b, a, b], 1).to_vec(), vec![commit(&[b], &[])]]
             .concat(),
         [vec![commit(&[a], &[])], refusals(&[b, b, b], 2).to_vec(), vec![commit(&[a, b], &[])]]
             .concat(),
         vec![stale(&[a], &[1], 0, Expectation::Beginning), commit(&[a], &[])],
-        // Marks, with outputs and alone; a commit of nothing.
+        // Marks, with outputs and alone; an empty commit.
         vec![commit(&[], &[0]), commit(&[a], &[0, 1]), commit(&[], &[1, 2]), commit(&[], &[])],
-        // Forgotten, unknown, and read again from its beginning.
+        // Sources that are forgotten, unknown, and read again from the beginning.
         vec![
             Operation::Forget(0),
             commit(&[a], &[0]),

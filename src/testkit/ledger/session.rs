@@ -12,7 +12,7 @@ use crate::{
     testkit::violation::{Law, Place, Violation, caught},
 };
 
-/// What a [`Violation`] calls the two sides.
+/// The names of the two sides in a [`Violation`].
 const SIDES: [&str; 2] = ["expected", "the ledger"];
 
 pub(super) struct Session<'e, E: Engine> {
@@ -22,7 +22,7 @@ pub(super) struct Session<'e, E: Engine> {
 }
 
 impl<'e, E: Engine> Session<'e, E> {
-    /// Opens an engine that holds nothing.
+    /// Opens an empty engine.
     pub(super) fn new(engine: &'e E) -> Result<Self, Violation> {
         caught(Law::Ledger, Place::Start, || {
             let ledger = engine.open();
@@ -32,7 +32,7 @@ impl<'e, E: Engine> Session<'e, E> {
         })
     }
 
-    /// Drops the ledger and opens it again.
+    /// Drops and reopens the ledger.
     pub(super) fn reopen(self, index: usize) -> Result<Self, Violation> {
         let place = Place::Operation(index);
         caught(Law::Ledger, place, || {
@@ -45,7 +45,7 @@ impl<'e, E: Engine> Session<'e, E> {
         })
     }
 
-    /// Does the operation, and compares the ledger with the model.
+    /// Performs the operation, and compares the ledger with the model.
     pub(super) fn apply(&mut self, index: usize, operation: &Operation) -> Result<(), Violation> {
         let place = Place::Operation(index);
         caught(Law::Ledger, place, || {
@@ -110,13 +110,13 @@ impl<'e, E: Engine> Session<'e, E> {
                 let violation = fail("`forget` is wrong about whether there was such a source");
                 Err(violation.side(SIDES[0], &expected).side(SIDES[1], &had))
             }
-            // What came from one source may be inseparable from what came from others.
+            // The outputs of one source may be inseparable from the outputs of others.
             Err(_) if self.model.sources.keys().any(|other| other != name) => Ok(()),
             Err(_) => Err(fail("a source that is the only one cannot be forgotten")),
         }
     }
 
-    /// Compares everything that the ledger tells with the model.
+    /// Compares the whole content of the ledger with the model.
     fn compare(&mut self, place: Place, after: &str) -> Result<(), Violation> {
         let fail =
             |what: String| Violation::new(Law::Ledger, place, format!("{what}, after {after}"));
@@ -151,7 +151,7 @@ impl<'e, E: Engine> Session<'e, E> {
         Ok(())
     }
 
-    /// The items that the engine gives back, by the source that the model has them of.
+    /// The items returned by the engine, by their source in the model.
     fn committed(
         &mut self,
         fail: &dyn Fn(String) -> Violation,
@@ -173,8 +173,7 @@ impl<'e, E: Engine> Session<'e, E> {
     }
 }
 
-/// The task of a session may be corrected by others than the one who commits, and belongs to no
-/// checkpoint.
+/// Other programs may correct the task of a session, which is not part of a checkpoint.
 fn without_task(checkpoint: Checkpoint) -> Checkpoint {
     let facts = SourceFacts { task: None, ..checkpoint.facts };
     Checkpoint { facts, ..checkpoint }
