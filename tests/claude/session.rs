@@ -1,6 +1,6 @@
 //! What single session files say.
 
-use foldline::conversation::{ActionType, DomainEvent, FileChange, WarningKind};
+use foldline::conversation::{ActionType, Conversation, DomainEvent, FileChange, WarningKind};
 
 use super::support::{Replay, replay_lines};
 
@@ -321,4 +321,18 @@ fn calls_of_sub_agents_that_ended_are_forgotten() {
         serde_json::to_string(&state).unwrap().len()
     };
     assert_eq!(stored(1000), stored(2000));
+}
+
+#[test]
+fn one_uuid_hides_no_other_content() {
+    let line = |text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u-1","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let lines = ["first", "second", "first", "third"].map(line);
+    let events = replay_lines("claude-session", &lines);
+    let conversation: Conversation = events.iter().collect();
+    let said: Vec<_> = conversation.entries.iter().map(|it| it.content.to_string()).collect();
+    assert_eq!(said, ["first", "second", "third"], "only an equal copy is dropped");
 }

@@ -1,6 +1,7 @@
 //! Session files: `~/.claude/projects/<project>/<session>.jsonl`.
 
 mod attachment;
+mod content;
 mod progress;
 mod types;
 
@@ -111,12 +112,14 @@ impl Executor for ClaudeSession {
 }
 
 impl ClaudeSessionMemory {
-    /// Whether a record was read before.
-    fn knows(&mut self, uuid: Option<CorrId>) -> bool {
+    /// Whether a record with this content was read before. Another content under the same id is a separate record: it
+    /// must not disappear.
+    fn knows(&mut self, uuid: Option<CorrId>, content: u64) -> bool {
         let Some(uuid) = uuid else { return false };
-        let knows = self.records.contains(&uuid);
+        let record = CorrId::from(format!("{uuid}#{content:x}"));
+        let knows = self.records.contains(&record);
         if !knows {
-            self.records.insert(uuid, REMEMBERED);
+            self.records.insert(record, REMEMBERED);
         }
         knows
     }
@@ -130,13 +133,13 @@ struct Step<'s, 'c> {
 
 impl Step<'_, '_> {
     fn reduce(&mut self, line: ClaudeSessionLine<'_>, extra: Extra) {
-        let ClaudeSessionLine { json, mut author } = line;
+        let ClaudeSessionLine { json, mut author, content } = line;
         let uuid = author.uuid.take();
         let is_sidechain = author.is_sidechain;
         self.enter(author);
         // What nobody knows is reported every time, whatever record it claims to be.
         let is_unknown = matches!(json, ClaudeSessionJson::UnknownAttachment(..));
-        if self.memory.knows(uuid) && !is_unknown {
+        if self.memory.knows(uuid, content) && !is_unknown {
             // Written twice: only the usage of the second may be news.
             if let ClaudeSessionJson::Assistant { message, .. } = &json
                 && message.id.is_some()
@@ -292,9 +295,9 @@ impl Step<'_, '_> {
     }
 
     fn agent_message(&mut self, message: AgentMessage<'_>) {
-        let AgentMessage { by_model, message, detail, uuid, timestamp, unknown } = message;
+        let AgentMessage { by_model, message, detail, uuid, content, timestamp, unknown } = message;
         self.cx.at = timestamp.or(self.cx.at);
-        let is_known = self.memory.knows(uuid);
+        let is_known = self.memory.knows(uuid, content);
         // Written twice: only the usage of the second may be news.
         if !is_known || message.id.is_some() {
             self.count_usage(&message);

@@ -1,5 +1,6 @@
 //! `progress`: what open calls are doing.
 
+use super::content::take_message;
 use crate::{
     conversation::{CorrId, Text, Timestamp},
     executors::{
@@ -31,6 +32,8 @@ pub struct AgentMessage<'a> {
     /// The result in its tool's own shape.
     pub detail: Option<Raw<'a>>,
     pub uuid: Option<CorrId>,
+    /// Tells records apart that have one uuid and different content.
+    pub content: u64,
     pub timestamp: Option<Timestamp>,
     /// Fields that the record is not known to have.
     pub unknown: Fields<'a>,
@@ -81,13 +84,15 @@ impl<'a> AgentMessage<'a> {
             "user" => false,
             _ => return None,
         };
-        let message = Message::take(record.object("message")?);
+        let mut content = 0;
+        let message = take_message(&mut record, &mut content)?;
         record.ignore(&["isMeta", "requestId"]);
         Some(Self {
             by_model,
             message,
             detail: record.raw("toolUseResult"),
             uuid: record.corr_id("uuid"),
+            content,
             timestamp: record.timestamp("timestamp"),
             unknown: record.rest(),
         })

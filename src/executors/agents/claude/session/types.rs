@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     attachment,
+    content::{fingerprint, take_message},
     progress::{self, Progress},
 };
 use crate::{
@@ -25,6 +26,8 @@ use crate::{
 pub struct ClaudeSessionLine<'a> {
     pub json: ClaudeSessionJson<'a>,
     pub author: Author,
+    /// Tells records apart that have one uuid and different content.
+    pub content: u64,
 }
 
 /// What the records of the tree say of themselves.
@@ -107,9 +110,11 @@ impl<'a> ClaudeSessionLine<'a> {
         if is_foreign(&kind, object) {
             return Parsed::Foreign;
         }
+        let content = ["content", "attachment", "data"].iter().find_map(|key| object.get(key));
+        let mut content = content.map_or(0, fingerprint);
         let json = match &*kind {
-            "user" => take_user(object),
-            "assistant" => take_assistant(object),
+            "user" => take_user(object, &mut content),
+            "assistant" => take_assistant(object, &mut content),
             "system" => take_system(&header.name, object),
             "progress" => take_progress(object),
             "attachment" => object.raw("attachment").map(|raw| {
@@ -131,7 +136,7 @@ impl<'a> ClaudeSessionLine<'a> {
         };
         let author = Author::take(object);
         object.ignore(&COMMON);
-        Parsed::Line(Self { json, author })
+        Parsed::Line(Self { json, author, content })
     }
 }
 
@@ -169,8 +174,8 @@ fn has_parts(message: Raw<'_>) -> bool {
             .is_some_and(|message| message.has("parts") && !message.has("content"))
 }
 
-fn take_user<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
-    let message = Message::take(object.object("message")?);
+fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSessionJson<'a>> {
+    let message = take_message(object, content)?;
     let origin = object.object("origin").and_then(|mut origin| origin.str("kind"));
     let by_system = object.str("promptSource").is_some_and(|source| source == "system");
     let flags = ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
@@ -191,8 +196,8 @@ fn take_user<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
     })
 }
 
-fn take_assistant<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
-    let message = Message::take(object.object("message")?);
+fn take_assistant<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSessionJson<'a>> {
+    let message = take_message(object, content)?;
     let is_error = object.bool("isApiErrorMessage").unwrap_or(false);
     let is_error = object.raw("error").is_some() || is_error;
     object.ignore(&["apiErrorStatus", "attributionAgent", "attributionPlugin", "attributionSkill"]);
