@@ -85,3 +85,15 @@ fn a_registry_may_be_shared_between_threads() {
     fn is_shared(_: &(impl Any + Send + Sync)) {}
     is_shared(&Registry::builtin());
 }
+
+#[test]
+fn a_state_of_one_executor_is_not_restored_as_that_of_another() {
+    let registry = Registry::builtin();
+    let executor = |name: &str| registry.named(name).unwrap();
+    let stored = serde_json::to_string(&executor("gemini").init()).unwrap();
+    assert!(executor("gemini").restore(&stored).is_ok());
+    for format in registry.formats().filter(|format| format.name != "gemini") {
+        let refused = executor(format.name).restore(&stored).unwrap_err().to_string();
+        assert!(refused.contains("a state of gemini is not a state of"), "{refused}");
+    }
+}

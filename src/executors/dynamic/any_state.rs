@@ -2,7 +2,10 @@
 
 use std::{any::Any, fmt::Debug};
 
-use serde::{Serialize, Serializer};
+use serde::{
+    Deserialize, Serialize, Serializer,
+    de::{DeserializeOwned, Error as _},
+};
 
 use crate::executors::{reducing::SessionState, sessions::StateSize};
 use crate::{
@@ -44,49 +47,76 @@ where
 
 /// The state of a [`DynExecutor`](crate::executors::DynExecutor).
 ///
-/// Stored as what the executor's own state is stored as; whoever stores it stores the format's name beside it, and has
-/// it read by the executor of that name.
+/// It is stored with the name of its format: a state of one executor is not restored as another's.
 #[derive(Debug)]
-pub struct AnyState(Box<dyn StoredState>);
+pub struct AnyState {
+    format: &'static str,
+    state: Box<dyn StoredState>,
+}
+
+/// A state with the name of its format.
+#[derive(Serialize, Deserialize)]
+struct Stored<F> {
+    format: F,
+    state: Json,
+}
 
 impl AnyState {
-    pub(in crate::executors) fn new(state: Box<impl StoredState>) -> Self {
-        Self(state)
+    pub(in crate::executors) fn new(format: &'static str, state: Box<impl StoredState>) -> Self {
+        Self { format, state }
+    }
+
+    /// Restores a state of this format.
+    pub(in crate::executors) fn restore<S>(
+        format: &'static str,
+        json: &str,
+    ) -> serde_json::Result<Self>
+    where
+        S: StoredState + DeserializeOwned,
+    {
+        let stored: Stored<String> = serde_json::from_str(json)?;
+        if stored.format != format {
+            let foreign = format!("a state of {} is not a state of {format}", stored.format);
+            return Err(serde_json::Error::custom(foreign));
+        }
+        let state: S = serde_json::from_str(stored.state.get())?;
+        Ok(Self::new(format, Box::new(state)))
     }
 
     pub(in crate::executors) fn is<S: StoredState>(&self) -> bool {
-        let any: &dyn Any = &*self.0;
+        let any: &dyn Any = &*self.state;
         any.is::<S>()
     }
 
     /// The state itself, if it is of this type.
     pub(in crate::executors) fn downcast_mut<S: StoredState>(&mut self) -> Option<&mut S> {
-        let any: &mut dyn Any = &mut *self.0;
+        let any: &mut dyn Any = &mut *self.state;
         any.downcast_mut()
     }
 }
 
 impl Clone for AnyState {
     fn clone(&self) -> Self {
-        Self(self.0.clone_box())
+        Self { format: self.format, state: self.state.clone_box() }
     }
 }
 
 impl PartialEq for AnyState {
     fn eq(&self, other: &Self) -> bool {
-        self.0.is_same(&*other.0)
+        self.state.is_same(&*other.state)
     }
 }
 
 impl Serialize for AnyState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.to_json().map_err(serde::ser::Error::custom)?.serialize(serializer)
+        let state = self.state.to_json().map_err(serde::ser::Error::custom)?;
+        Stored { format: self.format, state }.serialize(serializer)
     }
 }
 
 impl StateSize for AnyState {
     fn size(&self) -> usize {
-        self.0.size()
+        self.state.size()
     }
 }
 

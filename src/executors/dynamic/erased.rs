@@ -64,11 +64,11 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
     }
 
     fn init(&self) -> AnyState {
-        AnyState::new(Reducer::init(self))
+        AnyState::new(E::FORMAT.name, Reducer::init(self))
     }
 
     fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
-        serde_json::from_str::<State<E>>(json).map(|state| AnyState::new(Box::new(state)))
+        AnyState::restore::<State<E>>(E::FORMAT.name, json)
     }
 
     fn owns(&self, state: &AnyState) -> bool {
