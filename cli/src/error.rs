@@ -151,6 +151,15 @@ impl Error {
         }
     }
 
+    /// Whether another program was faster: tried again, the command starts from what that program has stored.
+    pub(super) fn is_overtaken(&self) -> bool {
+        match self {
+            Self::Resumable(error) => error.is_overtaken(),
+            Self::Overtaken { .. } | Self::Database(SqliteError::Overtaken(_)) => true,
+            _ => false,
+        }
+    }
+
     fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

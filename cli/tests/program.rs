@@ -194,6 +194,22 @@ fn a_panic_of_a_consumer_is_its_own_wherever_it_is() {
 }
 
 #[test]
+fn an_ingest_does_not_forget_that_an_output_failed() {
+    let (place, failing) = (Place::new(), with_bad_consumers());
+    let ingest = ["ingest", "@log.jsonl", "--db", "@db", "--sink", "fails=@fails"];
+    assert_eq!(place.run(&failing, &ingest), code(1));
+    let before = place.read("fails");
+    // Nothing is new, and events are still missing in the file.
+    assert_eq!(place.run(&failing, &ingest), code(1));
+    let longer = place.read("log.jsonl") + LOG;
+    fs::write(place.path("log.jsonl"), longer).unwrap();
+    assert_eq!(place.run(&failing, &ingest), code(1));
+    assert_eq!(place.read("fails"), before, "nothing is appended after the hole");
+    // The database itself is not held up.
+    assert_eq!(place.run(&failing, &["ingest", "@log.jsonl", "--db", "@db"]), code(0));
+}
+
+#[test]
 fn an_output_is_written_once_and_not_over_another() {
     let (place, program) = (Place::new(), own_agent::program());
     let replay = ["replay", "@log.jsonl", "--format", "events", "--out", "@out"];

@@ -4,6 +4,8 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use foldline::{
@@ -15,6 +17,9 @@ use foldline::{
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+
+/// How often to try to lock a file.
+const SOON: Duration = Duration::from_millis(20);
 
 /// What the database stores of an output file, besides its outbox.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,22 +57,29 @@ pub(super) struct OutputFile {
 }
 
 impl LockedFile {
-    /// Opens a file, or creates it, and locks it.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        Self::try_open(path).map_err(|error| Error::output(path, &error))
+    /// Opens a file, or creates it, and locks it; waits so long for another program that has locked it.
+    pub(super) fn open(path: &Path, wait: Duration) -> Result<Self, Error> {
+        Self::try_open(path, wait).map_err(|error| Error::output(path, &error))
     }
 
-    fn try_open(path: &Path) -> io::Result<Self> {
+    fn try_open(path: &Path, wait: Duration) -> io::Result<Self> {
         let mut options = owner_only();
         let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }
-        file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => io::Error::other("another program is writing to it"),
-            TryLockError::Error(error) => error,
-        })?;
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < wait => thread::sleep(SOON),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(io::Error::other("another program is writing to it"));
+                }
+            }
+        }
         let path = fs::canonicalize(path)?;
         let length = file.metadata()?.len();
         if length == 0 {

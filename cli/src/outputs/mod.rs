@@ -8,10 +8,10 @@
 mod file;
 mod trail;
 
-use std::{io, path::Path};
+use std::{io, path::Path, time::Duration};
 
 use foldline::{
-    conversation::Json,
+    conversation::{Json, Text},
     emitters::{
         audit::AuditChain,
         sqlite::{Database, Rows, SqliteError},
@@ -30,9 +30,17 @@ use crate::{error::Error, sink::Gathered, verbs::audit_key::signing_key};
 /// The outputs beside a database.
 pub struct Outputs {
     trail: Option<Trail>,
-    sinks: Vec<(&'static str, OutputFile)>,
+    sinks: Vec<SinkFile>,
     /// How many commits the database has, all of them with these outputs since they were opened.
     commits: u64,
+}
+
+/// The file of a sink.
+struct SinkFile {
+    name: &'static str,
+    file: OutputFile,
+    /// Why events are missing in it. The database keeps it, so that no later run appends as if nothing had happened.
+    failure: Option<String>,
 }
 
 /// Where the outputs stand before something that may be undone.
@@ -44,7 +52,8 @@ pub struct OutputsState {
 
 impl Outputs {
     /// Opens an audit trail, which may be signed with the key in a file, and the files of sinks, and writes what an
-    /// earlier run has committed and not written. Also returns what is to be said of a gap in the trail.
+    /// earlier run has committed and not written. Waits so long for a program that writes to one of the files. Also
+    /// returns what is to be said of a gap in the trail.
     ///
     /// # Errors
     /// A file cannot be read, written or locked, or is not one of this database.
@@ -52,13 +61,14 @@ impl Outputs {
         audit: Option<&Path>,
         key: Option<&Path>,
         sinks: &[(&'static str, &Path)],
+        wait: Duration,
         database: &mut Database,
     ) -> Result<(Self, Option<String>), Error> {
         let key = key.map(signing_key).transpose()?;
-        let trail = audit.map(LockedFile::open).transpose()?;
+        let trail = audit.map(|path| LockedFile::open(path, wait)).transpose()?;
         let mut locked = Vec::new();
         for &(name, path) in sinks {
-            locked.push((name, LockedFile::open(path)?));
+            locked.push((name, LockedFile::open(path, wait)?));
         }
         // Only now no other run changes what the database knows of the files.
         let commits = database.commits()?;
@@ -75,7 +85,8 @@ impl Outputs {
             outputs.trail = Some(trail);
         }
         for (name, file) in locked {
-            outputs.sinks.push((name, open_sink(name, file, database, commits)?));
+            let file = open_sink(name, file, database, commits)?;
+            outputs.sinks.push(SinkFile { name, file, failure: None });
         }
         let is_unsigned = outputs.trail.as_ref().is_some_and(Trail::is_unsigned);
         if is_unsigned || outputs.staged_length() > 0 {
@@ -93,14 +104,21 @@ impl Outputs {
             trail.append(&records);
         }
         for (name, spool) in gathered {
-            if let Some((_, file)) = self.sinks.iter_mut().find(|(known, _)| *known == name) {
+            if let Some(sink) = self.sinks.iter_mut().find(|sink| sink.name == name) {
                 spool.read(|bytes| {
-                    file.staged().extend(bytes);
+                    sink.file.staged().extend(bytes);
                     io::Result::Ok(())
                 })?;
             }
         }
         Ok(())
+    }
+
+    /// A sink failed: events are missing in its file.
+    pub(crate) fn fail(&mut self, name: &str, reason: String) {
+        if let Some(sink) = self.sinks.iter_mut().find(|sink| sink.name == name) {
+            sink.failure.get_or_insert(reason);
+        }
     }
 
     /// Adds the records of a segment to the trail, if there is one.
@@ -167,7 +185,8 @@ impl Outputs {
     /// # Errors
     /// The database cannot be written.
     pub fn finish(mut self, database: &mut Database) -> Result<(), Error> {
-        if !self.files().any(OutputFile::has_delivered) {
+        let has_failed = self.sinks.iter().any(|sink| sink.failure.is_some());
+        if !has_failed && !self.files().any(OutputFile::has_delivered) {
             return Ok(());
         }
         match self.commit_only(database, &[], &[]) {
@@ -188,8 +207,10 @@ impl Outputs {
         if let Some(trail) = &mut self.trail {
             outputs.push(trail.output(next)?);
         }
-        for (_, file) in &mut self.sinks {
-            outputs.push(file.output(Json::default())?);
+        for SinkFile { file, failure, .. } in &mut self.sinks {
+            let memory =
+                failure.as_deref().map_or_else(Json::default, |why| Text::from(why).into());
+            outputs.push(file.output(memory)?);
         }
         let (receipt, commits) =
             database.commit_with(commits, &outputs, beside, self.commits).map_err(failed)?;
@@ -203,12 +224,12 @@ impl Outputs {
     }
 
     fn files(&self) -> impl Iterator<Item = &OutputFile> {
-        self.trail.iter().map(Trail::file).chain(self.sinks.iter().map(|(_, file)| file))
+        self.trail.iter().map(Trail::file).chain(self.sinks.iter().map(|sink| &sink.file))
     }
 
     fn files_mut(&mut self) -> impl Iterator<Item = &mut OutputFile> {
         let trail = self.trail.iter_mut().map(Trail::file_mut);
-        trail.chain(self.sinks.iter_mut().map(|(_, file)| file))
+        trail.chain(self.sinks.iter_mut().map(|sink| &mut sink.file))
     }
 }
 
@@ -234,6 +255,11 @@ fn open_sink(
     };
     let state: Result<FileState, _> = serde_json::from_str(known.state.get());
     let state = state.map_err(|error| Error::output(file.path(), &error.into()))?;
+    if let Ok(failure) = serde_json::from_str::<String>(state.memory.get()) {
+        return Err(file.refuse(format!(
+            "events are missing in it, as the output failed in an earlier run ({failure}); name another file"
+        )));
+    }
     if known.commits != commits {
         let missed = commits.saturating_sub(known.commits);
         return Err(file.refuse(format!(

@@ -98,7 +98,7 @@ impl Sinks {
     }
 
     /// The sinks that failed, and why.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = (&str, &io::Error)> {
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (&'static str, &io::Error)> {
         self.running.iter().filter_map(|running| Some((running.name, running.failure.as_ref()?)))
     }
 

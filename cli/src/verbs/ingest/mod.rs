@@ -28,7 +28,7 @@ use std::{
     num::NonZeroUsize,
     path::{Path, PathBuf},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -116,7 +116,29 @@ pub(crate) fn fill(program: &Program, paths: &[PathBuf], db: &Path) -> Result<()
 /// How long an answer waits for a writer of the database, in seconds.
 const REFRESH_WAIT: u32 = 2;
 
+/// Reads the logs into the database. If another program reads the same logs at the same time, the rest is planned again,
+/// as long as `--wait` says.
 fn ingest(
+    program: &Program,
+    args: &IngestArgs,
+    paths: &[PathBuf],
+    db: &Path,
+) -> Result<(Summary, Totals), Error> {
+    let begun = Instant::now();
+    loop {
+        match ingest_once(program, args, paths, db) {
+            Err(error) if error.is_overtaken() && begun.elapsed().as_secs() < args.wait.into() => {
+                thread::sleep(SOON);
+            }
+            ingested => return ingested,
+        }
+    }
+}
+
+/// How long to wait until logs are planned again that another program reads.
+const SOON: Duration = Duration::from_millis(20);
+
+fn ingest_once(
     program: &Program,
     args: &IngestArgs,
     paths: &[PathBuf],
@@ -132,7 +154,7 @@ fn ingest(
     let wait = Duration::from_secs(args.wait.into());
     let mut database = Database::open_sound(db, wait)?;
     let whole = whole_trails(&database)?;
-    let outputs = open_outputs(args, &sinks, &mut database, &mut summary)?;
+    let outputs = open_outputs(args, &sinks, wait, &mut database, &mut summary)?;
     let style = TranscriptStyle::new(width(None));
     let options = SinkOptions { style, log: String::new() };
     let (jobs, audited) = (jobs(args), args.audit.is_some());
@@ -161,7 +183,7 @@ fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Err
     let wait = Duration::from_secs(args.wait.into());
     let mut database = Database::open_sound(db, wait)?;
     let mut summary = Summary::default();
-    let outputs = open_outputs(args, &[], &mut database, &mut summary)?;
+    let outputs = open_outputs(args, &[], wait, &mut database, &mut summary)?;
     let maintenance = MaintenanceThread::start(db, wait)?;
     let mut writer = Writer::new(database, maintenance, outputs, ProgressBar::hidden(), summary);
     segments.into_iter().try_for_each(|segment| writer.segment(segment))?;
@@ -172,6 +194,7 @@ fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Err
 fn open_outputs(
     args: &IngestArgs,
     kinds: &[&SinkKind],
+    wait: Duration,
     database: &mut Database,
     summary: &mut Summary,
 ) -> Result<Outputs, Error> {
@@ -183,7 +206,7 @@ fn open_outputs(
         sinks.push((kind.name, path.as_path()));
     }
     let (audit, sign) = (args.audit.as_deref(), args.sign.as_deref());
-    let (outputs, gap) = Outputs::open(audit, sign, &sinks, database)?;
+    let (outputs, gap) = Outputs::open(audit, sign, &sinks, wait, database)?;
     gap.into_iter().for_each(|gap| summary.note(gap));
     Ok(outputs)
 }

@@ -111,7 +111,7 @@ pub(super) struct End {
     /// It ends in the middle of a line, which is left for the next run.
     pub(super) mid_line: bool,
     /// The sinks that failed with this file, and why.
-    pub(super) failures: Vec<String>,
+    pub(super) failures: Vec<(&'static str, String)>,
 }
 
 /// Reads a file. Stops early when `each` returns `false`.
@@ -389,8 +389,8 @@ fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
     Error::Input { path: plan.path.clone(), error: error.into() }
 }
 
-fn failures(sinks: &Sinks) -> Vec<String> {
-    sinks.failures().map(|(name, error)| format!("the output {name} failed: {error}")).collect()
+fn failures(sinks: &Sinks) -> Vec<(&'static str, String)> {
+    sinks.failures().map(|(name, error)| (name, error.to_string())).collect()
 }
 
 /// Adds the metrics in the state of a log.

@@ -95,8 +95,9 @@ impl Writer {
                     Start::Update(_) => self.summary.moved += 1,
                     Start::Again(_) => self.summary.again += 1,
                 }
-                for failure in failures {
-                    self.summary.fail(&plan.path, failure);
+                for (name, reason) in failures {
+                    self.summary.fail(&plan.path, format!("the output {name} failed: {reason}"));
+                    self.outputs.fail(name, reason);
                 }
             }
             Piece::Failed(error) => {
