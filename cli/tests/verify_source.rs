@@ -181,3 +181,53 @@ fn records_are_short_whatever_the_log_says() {
     let trail = fs::read_to_string(place.file("trail")).unwrap();
     assert!(trail.contains("\u{2026}\""), "a text that was cut off says so");
 }
+
+/// A path is another log after a rotation. The trail and the database identify logs by content.
+#[test]
+fn a_rotated_log_and_a_moved_one_are_themselves() {
+    let place = Place::new();
+    let text = |name: &str| format!("{FIRST}\n{}\n{}\n", message(name), message("end"));
+    let (old, new) = (text("old").replace("/p", "/old"), text("new"));
+    let ingest = |logs: &[&str]| {
+        let (db, trail) = (place.path("db"), place.path("trail"));
+        let logs: Vec<_> = logs.iter().map(|log| place.path(log)).collect();
+        let logs = logs.iter().map(String::as_str);
+        stdout(
+            &["ingest"]
+                .into_iter()
+                .chain(logs)
+                .chain(["--db", &db, "--audit", &trail])
+                .collect::<Vec<_>>(),
+        )
+    };
+    let verify = |log: &str| {
+        let output = run(&["verify", &place.path("trail"), "--source", &place.path(log)]);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), said)
+    };
+    fs::write(place.file("a.jsonl"), &old).unwrap();
+    ingest(&["a.jsonl"]);
+    fs::rename(place.file("a.jsonl"), place.file("a.jsonl.1")).unwrap();
+    fs::write(place.file("a.jsonl"), &new).unwrap();
+    ingest(&["a.jsonl", "a.jsonl.1"]);
+    for log in ["a.jsonl", "a.jsonl.1"] {
+        let (code, said) = verify(log);
+        assert_eq!(code, Some(0), "{log}: {said}");
+    }
+    // A moved log that was changed is still the one that was changed.
+    fs::write(place.file("a.jsonl.1"), old.replace("end says", "end said")).unwrap();
+    let (code, said) = verify("a.jsonl.1");
+    assert!(code == Some(1) && said.contains("was made from line 3 of"), "{said}");
+    // A trail that was moved misses nothing.
+    fs::rename(place.file("trail"), place.file("moved")).unwrap();
+    fs::write(place.file("a.jsonl"), new + &message("more") + "\n").unwrap();
+    let summary = stdout(&[
+        "ingest",
+        &place.path("a.jsonl"),
+        "--db",
+        &place.path("db"),
+        "--audit",
+        &place.path("moved"),
+    ]);
+    assert!(!summary.contains("has no record"), "{summary}");
+}

@@ -1,5 +1,7 @@
 //! [`Trail`]: the audit trail of a database.
 
+use std::collections::BTreeMap;
+
 use foldline::{
     conversation::{Json, TaskId},
     emitters::{
@@ -19,7 +21,7 @@ pub(crate) const MAX_FIRST: u64 = 4096;
 
 /// The records of a segment for the audit trail.
 pub struct Records {
-    /// The path of the log.
+    /// The name of the log as a source of the database: its first path, which does not change when the file is moved.
     pub log: String,
     /// The task of its sessions, if one was named.
     pub task: Option<TaskId>,
@@ -180,14 +182,18 @@ impl Trail {
     }
 }
 
-/// The paths of the trails that lack no commit of the database.
+/// The trails that lack no commit of the database: their identities, with their paths.
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn whole_trails(database: &Database) -> Result<Vec<String>, Error> {
+pub fn whole_trails(database: &Database) -> Result<BTreeMap<String, String>, Error> {
     let commits = database.commits()?;
     let whole = known(database)?.filter(|known| known.commits == commits);
-    Ok(whole.filter_map(|known| Some(state(&known).ok()?.path)).collect())
+    let named = whole.filter_map(|known| {
+        let path = state(&known).ok()?.path;
+        Some((known.name, path))
+    });
+    Ok(named.collect())
 }
 
 /// The trails that the database knows.

@@ -8,6 +8,7 @@ mod feed;
 mod offsets;
 
 use std::{
+    collections::BTreeMap,
     convert::Infallible,
     mem,
     net::SocketAddr,
@@ -119,7 +120,7 @@ struct Sink {
     /// The audit trail, if there is one.
     outputs: Outputs,
     /// Trails that were complete when the sink started.
-    whole: Vec<String>,
+    whole: BTreeMap<String, String>,
     pending: Vec<Commit<Rows>>,
     /// The audit records of these commits.
     records: Vec<(SourceName, Records)>,
@@ -255,7 +256,7 @@ impl Sink {
     fn close(mut self) -> Result<Receipt, Error> {
         self.outputs.finish(&mut self.database)?;
         let still_whole = whole_trails(&self.database)?;
-        for path in self.whole.iter().filter(|path| !still_whole.contains(path)) {
+        for (_, path) in self.whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
             say(&format!(
                 "the audit trail has no records of this run: it was run without --audit {path}"
             ));

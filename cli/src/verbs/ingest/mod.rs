@@ -168,7 +168,7 @@ fn ingest_once(
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     database.remember_copies(&copies)?;
     let still_whole = whole_trails(&database)?;
-    for path in whole.iter().filter(|path| !still_whole.contains(path)) {
+    for (_, path) in whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
         summary.note(format!(
             "the audit trail has no record of what was added, without --audit {path}"
         ));

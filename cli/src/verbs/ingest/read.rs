@@ -83,7 +83,8 @@ impl Segment {
     /// What [`Fan`] collected of so many bytes.
     pub(super) fn of(commit: Commit<<Fan as Gather>::Segment>, bytes: u64) -> Self {
         let facts = &commit.checkpoint.facts;
-        let (log, task) = (facts.path.clone(), facts.task.clone());
+        // The name of the source, and not its path, which changes when the file is moved.
+        let (log, task) = (commit.source.as_str().to_owned(), facts.task.clone());
         let (mut kept, mut gathered) = (None, Gathered::new());
         let commit = commit.map(|((), rows, events, bytes)| {
             (kept, gathered) = (events, bytes);

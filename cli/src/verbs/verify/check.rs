@@ -25,10 +25,10 @@ pub(super) struct Check<'s> {
     signatures: u64,
     /// The last record that is signed, and the key that it is said to be signed with.
     signed: Option<(u64, String)>,
-    /// The number of records of logs that were not given, by log.
-    elsewhere: BTreeMap<Option<String>, u64>,
-    /// The number of records of logs that may be one that was given, by their name.
-    alike: u64,
+    /// The number of records by log.
+    logs: BTreeMap<Option<String>, u64>,
+    /// The number of records with the digest of their line.
+    digests: u64,
     without_digest: u64,
     head: Option<Digest>,
     /// The record whose hash is the head that was given.
@@ -42,32 +42,72 @@ pub(super) struct Check<'s> {
     gap_count: usize,
 }
 
-/// A log that was given.
+/// A log that was given, and the records of each log of the trail compared with it. A log is identified by content: a
+/// path names another log after a rotation.
 struct Source {
     lines: SourceLines,
-    /// The records that name its path.
-    by_path: Comparison,
-    /// The records of logs of the same name in other folders, or that name none: it may have been moved. They
-    /// count only if none names its path.
-    by_name: Comparison,
+    logs: BTreeMap<Option<String>, Comparison>,
 }
 
 impl Source {
-    /// Whether it has the path that the trail names.
+    /// Whether it has the path that the trail names. The second log of one path is named with `#2` at the end.
     fn is_named(&self, log: Option<&str>) -> bool {
-        log.map(Path::new).is_some_and(|log| self.lines.path == log || self.lines.absolute == log)
+        let is_path =
+            |log: &str| self.lines.path == Path::new(log) || self.lines.absolute == Path::new(log);
+        let numbered = |log: &str| {
+            let (path, number) = log.rsplit_once('#')?;
+            number.parse::<u64>().is_ok().then(|| is_path(path))
+        };
+        log.is_some_and(|log| is_path(log) || numbered(log) == Some(true))
     }
 
-    /// Whether it has the file name that the trail names, or the trail names none.
-    fn is_alike(&self, log: Option<&str>) -> bool {
-        log.is_none_or(|log| self.lines.path.file_name() == Path::new(log).file_name())
+    /// The log of the trail that this one is: of those that name its path, else of all, the one of which most records
+    /// fit.
+    fn log(&self) -> Option<Log<'_>> {
+        let named = best(self.logs.iter().filter(|(log, _)| self.is_named(log.as_deref())));
+        let begun = best(self.logs.iter().filter(|(_, comparison)| comparison.compared > 0));
+        match named {
+            // The file that has this path now may be another one, which was moved here.
+            Some((_, named)) if named.compared == 0 => {
+                begun.filter(|(_, begun)| begun.problem.is_none())
+            }
+            _ => None,
+        }
+        .or(named)
+        .or(begun)
     }
 
-    fn comparison(&self) -> &Comparison {
-        let is_named = self.by_path.compared > 0 || self.by_path.problem.is_some();
-        if is_named { &self.by_path } else { &self.by_name }
+    fn comparison(&self) -> Option<&Comparison> {
+        self.log().map(|(_, comparison)| comparison)
+    }
+
+    /// What is wrong with it.
+    fn problem(&self) -> Option<String> {
+        let (log, comparison) = self.log()?;
+        let problem = comparison.problem.as_deref()?;
+        let path = self.lines.path.display();
+        Some(match log {
+            Some(log) if !self.is_named(Some(log)) => {
+                format!(
+                    "no record says that it comes from {path}; it begins as {log} does, but {problem}"
+                )
+            }
+            _ => problem.to_owned(),
+        })
+    }
+
+    fn compared(&self) -> u64 {
+        self.comparison().map_or(0, |comparison| comparison.compared)
     }
 }
+
+/// The one with the most records that fit; of two, the one for which something is wrong.
+fn best<'c>(logs: impl Iterator<Item = Log<'c>>) -> Option<Log<'c>> {
+    logs.max_by_key(|(_, comparison)| (comparison.compared, comparison.problem.is_some()))
+}
+
+/// A log of the trail, by its name, compared with a file.
+type Log<'c> = (&'c Option<String>, &'c Comparison);
 
 impl<'s> Check<'s> {
     pub(super) fn new(
@@ -75,10 +115,7 @@ impl<'s> Check<'s> {
         keys: &'s [PublicKey],
         head: Option<Digest>,
     ) -> Self {
-        let sources = sources.into_iter().map(|lines| {
-            let (by_path, by_name) = (Comparison::default(), Comparison::default());
-            Source { lines, by_path, by_name }
-        });
+        let sources = sources.into_iter().map(|lines| Source { lines, logs: BTreeMap::new() });
         let sources = sources.collect();
         let head_at = head.filter(|head| *head == Digest::default()).map(|_| 0);
         Self {
@@ -86,8 +123,8 @@ impl<'s> Check<'s> {
             keys,
             signatures: 0,
             signed: None,
-            elsewhere: BTreeMap::new(),
-            alike: 0,
+            logs: BTreeMap::new(),
+            digests: 0,
             without_digest: 0,
             head,
             head_at,
@@ -149,46 +186,40 @@ impl<'s> Check<'s> {
             self.without_digest += 1;
             return;
         };
-        let is_named = self.sources.iter().any(|source| source.is_named(log));
-        let candidates = candidates(&mut self.sources, log, is_named);
-        if candidates.is_empty() {
-            *self.elsewhere.entry(log.map(str::to_owned)).or_default() += 1;
-            return;
-        }
-        self.alike += u64::from(!is_named);
-        let mut first = None;
-        for (lines, comparison) in candidates {
+        self.digests += 1;
+        let log = log.map(str::to_owned);
+        *self.logs.entry(log.clone()).or_default() += 1;
+        for source in &mut self.sources {
+            let is_named = source.is_named(log.as_deref());
+            let Source { lines, logs } = source;
+            let comparison = logs.entry(log.clone()).or_default();
             if comparison.problem.is_some() {
                 continue;
             }
-            let why = match comparison.fits(lines, line, digest) {
-                Ok(Fit::Fits) => return,
-                Ok(Fit::Differs) => differs(seq, line, lines),
+            // A part of a line takes long to find, and most logs of a trail are others.
+            let may_be_part = is_named || comparison.compared > 0;
+            comparison.problem = match comparison.fits(lines, line, digest, may_be_part) {
+                Ok(Fit::Fits) => None,
+                Ok(Fit::Differs) => Some(differs(seq, line, lines)),
                 Ok(Fit::Grown(line)) => {
                     let path = lines.path.display();
-                    format!(
+                    Some(format!(
                         "something was added to line {line} of {path}, before record {seq} was made"
-                    )
+                    ))
                 }
-                Err(error) => error.to_string(),
+                Err(error) => Some(error.to_string()),
             };
-            first.get_or_insert((comparison, why));
-        }
-        if let Some((comparison, why)) = first {
-            comparison.problem = Some(why);
         }
     }
 
     /// What is wrong with the records so far.
-    pub(super) fn problem(&self) -> Option<&str> {
-        let mut of_sources =
-            self.sources.iter().filter_map(|source| source.comparison().problem.as_deref());
-        self.problem.as_deref().or_else(|| of_sources.next())
+    pub(super) fn problem(&self) -> Option<String> {
+        self.problem.clone().or_else(|| self.sources.iter().find_map(Source::problem))
     }
 
     pub(super) fn conclude(self, head: Head) -> (u8, String) {
         if let Some(problem) = self.problem() {
-            return (exit::FAILED, problem.to_owned());
+            return (exit::FAILED, problem);
         }
         if !self.keys.is_empty() && (head.count == 0 || self.signed_until() != head.count) {
             return (exit::FAILED, self.unsigned(head));
@@ -200,13 +231,13 @@ impl<'s> Check<'s> {
             );
             return (exit::FAILED, what);
         }
-        let is_unused = |source: &&Source| source.comparison().compared == 0;
+        let is_unused = |source: &&Source| source.compared() == 0;
         if let Some(source) = self.sources.iter().find(is_unused)
             && head.count > 0
         {
             let path = source.lines.path.display();
             let what = match self.without_digest {
-                0 => format!("no record says that it comes from {path}{}", others(&self.elsewhere)),
+                0 => format!("no record says that it comes from {path}{}", others(&self.logs)),
                 count => format!(
                     "nothing to compare {path} with: {count} records have no digest of their line"
                 ),
@@ -249,20 +280,15 @@ impl<'s> Check<'s> {
         }
         for source in &self.sources {
             let path = source.lines.path.display();
-            let Comparison { compared, parts, .. } = source.comparison();
+            let Some(Comparison { compared, parts, .. }) = source.comparison() else { continue };
             report += &format!("log: {compared} records have their line unchanged in {path}\n");
             if *parts > 0 {
                 report +=
                     &format!("log: {parts} of them are of a part of a line, which went on later\n");
             }
         }
-        let elsewhere: u64 = self.elsewhere.values().sum();
-        let by_name = |source: &Source| match std::ptr::eq(source.comparison(), &source.by_name) {
-            true => source.by_name.compared,
-            false => 0,
-        };
-        let by_name: u64 = self.sources.iter().map(by_name).sum();
-        let elsewhere = elsewhere + self.alike.saturating_sub(by_name);
+        let compared: u64 = self.sources.iter().map(Source::compared).sum();
+        let elsewhere = self.digests.saturating_sub(compared);
         if elsewhere > 0 {
             report += &format!("not compared: {elsewhere} records come from other logs\n");
         }
@@ -282,24 +308,6 @@ impl<'s> Check<'s> {
         };
         report + &format!("head: {}\n", head.hash)
     }
-}
-
-/// The sources that may be this log: if it `is_named`, those with its path, else those with its file name; all of
-/// them if the trail does not name it.
-fn candidates<'c>(
-    sources: &'c mut [Source],
-    log: Option<&str>,
-    is_named: bool,
-) -> Vec<(&'c mut SourceLines, &'c mut Comparison)> {
-    let candidates = sources.iter_mut().filter(|source| match is_named {
-        true => source.is_named(log),
-        false => source.is_alike(log),
-    });
-    let comparison = |Source { lines, by_path, by_name }: &'c mut Source| match is_named {
-        true => (lines, by_path),
-        false => (lines, by_name),
-    };
-    candidates.map(comparison).collect()
 }
 
 fn differs(seq: u64, line: u64, source: &SourceLines) -> String {

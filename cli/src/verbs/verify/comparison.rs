@@ -46,12 +46,13 @@ impl Unfinished {
 }
 
 impl Comparison {
-    /// Compares a record that says that it was made from this line.
+    /// Compares a record that says that it was made from this line, or from a part of it, if it `may_be_part`.
     pub(super) fn fits(
         &mut self,
         source: &mut SourceLines,
         line: u64,
         digest: Digest,
+        may_be_part: bool,
     ) -> Result<Fit, SourceError> {
         // A line is read to its end before the next one is. Before it, the log is read again from its beginning.
         match self.unfinished.take_if(|unfinished| unfinished.line != line) {
@@ -62,7 +63,7 @@ impl Comparison {
         }
         if source.digest(line) == Some(digest) {
             self.unfinished = None;
-        } else if self.is_part(source, line, digest)? {
+        } else if may_be_part && self.is_part(source, line, digest)? {
             self.parts += 1;
         } else {
             return Ok(Fit::Differs);
