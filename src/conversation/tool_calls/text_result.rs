@@ -11,10 +11,10 @@ use super::{
     CallResult,
 };
 
-/// A tool's result that is a status and a text.
+/// A tool's result with a status and a text.
 ///
-/// Enough for an agent whose log has only that. An agent that logs exit codes, durations, patches or
-/// further fields needs its own [`CallResult`].
+/// Sufficient for an agent that logs nothing else. An agent that logs exit codes, durations, patches or further
+/// fields needs a custom [`CallResult`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextResult {
     status: ToolStatus,
@@ -28,7 +28,7 @@ impl TextResult {
         Self { status, text: text.into(), timestamp: None }
     }
 
-    /// The same, with the time of the result.
+    /// Sets the time of the result.
     #[must_use]
     pub fn at(mut self, timestamp: Option<Timestamp>) -> Self {
         self.timestamp = timestamp;
