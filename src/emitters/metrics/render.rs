@@ -1,9 +1,8 @@
 //! The Prometheus text format.
 //!
-//! `prometheus-client` writes OpenMetrics, where the type line of a counter names it without
-//! `_total`. In the older text format, which more programs read, the two names are the same: so a
-//! counter here has `_total` in its name and its values are written as those of a gauge are, without
-//! a suffix.
+//! `prometheus-client` writes OpenMetrics, where the type line of a counter names it without `_total`. In the older
+//! text format, which more programs support, both lines have the same name: a counter here has `_total` in its name,
+//! and its values are written like those of a gauge, without a suffix.
 
 use std::fmt;
 
@@ -159,7 +158,7 @@ impl Families<'_> {
         self.family(name, help, MetricType::Counter, series)
     }
 
-    /// One family, or nothing at all if it has no series.
+    /// A metric family; omitted if it has no series.
     fn family<'l, const N: usize>(
         &mut self,
         name: &str,
@@ -195,7 +194,7 @@ fn chat<'l>(agent: &'l str, model: &'l str, token_type: &'l str) -> Labels<'l, 4
     Labels([(OPERATION, "chat"), (AGENT, agent), (MODEL, model), (TOKEN_TYPE, token_type)])
 }
 
-/// Labels; those without a value are left out, which means the same.
+/// Labels; labels without a value are omitted, which is equivalent.
 struct Labels<'l, const N: usize>([(&'static str, &'l str); N]);
 
 impl<const N: usize> Labels<'_, N> {
@@ -211,7 +210,7 @@ impl<const N: usize> EncodeLabelSet for Labels<'_, N> {
     }
 }
 
-/// What a series has for a value.
+/// The value of a series.
 trait Value {
     fn encode(&self, encoder: &mut MetricEncoder<'_>) -> fmt::Result;
 }
