@@ -1,4 +1,4 @@
-//! [`Connection`]: a client that asks a cluster about itself, and says clearly why it cannot.
+//! [`Connection`]: a client that reads metadata of a cluster, with clear error messages.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! [`Conversation`]: the whole conversation, folded straight from its events.
+//! [`Conversation`]: the whole conversation, folded directly from its events.
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 

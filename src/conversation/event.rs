@@ -1,4 +1,4 @@
-//! [`DomainEvent`]: the one boundary between agents and consumers.
+//! [`DomainEvent`]: the only boundary between agents and consumers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`Extra`]: fields of the log without a place in the domain.
+//! [`Extra`]: fields of the log without an equivalent in the domain.
 
 use std::fmt;
 

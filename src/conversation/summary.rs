@@ -1,4 +1,4 @@
-//! [`Summary`]: everything of a conversation but its entries.
+//! [`Summary`]: everything of a conversation except its entries.
 
 use std::collections::BTreeMap;
 

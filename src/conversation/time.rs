@@ -1,4 +1,4 @@
-//! [`Timestamp`]: a moment that the log states.
+//! [`Timestamp`]: a moment stated in the log.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! [`WarningKind`]: what can be wrong with a log.
+//! [`WarningKind`]: the kinds of problems of a log.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! [`Drift`]: counts what was not understood of a log, and so shows when a release changed a format.
+//! [`Drift`]: counts the unsupported parts of a log, which reveals format changes of a release.
 
 use std::{collections::BTreeMap, convert::Infallible};
 

@@ -1,4 +1,4 @@
-//! [`Traced`]: what a source comes to, as spans and lines of `tracing`.
+//! [`Traced`]: spans and log lines of `tracing` about sources and sessions.
 
 use std::collections::BTreeMap;
 

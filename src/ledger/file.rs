@@ -1,4 +1,4 @@
-//! [`FileLedger`]: an output file, and a journal that records how much of it is committed.
+//! [`FileLedger`]: an output file, and a journal of its committed length.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! [`Journal`]: the file that says how much of an output is committed.
+//! [`Journal`]: the file with the committed length of an output.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! [`Digest`]: a SHA-256 value.
+//! [`Digest`]: a SHA-256 digest.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! [`Decode`]: what the lines of a log are made of; [`TextLines`]: text.
+//! [`Decode`]: the decoder of a log's lines; [`TextLines`]: plain text.
 
 use std::fmt;
 

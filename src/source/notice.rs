@@ -1,4 +1,4 @@
-//! [`Notice`]: what became of a log that is followed.
+//! [`Notice`]: a change of a followed log.
 
 use std::{fmt, path::PathBuf};
 

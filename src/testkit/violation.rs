@@ -1,4 +1,4 @@
-//! [`Violation`]: which law does not hold, where, and what shows it.
+//! [`Violation`]: a violated law, its position, and the evidence.
 
 use std::{
     any::Any,

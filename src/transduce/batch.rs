@@ -1,4 +1,4 @@
-//! [`Batch`]: what one step yields, without an allocation in the usual case.
+//! [`Batch`]: the output of one step, without an allocation in the usual case.
 
 use std::{fmt, iter::FusedIterator, mem, option, slice, vec};
 

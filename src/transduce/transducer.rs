@@ -1,4 +1,4 @@
-//! [`Transducer`]: the `&mut` shell round a pure core.
+//! [`Transducer`]: the `&mut` shell around a pure core.
 
 use std::iter;
 

@@ -1,4 +1,4 @@
-//! [`ActionType`]: what a tool call does, in a vocabulary that all agents share.
+//! [`ActionType`]: the action of a tool call, in a vocabulary common to all agents.
 
 mod read;
 

@@ -1,4 +1,4 @@
-//! [`Text`]: a string that came from a log.
+//! [`Text`]: a string from a log.
 
 mod escape;
 mod lines;

@@ -1,4 +1,4 @@
-//! [`Spelling`]: a text as it is spelt, so that its lines are found without decoding it.
+//! [`Spelling`]: a text in its escaped form, so that its lines are found without decoding it.
 
 use std::{borrow::Cow, iter};
 

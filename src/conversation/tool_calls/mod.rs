@@ -1,4 +1,4 @@
-//! [`ToolCalls`]: the correlation machine that every executor's reducer shares.
+//! [`ToolCalls`]: the correlation machine shared by the reducers of all executors.
 //!
 //! Results are paired with calls by id and never by the order of their arrival:
 //!

@@ -1,4 +1,4 @@
-//! [`TextResult`]: the result that most tools of most agents have.
+//! [`TextResult`]: the usual result of a tool.
 
 use serde::{Deserialize, Serialize};
 

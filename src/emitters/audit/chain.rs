@@ -1,4 +1,4 @@
-//! [`AuditChain`]: records in, the lines of a trail out.
+//! [`AuditChain`]: chains records into the lines of a trail.
 
 use std::borrow::Cow;
 

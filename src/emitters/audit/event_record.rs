@@ -1,4 +1,4 @@
-//! [`EventRecord`]: what a record says of its event.
+//! [`EventRecord`]: the content of an event's record.
 
 use std::{borrow::Cow, fmt::Write};
 

@@ -1,4 +1,4 @@
-//! [`Record`]: what stands in the trail of one event.
+//! [`Record`]: the record of an event.
 
 use std::borrow::Cow;
 

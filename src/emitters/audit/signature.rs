@@ -1,4 +1,4 @@
-//! [`Signature`]: a signature as a trail holds it.
+//! [`Signature`]: a signature in a trail.
 
 /// An Ed25519 signature. With the feature `sign`, `PublicKey` verifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]

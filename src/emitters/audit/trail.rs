@@ -1,4 +1,4 @@
-//! [`AuditTrail`]: events in, the lines of a trail out.
+//! [`AuditTrail`]: converts events into the lines of a trail.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! [`verify`]: whether a trail is whole, and if not, where it breaks first.
+//! [`verify`]: checks whether a trail is intact, and finds the first break.
 
 use std::io::{self, BufRead};
 

@@ -1,4 +1,4 @@
-//! [`HtmlEmitter`]: an entry becomes an `<article>` when it is made, and again when it changes.
+//! [`HtmlEmitter`]: renders an entry as an `<article>` when it is created or changed.
 
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -1,4 +1,4 @@
-//! [`Fragment`]: what an event changes in a page.
+//! [`Fragment`]: the change of a page caused by an event.
 
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::text::line;
 
-/// At least one of this many parts of a line must be unchanged for a comparison of words to be useful.
+/// The words of a line are compared only if at least one third of it is unchanged.
 const LEAST_PART: usize = 3;
 
 /// The changed range of each of two lines: `None` if they have too little in common.

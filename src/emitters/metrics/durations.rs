@@ -1,4 +1,4 @@
-//! [`Durations`]: how long things took.
+//! [`Durations`]: a histogram of durations.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! [`Growing`]: an entry whose text grows, and how much of it was sent.
+//! [`Growing`]: an entry with growing text, and the length of the sent part.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`PatchStream`]: numbered patches with their positions, as other programs read them.
+//! [`PatchStream`]: numbered patches with their positions, for other programs.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! [`Masker`]: secrets in the lines of a log, before anybody has read them.
+//! [`Masker`]: masks secrets in raw lines of a log.
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 

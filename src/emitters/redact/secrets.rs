@@ -1,4 +1,4 @@
-//! [`Secrets`]: finds secrets in a text, and gives each a mark of its own.
+//! [`Secrets`]: finds secrets in a text, and gives each a mark.
 
 use std::{borrow::Cow, collections::BTreeMap};
 

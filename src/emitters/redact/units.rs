@@ -1,4 +1,4 @@
-//! [`Units`]: raw bytes, each with the text that it stands for.
+//! [`Units`]: raw bytes with their text.
 
 use std::borrow::Cow;
 

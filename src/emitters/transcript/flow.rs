@@ -1,4 +1,4 @@
-//! [`Flow`]: where the transcript's end stands, and how to get from there to what comes next.
+//! [`Flow`]: the end of the transcript, and the transition to the next block.
 
 use super::{calls::Calls, page::Page, row::Row, style::Ink, width::clip};
 use crate::conversation::CorrId;

@@ -1,4 +1,4 @@
-//! [`Row`]: one row, made of pieces.
+//! [`Row`]: one row, composed of pieces.
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,4 @@
-//! [`SessionTranscripts`]: the transcripts of a log that has several sessions.
+//! [`SessionTranscripts`]: the transcripts of a log with several sessions.
 
 use std::collections::BTreeMap;
 

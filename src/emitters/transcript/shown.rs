@@ -1,4 +1,4 @@
-//! [`Shown`]: text that may go to a terminal, and the one way for a log's text to get there.
+//! [`Shown`]: text that is safe for a terminal, and the only way for a log's text to get there.
 
 use std::{fmt::Write, iter};
 

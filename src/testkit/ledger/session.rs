@@ -1,4 +1,4 @@
-//! [`Session`]: a ledger that is open, beside the model of what it should hold.
+//! [`Session`]: an open ledger, and the model of its expected content.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! [`Resume`]: an emitter's memory as a value; and [`Gather`]: what it made, a segment at a time.
+//! [`Resume`]: an emitter's memory as a value; [`Gather`]: its output in segments.
 
 /// An emitter whose memory can be stored and restored.
 ///

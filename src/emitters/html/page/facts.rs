@@ -1,4 +1,4 @@
-//! [`Facts`]: what a page says of the session as a whole.
+//! [`Facts`]: the facts of a page about the session as a whole.
 
 use std::{borrow::Cow, collections::BTreeMap};
 

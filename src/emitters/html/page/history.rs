@@ -1,4 +1,4 @@
-//! [`History`]: a session as it was after any of its events.
+//! [`History`]: a session at any past moment.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`Snapshot`]: what a page shows of a session at one moment.
+//! [`Snapshot`]: the content of a page at one moment.
 
 use std::{ops::Range, sync::Arc};
 
