@@ -249,15 +249,15 @@ impl TryFrom<FlatEntryType> for NormalizedEntryType {
             "error_message" => Self::ErrorMessage,
             "thinking" => Self::Thinking,
             "tool_use" => Self::ToolUse(ToolUse {
-                tool_name: flat.tool_name.ok_or("a tool_use entry has a tool_name")?,
-                action_type: flat.action_type.ok_or("a tool_use entry has an action_type")?,
-                status: flat.status.ok_or("a tool_use entry has a status")?,
+                tool_name: flat.tool_name.ok_or("a tool_use entry needs a tool_name")?,
+                action_type: flat.action_type.ok_or("a tool_use entry needs an action_type")?,
+                status: flat.status.ok_or("a tool_use entry needs a status")?,
                 duration_ms: flat.duration_ms,
             }),
             "diagnostic" => {
-                Self::Diagnostic { code: flat.code.ok_or("a diagnostic entry has a code")? }
+                Self::Diagnostic { code: flat.code.ok_or("a diagnostic entry needs a code")? }
             }
-            other => return Err(format!("there is no entry type {other:?}")),
+            other => return Err(format!("unknown entry type {other:?}")),
         })
     }
 }

@@ -54,7 +54,7 @@ fn read(objects: &[&str], bytes: usize) {
             }
         }),
     ];
-    table("taking lines apart", bytes, rows);
+    table("splitting lines into fields", bytes, rows);
 }
 
 /// A field for each key, with the text of its value.

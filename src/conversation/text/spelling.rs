@@ -64,7 +64,7 @@ impl<'t> Spelling<'t> {
     }
 
     /// A text composed of parts of it, and of text that needs no escapes.
-    #[allow(dead_code, reason = "who cuts texts is in a layer above")]
+    #[allow(dead_code, reason = "used in a layer above")]
     pub(crate) fn text_of(&self, mut parts: String) -> Text {
         if let Self::Plain(_) = self {
             return Text::from(parts);

@@ -83,7 +83,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tracing::debug;
 
-#[allow(unused_imports, reason = "executors remember ids, too")]
+#[allow(unused_imports, reason = "executors also remember ids")]
 pub(crate) use self::recent::RecentIds;
 pub use self::{
     detailed_result::DetailedResult,

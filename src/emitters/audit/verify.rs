@@ -81,7 +81,7 @@ pub enum Problem {
         why: &'static str,
     },
     /// The record's hash does not match its contents.
-    #[error("record {expected} was changed: its hash is not that of its contents")]
+    #[error("record {expected} was changed: its hash does not match its contents")]
     Changed {
         /// The expected record.
         expected: u64,
@@ -135,7 +135,7 @@ pub enum Problem {
     },
     /// A record of an unsupported version.
     #[error(
-        "record {expected} has version {version}, and this program knows only versions up to {VERSION}"
+        "record {expected} has version {version}, and this program supports versions up to {VERSION}"
     )]
     Version {
         /// The expected record.

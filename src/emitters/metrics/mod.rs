@@ -21,7 +21,7 @@
 //! | `foldline_tool_calls_total` | agent, tool, `status` | Calls that ended |
 //! | `foldline_tool_calls_open` | | Calls that have not ended yet |
 //! | `foldline_entries_total` | `type` | Entries of the conversation |
-//! | `foldline_sessions_total` | agent, `outcome` | Sessions that ended, `unknown` if the log does not state the outcome |
+//! | `foldline_sessions_total` | agent, `outcome` | Ended sessions, `unknown` if the log does not state the outcome |
 //! | `foldline_warnings_total` | `kind` | Problems of the log: malformed, unknown, ... |
 //! | `foldline_lines_total`, `foldline_lines_blank_total`, `foldline_records_total` | | Lines and records read |
 //!
@@ -139,7 +139,7 @@ pub struct AgentMetrics {
     pub models: Named<TokenUsage, MAX_MODELS>,
     /// Tool calls that ended, by tool.
     pub tools: Named<ToolMetrics, MAX_TOOLS>,
-    /// Sessions that ended, by outcome.
+    /// Ended sessions, by outcome.
     pub sessions: BTreeMap<String, u64>,
 }
 

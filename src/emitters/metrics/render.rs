@@ -95,11 +95,11 @@ impl Families<'_> {
         let series = models(metrics).filter_map(|(agent, model, usage)| {
             Some((Labels([(AGENT, agent), (MODEL, model)]), usage.cost_usd?))
         });
-        self.counter("foldline_cost_usd_total", "US dollars, where the log states a cost", series)
+        self.counter("foldline_cost_usd_total", "US dollars, if the log states a cost", series)
     }
 
     fn tools(&mut self, metrics: &Metrics) -> fmt::Result {
-        let help = "How long calls of tools took, where the log says";
+        let help = "Durations of tool calls, if the log states them";
         let series = tools(metrics).flat_map(|(agent, tool, calls)| {
             calls.durations.iter().map(move |(status, durations)| {
                 let error = if status == "success" { "" } else { status };
@@ -115,9 +115,9 @@ impl Families<'_> {
                 (Labels([(AGENT, agent), (TOOL, tool), ("status", status)]), *count)
             })
         });
-        self.counter("foldline_tool_calls_total", "Calls of tools that ended", series)?;
+        self.counter("foldline_tool_calls_total", "Ended tool calls", series)?;
         let open = [(Labels([]), metrics.calls_open)];
-        let help = "Calls of tools that have not ended yet";
+        let help = "Open tool calls";
         self.family("foldline_tool_calls_open", help, MetricType::Gauge, open)
     }
 
@@ -130,22 +130,18 @@ impl Families<'_> {
                 (Labels([(AGENT, agent), ("outcome", outcome.as_str())]), *count)
             })
         });
-        self.counter("foldline_sessions_total", "Sessions that ended", series)
+        self.counter("foldline_sessions_total", "Ended sessions", series)
     }
 
     fn log(&mut self, metrics: &Metrics) -> fmt::Result {
         let warnings = metrics.warnings.iter();
         let series = warnings.map(|(kind, count)| (Labels([("kind", kind.as_str())]), *count));
-        self.counter("foldline_warnings_total", "What was wrong with the logs", series)?;
+        self.counter("foldline_warnings_total", "Problems of the logs", series)?;
         let plain = |count| [(Labels([]), count)];
         let read = metrics.read;
-        let help = "Lines read, blank ones included";
+        let help = "Lines read, including blank ones";
         self.counter("foldline_lines_total", help, plain(read.lines))?;
-        self.counter(
-            "foldline_lines_blank_total",
-            "Lines with nothing on them",
-            plain(read.blank),
-        )?;
+        self.counter("foldline_lines_blank_total", "Blank lines", plain(read.blank))?;
         self.counter("foldline_records_total", "Records read", plain(read.records))
     }
 

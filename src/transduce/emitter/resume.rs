@@ -11,7 +11,7 @@
 /// [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",
-    note = "implement `Resume`; an emitter that remembers nothing is wrapped in `Memoryless`"
+    note = "implement `Resume`; wrap an emitter without a memory in `Memoryless`"
 )]
 pub trait Resume {
     /// The memory's type, usually a serde value.
