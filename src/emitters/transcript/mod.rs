@@ -230,7 +230,7 @@ impl Transcript {
     }
 
     fn unknown(&mut self, page: &mut Page, id: &CorrId) {
-        let message = format!("an update for {id}, which nobody knows");
+        let message = format!("an update for the unknown entry {id}");
         self.warn(page, &Warning::new(WarningKind::UnknownCorrelation, message));
     }
 
