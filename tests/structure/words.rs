@@ -212,7 +212,7 @@ fn is_done(name: &str) -> bool {
     let is_in = |folder: &&str| {
         name.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    DONE.contains(&name) || !NOT_DONE.iter().any(|folder| is_in(&folder))
+    DONE.contains(&name) || !NOT_DONE.iter().any(is_in)
 }
 
 /// The names of the Markdown and Rust files in a folder.
