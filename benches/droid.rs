@@ -1,5 +1,5 @@
-//! Bytes to serialised patches, beside what it costs to merely parse the same lines. The ratios, with
-//! everything else that is promised, are printed by `cargo bench --bench summary`.
+//! Bytes to serialised patches, compared with merely parsing the same lines. `cargo bench --bench summary` prints
+//! these ratios and all other targets.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;

@@ -1,8 +1,7 @@
-//! What each further consumer costs beside the patches: all of them in one run, on the same log.
+//! The cost of each further consumer in addition to the patches: all of them in one run, on the same log.
 //!
-//! An audit trail hashes every byte of the log, and every byte of its own records. "line hashes" is the
-//! first of the two alone. "Aside" is on a thread of its own: the consumer, or, where the lines must be
-//! hashed, all consumers.
+//! An audit trail hashes every byte of the log, and every byte of its own records. "line hashes" is the former alone.
+//! "Aside" is on a separate thread: the consumer, or, if the lines must be hashed, all consumers.
 #![allow(missing_docs)]
 
 mod common;
@@ -28,7 +27,7 @@ use self::common::{droid, timing};
 
 const BYTES: usize = 20 << 20;
 
-/// Bytes that go nowhere, in blocks as a file takes them.
+/// Discards bytes, in blocks as written to a file.
 #[derive(Default)]
 struct Sink(Vec<u8>);
 
@@ -73,7 +72,7 @@ fn transcript() -> impl Emitter<Located<DomainEvent>, Infallible> {
     })
 }
 
-/// The patches, and beside them one more consumer.
+/// The patches and one more consumer.
 fn run(log: &str, line_hashes: bool, side: impl Emitter<Located<DomainEvent>, Infallible>) {
     consume(log, line_hashes, Tee { main: patches(), side });
 }

@@ -1,11 +1,11 @@
-//! What the framework costs: the same work by hand, through a `Transducer`, and through `dyn`.
+//! The cost of the framework: the same work by hand, through a `Transducer`, and through `dyn`.
 //!
-//! All run in one process on the same input, and the ratio at the end is measured in interleaved
-//! rounds, so that a busy machine slows all of them alike. The reducer is inlined everywhere, as one
-//! that is driven from one place is; the consumers are not, as real ones are too large for it.
+//! All run in one process on the same input, and the ratio at the end is measured in interleaved rounds, so that a
+//! busy machine slows all of them alike. The reducer is inlined everywhere, like a reducer that is called from one
+//! place; the consumers are not, because real ones are too large.
 //!
-//! The state is boxed, as the documentation of `Reducer` asks. `tuple_state_unboxed` shows why: the
-//! same, with a state of 40 bytes that moves in and out at each step.
+//! The state is boxed, as the documentation of `Reducer` recommends. `tuple_state_unboxed` shows why: the same, with
+//! a state of 40 bytes that moves in and out at each step.
 
 use std::{
     collections::VecDeque,
@@ -28,7 +28,7 @@ enum Line {
     Noise,
 }
 
-/// What is remembered: the open calls, oldest first.
+/// The state: the open calls, oldest first.
 #[derive(Default)]
 struct State {
     open: VecDeque<(u32, u8)>,
@@ -82,7 +82,7 @@ fn transition(state: &mut State, line: Line) -> Option<(Kind, u32)> {
     })
 }
 
-/// The first consumer: counters, with nothing to say.
+/// The first consumer: counters, without output.
 #[derive(Default)]
 struct Metrics {
     by_tool: [u64; 8],
@@ -261,7 +261,7 @@ const PATHS: [(&str, Path); 4] = [
     ("dyn_fan_out", through_dyn),
 ];
 
-/// The median time of each path, all of them taking turns.
+/// The median time of each path, measured in turns.
 fn medians(lines: &[Line]) -> [Duration; PATHS.len()] {
     let mut times = [const { Vec::new() }; PATHS.len()];
     for round in 0..ROUNDS {
@@ -284,7 +284,7 @@ fn main() {
     for (name, path) in PATHS {
         assert_eq!(path(&lines), expected, "{name} does other work");
     }
-    // `cargo test --benches` only asks whether it runs.
+    // `cargo test --benches` only checks that it runs.
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }

@@ -1,6 +1,6 @@
-//! The access log of a web server: no agent and no JSON, and the whole shell all the same.
+//! The access log of a web server: the whole shell, without an agent and without JSON.
 //!
-//! A reducer and an emitter are the author's own. Lines, positions, snapshots, following and exactly-once commits come
+//! The author supplies a reducer and an emitter. Lines, positions, snapshots, following and exactly-once commits come
 //! from the library: the run below is killed between two commits, resumed, and follows the log while it grows.
 
 use std::{
@@ -58,7 +58,7 @@ fn parse(line: &str) -> Option<(u32, &str, u16, u64)> {
     Some((now, client, status.parse().ok()?, bytes.parse().ok()?))
 }
 
-/// Reports each event as a line, with the number of bytes that were served until then: its memory.
+/// Reports each event as a line with the number of bytes served so far, which is its memory.
 #[derive(Default)]
 struct Report {
     served: u64,
@@ -93,7 +93,7 @@ impl Resume for Report {
 fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), Box<dyn Error>> {
     let mut ledger = FileLedger::open(out, &out.with_extension("checkpoint"))?;
     let (name, mut log) = (SourceName::from("access log"), Follow::open(log, until)?);
-    // The outputs are collected, since they are committed with the position behind them.
+    // The outputs are collected, because they are committed together with the position after them.
     let (reducer, report) = (locating(AccessLog), collecting(Report::default(), String::len));
     let checkpoint = ledger.load(&name)?;
     let expected = checkpoint.as_ref().map(|checkpoint| checkpoint.position);
@@ -124,7 +124,7 @@ fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), B
     }
 }
 
-/// The log is read in three runs while it is written: the second one is killed, and the third one follows.
+/// The log is read in three runs while it is written: the second run is killed, and the third one follows.
 fn main() -> Result<(), Box<dyn Error>> {
     const LOG: &str = include_str!("access.log");
     let folder = tempfile::tempdir()?;

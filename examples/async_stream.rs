@@ -1,8 +1,8 @@
 //! A log that arrives asynchronously: tokio's `AsyncRead` in, a bounded channel out.
 //!
-//! The library does no I/O, so that it runs under any runtime: `Processor::push` takes bytes, however they
-//! came, and gives what the consumers make of them. Whoever awaits is the caller, before a push and after
-//! it. Back-pressure needs nothing more: while the channel is full, nothing is read.
+//! The library does no I/O, so that it runs under any runtime: `Processor::push` takes bytes from any source, and
+//! returns the outputs of the consumers. The caller awaits, before and after a push. Back-pressure needs nothing
+//! more: while the channel is full, nothing is read.
 
 use std::io;
 
@@ -22,7 +22,7 @@ use tokio::{
 /// Reads a log of Droid to its end, and sends its patches. Waits while the channel is full.
 ///
 /// # Errors
-/// The log cannot be read, or nobody receives the patches any more.
+/// The log cannot be read, or the receiver of the patches is closed.
 pub async fn send_patches(
     mut log: impl AsyncRead + Unpin,
     patches: Sender<PatchRecord>,
@@ -30,7 +30,7 @@ pub async fn send_patches(
     let reducer = locating(Reducing::new(Droid));
     let mut processor = Processor::new(Transducer::new(reducer, PatchStream::default()));
     let mut buffer = vec![0; 8 << 10];
-    // What one read gives: bounded by the buffer, and empty before the next one.
+    // The outputs of one read: bounded by the buffer, and empty before the next one.
     let mut ready = Vec::new();
     loop {
         let length = log.read(&mut buffer).await?;
@@ -51,7 +51,7 @@ async fn send(ready: &mut Vec<PatchRecord>, patches: &Sender<PatchRecord>) -> io
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Any `AsyncRead` will do: a socket, a child's output, a file.
+    // Any `AsyncRead` works: a socket, a child's output, a file.
     let log: &[u8] = include_bytes!("session.jsonl");
     let (sender, mut receiver) = mpsc::channel(4);
     runtime::Builder::new_current_thread().build()?.block_on(async {

@@ -1,4 +1,4 @@
-//! A new agent in a hundred lines: its records in, JSON Patches out.
+//! A new agent in a hundred lines: from its records to JSON Patches.
 //!
 //! The agent is the one of the tutorial (`foldline::executors::tutorial`), which explains the parts.
 
@@ -89,7 +89,7 @@ impl Executor for Parrot {
     }
 }
 
-/// What a call does. Parameters that the action has no place for are kept with it.
+/// The action of a call. Parameters without an equivalent in the action are kept with it.
 fn map(verb: &str, with: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given = with.and_then(value::object).unwrap_or_default();
     let action = match verb {

@@ -1,7 +1,7 @@
-//! One more consumer beside the patches: a CSV of slow or failed tool calls, as for a spreadsheet.
+//! An additional consumer next to the patches: a CSV of slow or failed tool calls, for a spreadsheet.
 //!
-//! A consumer implements one method, knows no agent, and touches no reducer. It runs in the same pass
-//! as the others, and each gives exactly what it would give alone.
+//! A consumer implements one method, is independent of agents, and does not touch reducers. It runs in the same pass
+//! as the others, and the output of each is the same as when it runs alone.
 
 use std::{fs, path::Path};
 
@@ -13,7 +13,7 @@ use foldline::{
     transduce::{Batch, Emitter, Transducer},
 };
 
-/// Gives a line of CSV for each call that failed or took longer than the limit.
+/// Emits a line of CSV for each call that failed or took longer than the limit.
 struct SlowCalls {
     limit_ms: u64,
 }
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let executor =
         Registry::builtin().named("droid").cloned().ok_or("this build has no Droid executor")?;
 
-    // A tuple is a fan-out: both see every event, in one pass, and keep their own types.
+    // A tuple is a fan-out: both receive every event, in one pass, and keep their own types.
     let both = (PatchEmitter::default(), SlowCalls { limit_ms: 1_000 });
     let both = by_item(both);
     let mut processor = Processor::new(Transducer::new(locating(executor), both));

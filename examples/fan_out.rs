@@ -1,6 +1,7 @@
 //! One reducer for Droid, and three consumers of its events in one pass: patches, metrics and an audit trail.
 //!
-//! A tuple is the fan-out. Each consumer gives what it would give alone, and knows no agent.
+//! A tuple is the fan-out. The output of each consumer is the same as when it runs alone, and it is independent of
+//! agents.
 
 use std::convert::Infallible;
 

@@ -1,6 +1,6 @@
-//! A reducer without its shell: state and events by hand, no I/O, nothing to set up.
+//! A reducer without its shell: explicit state and events, no I/O, no set-up.
 //!
-//! A turnstile is locked until it has a coin, and lets one person through for each.
+//! A turnstile is locked until it gets a coin, and lets one person through for each coin.
 //!
 //! ```sh
 //! cargo run --example pure_reducer
@@ -18,7 +18,7 @@ enum Input {
 enum Event {
     Unlocked,
     Passed,
-    /// Input that makes no sense is an event too: a reducer neither panics nor keeps silent.
+    /// Invalid input is also an event: a reducer neither panics nor ignores it.
     Bumped {
         times: u32,
     },
@@ -30,10 +30,10 @@ struct State {
     bumps: u32,
 }
 
-/// Configuration would be here; what is remembered from step to step is in the state.
+/// Configuration would be here; everything remembered between steps is in the state.
 struct Turnstile;
 
-/// A station has several turnstiles: each has a state of its own, which the number on the input chooses.
+/// A station has several turnstiles: each has a separate state, selected by the number of the input.
 struct Numbered;
 
 impl Reducer<(u8, Input), State, Event> for Numbered {
@@ -83,7 +83,7 @@ fn main() {
     assert!(events.is_empty());
     assert_eq!(state, State { coins: 2, bumps: 1 });
 
-    // The old state has moved: it cannot be used again by mistake.
+    // The old state has moved: it cannot be reused by mistake.
     let (state, events) = Turnstile.reduce(state, Input::Push);
     assert_eq!(events.as_slice(), [Event::Passed]);
     assert_eq!(state, State { coins: 1, bumps: 1 });

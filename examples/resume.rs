@@ -1,8 +1,8 @@
-//! A log that is read in two goes: what is needed to go on is one value, stored between them.
+//! A log that is read in two runs: the data needed to resume is one value, stored in between.
 //!
-//! `Transducer::restore` takes up a reducer's state, and each emitter what it remembered; the snapshot of a
-//! `Processor` does the same for bytes, with positions and a version. `Segments` makes such snapshots into
-//! the commits of a ledger.
+//! `Transducer::restore` restores a reducer's state and the memory of each emitter; the snapshot of a `Processor`
+//! does the same for bytes, with positions and a version. `Segments` turns such snapshots into the commits of a
+//! ledger.
 
 use foldline::{
     conversation::{LocatingState, locating},
@@ -20,13 +20,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let executor = Reducing::new(Droid);
     let (first, _) = LOG.split_at(LOG.len() / 2);
 
-    // The first go ends in the middle of a line.
+    // The first run ends in the middle of a line.
     let mut patches = Vec::new();
     let mut processor = Processor::new(Transducer::new(locating(executor), PatchStream::default()));
     processor.push(first.as_bytes(), |patch| patches.push(patch));
     let stored = processor.snapshot().to_json()?;
 
-    // The second one, perhaps in another process, begins with that line.
+    // The second run, possibly in another process, begins with that line.
     let snapshot = Stored::from_json(&stored)?;
     let position = snapshot.framer.position;
     let reducer = locating(executor);

@@ -9,6 +9,7 @@ mod paths;
 mod public;
 mod signatures;
 mod usage;
+mod words;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

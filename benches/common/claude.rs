@@ -1,12 +1,12 @@
-//! A generated Claude Code stream with partial messages, and what it costs to merely parse it.
+//! A generated Claude Code stream with partial messages, and the cost of merely parsing it.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Random;
 
-/// A run whose answers are streamed: each delta a line, then the complete message, a call and its
-/// result, until there are about `bytes` bytes.
+/// A run with streamed answers: a line per delta, then the complete message, a call and its result, up to about
+/// `bytes` bytes.
 pub fn log(bytes: usize, seed: u64) -> String {
     let mut random = Random(seed);
     let mut log = String::with_capacity(bytes + 8192);
@@ -73,7 +73,7 @@ fn streamed(log: &mut String, random: &mut Random, session: &str, id: &str, size
     event(log, json!({"type":"message_stop"}));
 }
 
-/// One answer in `deltas` deltas, with its beginning and its end; and how long the answer is.
+/// One answer in `deltas` deltas, with its beginning and its end; and the length of the answer.
 pub fn one_answer(deltas: usize) -> (String, usize) {
     let mut log = String::new();
     let event = |log: &mut String, event: Value| {
@@ -107,7 +107,7 @@ fn push(log: &mut String, value: &Value) {
     log.push('\n');
 }
 
-/// The parse floor: each line into a flat struct with owned strings, what is nested as values.
+/// The parse floor: each line into a flat struct with owned strings, with nested values as `Value`.
 #[derive(Deserialize)]
 pub struct Flat {
     pub r#type: String,

@@ -1,4 +1,4 @@
-//! A generated Droid log, and what it costs to merely parse it.
+//! A generated Droid log, and the cost of merely parsing it.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the benches share: generated logs with a fixed seed, the parse floor, and paired timing.
+//! Shared by the benches: generated logs with a fixed seed, the parse floor, and paired timing.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::expect_used)]
 
 pub mod claude;

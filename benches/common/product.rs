@@ -1,4 +1,4 @@
-//! The product as the benches run it: bytes to serialised patches.
+//! The complete pipeline of the benches: bytes to serialised patches.
 
 use std::{convert::Infallible, hint::black_box};
 
@@ -18,7 +18,7 @@ use foldline::{
     transduce::{Batch, Emitter, Reducer, Transducer, emit_fn},
 };
 
-/// The whole way, as `foldline replay --format patches` goes it. How many bytes came out.
+/// The complete path of `foldline replay --format patches`. Returns the number of bytes written.
 pub fn patches(format: &str, log: &[u8]) -> usize {
     let executor = Registry::builtin().named(format).cloned().expect("this build has the executor");
     let mut stream = PatchStream::default();
@@ -44,7 +44,7 @@ pub fn patches(format: &str, log: &[u8]) -> usize {
     written + out.len()
 }
 
-/// Up to the events.
+/// The path up to the events.
 pub fn events(format: &str, log: &[u8]) {
     let executor = Registry::builtin().named(format).cloned().expect("this build has the executor");
     let look = emit_fn(|event: &Located<DomainEvent>| -> Batch<()> {
@@ -70,7 +70,7 @@ pub fn through_transducer(log: &str) {
     }
 }
 
-/// The same in a loop written by hand.
+/// The same in a handwritten loop.
 pub fn by_hand(log: &str) {
     let (mut patches, mut metrics) = (PatchEmitter::default(), Metrics::default());
     let reducer = locating(Reducing::new(Droid));

@@ -1,5 +1,5 @@
-//! Times of several ways to do one thing, taken in turns in one run, so that a ratio holds on a
-//! machine whose speed drifts.
+//! Times several ways of doing one thing in turns in one run, so that a ratio is valid on a machine whose speed
+//! drifts.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ pub fn in_turns(rounds: usize, ways: &mut [&mut dyn FnMut()]) -> Vec<Duration> {
         .collect()
 }
 
-/// How many times as long as `floor`.
+/// The ratio to `floor`.
 pub fn ratio(time: Duration, floor: Duration) -> f64 {
     time.as_secs_f64() / floor.as_secs_f64()
 }

@@ -1,10 +1,9 @@
-//! What a worker costs beside the broker: `cargo bench -p foldline-fleet`.
+//! The cost of a worker relative to the broker: `cargo bench -p foldline-fleet`.
 //!
-//! The same logs are folded by a worker, and copied by a bare loop that consumes them, and produces the very messages
-//! that a worker made of them, in transactions of the same size: what is more than that is Foldline's. Both times
-//! begin with the start of the program. Then one worker and two, which wait for the logs. Then 10,000 sources:
-//! memory, and how long it takes to take them over. `FOLDLINE_FLEET_MB` says how many megabytes of logs (128),
-//! `FOLDLINE_FLEET_SOURCES` how many sources (10000).
+//! A worker folds logs, and a bare loop consumes the same logs and produces the very messages of the worker, in
+//! transactions of the same size: the difference is Foldline's cost. Both times begin with the start of the program.
+//! Then one and two workers that wait for the logs. Then 10,000 sources: memory, and the time to take them over.
+//! `FOLDLINE_FLEET_MB` sets the megabytes of logs (128), `FOLDLINE_FLEET_SOURCES` the number of sources (10000).
 #![allow(clippy::unwrap_used, clippy::panic, dead_code, missing_docs)]
 
 #[path = "../tests/broker/mod.rs"]
@@ -35,14 +34,14 @@ use topics::{Read, Sender, Topics};
 
 const PARTITIONS: i32 = 8;
 
-/// The program of the fleet, about to be run.
+/// A command that runs the fleet's program.
 fn foldline_fleet() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foldline-fleet"));
     command.env_remove("RUST_LOG");
     command
 }
 
-/// The bytes of logs in a transaction of one partition, as a worker with eight has it.
+/// The bytes of logs in a transaction of one partition of a worker with eight partitions.
 const BYTES: usize = 2 << 20;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -131,7 +130,7 @@ impl Worker {
         Self { child: command.spawn().unwrap(), address }
     }
 
-    /// A figure of each partition.
+    /// A metric of each partition.
     fn figures(&self, name: &str) -> Vec<f64> {
         let Ok(mut connection) = TcpStream::connect(&self.address) else { return Vec::new() };
         let mut answer = String::new();
@@ -151,7 +150,7 @@ impl Worker {
         self.figures(name).len() as f64
     }
 
-    /// The most memory it had, in KiB.
+    /// Its peak memory, in KiB.
     fn peak(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -166,7 +165,7 @@ impl Drop for Worker {
     }
 }
 
-/// How long workers take to fold logs that are there, from their start to the last commit.
+/// The time that workers take to fold existing logs, from their start to the last commit.
 fn worked(
     cluster: &Cluster,
     prefix: &str,
@@ -194,7 +193,7 @@ fn worked(
     (took, peak, topics)
 }
 
-/// How long workers take that have their partitions when the logs begin to come.
+/// The time that workers take if they have their partitions before the logs arrive.
 fn streamed(cluster: &Cluster, prefix: &str, contents: &[Vec<u8>], workers: usize) -> Duration {
     let topics = Topics::make(&cluster.addresses, prefix, PARTITIONS, 1);
     let workers: Vec<_> = (0..workers).map(|_| Worker::start(cluster, &topics)).collect();
@@ -210,7 +209,7 @@ fn streamed(cluster: &Cluster, prefix: &str, contents: &[Vec<u8>], workers: usiz
     begun.elapsed()
 }
 
-/// How long it takes to consume the logs and to produce what a worker made of them, and nothing else.
+/// The time to consume the logs and to produce a worker's output, without any other work.
 fn copied(cluster: &Cluster, topics: &Topics, id: &str) -> Duration {
     let mut outputs = BTreeMap::<i32, Vec<Read>>::new();
     for message in topics.read("events") {
@@ -281,7 +280,7 @@ fn copied(cluster: &Cluster, topics: &Topics, id: &str) -> Duration {
     begun.elapsed()
 }
 
-/// The bytes of each partition, and a message.
+/// The bytes of each partition, and one of its messages.
 fn sizes(client: &ClientConfig, topic: &str) -> BTreeMap<i32, usize> {
     let mut config = client.clone();
     config.set("group.id", "sizes").set("enable.auto.commit", "false");
@@ -306,7 +305,7 @@ fn sizes(client: &ClientConfig, topic: &str) -> BTreeMap<i32, usize> {
     sizes
 }
 
-/// A worker with many sources that are all open.
+/// A worker with many open sources.
 fn many(cluster: &Cluster, count: u64) {
     let topics = Topics::make(&cluster.addresses, "many", PARTITIONS, 1);
     let contents: Vec<Vec<u8>> = (0..count)
@@ -323,7 +322,7 @@ fn many(cluster: &Cluster, count: u64) {
     await_all(&worker);
     println!("{count} sources: folded in {:.2?}, {} KiB", begun.elapsed(), worker.peak());
     drop(worker);
-    // As an operator does that adds a worker: nothing waits for the one that was killed.
+    // Like adding a worker: nothing waits for the killed one.
     let worker = Worker::start(cluster, &topics);
     await_all(&worker);
     println!(

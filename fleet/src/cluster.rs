@@ -1,4 +1,4 @@
-//! [`ClusterArgs`]: which brokers, and how to reach them.
+//! [`ClusterArgs`]: the brokers, and how to connect to them.
 
 use std::{env, fs, path::PathBuf};
 

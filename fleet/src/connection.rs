@@ -1,4 +1,4 @@
-//! [`Connection`]: a client that asks a cluster about itself, and says clearly why it cannot.
+//! [`Connection`]: a client that reads metadata of a cluster, with clear error messages.
 
 use std::{
     collections::BTreeMap,
@@ -34,7 +34,7 @@ pub(super) struct Heard(Mutex<Option<String>>);
 impl ClientContext for Heard {
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::warn!("librdkafka: {error}: {reason}");
-        // "All brokers down" only follows from the specific errors, which are kept.
+        // `AllBrokersDown` is a consequence: the errors of the individual brokers are more specific.
         if error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
             let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             *heard = Some(neutralise_line(reason).into_owned());

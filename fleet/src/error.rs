@@ -1,4 +1,4 @@
-//! [`Error`]: why the program failed, in messages for users.
+//! [`Error`]: the errors of the program, as messages for users.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! [`Exporter`]: figures of a running program, where Prometheus asks for them.
+//! [`Exporter`]: serves metrics of a running program to Prometheus.
 
 use std::{
     fmt::Write,

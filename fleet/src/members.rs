@@ -1,4 +1,4 @@
-//! [`Member`]: a worker as the group of workers knows it.
+//! [`Member`]: a member of the group of workers.
 
 use rdkafka::groups::GroupInfo;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! [`Piece`]: a piece of a log, as a message of the topic of logs.
+//! [`Piece`]: a piece of a log, as a message of the logs topic.
 //!
 //! The key is the name of the source, the value is bytes of the log: one line with its line end, or a part of a line
 //! that exceeds the size of a message. Headers state the position of the bytes, so that duplicate and missing pieces

@@ -1,4 +1,4 @@
-//! [`Place`]: where in a log that goes on from file to file.
+//! [`Place`]: a position in a log that continues from file to file.
 
 use std::{fmt, str::FromStr};
 

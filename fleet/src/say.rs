@@ -1,4 +1,4 @@
-//! [`say`]: what the program says beside its output.
+//! [`say`]: messages on standard error.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! [`await_sound`]: no verb begins with topics that would lose something.
+//! [`await_sound`]: checks the topics before a verb begins, so that nothing is lost.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

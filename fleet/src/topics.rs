@@ -1,4 +1,4 @@
-//! [`Topics`]: the topics of a fleet, by their names.
+//! [`Topics`]: the names of a fleet's topics.
 
 /// The topics of a fleet. All have the same number of partitions: partition N of a topic is derived from partition N
 /// of the logs.

@@ -1,4 +1,4 @@
-//! A fleet, with real brokers: `fleet/broker` starts them, and tests say so where it cannot.
+//! A fleet, with real brokers: `fleet/broker` starts them, and tests report if it cannot.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, dead_code, missing_docs)]
 
@@ -6,18 +6,18 @@ mod broker;
 mod fleet;
 mod init;
 mod ledger;
-// The program `foldline` as a child. Some of it is for other tests.
+// The program `foldline` as a child process. Some items are for other tests.
 #[path = "../../cli/tests/logs/mod.rs"]
 mod logs;
 mod ship;
 
 use std::process::Command;
 
-/// The program of the fleet, about to be run.
+/// A command that runs the fleet's program.
 fn foldline_fleet() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foldline-fleet"));
     command.env_remove("RUST_LOG").env_remove("FOLDLINE_DB").env("TZ", "UTC");
-    // The logs and the database of whoever runs the tests are neither read nor written.
+    // The logs and the database of the user who runs the tests are neither read nor written.
     command.env("HOME", "/nonexistent").env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
     command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR");
     command

@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     for line in text.lines() {
         Record::read(line, |_, record| recogniser.observe(&record));
     }
-    // All of them would read the same again and again. The length chooses one that does not expect the lines.
+    // Trying all executors would repeat the same work. The length chooses one that does not expect the lines.
     let recognised = recogniser.verdict().format().and_then(|format| registry.named(format.name));
     let other = registry.iter().nth(bytes.len() % registry.iter().count().max(1));
     recognised.into_iter().chain(other).for_each(|executor| check(executor, bytes));

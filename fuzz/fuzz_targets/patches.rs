@@ -1,4 +1,4 @@
-//! The patches of a log, applied by others and by ourselves, give what its events fold into.
+//! The patches of a log, applied by `json-patch` and by this crate, give the same document as its events.
 #![no_main]
 
 use foldline::{

@@ -1,4 +1,4 @@
-//! However the bytes are cut, and wherever they are gone on with, the lines are the same.
+//! The lines do not depend on how the bytes are split or where processing is resumed.
 #![no_main]
 
 use foldline::processor::{Line, LineFramer, read_records};
@@ -19,7 +19,7 @@ fn keep(lines: &mut Vec<Kept>, line: Line<'_>) {
     lines.push((position.line, position.offset, bytes.to_vec(), skipped, records));
 }
 
-/// White space of Unicode is blank too.
+/// Unicode white space is blank too.
 fn is_blank(line: Line<'_>) -> bool {
     line.skipped == 0 && std::str::from_utf8(line.bytes).is_ok_and(|text| text.trim().is_empty())
 }

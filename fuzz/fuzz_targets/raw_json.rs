@@ -1,4 +1,4 @@
-//! A text is one JSON value to us exactly where it is one to `serde_json`.
+//! The scanner accepts a text as one JSON value exactly if `serde_json` does.
 #![no_main]
 
 use foldline::{executors::wire::Object, json::Raw};
@@ -9,7 +9,7 @@ fuzz_target!(|text: &str| {
     let theirs = serde_json::from_str::<&RawValue>(text).ok();
     let ours = Raw::parse(text).ok();
     assert_eq!(ours.map(Raw::get), theirs.map(RawValue::get));
-    // Taken apart, its parts are values too, and none is lost.
+    // The fields of an object are values too, and none is lost.
     let Some(object) = ours.and_then(Object::of) else { return };
     let fields = object.clone().rest();
     for (_, value) in &fields {
@@ -21,7 +21,7 @@ fuzz_target!(|text: &str| {
     assert_eq!(fields.len(), count(&mut all.0.iter().map(|(_, value)| value.as_str())));
 });
 
-/// The fields of an object as `serde_json` sees them, in order and with repetitions.
+/// The fields of an object as read by `serde_json`, in order and with repetitions.
 struct Fields(Vec<(String, String)>);
 
 impl<'de> serde::Deserialize<'de> for Fields {

@@ -1,4 +1,4 @@
-//! A log that is read on two threads gives what it gives on one, in whatever pieces it comes.
+//! Reading a log on two threads gives the same output as on one, however the log is split.
 #![no_main]
 
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ const MAX_LINE: usize = 300;
 type Event = Located<DomainEvent>;
 
 fuzz_target!(|bytes: &[u8]| {
-    // The first byte tells how long the pieces are.
+    // The first byte determines the length of the pieces.
     let Some((length, bytes)) = bytes.split_first() else { return };
     let registry = Registry::builtin();
     let mut recogniser = registry.recogniser();

@@ -1,4 +1,4 @@
-//! Going on from any bytes as a checkpoint is refused, or works without a panic.
+//! Resuming from arbitrary bytes as a checkpoint is refused, or works without a panic.
 #![no_main]
 
 use foldline::{

@@ -1,4 +1,4 @@
-//! [`Conversation`]: the whole conversation, folded straight from its events.
+//! [`Conversation`]: the whole conversation, folded directly from its events.
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
@@ -10,11 +10,11 @@ use super::{
 };
 use crate::transduce::{Batch, Emitter};
 
-/// The whole conversation. It is what the patches of a `PatchEmitter` add up to when they are applied
-/// in order to [`Conversation::default`], `{"entries":[]}`.
+/// The whole conversation: the result of applying the patches of a `PatchEmitter` in order to
+/// [`Conversation::default`], `{"entries":[]}`.
 ///
-/// It can be stored with serde at any time, and continued from there. While entries are open, the stored
-/// document has one more root key, `open`: their correlation ids and indices.
+/// It can be stored with serde at any time, and continued from there. While entries are open, the stored document has
+/// an additional root key `open` with their correlation ids and indices.
 ///
 /// ```
 /// use foldline::conversation::{Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType};
@@ -36,10 +36,10 @@ pub struct Conversation {
     #[serde(serialize_with = "serialize_entries", deserialize_with = "deserialize_entries")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<EntrySlot<NormalizedEntry>>"))]
     pub entries: Vec<Arc<NormalizedEntry>>,
-    /// Everything but the entries, under root keys of its own.
+    /// Everything except the entries, under separate root keys.
     #[serde(flatten)]
     pub summary: Summary,
-    /// The indices of entries that still grow or wait for a result.
+    /// The indices of entries that still grow or await a result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     open: BTreeMap<CorrId, usize>,
 }
@@ -79,7 +79,7 @@ impl Conversation {
         }
     }
 
-    /// The document alone, without the memory of open entries.
+    /// The document without the record of open entries.
     #[allow(dead_code, reason = "the store, which is above, continues documents")]
     pub(crate) fn closed(mut self) -> Self {
         self.open.clear();
@@ -118,8 +118,8 @@ impl<'e> FromIterator<&'e DomainEvent> for Conversation {
     }
 }
 
-/// The entry of a tool call always carries its correlation id, so that a stored conversation can say
-/// which entry a late result belongs to.
+/// The entry of a tool call always carries its correlation id, so that a late result can be assigned in a stored
+/// conversation.
 pub(crate) fn entry_of_call(
     corr_id: &CorrId,
     entry: &Arc<NormalizedEntry>,
@@ -131,7 +131,7 @@ pub(crate) fn entry_of_call(
     entry
 }
 
-/// An entry as documents and patches hold it: `{"type":"NORMALIZED_ENTRY","content":{..}}`.
+/// An entry in the form of documents and patches: `{"type":"NORMALIZED_ENTRY","content":{..}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct EntrySlot<E> {

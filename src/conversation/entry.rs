@@ -16,9 +16,9 @@ use super::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NormalizedEntry {
-    /// The time of the message, or of the call's beginning, in milliseconds since 1970, if the log states it.
+    /// The time of the message, or of the start of the call, in milliseconds since 1970, if the log states it.
     pub timestamp: Option<Timestamp>,
-    /// What it is.
+    /// The type of the entry.
     pub entry_type: NormalizedEntryType,
     /// Its text: the message, or for a tool call a short title such as a path or a command.
     pub content: Text,
@@ -32,7 +32,7 @@ impl NormalizedEntry {
         Self { timestamp: None, entry_type, content: content.into(), metadata: None }
     }
 
-    /// The same entry with a time.
+    /// Sets the time.
     #[must_use]
     pub fn at(mut self, timestamp: Option<Timestamp>) -> Self {
         self.timestamp = timestamp;
@@ -66,7 +66,7 @@ impl NormalizedEntry {
     }
 }
 
-/// What an entry is. Serialised with the tag `type`.
+/// The type of an entry. Serialised with the tag `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "FlatEntryType")]
@@ -84,9 +84,9 @@ pub enum NormalizedEntryType {
     Thinking,
     /// A tool call, with its result once it has ended.
     ToolUse(ToolUse),
-    /// Something of the log that was not understood, or fits nowhere; `content` is its raw text.
+    /// Unsupported or unassignable content of the log; `content` is its raw text.
     Diagnostic {
-        /// Why it is not understood.
+        /// The reason.
         code: WarningKind,
     },
 }
@@ -111,26 +111,26 @@ impl NormalizedEntryType {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolUse {
-    /// The tool's name, as the log spells it.
+    /// The tool's name, exactly as in the log.
     pub tool_name: Text,
-    /// What the call does, with its result.
+    /// The action of the call, with its result.
     pub action_type: ActionType,
     /// Its status.
     pub status: ToolStatus,
-    /// Milliseconds from call to result, by the log's timestamps or as the log states it.
+    /// Milliseconds from call to result, from the log's timestamps or as stated in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
 
 impl ToolUse {
-    /// A call that has just been made.
+    /// A new call.
     pub fn new(tool_name: impl Into<Text>, action_type: ActionType) -> Self {
         let status = ToolStatus::Created;
         Self { tool_name: tool_name.into(), action_type, status, duration_ms: None }
     }
 
-    /// Ends the call with a final status and a result. For a command, the result is its output, and success
-    /// follows from the status unless its exit status is known already.
+    /// Ends the call with a final status and a result. For a command, the result is its output, and success follows
+    /// from the status unless its exit status is already known.
     pub fn complete(&mut self, status: ToolStatus, result: impl Into<Text>) {
         self.action_type.set_result(ToolResult::Text(result.into()));
         if let ActionType::CommandRun { result: Some(result), .. } = &mut self.action_type {
@@ -170,7 +170,7 @@ pub enum ToolStatus {
     },
     /// Cancelled before its end.
     Cancelled,
-    /// The log ended, and no result had come.
+    /// The log ended before a result.
     Unfinished,
 }
 
@@ -200,7 +200,7 @@ impl ToolStatus {
     }
 }
 
-/// Data about an entry. Serialised in camelCase, without absent fields.
+/// Metadata of an entry. Serialised in camelCase, without absent fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -210,25 +210,24 @@ pub struct Metadata {
     /// stored conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corr_id: Option<CorrId>,
-    /// The call that started the sub-agent whose work this entry is.
+    /// The call that started the sub-agent that produced this entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_corr_id: Option<CorrId>,
-    /// The id of the model's message that this entry is a part of.
+    /// The id of the model's message that contains this entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<Text>,
-    /// The model that produced this entry, where the log says so of the entry itself.
+    /// The model that produced this entry, if the log states it for the entry itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Text>,
-    /// The result named no call, and was assigned to this one as the oldest that fits.
+    /// The result named no call, and was assigned to this one, the oldest matching call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
-    /// Further fields of the log, under their own names.
+    /// Further fields of the log, under their original names.
     #[serde(default, skip_serializing_if = "Extra::is_empty")]
     pub extra: Extra,
 }
 
-/// [`NormalizedEntryType`] as it is read: straight from the text, so that JSON values
-/// keep every digit.
+/// [`NormalizedEntryType`] read directly from the text, so that JSON values keep every digit.
 #[derive(Deserialize)]
 struct FlatEntryType {
     r#type: String,
@@ -250,15 +249,15 @@ impl TryFrom<FlatEntryType> for NormalizedEntryType {
             "error_message" => Self::ErrorMessage,
             "thinking" => Self::Thinking,
             "tool_use" => Self::ToolUse(ToolUse {
-                tool_name: flat.tool_name.ok_or("a tool_use entry has a tool_name")?,
-                action_type: flat.action_type.ok_or("a tool_use entry has an action_type")?,
-                status: flat.status.ok_or("a tool_use entry has a status")?,
+                tool_name: flat.tool_name.ok_or("a tool_use entry needs a tool_name")?,
+                action_type: flat.action_type.ok_or("a tool_use entry needs an action_type")?,
+                status: flat.status.ok_or("a tool_use entry needs a status")?,
                 duration_ms: flat.duration_ms,
             }),
             "diagnostic" => {
-                Self::Diagnostic { code: flat.code.ok_or("a diagnostic entry has a code")? }
+                Self::Diagnostic { code: flat.code.ok_or("a diagnostic entry needs a code")? }
             }
-            other => return Err(format!("there is no entry type {other:?}")),
+            other => return Err(format!("unknown entry type {other:?}")),
         })
     }
 }

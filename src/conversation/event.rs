@@ -1,4 +1,4 @@
-//! [`DomainEvent`]: the one boundary between agents and consumers.
+//! [`DomainEvent`]: the only boundary between agents and consumers.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use super::{
     warning_kind::WarningKind,
 };
 
-/// What happened in a conversation. Executors produce these, emitters read them, and nothing else
-/// passes between the two. Serialised as `{"event": "new_entry", "data": {..}}`.
+/// An event of a conversation. Executors produce events, emitters read them, and there is no other connection between
+/// the two. Serialised as `{"event": "new_entry", "data": {..}}`.
 ///
-/// An event says *what*, never *where on a screen*: entries have no index here. An entry is shared,
-/// so that a consumer may keep it without copying it.
+/// An event says *what* happened, never *where it is displayed*: entries have no index here. An entry is shared, so
+/// that a consumer may keep it without copying it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DomainEvent {
-    /// Facts about the session, which add to or replace earlier ones. The end of a session is also stated by
-    /// facts (outcome, turns, duration), and more events may follow.
+    /// Facts about the session, which extend or replace earlier ones. Facts also state the end of a session (outcome,
+    /// turns, duration), and more events may follow.
     Session(Box<Session>),
-    /// A new entry that is complete.
+    /// A new complete entry.
     NewEntry {
         /// The entry.
         entry: Arc<NormalizedEntry>,
@@ -39,23 +39,23 @@ pub enum DomainEvent {
         /// The first state of the entry.
         entry: Arc<NormalizedEntry>,
     },
-    /// An open entry got more text at its end.
+    /// Text is appended to an open entry.
     GrowEntry {
-        /// The id that the entry was opened under.
+        /// The id under which the entry was opened.
         corr_id: CorrId,
-        /// The added text.
+        /// The appended text.
         text: Text,
     },
     /// An open entry is complete.
     CloseEntry {
-        /// The id that the entry was opened under.
+        /// The id under which the entry was opened.
         corr_id: CorrId,
         /// The whole entry, if it replaces the text so far.
         entry: Option<Arc<NormalizedEntry>>,
     },
     /// A tool was called.
     NewToolCall {
-        /// The call's id, as the log gives it.
+        /// The call's id, as stated in the log.
         corr_id: CorrId,
         /// The call; its type is always [`NormalizedEntryType::ToolUse`].
         entry: Arc<NormalizedEntry>,
@@ -64,44 +64,43 @@ pub enum DomainEvent {
     UpdateToolCall {
         /// The call's id.
         corr_id: CorrId,
-        /// The whole call in its current state, so that a consumer needs no memory of it.
+        /// The whole call in its current state, so that a consumer does not have to remember it.
         entry: Arc<NormalizedEntry>,
     },
-    /// Tokens were used, on top of those stated before: consumers add them up.
+    /// Tokens that were used in addition to those reported before: consumers sum them.
     Usage {
         /// The tokens and the cost.
         usage: Box<TokenUsage>,
         /// The model, if the log states it.
         model: Option<Text>,
-        /// The message that they were used for, if other logs may tell of it under the same id: a session that
-        /// was resumed in a file of its own, or a sub-agent's file. What several logs say of one message counts
-        /// once.
+        /// The message that used the tokens, if other logs may report it under the same id: the file of a resumed
+        /// session, or a sub-agent's file. A message that several logs report counts once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message_id: Option<Text>,
-        /// When they were used, if the log states it. Tokens that a log states as a total, at the end of a run
-        /// for instance, were used by then.
+        /// The time of use, if the log states it. If a log states tokens as a total, for instance at the end of a
+        /// run, this is the latest possible time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timestamp: Option<Timestamp>,
     },
-    /// Something in the log is wrong or unknown.
+    /// Something in the log is invalid or unknown.
     Warning(Box<Warning>),
-    /// No more events of this session follow: the log has ended, or has not mentioned the session for long. Its
-    /// outcome, if the log tells it, is a fact of [`Session`](Self::Session).
+    /// No more events of this session follow: the log has ended, or has not mentioned the session for a long time.
+    /// Its outcome, if the log states it, is a fact of [`Session`](Self::Session).
     SessionEnded,
 }
 
 impl DomainEvent {
-    /// An entry that is complete.
+    /// A complete entry.
     pub fn entry(entry: impl Into<Arc<NormalizedEntry>>) -> Self {
         Self::NewEntry { entry: entry.into() }
     }
 
-    /// A warning that no raw text belongs to.
+    /// A warning without raw text.
     pub fn warning(kind: WarningKind, message: impl Into<String>) -> Self {
         Self::Warning(Box::new(Warning::new(kind, message)))
     }
 
-    /// The event's tag, as it is serialised.
+    /// The event's tag in its serialised form.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Session(_) => "session",
@@ -140,58 +139,56 @@ impl DomainEvent {
     }
 }
 
-/// Something wrong or unknown in a log.
+/// Something invalid or unknown in a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Warning {
     /// The kind.
     pub kind: WarningKind,
-    /// One sentence for a person.
+    /// A human-readable sentence.
     pub message: String,
-    /// What was unknown: the name of an event type, of a field (`tool_call.riskScore`), of a
-    /// tool.
+    /// The name of the unknown item: an event type, a field (`tool_call.riskScore`), a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The call that it concerns.
+    /// The call concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corr_id: Option<CorrId>,
-    /// The value in question, raw, unless it is large; an entry has it too.
+    /// The raw value concerned, unless it is large; an entry contains it too.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     pub sample: Option<Json>,
 }
 
 impl Warning {
-    /// The largest size of a sample in bytes: it is for diagnosis, and not to preserve content.
+    /// The maximum size of a sample in bytes: it is for diagnosis, not for preserving content.
     pub const MAX_SAMPLE: usize = 64 << 10;
 
-    /// A warning of a kind, with one sentence.
+    /// A warning with a kind and a message.
     pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), subject: None, corr_id: None, sample: None }
     }
 
-    /// The same warning about something that has a name.
+    /// Sets the name of the item concerned.
     #[must_use]
     pub fn about(mut self, subject: impl Into<String>) -> Self {
         self.subject = Some(subject.into());
         self
     }
 
-    /// The same warning with the value in question, unless that has more than
-    /// [`MAX_SAMPLE`](Self::MAX_SAMPLE) bytes.
+    /// Adds the value concerned, unless it has more than [`MAX_SAMPLE`](Self::MAX_SAMPLE) bytes.
     #[must_use]
     pub fn sample(mut self, sample: impl Into<Json>) -> Self {
         self.sample = Some(sample.into()).filter(|sample| sample.get().len() <= Self::MAX_SAMPLE);
         self
     }
 
-    /// The same warning about a call.
+    /// Sets the call concerned.
     #[must_use]
     pub fn call(mut self, corr_id: CorrId) -> Self {
         self.corr_id = Some(corr_id);
         self
     }
 
-    /// The warning, followed by an entry that keeps the content in question.
+    /// The warning, followed by an entry that keeps the content concerned.
     pub fn keeping(
         self,
         content: impl Into<Text>,

@@ -1,4 +1,4 @@
-//! [`Extra`]: fields of the log without a place in the domain.
+//! [`Extra`]: fields of the log without an equivalent in the domain.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::json::Json;
 
-/// Fields of the log without a place in the domain, by name, in the log's order. A JSON object.
+/// Fields of the log without an equivalent in the domain, by name, in the log's order. A JSON object.
 ///
-/// A list, since there are few: cheap to build, and searched linearly.
+/// A list, because there are few: cheap to build, and searched linearly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(Box<str>, Json)>);
 
@@ -23,7 +23,7 @@ impl Extra {
         self.0.iter().find(|(field, _)| &**field == name).map(|(_, value)| value)
     }
 
-    /// Adds a field, or replaces the one of that name.
+    /// Adds a field, or replaces the field with that name.
     pub fn insert(&mut self, name: impl Into<Box<str>>, value: Json) {
         let name = name.into();
         match self.0.iter_mut().find(|(field, _)| *field == name) {

@@ -1,4 +1,4 @@
-//! Newtypes for the identifiers that must not be mixed up.
+//! Newtypes for identifiers that must not be confused.
 
 use std::{
     borrow::{Borrow, Cow},
@@ -17,7 +17,7 @@ macro_rules! string_id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The identifier as the log spells it.
+            /// The identifier, exactly as in the log.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -74,21 +74,21 @@ macro_rules! string_id {
 }
 
 string_id! {
-    /// A correlation id: it ties a tool result, or more text, to the entry it belongs to.
+    /// A correlation id: links a tool result, or more text, to its entry.
     CorrId
 }
 
 string_id! {
-    /// The agent's own id of a session (Codex says thread).
+    /// The agent's id of a session (Codex calls it a thread).
     SessionId
 }
 
 string_id! {
-    /// The id of the task that a session worked on. It is not in any agent's log, but assigned at ingestion.
+    /// The id of the task of a session. It is not in any agent's log, but assigned at ingestion.
     TaskId
 }
 
-/// The place of an entry in a conversation: 0, 1, 2, ... without gaps.
+/// The index of an entry in a conversation: 0, 1, 2, ... without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EntryIdx(usize);

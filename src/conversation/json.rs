@@ -8,11 +8,11 @@ use serde_json::{Value, value::RawValue};
 use super::{portable::made_portable, text::Text};
 use crate::json::{self, Raw};
 
-/// Any JSON value, kept as the text it arrived in: the arguments of a tool that no executor knows,
-/// a field that a release added. Numbers keep every digit.
+/// Any JSON value, kept as its original text: the arguments of an unsupported tool, a field that a release added.
+/// Numbers keep every digit.
 ///
-/// Compares by meaning: white space, key order and escapes do not count. A value of more than 64 KiB
-/// compares by its text, as a tree of it would take many times its memory.
+/// Compares by value: white space, key order and escapes do not matter. Values of more than 64 KiB compare by their
+/// text, because a tree would take many times their memory.
 ///
 /// The output is portable: in a value taken from a log, a lone surrogate is replaced by U+FFFD as in a
 /// [`Text`], and a value that nests too deep, or contains a number beyond the range of a double, becomes
@@ -53,7 +53,7 @@ impl Json {
     }
 }
 
-/// Reads a value that is there: `null` is one, and not the absence of one.
+/// Reads a value that is present: `null` is a value, not an absent one.
 pub(super) fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }

@@ -1,9 +1,9 @@
-//! The domain: a conversation with a coding agent, in types that all agents and consumers share.
+//! The domain: a conversation with a coding agent, in types common to all agents and consumers.
 //!
-//! [`DomainEvent`] is the one boundary: executors produce them, emitters read them. An event carries
-//! a [`NormalizedEntry`], facts about the [`Session`], [`TokenUsage`], or a [`Warning`]; wrapped in
-//! [`Located`] it has its position in the log. [`ToolCalls`] is the correlation machine that every
-//! executor shares, and [`Conversation`] the fold of all events into one document.
+//! [`DomainEvent`] is the only boundary: executors produce events, emitters read them. An event carries a
+//! [`NormalizedEntry`], facts about the [`Session`], [`TokenUsage`], or a [`Warning`]; wrapped in [`Located`] it has
+//! its position in the log. [`ToolCalls`] is the correlation machine shared by all executors, and [`Conversation`]
+//! folds all events into one document.
 
 mod action;
 mod document;

@@ -1,4 +1,4 @@
-//! Makes JSON portable: rewrites values that some JSON readers refuse.
+//! Makes JSON portable: rewrites values that some JSON readers reject.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use memchr::{memchr, memchr_iter};
 use super::text::{Text, may_hold_lone_surrogate};
 use crate::json::decode_literal;
 
-/// The largest depth of a value: readers allow 128, including the levels of entries and documents.
+/// The maximum depth of a value: readers allow 128, including the levels of entries and documents.
 const MAX_DEPTH: usize = 100;
 
-/// The most digits of a number that is surely finite, if it has no exponent.
+/// The maximum number of digits of a number without an exponent that is certainly finite.
 const LONG_NUMBER: usize = 300;
 
-/// A replacement for valid JSON that some readers refuse; `None` if `json` needs none.
+/// A replacement for valid JSON that some readers reject; `None` if `json` needs none.
 ///
-/// A lone surrogate becomes U+FFFD. A value that nests deeper than readers follow, or that holds a
-/// number beyond what a double can be (`1e999`), becomes its own text, a string.
+/// A lone surrogate becomes U+FFFD. A value that is nested too deeply, or contains a number beyond the range of a
+/// double (`1e999`), becomes a string with its text.
 pub(super) fn made_portable(json: &str) -> Option<String> {
-    // Where there is none, strings need not be looked at.
+    // If there is none, strings need not be inspected.
     let may_hold_lone_surrogate = may_hold_lone_surrogate(json);
     let mut replaced: Option<String> = None;
     let mut depth = 0;
@@ -47,7 +47,7 @@ pub(super) fn made_portable(json: &str) -> Option<String> {
     replaced
 }
 
-/// How long the string literal is that `json` begins with.
+/// The length of the string literal at the beginning of `json`.
 fn literal_length(json: &str) -> usize {
     let bytes = json.as_bytes();
     let mut quotes = memchr_iter(b'"', bytes).skip(1);

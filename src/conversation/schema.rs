@@ -1,4 +1,4 @@
-//! JSON Schema of the types that are serialised by hand.
+//! JSON Schema of the types with handwritten serialisation.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::{
     text::Text,
 };
 
-/// A type that is any value, any object or any text: it has no name of its own in a schema.
+/// A type that is any value, any object or any text: it has no separate name in a schema.
 macro_rules! inline_schema {
     ($($name:ident: $schema:tt),* $(,)?) => {
         $(impl JsonSchema for $name {

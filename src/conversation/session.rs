@@ -10,55 +10,55 @@ use super::{id::SessionId, text::Text, time::Timestamp};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Session {
-    /// The agent's own id of the session.
+    /// The agent's id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Which agent: `droid`, `claude-code`, `codex`, ...
+    /// The agent: `droid`, `claude-code`, `codex`, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<Text>,
     /// The agent's version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<Text>,
-    /// The model; where it changes within the session, the latest.
+    /// The latest model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Text>,
-    /// Who serves the model: `openai`, .. OpenTelemetry's `gen_ai.provider.name`.
+    /// The provider of the model: `openai`, .. OpenTelemetry's `gen_ai.provider.name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Text>,
-    /// The reasoning effort that is set for the model.
+    /// The configured reasoning effort of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<Text>,
     /// The directory that the agent works in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Text>,
-    /// The branch of the version control there; where it changes within the session, the latest.
+    /// The latest version-control branch of that directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<Text>,
     /// The session's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// The names of the tools that the agent may use.
+    /// The names of the available tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Text>>,
-    /// The session that this one was started from, as a sub-agent or a fork.
+    /// The session from which this one was started, as a sub-agent or a fork.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
-    /// How it ended.
+    /// The outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// The reason for its end, in the log's own word.
+    /// The reason for its end, in the log's own wording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome_reason: Option<Text>,
-    /// How many turns it took.
+    /// The number of turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// When it began.
+    /// The time of its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// The time of its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -91,23 +91,23 @@ impl Session {
     }
 }
 
-/// How a session ended.
+/// The outcome of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It succeeded, as far as the agent states.
+    /// It succeeded, according to the agent.
     Success,
     /// It ended with an error.
     Failed,
-    /// A limit ended it: turns, tokens, money, time.
+    /// It reached a limit: turns, tokens, money, time.
     LimitReached,
-    /// The user ended it.
+    /// The user cancelled it.
     Cancelled,
 }
 
 impl Outcome {
-    /// The word that this outcome is serialised as.
+    /// The serialised name of this outcome.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",

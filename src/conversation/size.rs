@@ -17,8 +17,7 @@ pub(crate) enum Part<'e> {
 }
 
 impl Part<'_> {
-    /// Its length in bytes. It does not depend on how a text is escaped, so it is the same after it was stored
-    /// and read.
+    /// Its length in bytes. It does not depend on escapes, so it is the same after storing and reading.
     fn length(&self) -> usize {
         match self {
             Self::Text(text) => match &text.0 {
@@ -53,7 +52,7 @@ pub fn length_of_extra(extra: &[(String, Json)]) -> usize {
 impl NormalizedEntry {
     /// Its length in bytes, with the overhead of storing it.
     pub fn length(&self) -> usize {
-        // The overhead of the structures, which for a short call is more than its texts.
+        // The overhead of the structures, which exceeds the texts of a short call.
         let mut length = 1024;
         self.each_part(|part| length += part.length());
         if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {

@@ -1,4 +1,4 @@
-//! [`Summary`]: everything of a conversation but its entries.
+//! [`Summary`]: everything of a conversation except its entries.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{event::DomainEvent, session::Session, usage::TokenUsage, warning_kind::WarningKind};
 
-/// The session's facts, the total usage and the number of warnings of a conversation. Its size is fixed,
-/// however long the conversation is.
+/// The session's facts, the total usage and the number of warnings of a conversation. Its size does not depend on the
+/// length of the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Summary {
-    /// The session's facts, the latest value of each.
+    /// The session's facts, each with its latest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<Session>>,
     /// The total usage.
@@ -23,7 +23,7 @@ pub struct Summary {
     pub warnings: BTreeMap<WarningKind, u64>,
 }
 
-/// The part of a [`Summary`] that an event changed.
+/// The part of a [`Summary`] changed by an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryPart {
     /// The session's facts.
@@ -35,7 +35,7 @@ pub enum SummaryPart {
 }
 
 impl Summary {
-    /// Applies an event, and returns what it changed.
+    /// Applies an event, and returns the changed part.
     pub fn apply(&mut self, event: &DomainEvent) -> Option<SummaryPart> {
         match event {
             DomainEvent::Session(update) => {

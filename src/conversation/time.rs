@@ -1,8 +1,8 @@
-//! [`Timestamp`]: a moment that the log states.
+//! [`Timestamp`]: a moment stated in the log.
 
 use serde::{Deserialize, Serialize};
 
-/// A moment in milliseconds since 1970-01-01T00:00:00Z, as the log states it. Never from a clock.
+/// A moment in milliseconds since 1970-01-01T00:00:00Z, as stated in the log. Never taken from a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -19,15 +19,15 @@ impl Timestamp {
         self.0
     }
 
-    /// The beginning of the quarter of an hour that this moment is in. Every time zone is whole quarters from UTC,
-    /// so that days and hours of any can be made of these.
+    /// The beginning of this moment's quarter of an hour. Every time zone is offset from UTC by whole quarters, so
+    /// days and hours of any zone can be composed of quarters.
     #[must_use]
     pub const fn quarter_hour(self) -> Self {
         const MILLIS: i64 = 15 * 60 * 1000;
         Self(self.0.saturating_sub(self.0.rem_euclid(MILLIS)))
     }
 
-    /// Milliseconds from `earlier` to this moment; `None` if it lies before `earlier`.
+    /// Milliseconds from `earlier` to this moment; `None` if this moment is before `earlier`.
     pub fn millis_since(self, earlier: Self) -> Option<u64> {
         self.0.checked_sub(earlier.0)?.try_into().ok()
     }

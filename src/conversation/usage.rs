@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens and cost. A field is `None` if the log does not state it, which is not zero. Fields may be added:
-/// end a literal with `..TokenUsage::default()`.
+/// Tokens and cost. A field is `None` if the log does not state it, which differs from zero. Fields may be added: end
+/// a literal with `..TokenUsage::default()`.
 ///
-/// One meaning for all agents, that of the OpenTelemetry semantic conventions for generative AI
-/// (`gen_ai.usage.input_tokens`): input includes what was read from and written to a cache, and
-/// output includes reasoning. Where an agent's log excludes them, its executor adds them.
+/// All agents use the meaning of the OpenTelemetry semantic conventions for generative AI
+/// (`gen_ai.usage.input_tokens`): input includes tokens read from and written to a cache, and output includes
+/// reasoning. If an agent's log excludes them, its executor adds them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenUsage {
-    /// All input tokens, cached ones included.
+    /// All input tokens, including cached ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// All output tokens, reasoning included.
+    /// All output tokens, including reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// The part of the input that was read from a cache.
@@ -23,8 +23,8 @@ pub struct TokenUsage {
     /// The part of the input that was written to a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
-    /// The part of [`cache_write_tokens`](Self::cache_write_tokens) that the cache keeps for an hour instead of
-    /// five minutes, which has another price.
+    /// The part of [`cache_write_tokens`](Self::cache_write_tokens) that the cache keeps for an hour instead of five
+    /// minutes, at a different price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write_1h_tokens: Option<u64>,
     /// The part of the output that was reasoning.
@@ -36,12 +36,12 @@ pub struct TokenUsage {
 }
 
 impl TokenUsage {
-    /// Whether no field is known.
+    /// Whether all fields are unknown.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether any field is greater than zero: a repetition adds zeros.
+    /// Whether all known fields are zero, as in a repeated report.
     pub fn is_zero(&self) -> bool {
         let counters = [
             self.input_tokens,

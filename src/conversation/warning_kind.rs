@@ -1,4 +1,4 @@
-//! [`WarningKind`]: what can be wrong with a log.
+//! [`WarningKind`]: the kinds of problems of a log.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A line that begins like JSON and is not valid.
+    /// A line that begins like JSON but is invalid.
     Malformed,
-    /// A line that is not JSON, in a format that has only JSON.
+    /// A line that is not JSON, in a JSON-only format.
     PlainText,
-    /// Bytes that are not UTF-8; they were replaced by U+FFFD.
+    /// Invalid UTF-8; the bytes were replaced by U+FFFD.
     InvalidUtf8,
     /// A line longer than the limit, or a binary one; only its beginning is kept.
     TooLong,
@@ -20,21 +20,21 @@ pub enum WarningKind {
     UnexpectedValue,
     /// A record that belongs to another format.
     ForeignRecord,
-    /// A type of record that the executor does not know.
+    /// A record of an unsupported type.
     UnknownEvent,
-    /// A field that the executor does not know, or that has an unexpected type.
+    /// An unsupported field, or a field of an unexpected type.
     UnknownField,
-    /// A content block that the executor does not know.
+    /// An unsupported content block.
     UnknownBlock,
-    /// A tool that the executor does not know, and that is not an MCP tool.
+    /// An unsupported tool other than an MCP tool.
     UnknownTool,
-    /// A second call with the same id; the first one counts.
+    /// A second call with the same id; the first one is kept.
     DuplicateCall,
-    /// A second result for one call; the first one counts.
+    /// A second result for one call; the first one is kept.
     DuplicateResult,
-    /// A result that no call claimed before the end of the log, or before it was evicted.
+    /// A result without a call at the end of the log, or when it was evicted.
     UnclaimedResult,
-    /// A result that names no call was assigned to the oldest one that fits.
+    /// A result without a call id that was assigned to the oldest matching call.
     InferredResult,
     /// A call without a result at the end of the log.
     UnfinishedCall,
@@ -43,7 +43,7 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    /// The word that this kind is serialised as.
+    /// The serialised name of this kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",

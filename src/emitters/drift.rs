@@ -1,4 +1,4 @@
-//! [`Drift`]: counts what was not understood of a log, and so shows when a release changed a format.
+//! [`Drift`]: counts the unsupported parts of a log, which reveals format changes of a release.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -9,32 +9,31 @@ use crate::{
     transduce::{Batch, Emitter},
 };
 
-/// The largest number of different findings; further ones are counted together.
+/// The maximum number of different findings; further ones are counted together.
 const MAX_FINDINGS: usize = 1000;
 
-/// The largest number of open calls whose line is remembered.
+/// The maximum number of open calls whose line is remembered.
 const MAX_CALLS: usize = 1 << 16;
 
-/// Collects the warnings of a log by kind and subject. It keeps none of the log's content, so that the
-/// result can be published.
+/// Collects the warnings of a log by kind and subject. It keeps none of the log's content, so that the result can be
+/// published.
 #[derive(Clone, Debug, Default)]
 pub struct Drift {
     session: Session,
     findings: BTreeMap<(WarningKind, String), Finding>,
-    /// The lines of the calls that are open.
+    /// The lines of the open calls.
     called_at: BTreeMap<CorrId, u64>,
 }
 
-/// One thing that was not understood.
+/// An unsupported or invalid item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// How often it occurs.
+    /// The number of occurrences.
     pub count: u64,
-    /// The first line that it occurs on, counted from 1.
+    /// The first line on which it occurs, counted from 1.
     pub first_line: u64,
-    /// The shape of the first one: the types of its values and the names of its fields, without any
-    /// content.
+    /// The shape of the first occurrence: the types of its values and the names of its fields, without any content.
     pub shape: Option<String>,
 }
 
@@ -44,12 +43,12 @@ impl Drift {
         &self.session
     }
 
-    /// The findings by kind and name; the name is empty where there is none.
+    /// The findings by kind and name; the name is empty if there is none.
     pub fn findings(&self) -> impl Iterator<Item = (WarningKind, &str, &Finding)> {
         self.findings.iter().map(|((kind, subject), finding)| (*kind, subject.as_str(), finding))
     }
 
-    /// Whether everything was understood.
+    /// Whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty()
     }
@@ -115,7 +114,7 @@ fn shape(value: &Value) -> String {
     }
 }
 
-/// The name of a field; one that is no identifier may be content, such as a path.
+/// The name of a field; a name that is not an identifier may be content, such as a path.
 fn quoted(name: &str) -> &str {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$');
     if name.len() <= 40 && name.chars().all(plain) { name } else { "…" }

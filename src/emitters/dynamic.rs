@@ -15,10 +15,10 @@ use crate::{
     transduce::{Batch, Emitter, Resume},
 };
 
-/// A consumer that writes lines, with its type erased, as [`DynExecutor`](crate::executors::DynExecutor) erases that of an
-/// executor: a set of consumers that is chosen at run time holds values of one type.
+/// A type-erased consumer that writes lines, the counterpart of [`DynExecutor`](crate::executors::DynExecutor): a set
+/// of consumers that is chosen at run time holds values of one type.
 ///
-/// Its only outputs are errors of writing. Its memory, if it can be resumed, is JSON.
+/// Its only outputs are write errors. Its memory, if it can be resumed, is JSON.
 ///
 /// ```
 /// use foldline::{
@@ -41,7 +41,7 @@ use crate::{
 pub struct DynEmitter(Box<dyn AnyEmitter>);
 
 impl DynEmitter {
-    /// A consumer that can be resumed from a stored memory. An emitter that remembers nothing is wrapped in
+    /// A consumer that can be resumed from a stored memory. An emitter without a memory is wrapped in
     /// [`Memoryless`](crate::transduce::Memoryless).
     pub fn new<M, Out, W>(lines: Lines<M, Out, W>) -> Self
     where
@@ -53,8 +53,8 @@ impl DynEmitter {
         Self(Box::new(Resumable(lines)))
     }
 
-    /// A consumer that reads a log from its beginning only, as one whose memory would be all that it has read. `read` is
-    /// called at the end with the counts of what was read.
+    /// A consumer that must read a log from its beginning, because its memory would be the whole log. `read` is
+    /// called at the end with the counts of the log.
     pub fn whole<M, Out, W>(lines: Lines<M, Out, W>, read: fn(&mut M, Counts)) -> Self
     where
         M: Emitter<Located<DomainEvent>, Out> + Send + 'static,
@@ -64,7 +64,7 @@ impl DynEmitter {
         Self(Box::new(Whole { lines, read }))
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered data.
     ///
     /// # Errors
     /// The writer failed.
@@ -72,7 +72,7 @@ impl DynEmitter {
         self.0.flush()
     }
 
-    /// States what was read of the log, before its end.
+    /// Sets the counts of the log, before its end.
     pub fn set_read(&mut self, read: Counts) {
         self.0.set_read(read);
     }

@@ -43,7 +43,7 @@ impl EntryIndices {
         self.0.store(index, Ordering::Relaxed);
     }
 
-    /// The next index: the number of indices assigned, those before the start included.
+    /// The next index: the number of indices assigned, including those before the start.
     pub fn given(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The consumers: one file or folder each, domain events in, output out. None knows an agent.
+//! The consumers: one file or folder each, from domain events to output, independent of agents.
 
 #[cfg(feature = "audit")]
 pub mod audit;

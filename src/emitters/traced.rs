@@ -1,4 +1,4 @@
-//! [`Traced`]: what a source comes to, as spans and lines of `tracing`.
+//! [`Traced`]: spans and log lines of `tracing` about sources and sessions.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,16 @@ use crate::{
     },
 };
 
-/// Passes events on to an emitter within a span for their session, and at the end logs what the source
-/// came to.
+/// Passes events to an emitter within a span for their session, and logs a summary of the source at its end.
 ///
-/// - The span `session`, within the span of the source, has the fields `id` and `agent`; there is none
-///   while the log has not named its session. It is level `INFO`.
-/// - [`end_source`](Self::end_source), and so completion, logs at `WARN` one line for each kind of warning,
-///   with its count, and at `INFO` one line for the source.
+/// - The span `session`, within the span of the source, has the fields `id` and `agent`; it does not exist until the
+///   log has named its session. Its level is `INFO`.
+/// - [`end_source`](Self::end_source), and therefore completion, logs one line at `WARN` for each kind of warning,
+///   with its count, and one line at `INFO` for the source.
 /// - Each event is a line at `TRACE`.
 ///
-/// What the emitter within logs is in the span of the session. Whoever drives a reducer enters
-/// [`span`](Self::span) before each step, so that what the reducer logs is in it, too.
+/// Log lines of the inner emitter are in the span of the session. The caller that drives a reducer enters
+/// [`span`](Self::span) before each step, so that log lines of the reducer are in it, too.
 ///
 /// ```
 /// use foldline::{
@@ -48,12 +47,12 @@ pub struct Traced<M> {
     emitter: M,
     source: Span,
     session: SessionKey,
-    /// The spans of the sessions that the log has named and that have not ended.
+    /// The spans of open sessions that the log has named.
     spans: BTreeMap<SessionKey, Span>,
     seen: Seen,
 }
 
-/// What was seen of a source.
+/// Counts of a source.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     sessions: u64,
@@ -63,7 +62,7 @@ struct Seen {
 }
 
 impl<M> Traced<M> {
-    /// Passes on the events of the source that has this span.
+    /// Passes on the events of the source with this span.
     pub fn new(source: Span, emitter: M) -> Self {
         Self {
             emitter,
@@ -74,12 +73,12 @@ impl<M> Traced<M> {
         }
     }
 
-    /// The span of the session that is read, or that of the source before the log has named one.
+    /// The span of the current session, or of the source before the log has named one.
     pub fn span(&self) -> &Span {
         self.spans.get(&self.session).unwrap_or(&self.source)
     }
 
-    /// Logs what was seen since the last time: the source has ended, at least for now.
+    /// Logs the counts since the last call: the source has ended, at least for now.
     pub fn end_source(&mut self) {
         let Seen { sessions, entries, calls, warnings } = std::mem::take(&mut self.seen);
         for (kind, count) in &warnings {

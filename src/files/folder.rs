@@ -1,4 +1,4 @@
-//! [`sync_name`]: the names of files survive a power loss only if their folder is synced.
+//! [`sync_name`]: file names survive a power loss only if their folder is synced.
 
 use std::{
     fs::{self, File},

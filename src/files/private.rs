@@ -1,4 +1,4 @@
-//! [`owner_only`]: files and folders that nobody but their owner reads.
+//! [`owner_only`]: files and folders with owner-only permissions.
 
 use std::{
     fs::{DirBuilder, OpenOptions},

@@ -1,4 +1,4 @@
-//! [`replace_file`]: replaces the contents of a file as a whole.
+//! [`replace_file`]: replaces the contents of a file atomically.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! [`Error`]: why a value could not be written.
+//! [`Error`]: the error of writing a value.
 
 use std::{fmt, io};
 

@@ -1,4 +1,4 @@
-//! [`Indenter`]: JSON for people, a piece at a time.
+//! [`Indenter`]: human-readable JSON, piece by piece.
 
 use std::io;
 

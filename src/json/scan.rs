@@ -1,4 +1,4 @@
-//! [`Scanner`]: finds the values of a JSON text without looking into its strings.
+//! [`Scanner`]: finds the values of a JSON text without inspecting its strings.
 
 mod quotes;
 

@@ -16,12 +16,12 @@ pub enum FileLedgerError {
     #[error("another program is writing to it")]
     JournalLocked,
     /// The output is a pipe or a device, which cannot be truncated.
-    #[error("the output is no file")]
+    #[error("the output is not a regular file")]
     NotAFile,
     /// The journal is damaged, or of another version.
     #[error("{0}")]
     Journal(String),
     /// The output does not belong to the journal.
-    #[error("the output is another one than the journal's, or was cut")]
+    #[error("the output does not belong to the journal, or was truncated")]
     Output,
 }

@@ -1,4 +1,4 @@
-//! [`FileLedger`]: an output file, and a journal that records how much of it is committed.
+//! [`FileLedger`]: an output file, and a journal of its committed length.
 
 use std::{
     collections::BTreeMap,
@@ -197,7 +197,7 @@ impl Ledger for FileLedger {
     /// only if it is the only one, together with the whole output. Marks remain: they belong to no source.
     fn forget(&mut self, source: &SourceName) -> Result<bool, FileLedgerError> {
         if self.stored.sources.keys().any(|other| other != source) {
-            return Err(io::Error::other("the output holds other sources, too").into());
+            return Err(io::Error::other("the output also contains other sources").into());
         }
         let had = !self.stored.sources.is_empty();
         let next = Stored { marks: self.stored.marks.clone(), ..Stored::default() };

@@ -1,4 +1,4 @@
-//! [`Journal`]: the file that says how much of an output is committed.
+//! [`Journal`]: the file with the committed length of an output.
 
 use std::{
     collections::BTreeMap,
@@ -99,7 +99,9 @@ fn parse(bytes: &[u8]) -> Result<Stored, FileLedgerError> {
     }
     let Envelope { sha256, body } = serde_json::from_slice(bytes).map_err(damaged)?;
     if Digest::of(body.get().as_bytes()) != sha256 {
-        return Err(FileLedgerError::Journal("it is damaged: its digest is another".to_owned()));
+        return Err(FileLedgerError::Journal(
+            "it is damaged: its digest does not match".to_owned(),
+        ));
     }
     serde_json::from_str(body.get()).map_err(damaged)
 }

@@ -187,7 +187,7 @@ impl Receipt {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError<E> {
     /// Another process has committed to the source in the meantime, or the source was never read that far.
-    #[error("{source_name} stands at {}, not at {}", Place(stored), Place(expected))]
+    #[error("the stored position of {source_name} is {}, not {}", Place(stored), Place(expected))]
     Moved {
         /// The source.
         source_name: SourceName,

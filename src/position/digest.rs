@@ -1,4 +1,4 @@
-//! [`Digest`]: a SHA-256 value.
+//! [`Digest`]: a SHA-256 digest.
 
 use std::{fmt, str::FromStr};
 
@@ -55,7 +55,7 @@ impl From<[u8; 32]> for Digest {
 
 /// The error for a text that is not a [`Digest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a SHA-256 value has 64 lowercase hexadecimal digits")]
+#[error("a SHA-256 digest has 64 lowercase hexadecimal digits")]
 pub struct NotADigest;
 
 impl FromStr for Digest {

@@ -1,4 +1,4 @@
-//! [`Position`]: a place in a log; [`Located`]: a value with its position and its session.
+//! [`Position`]: a position in a log; [`Located`]: a value with its position and its session.
 
 use std::{borrow::Cow, fmt, marker::PhantomData, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! [`Cost`]: US dollars, and where the number is from.
+//! [`Cost`]: US dollars, and the origin of the number.
 
 use serde::Serialize;
 

@@ -15,10 +15,10 @@ const BUILTIN: &str = include_str!("prices.json");
 #[non_exhaustive]
 pub enum PricesError {
     /// It is not a JSON object of objects.
-    #[error("this is no table of prices in LiteLLM's format: {0}")]
+    #[error("not a price table in LiteLLM's format: {0}")]
     Json(#[from] serde_json::Error),
     /// It contains no price.
-    #[error("there is no model with input_cost_per_token in the table of prices")]
+    #[error("the price table has no model with input_cost_per_token")]
     Empty,
 }
 

@@ -1,4 +1,4 @@
-//! [`Decode`]: what the lines of a log are made of; [`TextLines`]: text.
+//! [`Decode`]: the decoder of a log's lines; [`TextLines`]: plain text.
 
 use std::fmt;
 
@@ -98,8 +98,8 @@ pub trait Decode {
 /// A reducer of the inputs that `D` decodes from lines, for any lifetime. Every matching [`Reducer`] implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reduce the inputs of `{D}` to events `{E}`",
-    note = "its input is `Located<..>`, for every lifetime: `locating(reducer)` makes such a reducer of another",
-    note = "a `Processor` reads `Records` unless it is told otherwise: `Processor::of(TextLines, ..)`"
+    note = "its input is `Located<..>`, for every lifetime: `locating(reducer)` adapts another reducer",
+    note = "a `Processor` reads `Records` by default; for others, use `Processor::of(TextLines, ..)`"
 )]
 pub trait Reads<D: Decode, S, E>: for<'a> Reducer<Located<D::Input<'a>>, S, E> {}
 

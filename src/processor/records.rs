@@ -1,4 +1,4 @@
-//! [`Records`]: the decoder of the logs of agents.
+//! [`Records`]: the decoder of agent logs.
 
 use tracing::debug;
 

@@ -1,4 +1,4 @@
-//! [`SourceError`]: why a log cannot be read.
+//! [`SourceError`]: the errors of reading a log.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! [`Notice`]: what became of a log that is followed.
+//! [`Notice`]: a change of a followed log.
 
 use std::{fmt, path::PathBuf};
 
@@ -70,8 +70,8 @@ impl fmt::Display for Notice {
             }
             Self::Copied { to, unread } => write!(
                 f,
-                "was copied to {} and truncated; {unread} bytes that were not read yet are read there, \
-                 and if more was written between the copy and the truncation, it is lost",
+                "was copied to {} and truncated; {unread} unread bytes are read there, \
+                 and anything written between the copy and the truncation is lost",
                 to.display()
             ),
             Self::Truncated { read, lost } => {
@@ -81,8 +81,8 @@ impl fmt::Display for Notice {
                      it had been read, and "
                 )?;
                 match lost {
-                    0 => f.write_str("whether anything was written behind them is not known"),
-                    lost => write!(f, "at least {lost} bytes behind them are lost"),
+                    0 => f.write_str("whether anything was written after them is unknown"),
+                    lost => write!(f, "at least {lost} bytes after them are lost"),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! [`Regular`]: a file that can be read from any place.
+//! [`Regular`]: a file with random access.
 
 use std::{
     fmt,

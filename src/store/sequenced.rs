@@ -1,4 +1,4 @@
-//! [`Sequenced`]: a value with its number, and its JSON.
+//! [`Sequenced`]: a value with its number and its JSON.
 
 use std::{ops::Deref, sync::OnceLock};
 

@@ -1,4 +1,4 @@
-//! [`Violation`]: which law does not hold, where, and what shows it.
+//! [`Violation`]: a violated law, its position, and the evidence.
 
 use std::{
     any::Any,
@@ -109,7 +109,7 @@ impl fmt::Display for Place {
             Self::Event(index) => write!(f, "at event {index}"),
             Self::Line(line) => write!(f, "at line {line}"),
             Self::Operation(index) => write!(f, "at operation {index}"),
-            Self::Unknown => f.write_str("at a place that is not known"),
+            Self::Unknown => f.write_str("at an unknown place"),
             Self::Completion => f.write_str("at completion"),
         }
     }

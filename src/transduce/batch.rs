@@ -1,4 +1,4 @@
-//! [`Batch`]: what one step yields, without an allocation in the usual case.
+//! [`Batch`]: the output of one step, without an allocation in the usual case.
 
 use std::{fmt, iter::FusedIterator, mem, option, slice, vec};
 
@@ -19,7 +19,7 @@ use std::{fmt, iter::FusedIterator, mem, option, slice, vec};
 /// assert_eq!(batch.as_slice(), [1, 2, 3]);
 /// assert_eq!(batch, (1..=3).collect());
 /// ```
-#[must_use = "events that nobody receives are lost"]
+#[must_use = "dropped events are lost"]
 #[derive(Clone)]
 pub struct Batch<T>(Repr<T>);
 

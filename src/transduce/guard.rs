@@ -62,7 +62,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(message) => write!(f, "it panicked: {message}"),
-            Self::Skipped => f.write_str("skipped, since it panicked earlier"),
+            Self::Skipped => f.write_str("skipped, because it panicked earlier"),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Fault {
     pub fn of(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        Self::Panicked(text.unwrap_or("it does not say why").to_owned())
+        Self::Panicked(text.unwrap_or("no message").to_owned())
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Transducer`]: the `&mut` shell round a pure core.
+//! [`Transducer`]: the `&mut` shell around a pure core.
 
 use std::iter;
 
@@ -310,7 +310,10 @@ impl<R, State, M> Transducer<R, State, M> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-#[expect(clippy::panic, reason = "there is no state to go on from, and an invented one would lie")]
+#[expect(
+    clippy::panic,
+    reason = "there is no state to continue from, and an invented one would be wrong"
+)]
 fn poisoned() -> ! {
     panic!(
         "this Transducer is poisoned: its reducer panicked in an earlier step and took the state \

@@ -1,7 +1,7 @@
-//! What reading and writing JSON costs here, beside crates that do the same: `cargo run --release -- LOG..`.
+//! The cost of reading and writing JSON, compared with other crates: `cargo run --release -- LOG..`.
 //!
-//! Every line of the logs is taken apart into its fields, whose values stay text; and all patches of the logs are
-//! written. Each figure is the median of rounds in turns, in one run.
+//! Every line of the logs is split into its fields, whose values stay text; and all patches of the logs are written.
+//! Each figure is the median of rounds in turns, in one run.
 
 use std::{
     env, fs,
@@ -23,7 +23,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// How often each way is run.
+/// The number of runs of each way.
 const ROUNDS: usize = 15;
 
 fn main() {
@@ -54,7 +54,7 @@ fn read(objects: &[&str], bytes: usize) {
             }
         }),
     ];
-    table("taking lines apart", bytes, rows);
+    table("splitting lines into fields", bytes, rows);
 }
 
 /// A field for each key, with the text of its value.
@@ -142,7 +142,7 @@ fn write(logs: &[String]) {
     table("writing patches", bytes, rows);
 }
 
-/// Runs all ways in turns, and prints what each takes.
+/// Runs all ways in turns, and prints their times.
 fn table(title: &str, bytes: usize, rows: &mut [(&str, &mut dyn FnMut())]) {
     println!("\n{title:<32} {:>8} {:>10}", "GB/s", "foldline=1");
     let mut times = vec![Vec::new(); rows.len()];

@@ -1,4 +1,4 @@
-//! [`KafkaLedgerError`]: why a ledger on Kafka cannot go on.
+//! [`KafkaLedgerError`]: the errors of a ledger on Kafka.
 
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 

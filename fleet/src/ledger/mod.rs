@@ -1,4 +1,4 @@
-//! [`KafkaLedger`]: the commit rule on Apache Kafka, and what speaks its protocol.
+//! [`KafkaLedger`]: the commit rule on Apache Kafka and compatible brokers.
 //!
 //! A commit is one transaction: messages of the outputs, the states of the sources to a compacted topic, and the
 //! input offset as a mark, all of them or none (KIP-98). Readers with `isolation.level=read_committed` see nothing of

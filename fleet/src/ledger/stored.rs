@@ -1,4 +1,4 @@
-//! [`Place`]: where states are stored; [`Stored`]: a state that is.
+//! [`Place`]: the location of states; [`Stored`]: a stored state.
 
 use foldline::{
     conversation::Position,

@@ -1,4 +1,4 @@
-//! [`Checkpoint`]: the file that says how far the brokers have acknowledged each log.
+//! [`Checkpoint`]: the file with the acknowledged position of each log.
 
 use std::{
     collections::BTreeMap,

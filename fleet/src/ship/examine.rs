@@ -1,4 +1,4 @@
-//! [`examine`]: whether a file is a log that can be shipped.
+//! [`examine`]: decides whether a file is a log that can be shipped.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! [`Finder`]: finds logs, and tells which are new.
+//! [`Finder`]: finds logs, and distinguishes new ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},

@@ -1,4 +1,4 @@
-//! [`Flight`]: which pieces of a log were sent, and not acknowledged yet.
+//! [`Flight`]: the sent, unacknowledged pieces of a log.
 
 use std::collections::VecDeque;
 

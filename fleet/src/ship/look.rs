@@ -1,4 +1,4 @@
-//! [`Look`]: what the system says of a name, without opening it.
+//! [`Look`]: the metadata of a path, read without opening it.
 
 use std::{fs, path::Path, time::SystemTime};
 

@@ -1,4 +1,4 @@
-//! [`Outbox`]: sends pieces to the brokers, and hears what became of them.
+//! [`Outbox`]: sends pieces to the brokers, and receives their delivery reports.
 
 use std::{
     mem,

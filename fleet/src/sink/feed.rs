@@ -1,4 +1,4 @@
-//! [`Feed`]: messages of the topic of events, as segments of rows, and of records for an audit trail.
+//! [`Feed`]: converts messages of the events topic into segments of rows, and of records for an audit trail.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! [`Offsets`]: how far each partition of events is stored.
+//! [`Offsets`]: the stored offset of each partition of events.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

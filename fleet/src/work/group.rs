@@ -1,4 +1,4 @@
-//! [`Group`]: the member of a consumer group that a worker is.
+//! [`Group`]: the worker as a member of a consumer group.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

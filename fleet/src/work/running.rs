@@ -1,4 +1,4 @@
-//! [`Running`]: a lane on a thread of its own.
+//! [`Running`]: a lane on a separate thread.
 
 use std::{
     mem,

@@ -1,4 +1,4 @@
-//! Real brokers for tests, by the script `fleet/broker`.
+//! Real brokers for tests, started by the script `fleet/broker`.
 #![allow(dead_code)]
 
 use std::{
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// A cluster that runs until it is dropped.
 pub(crate) struct Cluster {
     folder: TempDir,
-    /// Where it is reached, as `bootstrap.servers` takes it.
+    /// Its addresses, for `bootstrap.servers`.
     pub(crate) addresses: String,
 }
 
@@ -38,17 +38,17 @@ impl Cluster {
         self.run("kill", number);
     }
 
-    /// Starts a broker again that was killed.
+    /// Restarts a broker that was killed.
     pub(crate) fn restart(&self, number: usize) {
         self.run("start", number);
     }
 
-    /// Cuts a broker off: connections to it stay open, and nothing comes.
+    /// Suspends a broker: connections to it stay open, but it does not respond.
     pub(crate) fn pause(&self, number: usize) {
         self.run("pause", number);
     }
 
-    /// Ends what [`pause`](Self::pause) has begun.
+    /// Resumes a [paused](Self::pause) broker.
     pub(crate) fn resume(&self, number: usize) {
         self.run("resume", number);
     }

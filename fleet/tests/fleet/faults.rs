@@ -10,7 +10,7 @@ use std::{
 
 use super::{Cluster, Log, Running, Topics};
 
-/// Numbers that are the same for the same seed.
+/// Reproducible random numbers for a seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -21,16 +21,16 @@ impl Random {
     }
 }
 
-/// A folder of logs that grow piece by piece until they are what they are to be.
+/// A folder of logs that grow piece by piece to their final content.
 pub(crate) struct Growing {
     logs: Vec<(PathBuf, Vec<u8>, usize)>,
 }
 
 impl Growing {
-    /// Each log gets a file of its own, which is empty at first.
+    /// Each log gets a separate file, which is initially empty.
     pub(crate) fn new(folder: &Path, logs: &[Log]) -> Self {
         let file = |(number, log): (usize, &Log)| {
-            // Some agents tell things by the names of their files.
+            // Some agents encode data in file names.
             let path = folder.join(number.to_string());
             fs::create_dir_all(&path).unwrap();
             (path.join(Path::new(&log.path).file_name().unwrap()), log.content.clone(), 0)
@@ -38,7 +38,7 @@ impl Growing {
         Self { logs: logs.iter().enumerate().map(file).collect() }
     }
 
-    /// Writes about this share of all.
+    /// Writes about this share of the content.
     pub(crate) fn grow(&mut self, random: &mut Random, share: f64) {
         for (path, content, written) in &mut self.logs {
             let most = (content.len() as f64 * share * 2.0) as usize + 1;
@@ -61,7 +61,7 @@ fn append(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// The programs of a fleet, and what may happen to them.
+/// The programs of a fleet, and their possible faults.
 pub(crate) struct Fleet<'c> {
     cluster: &'c Cluster,
     topics: &'c Topics,
@@ -75,7 +75,7 @@ pub(crate) struct Fleet<'c> {
     sink: Option<Running>,
 }
 
-/// How long a group waits for a worker: a stopped one is shut out after that.
+/// The session timeout of the group: a paused worker is excluded after that.
 const SESSION: &str = "session.timeout.ms=2000";
 
 impl<'c> Fleet<'c> {
@@ -122,7 +122,7 @@ impl<'c> Fleet<'c> {
         self.run(&["sink", "--db", db, "--audit", trail])
     }
 
-    /// One thing goes wrong.
+    /// Causes one fault.
     pub(crate) fn fault(&mut self, random: &mut Random) -> &'static str {
         let number = random.below(self.workers.len());
         match random.below(if self.brokers > 1 { 9 } else { 6 }) {

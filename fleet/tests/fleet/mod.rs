@@ -1,4 +1,4 @@
-//! What a fleet stores is what one machine stores.
+//! A fleet stores the same data as a single machine.
 
 mod faults;
 mod topics;
@@ -36,15 +36,15 @@ impl Running {
         kill_process(Pid::from_child(&self.0), signal).unwrap();
     }
 
-    /// Asks it to end, and waits.
+    /// Asks the program to end, and waits.
     fn stop(mut self) {
         self.signal(Signal::TERM);
         let status = self.0.wait().unwrap();
-        // One that has only just begun does not hear signals yet.
+        // A program that has just started does not handle signals yet.
         assert!(status.success() || status.signal() == Some(Signal::TERM.as_raw()), "{status}");
     }
 
-    /// All that it says until it ends.
+    /// All its messages until it ends.
     fn said(mut self) -> String {
         let mut said = String::new();
         self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -71,15 +71,14 @@ fn command(cluster: &Cluster, topics: &Topics, arguments: &[&str]) -> Command {
     command
 }
 
-/// A log, as one machine reads it.
+/// A log, as read by a single machine.
 struct Log {
     path: String,
     format: String,
     content: Vec<u8>,
 }
 
-/// Reads logs of all formats into a database: those of the repository, and those in the folder that
-/// FOLDLINE_CAPTURES names.
+/// Reads logs of all formats into a database: the logs of the repository, and those in the folder FOLDLINE_CAPTURES.
 fn ingest(db: &Path, trail: &Path) -> Vec<Log> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let fixtures = root.join("tests/fixtures").to_str().unwrap().to_owned();
@@ -101,7 +100,7 @@ fn ingest(db: &Path, trail: &Path) -> Vec<Log> {
     logs
 }
 
-/// What a database says, without what only the machine knows that has the files.
+/// The content of a database, without data that is only known on the machine that has the files.
 fn said(db: &Path) -> String {
     logs::dump_with(
         db,
@@ -109,7 +108,7 @@ fn said(db: &Path) -> String {
     )
 }
 
-/// The events of a log, as one machine tells them.
+/// The events of a log, from a single machine.
 fn replayed(log: &Log) -> Vec<u8> {
     let arguments = ["replay", "--format", "events", "--executor", &log.format, &log.path];
     logs::run(&arguments).stdout
@@ -148,7 +147,7 @@ fn a_fleet_stores_what_one_machine_stores() {
         let (source, format, producer) = (log.path.clone(), log.format.clone(), producer.clone());
         let sender = Sender { topics: &topics, producer, source, format };
         let length = log.content.len();
-        // Again what was sent, cut in other places, as after a crash; lines in parts.
+        // The same data again, cut at other positions, as after a crash; lines in parts.
         sender.send(&log.content, 0, 0, length / 2, 1 << 16);
         sender.send(&log.content, 0, length / 3, length, 300);
         sender.end(0, length);
@@ -168,7 +167,7 @@ fn a_fleet_stores_what_one_machine_stores() {
     assert_eq!(trail::records(&trails[1], &fleet), trail::records(&trails[0], &one));
 }
 
-/// What a program answers at its address; empty if it does not yet.
+/// The response of a program at its address; empty if there is none yet.
 fn get(address: &str, path: &str) -> String {
     let Ok(mut connection) = TcpStream::connect(address) else { return String::new() };
     let mut answer = String::new();
@@ -178,7 +177,7 @@ fn get(address: &str, path: &str) -> String {
         .map_or_else(|_| String::new(), |_| answer)
 }
 
-/// Waits until a figure of a worker is at least so high.
+/// Waits until a metric of a worker reaches a value.
 fn await_figure(address: &str, name: &str, least: f64) {
     let begun = Instant::now();
     loop {
@@ -193,12 +192,12 @@ fn await_figure(address: &str, name: &str, least: f64) {
     }
 }
 
-/// An address that nobody listens at.
+/// An address without a listener.
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
-/// Waits until so many sources are said not to be folded; says why.
+/// Waits until this number of sources is reported as not folded; returns the reasons.
 fn await_unfolded(cluster: &Cluster, topics: &Topics, count: usize) -> Vec<(String, String)> {
     let begun = Instant::now();
     loop {
@@ -230,7 +229,7 @@ fn what_is_missing_is_told_and_never_folded_over() {
     sender.send(&content, 0, 0, known, 1 << 16);
     sender.send(&content, 0, ends[11], length, 1 << 16);
     sender.end(0, length);
-    // Nobody's message.
+    // A foreign message.
     sender.message(b"x", "no position", None, false);
     sender.flush();
     let address = free_address();
@@ -242,7 +241,7 @@ fn what_is_missing_is_told_and_never_folded_over() {
     let unfolded = await_unfolded(&cluster, &topics, 1);
     let note = format!("bytes from 0:{known} to 0:{} are missing", ends[11]);
     assert!(unfolded[0].0 == "source" && unfolded[0].1.starts_with(&note), "{unfolded:?}");
-    // Another worker knows it, too.
+    // Another worker knows the gap, too.
     worker.stop();
     let worker = Running::start(&cluster, &topics, &["work"]);
     // It is shipped again, from before the gap.
@@ -280,7 +279,7 @@ fn a_log_goes_on_in_another_file_only_where_the_one_before_has_ended() {
     sender.flush();
     topics.await_complete(1);
     worker.stop();
-    // As `replay --follow` tells a log that was rotated: places begin again.
+    // Like `replay --follow` with a rotated log: positions restart.
     let items = |events: &[u8]| -> Vec<serde_json::Value> {
         let events = events.split(|byte| *byte == b'\n').filter(|event| !event.is_empty());
         let item =
@@ -306,7 +305,7 @@ fn a_line_in_parts_is_read_again_by_the_next_owner() {
     let (source, format) = ("source".to_owned(), "droid".to_owned());
     let sender = Sender { topics: &topics, producer: topics.producer(), source, format };
     let first = content.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-    // Up to the middle of the second line; the other source's lines are committed behind it.
+    // Up to the middle of the second line; the other source's lines are committed after it.
     sender.send(&content, 0, 0, first + 50, 20);
     let other = Sender {
         source: "other".to_owned(),
@@ -368,7 +367,7 @@ fn sessions_of_a_fleet_are_served_while_they_grow() {
         assert!(begun.elapsed() < WAIT, "the sink makes no database");
         thread::sleep(Duration::from_millis(50));
     }
-    // A program of its own, which finds no logs on this machine.
+    // A separate program, which finds no logs on this machine.
     let mut serve = logs::foldline();
     serve.args(["serve", "--db", db.to_str().unwrap(), "--listen", &address]);
     let _server = Running(serve.spawn().unwrap());
@@ -405,7 +404,7 @@ fn number(name: &str) -> Option<u64> {
     Some(std::env::var(name).ok()?.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
 
-/// `FOLDLINE_FLEET` faults, with the `FOLDLINE_FLEET_SEED` that a failed run has printed.
+/// `FOLDLINE_FLEET` faults, with the `FOLDLINE_FLEET_SEED` printed by a failed run.
 #[test]
 #[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn whatever_goes_wrong_everything_is_stored_once() {
@@ -414,7 +413,7 @@ fn whatever_goes_wrong_everything_is_stored_once() {
     let mut random = Random(seed);
     let cluster = Cluster::start(brokers);
     let folder = tempfile::tempdir().unwrap();
-    // Those of which the least is known by a few lines; one of each format, and some more.
+    // The logs with the fewest known lines; one of each format, and some more.
     let mut logs = ingest(&folder.path().join("all.db"), &folder.path().join("all.trail"));
     logs.sort_by_key(|log| (log.format.clone(), std::cmp::Reverse(log.content.len())));
     let mut formats = BTreeSet::new();
@@ -454,7 +453,7 @@ fn whatever_goes_wrong_everything_is_stored_once() {
     assert_eq!(renamed(&said(&db), &paths), renamed(&said(Path::new(one)), &BTreeMap::new()));
 }
 
-/// Where the file of each source is.
+/// The path of each source's file.
 fn paths(db: &Path) -> BTreeMap<String, String> {
     let connection = rusqlite::Connection::open(db).unwrap();
     let mut sources = connection.prepare("SELECT name, path FROM sources").unwrap();

@@ -1,4 +1,4 @@
-//! The topics of a fleet: made, written, read.
+//! The topics of a fleet: created, written, read.
 #![allow(dead_code)]
 
 use std::{
@@ -44,7 +44,7 @@ impl Topics {
         Arc::new(self.client.create().unwrap())
     }
 
-    /// All that is committed of a topic, and its messages, each with its headers, in the order of their partitions.
+    /// All committed messages of a topic with their headers, in the order of their partitions.
     pub(crate) fn read(&self, what: &str) -> Vec<Read> {
         let mut config = self.client.clone();
         config
@@ -84,7 +84,7 @@ impl Topics {
         read
     }
 
-    /// The events of each source as lines, and how many of its messages say how far it has come.
+    /// The events of each source as lines, and the number of its checkpoints.
     pub(crate) fn events(&self, what: &str) -> BTreeMap<String, Vec<u8>> {
         let mut events = BTreeMap::<String, Vec<u8>>::new();
         for Read { headers, value, .. } in self.read(what) {
@@ -101,7 +101,7 @@ impl Topics {
         events
     }
 
-    /// Follows the events until so many sources are complete: cheaper for the brokers than asking again and again.
+    /// Follows the events until this number of sources is complete: cheaper for the brokers than polling.
     pub(crate) fn await_last_checkpoints(&self, count: usize) {
         let mut config = self.client.clone();
         config.set("group.id", "follower").set("enable.auto.commit", "false");
@@ -118,7 +118,7 @@ impl Topics {
             let Some(message) = consumer.poll(WAIT) else { panic!("no events any more") };
             let message = message.unwrap();
             let payload = message.payload().unwrap_or_default();
-            // Events have their position first.
+            // Events begin with their position.
             let is_checkpoint = payload.starts_with(b"{\"facts\"");
             let end = &payload[payload.len().saturating_sub(64)..];
             complete += usize::from(
@@ -127,7 +127,7 @@ impl Topics {
         }
     }
 
-    /// Whether the sources that are said to be complete are so many.
+    /// Waits until this number of sources is reported as complete.
     pub(crate) fn await_complete(&self, count: usize) {
         let begun = Instant::now();
         loop {
@@ -157,7 +157,7 @@ impl Read {
     }
 }
 
-/// Sends pieces of a log, as a shipper does.
+/// Sends pieces of a log like a shipper.
 pub(crate) struct Sender<'t> {
     pub(crate) topics: &'t Topics,
     pub(crate) producer: Arc<BaseProducer>,
@@ -166,7 +166,7 @@ pub(crate) struct Sender<'t> {
 }
 
 impl Sender<'_> {
-    /// Sends `log[from..to]`, a line a message, but not more than `most` bytes of it.
+    /// Sends `log[from..to]`, one line per message, but at most `most` bytes per message.
     pub(crate) fn send(&self, log: &[u8], file: u64, from: usize, to: usize, most: usize) {
         let mut at = from;
         while at < to {

@@ -1,4 +1,4 @@
-//! The topics are made once, checked each time, and told about.
+//! The topics are created once, checked on every run, and listed.
 
 use std::{
     process::Command,
@@ -20,7 +20,7 @@ use rdkafka::{
 
 use crate::{broker::Cluster, foldline_fleet};
 
-/// What came of a run of the program.
+/// The result of a run of the program.
 struct Ran {
     code: i32,
     out: String,
@@ -46,7 +46,7 @@ fn fleet(cluster: &Cluster, arguments: &[&str]) -> Ran {
     run(command(&cluster.addresses, arguments))
 }
 
-/// Makes a topic with one replica, as somebody else would.
+/// Creates a topic with one replica, like another program.
 fn make(cluster: &Cluster, name: &str, partitions: i32, settings: &[(&str, &str)]) {
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", &cluster.addresses);
@@ -58,7 +58,7 @@ fn make(cluster: &Cluster, name: &str, partitions: i32, settings: &[(&str, &str)
     for made in runtime.block_on(admin.create_topics(&[new], &options)).unwrap() {
         made.unwrap();
     }
-    // Brokers learn of it one after another.
+    // Brokers learn of it at different times.
     for broker in cluster.addresses.split(',') {
         let mut client = ClientConfig::new();
         client.set("bootstrap.servers", broker);
@@ -73,7 +73,7 @@ fn make(cluster: &Cluster, name: &str, partitions: i32, settings: &[(&str, &str)
     }
 }
 
-/// An address at which nobody listens.
+/// An address without a listener.
 fn nobody() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
@@ -125,7 +125,7 @@ fn topics_that_would_lose_something_are_refused() {
     make(&cluster, "a.logs", 2, &[]);
     make(&cluster, "a.events", 3, &[]);
     refused(&["init", "--prefix", "a"], &["a.logs has 2", "a.events has 3", "cannot be changed"]);
-    // Nothing is made beside what is wrong.
+    // If anything is wrong, nothing is created.
     refused(&["init", "--prefix", "a", "--check"], &["there is no topic a.patches, a.state"]);
 
     make(&cluster, "b.logs", 2, &[]);
@@ -202,7 +202,7 @@ fn of_an_empty_fleet_nothing_is_behind() {
     assert_eq!(status["notes"], serde_json::json!([]));
 }
 
-/// Commits a segment as a worker does: a state, and how far it has come with the logs.
+/// Commits a segment like a worker: a state, and the folded offset.
 fn fold(cluster: &Cluster, source: &str, offset: u64) -> BaseConsumer {
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", &cluster.addresses);

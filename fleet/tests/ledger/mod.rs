@@ -30,10 +30,10 @@ const WAIT: Duration = Duration::from_secs(10);
 struct Connected {
     ledgers: Cluster,
     reader: BaseConsumer,
-    /// Sees also what is not committed.
+    /// Also sees uncommitted messages.
     impatient: BaseConsumer,
     admin: AdminClient<DefaultClientContext>,
-    /// Stops the brokers in the end.
+    /// Stops the brokers at the end.
     _brokers: broker::Cluster,
 }
 
@@ -61,7 +61,7 @@ impl Connected {
     }
 }
 
-/// Topics of their own for each engine.
+/// Separate topics for each engine.
 struct Kafka<'c> {
     connected: &'c Connected,
     outputs: String,
@@ -83,10 +83,10 @@ impl<'c> Kafka<'c> {
         Self { connected, outputs, states }
     }
 
-    /// What a reader sees that takes committed messages only.
+    /// The messages seen by a reader of committed messages.
     fn read(&self, topic: &str) -> Vec<Vec<u8>> {
         let Connected { reader, impatient, .. } = self.connected;
-        // A transaction is committed before its marks are written, which let readers see it.
+        // A transaction is committed before its markers are written, which make it visible.
         let end = |consumer: &BaseConsumer| consumer.fetch_watermarks(topic, 0, WAIT).unwrap().1;
         while end(reader) < end(impatient) {
             thread::sleep(Duration::from_millis(1));
@@ -139,8 +139,8 @@ fn two_owners_do_not_both_commit() {
     ledger::exclusive(|| Kafka::new(&connected)).unwrap_or_else(|violation| panic!("{violation}"));
 }
 
-/// With every opening, and every look at what is committed, all scenarios take two minutes: `FOLDLINE_LEDGER=1` asks
-/// for them.
+/// With every reopening, and every check of the committed data, all scenarios take two minutes: `FOLDLINE_LEDGER=1`
+/// enables them.
 #[test]
 #[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn it_keeps_the_rule() {
@@ -183,7 +183,7 @@ fn commit(line: u64, expected: Option<u64>, state: &Json) -> Commit<Vec<Message>
 fn a_state_longer_than_a_message_is_stored_in_parts() {
     let connected = Connected::start();
     let engine = Kafka::new(&connected);
-    // Random enough not to be compressed to less than the broker takes.
+    // Random enough that it is not compressed below the broker's limit.
     let mut seed = 1_u64;
     let mut noise = |length| {
         let next = |_| {
@@ -219,7 +219,7 @@ fn a_stale_owner_commits_nothing_and_says_so() {
     assert!(matches!(again, CommitError::Failed(KafkaLedgerError::Failed)), "{again}");
     owner.commit(&[commit(3, Some(1), &state)], &[]).unwrap();
     assert_eq!(owner.load(&source).unwrap().unwrap().position.line, 3);
-    // A mark alone is a commit, too.
+    // A commit may consist of a mark alone.
     let mark = Mark { name: "a mark".to_owned(), state: Json::of(&7).unwrap() };
     owner.commit(&[], std::slice::from_ref(&mark)).unwrap();
     assert_eq!(engine.open().mark("a mark").unwrap(), Some(mark.state));

@@ -1,4 +1,4 @@
-//! The program `foldline`, with which tests compare what a fleet stores.
+//! The program `foldline`, for comparing its output with that of a fleet.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Logs are shipped as they are.
+//! Logs are shipped unchanged.
 
 mod redact;
 mod sending;
@@ -104,7 +104,7 @@ impl Fleet {
         self.command(further).output().unwrap()
     }
 
-    /// Ships what there is; what was said.
+    /// Ships the existing logs; returns the messages of the program.
     fn once(&self, further: &[&str]) -> String {
         let output = self.run(&[&["--once"], further].concat());
         let said = String::from_utf8(output.stderr).unwrap();
@@ -127,7 +127,7 @@ impl Fleet {
         while ended < PARTITIONS {
             match self.reader.poll(Duration::from_secs(1)) {
                 Some(Err(KafkaError::PartitionEOF(_))) => ended += 1,
-                // The broker is away.
+                // The broker is unreachable.
                 None | Some(Err(_)) => {}
                 Some(Ok(message)) => {
                     let headers = message.headers().unwrap().iter().map(|header| {
@@ -169,7 +169,7 @@ impl Fleet {
     }
 }
 
-/// Joins what was shipped, as a worker does: what comes again is left out, and nothing may be missing.
+/// Joins the shipped pieces like a worker: duplicates are dropped, and nothing may be missing.
 fn join(messages: &[Shipped]) -> Joined {
     let mut joined = Joined::new();
     for Shipped { source, file, offset, bytes, .. } in messages {
@@ -206,7 +206,7 @@ impl Running {
         Self { child, said }
     }
 
-    /// Waits until this is said.
+    /// Waits for this message.
     fn await_said(&self, what: &str) {
         while !self.said.recv_timeout(DEADLINE).unwrap().contains(what) {}
     }
@@ -215,7 +215,7 @@ impl Running {
         assert_eq!(self.terminate(), Some(0));
     }
 
-    /// Asks it to end; its exit code.
+    /// Asks the program to end; returns its exit code.
     fn terminate(&mut self) -> Option<i32> {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
@@ -240,7 +240,7 @@ fn append(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// Text that is not compressed well.
+/// Text that does not compress well.
 fn noise(length: usize) -> String {
     let mut state = 7_u64;
     let letters = (0..length).map(|_| {

@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// A log with secrets, one of them where a long line is cut at 1 KiB; and the secrets.
+/// A log with secrets, one of them at the point where a long line is cut at 1 KiB; and the secrets.
 fn with_secrets(session: &str) -> (Vec<u8>, [String; 4]) {
     let secrets = [
         format!("ghp_{}", noise(36)),
         "ada.lovelace@example.org".to_owned(),
         "hunter2222".to_owned(),
-        // Of a home folder nothing but the name is masked.
+        // Of a home directory, only the user name is masked.
         "/home/lovelace".to_owned(),
     ];
     let [token, email, password, home] = &secrets;
@@ -38,7 +38,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The events of a log, without what strings hold.
+/// The events of a log, without the contents of strings.
 fn events(fleet: &Fleet, name: &str, log: &[u8]) -> Vec<serde_json::Value> {
     fn empty(value: &mut serde_json::Value) {
         match value {
@@ -68,7 +68,7 @@ fn secrets_are_masked_and_everything_else_is_shipped_as_it_is() {
     fs::create_dir(&folder).unwrap();
     let path = folder.join("log.jsonl");
     let options = ["--max-message", "1K", "--redact"];
-    // Runs that begin and end within lines, and one that is killed.
+    // Runs that begin and end within lines, and a run that is killed.
     let long = log.windows(6).position(|window| window == b"\"long\"").unwrap();
     let ends = [300, long + 500, long + 2500, log.len() - 30, log.len()];
     let mut from = 0;
@@ -80,7 +80,7 @@ fn secrets_are_masked_and_everything_else_is_shipped_as_it_is() {
         shipping.kill();
         assert!(fleet.once(&options).contains("foldline-fleet: "));
     }
-    // The last line has no end yet; and then one.
+    // The last line has no end yet; then it gets one.
     append(&path, b"{\"type\":\"note\",\"text\":\"ada.lovelace@example.org");
     let said = fleet.once(&[&options[..], &["--final"]].concat());
     assert!(said.contains("masked (best effort): 1 × email, 1 × home-folder"), "{said}");
@@ -119,7 +119,7 @@ fn secrets_are_masked_from_the_middle_of_a_line_on() {
     let is_email = |window: &[u8]| window == email.as_bytes();
     let last = log.windows(email.len()).rposition(is_email).unwrap();
     append(&fleet.log("log.jsonl"), &log[..last]);
-    // Parts of a long line are sent before its end is there.
+    // Parts of a long line are sent before it ends.
     fleet.once(&["--max-message", "1K"]);
     append(&fleet.log("log.jsonl"), &log[last..]);
     let sent = fleet.joined().into_values().flatten().next().unwrap().len();
@@ -129,7 +129,7 @@ fn secrets_are_masked_from_the_middle_of_a_line_on() {
     assert!(masked[..sent] == log[..sent] && holds(&masked[..sent], &token));
     assert!(log[..sent].last() != Some(&b'\n') && holds(&log[sent..], &email));
     assert!(!holds(&masked[sent..], &email) && !holds(&masked[sent..], &token));
-    // And off again.
+    // Masking is turned off again.
     append(&fleet.log("log.jsonl"), b"ask ada@example.org\n");
     fleet.once(&["--max-message", "1K"]);
     let masked = fleet.joined().into_values().flatten().next().unwrap();

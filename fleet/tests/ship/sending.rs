@@ -1,8 +1,8 @@
-//! What was sent, joined, is the logs: while they grow, are rotated or changed, and whoever is killed.
+//! The joined messages equal the logs: while they grow, are rotated or changed, and after programs were killed.
 
 use super::*;
 
-/// A log whose lines are long, short, empty, of Windows, and no Unicode; the last one has no end.
+/// A log with long, short and empty lines, with CRLF, and with invalid Unicode; the last line has no end.
 fn odd() -> Vec<u8> {
     let mut log = b"\xEF\xBB\xBF".to_vec();
     log.extend(droid("odd", 3, 1).replace('\n', "\r\n").bytes());
@@ -28,10 +28,10 @@ fn pieces_joined_are_the_log_while_it_grows() {
     for (one, other) in chunks {
         append(&fleet.log("odd.jsonl"), one);
         append(&fleet.log("plain.jsonl"), other);
-        // So that some are read in between.
+        // So that some pieces are read in between.
         thread::sleep(Duration::from_millis(30));
     }
-    // The last line has no end, and so may go on.
+    // The last line has no end, and may continue.
     fleet.await_files(&[&odd[..ended], &plain]);
     shipping.await_said("nothing.txt");
     shipping.stop();
@@ -90,7 +90,7 @@ fn killed_at_any_moment_it_goes_on_without_a_loss() {
             let at = |part| log.len() * part / PARTS;
             append(&path(number), &log[at(part)..at(part + 1)]);
         }
-        // Chooses the moment.
+        // Determines the moment.
         thread::sleep(Duration::from_millis([0, 150, 400, 250, 700, 300, 1300, 550][part]));
         shipping.kill();
     }
@@ -126,7 +126,7 @@ fn a_rotated_log_goes_on_as_the_same() {
     fleet.await_files(&[&parts[0], &parts[1]]);
     shipping.stop();
 
-    // Nobody looks.
+    // No shipper is running.
     append(&fleet.log("log.jsonl"), &parts[2]);
     rotate();
     append(&fleet.log("log.jsonl"), &parts[3]);
@@ -156,7 +156,7 @@ fn a_log_that_was_changed_while_nobody_looked_is_known_again_or_another() {
     append(&fleet.log("copied.jsonl"), &rest);
     fs::copy(fleet.log("copied.jsonl"), fleet.log("copied.jsonl.1")).unwrap();
     fs::write(fleet.log("copied.jsonl"), text(4)).unwrap();
-    // Its number is not given again as long as it is somewhere.
+    // Its inode is not reused while the file exists.
     fs::rename(fleet.log("replaced.jsonl"), fleet.folder.path().join("elsewhere")).unwrap();
     fs::write(fleet.log("replaced.jsonl"), text(5)).unwrap();
     fs::rename(fleet.log("moved.jsonl"), fleet.log("new-name.jsonl")).unwrap();
@@ -204,7 +204,7 @@ fn more_logs_than_can_be_open_are_followed() {
             let at = |part| log.len() * part / 4;
             append(&fleet.log(&format!("{number}.jsonl")), &log[at(part)..at(part + 1)]);
         }
-        // Until there is something of each of them.
+        // Until there is data of each of them.
         let begun = Instant::now();
         while fleet.joined().len() < LOGS {
             assert!(begun.elapsed() < DEADLINE);
@@ -213,7 +213,7 @@ fn more_logs_than_can_be_open_are_followed() {
     let last = log(LOGS - 1);
     fleet.await_files(&[&last]);
     shipping.stop();
-    // As many that hold only a line without a line end.
+    // The same number of logs with a single unterminated line.
     let line = |number: usize| {
         let log = droid(&format!("line-{number}-{}", noise(5000)), 0, 1);
         log.lines().next().unwrap().as_bytes().to_vec()
@@ -250,7 +250,7 @@ fn brokers_that_are_away_are_waited_for() {
     }
     fleet.await_files(&[&log]);
 
-    // More than is kept on the way; and an end before the brokers are back.
+    // More than the outbox holds; and an end before the brokers are back.
     let line = format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", noise(10_000));
     let long = [droid("long", 1, 2), line.repeat(3000)].concat().into_bytes();
     fleet.brokers.kill(1);

@@ -1,4 +1,4 @@
-//! [`ActionType`]: what a tool call does, in a vocabulary that all agents share.
+//! [`ActionType`]: the action of a tool call, in a vocabulary common to all agents.
 
 mod read;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{json::Json, text::Text};
 use crate::json::Raw;
 
-/// What a tool call does. Serialised with the tag `action`.
+/// The action of a tool call. Serialised with the tag `action`.
 ///
 /// `result` is the tool's result; it is absent while the call is open.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ use crate::json::Raw;
 pub enum ActionType {
     /// Reads a file, or lists a directory.
     FileRead {
-        /// Relative to the session's directory where it lies below it.
+        /// Relative to the session's directory if it is inside it.
         path: Text,
         /// The content.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub enum ActionType {
     },
     /// Creates, changes, moves or deletes files.
     FileEdit {
-        /// The first file that is changed.
+        /// The first changed file.
         path: Text,
         /// Every change, in the order of the call.
         changes: Vec<FileChange>,
@@ -37,13 +37,13 @@ pub enum ActionType {
     CommandRun {
         /// The command line.
         command: Text,
-        /// How it ended and what it printed.
+        /// Its exit status and output.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<CommandRunResult>,
     },
     /// Searches files, their names, or the web.
     Search {
-        /// The pattern or the question.
+        /// The pattern or query.
         query: Text,
         /// The matches.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,9 +57,9 @@ pub enum ActionType {
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
-    /// Reads or writes the agent's list of things to do.
+    /// Reads or writes the agent's to-do list.
     TodoManagement {
-        /// The list as the call leaves it.
+        /// The list after the call.
         todos: Vec<TodoItem>,
         /// `write`, `update` or `read`.
         operation: Text,
@@ -67,14 +67,14 @@ pub enum ActionType {
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
-    /// Hands work to a sub-agent.
+    /// Delegates work to a sub-agent.
     TaskCreate {
         /// A short description of the work.
         description: Text,
         /// The prompt.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt: Option<Text>,
-        /// Which kind of agent it is.
+        /// The type of the agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         subagent_type: Option<Text>,
         /// Its answer.
@@ -97,9 +97,9 @@ pub enum ActionType {
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<ToolResult>,
     },
-    /// Any other tool, MCP tools among them, as it was called.
+    /// Any other tool, including MCP tools, with its arguments.
     Tool {
-        /// Its name, as the log spells it.
+        /// Its name, exactly as in the log.
         tool_name: Text,
         /// Its arguments.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ impl ActionType {
         }
     }
 
-    /// Stores the tool's result. For a command it is the output; the exit status is kept.
+    /// Stores the tool's result. For a command, the result is the output, and the exit status is kept.
     pub fn set_result(&mut self, body: ToolResult) {
         match self {
             Self::FileRead { result, .. }
@@ -162,8 +162,8 @@ impl ActionType {
         }
     }
 
-    /// Takes the tool's result, so that [`set_result`](Self::set_result) can store it again. A command keeps
-    /// its exit status.
+    /// Takes the tool's result, so that [`set_result`](Self::set_result) can restore it. A command keeps its exit
+    /// status.
     pub fn take_result(&mut self) -> Option<ToolResult> {
         match self {
             Self::FileRead { result, .. }
@@ -212,11 +212,11 @@ pub enum ToolKind {
     Search,
     /// Runs commands.
     Execute,
-    /// Plans, keeps lists.
+    /// Plans, or maintains lists.
     Think,
-    /// Fetches from outside.
+    /// Fetches from external sources.
     Fetch,
-    /// Everything else.
+    /// Any other kind.
     Other,
 }
 
@@ -242,25 +242,25 @@ impl ToolKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum FileChange {
-    /// The file is written as a whole.
+    /// The whole file is written.
     Write {
-        /// Which file.
+        /// The file.
         path: Text,
-        /// What it holds afterwards.
+        /// The new content.
         content: Text,
     },
     /// Parts of the file are changed.
     Edit {
-        /// Which file.
+        /// The file.
         path: Text,
         /// The change in unified format, beginning with its first `@@` line.
         unified_diff: Text,
-        /// Whether the line numbers are those of the file, and not of the part that the log shows.
+        /// Whether the line numbers refer to the file, and not to the excerpt in the log.
         has_line_numbers: bool,
     },
     /// The file is deleted.
     Delete {
-        /// Which file.
+        /// The file.
         path: Text,
     },
     /// The file is renamed.
@@ -273,7 +273,7 @@ pub enum FileChange {
 }
 
 impl FileChange {
-    /// The file that is changed, under its old name.
+    /// The changed file, under its old name.
     pub fn path(&self) -> &Text {
         match self {
             Self::Write { path, .. }
@@ -284,14 +284,14 @@ impl FileChange {
     }
 }
 
-/// How a command ended and what it printed.
+/// The exit status and output of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CommandRunResult {
-    /// How it ended, if the log states it.
+    /// The exit status, if the log states it.
     pub exit_status: Option<CommandExitStatus>,
-    /// What it printed: standard output and error as the agent saw them.
+    /// Standard output and error, as seen by the agent.
     pub output: Option<Text>,
 }
 
@@ -302,17 +302,17 @@ impl CommandRunResult {
     }
 }
 
-/// How a command ended. Serialised with the tag `type`.
+/// The exit status of a command. Serialised with the tag `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum CommandExitStatus {
-    /// The log gives the exit code.
+    /// The log states the exit code.
     ExitCode {
-        /// 0 is success.
+        /// 0 means success.
         code: i32,
     },
-    /// The log states only whether it succeeded.
+    /// The log states only success or failure.
     Success {
         /// Whether it succeeded.
         success: bool,
@@ -331,7 +331,7 @@ pub enum ToolResult {
 }
 
 impl ToolResult {
-    /// As text: structured data in its JSON form.
+    /// The result as text; structured data as JSON.
     pub fn into_text(self) -> Text {
         match self {
             Self::Text(text) => text,
@@ -360,9 +360,9 @@ impl From<Text> for ToolResult {
 pub struct TodoItem {
     /// The task.
     pub content: Text,
-    /// `pending`, `in_progress`, `completed`, or the log's own word.
+    /// `pending`, `in_progress`, `completed`, or another word of the log.
     pub status: Text,
-    /// `high`, `medium`, `low`, or the log's own word.
+    /// `high`, `medium`, `low`, or another word of the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Text>,
 }
@@ -373,7 +373,7 @@ impl TodoItem {
         Self { content: content.into(), status: status.into(), priority: None }
     }
 
-    /// The same, with its priority.
+    /// Sets the priority.
     #[must_use]
     pub fn with_priority(mut self, priority: impl Into<Text>) -> Self {
         self.priority = Some(priority.into());

@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, de};
 use super::{ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolResult};
 use crate::conversation::{Json, Text, json::stated};
 
-/// Reads a [`ToolResult`] straight from the text, so that [`Json`] keeps every digit (serde reads tagged
-/// enums through a buffer that does not).
+/// Reads a [`ToolResult`] directly from the text, so that [`Json`] keeps every digit (serde reads tagged enums
+/// through a buffer that does not).
 #[derive(Deserialize)]
 struct TypedValue {
     r#type: ToolResultType,

@@ -9,7 +9,7 @@ use crate::json::has_escape;
 /// Whether a character may be written as a `\\u` escape.
 pub(super) fn has_code(body: &str) -> bool {
     static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
-    // Most short texts have no escape at all, and to begin a search takes longer than to look at them.
+    // Most short texts contain no escape, and setting up a search takes longer than scanning them.
     const SHORT: usize = 128;
     (body.len() > SHORT || has_escape(body)) && CODE.find(body.as_bytes()).is_some()
 }

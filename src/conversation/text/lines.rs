@@ -7,10 +7,9 @@ use memchr::{memchr, memchr_iter};
 use super::escape::{begins_escape, strip_escape};
 use crate::json::{count_line_feeds, decode_body};
 
-/// The lines of a text, from both ends, without empty ones at its beginning and end.
+/// The lines of a text, from both ends, without empty lines at its beginning and end.
 ///
-/// Transcripts show the first and the last lines of a long output and count the others: only those that
-/// are shown are decoded.
+/// Transcripts show the first and the last lines of a long output and count the others: only shown lines are decoded.
 #[derive(Clone, Debug)]
 pub struct Lines<'t> {
     rest: Option<&'t str>,
@@ -28,7 +27,7 @@ impl<'t> Lines<'t> {
         let inner = if escaped { trim_start(text) } else { text.trim_start() };
         let (space, _) = text.split_at(text.len() - inner.len());
         let line_feed = line_feed(escaped);
-        // The indent of the first line belongs to it.
+        // The indent of the first line is part of it.
         let start = match space {
             "" => 0,
             space => space.rfind(line_feed).map_or(0, |at| at + line_feed.len()),
@@ -36,7 +35,7 @@ impl<'t> Lines<'t> {
         Self { rest: text.get(start..).filter(|text| !text.is_empty()), escaped }
     }
 
-    /// The most bytes that they take together.
+    /// An upper bound of their total size in bytes.
     pub fn size(&self) -> usize {
         self.rest.map_or(0, str::len)
     }
@@ -72,7 +71,7 @@ impl<'t> Iterator for Lines<'t> {
             && let Some(at) = memchr(b'\\', text.as_bytes())
             && text.as_bytes().get(at + 1) == Some(&b'n')
         {
-            // Most lines have no other escape than their line feed, and need not be looked at again.
+            // Most lines have no escape except their line feed, and need not be scanned again.
             self.rest = text.get(at + line_feed(true).len()..);
             return text.get(..at).map(Cow::Borrowed);
         }
@@ -109,12 +108,12 @@ pub(super) const fn line_feed(escaped: bool) -> &'static str {
     if escaped { "\\n" } else { "\n" }
 }
 
-/// Whether the backslash at `at` begins a line feed.
+/// Whether the backslash at `at` begins an escaped line feed.
 fn is_line_feed(body: &str, at: usize) -> bool {
     body.as_bytes().get(at + 1) == Some(&b'n') && begins_escape(body, at)
 }
 
-/// White space that has an escape of its own.
+/// White space with a short escape.
 const SPACES: [&[u8; 2]; 4] = [b"\\n", b"\\r", b"\\t", b"\\f"];
 
 fn trim_start(mut body: &str) -> &str {
@@ -183,12 +182,12 @@ mod tests {
             "\\u001b[0m",
             "\\ud83d\\ude00",
         ];
-        // Most literals have no `\\u` escapes; those with one are decoded as a whole.
+        // Most literals have no `\\u` escapes; literals with one are decoded as a whole.
         let piece = |most: usize| prop::sample::select(pieces[..most].to_vec());
         prop_oneof![
             3 => prop::collection::vec(piece(20), 0..24),
             1 => prop::collection::vec(piece(pieces.len()), 0..24),
-            // Longer than a block that is counted at once.
+            // Longer than a block of the counter.
             1 => prop::collection::vec(piece(20), 100..400),
         ]
         .prop_map(|pieces| format!("\"{}\"", pieces.concat()))

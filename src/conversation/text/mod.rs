@@ -1,4 +1,4 @@
-//! [`Text`]: a string that came from a log.
+//! [`Text`]: a string from a log.
 
 mod escape;
 mod lines;
@@ -17,17 +17,15 @@ use crate::json::{
     unescapes_to,
 };
 
-/// A string that came from a log and goes, most of the time unread, into an output.
+/// A string from a log that goes, usually unread, into an output.
 ///
-/// File contents, command output and messages are most of a log's bytes, and no reducer looks into
-/// them. `Text` carries such a string as the JSON literal it arrived in: taking it from a line and
-/// writing it to a JSON output copies it, without unescaping and escaping it again. Only
-/// [`decode`](Text::decode) and methods that need the string decode it.
+/// File contents, command output and messages are most of a log's bytes, and no reducer inspects them. `Text` carries
+/// such a string as its original JSON literal: taking it from a line and writing it to a JSON output copies it,
+/// without unescaping and re-escaping. Only [`decode`](Text::decode) and methods that need the string decode it.
 ///
-/// The contract is small: it decodes to a `Cow<str>`, serialises as a string, and compares by
-/// meaning (`"\u0041"` equals `"A"`). A lone surrogate, which JSON can spell and UTF-8 cannot, is
-/// replaced by U+FFFD when the text is taken in, so that what is written out is valid for every
-/// reader.
+/// The contract is small: it decodes to a `Cow<str>`, serialises as a string, and compares by decoded value
+/// (`"\u0041"` equals `"A"`). A lone surrogate, which JSON can express and UTF-8 cannot, is replaced by U+FFFD when
+/// the text is created, so that the output is valid for every reader.
 ///
 /// ```
 /// use foldline::conversation::Text;
@@ -42,9 +40,9 @@ pub struct Text(pub(super) Repr);
 
 #[derive(Clone)]
 pub(super) enum Repr {
-    /// A string literal that decodes, as it stood in the log. Shared, as entries are cloned.
+    /// A decodable string literal, exactly as in the log. Shared, because entries are cloned.
     Literal(Arc<str>),
-    /// A string that was made or changed after parsing.
+    /// A string that was created or changed after parsing.
     String(String),
 }
 
@@ -115,9 +113,9 @@ impl Text {
         }
     }
 
-    /// What stands before the last `marker`, without up to `most` line feeds at its end, and the string after it.
-    /// `marker` must consist of characters that JSON never escapes. If it begins like the end of an escape, the
-    /// text is decoded.
+    /// The text before the last `marker`, without up to `most` line feeds at its end, and the string after the
+    /// marker. `marker` must consist of characters that JSON never escapes. If it begins like the end of an escape,
+    /// the text is decoded.
     pub fn rsplit_once(&self, marker: &str, most: usize) -> Option<(Self, Cow<'_, str>)> {
         match &self.0 {
             Repr::Literal(literal) => {
@@ -143,7 +141,7 @@ impl Text {
         }
     }
 
-    /// Whether it may begin with `prefix`: a cheap test before decoding. `prefix` must need no escape.
+    /// Whether it may begin with `prefix`: a cheap test before decoding. `prefix` must need no escapes.
     pub fn may_begin_with(&self, prefix: &str) -> bool {
         match &self.0 {
             Repr::Literal(literal) => {
@@ -153,18 +151,18 @@ impl Text {
         }
     }
 
-    /// A literal made of a part of another literal's content, which must not begin or end within an escape.
+    /// A literal from a part of another literal's content, which must not begin or end within an escape.
     fn from_body(body: &str) -> Self {
         Self(Repr::Literal(["\"", body, "\""].concat().into()))
     }
 }
 
-/// Surrogates, paired or not, are written `\\ud800` to `\\udfff`.
+/// Surrogates, paired or not, are written as `\\ud800` to `\\udfff`.
 pub(super) fn may_hold_lone_surrogate(body: &str) -> bool {
     has_code(body) && (body.contains("\\ud") || body.contains("\\uD"))
 }
 
-/// What the method of `str` does, in less time where the last `marker` is near the end.
+/// Like the method of `str`, but faster if the last `marker` is near the end.
 fn rsplit_once<'b>(body: &'b str, marker: &str) -> Option<(&'b str, &'b str)> {
     let (first, bytes) = (*marker.as_bytes().first()?, body.as_bytes());
     let mut begins = memrchr_iter(first, bytes);
@@ -251,7 +249,7 @@ impl fmt::Debug for Text {
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            // A literal is a JSON spelling; other formats get the string.
+            // A literal is JSON syntax; other formats get the string.
             Repr::Literal(literal) if serializer.is_human_readable() => {
                 Raw::known(literal).serialize(serializer)
             }
@@ -260,8 +258,8 @@ impl Serialize for Text {
     }
 }
 
-/// Keeps the literal if the text comes from JSON, so that a restored state writes the same bytes as
-/// without the interruption.
+/// Keeps the literal if the text comes from JSON, so that a restored state writes the same bytes as an uninterrupted
+/// run.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;

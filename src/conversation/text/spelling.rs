@@ -1,4 +1,4 @@
-//! [`Spelling`]: a text as it is spelt, so that its lines are found without decoding it.
+//! [`Spelling`]: a text in its escaped form, so that its lines are found without decoding it.
 
 use std::{borrow::Cow, iter};
 
@@ -14,8 +14,8 @@ use crate::json::{Raw, count_line_feeds, decode_body, string_body, unescape};
 /// A text in the representation in which its lines are searched.
 #[derive(Clone, Debug)]
 pub enum Spelling<'t> {
-    /// The inside of a JSON literal without codes (`\u000a`): a line feed is `\n` in it, and most
-    /// control characters are nowhere.
+    /// The body of a JSON literal without `\u` codes: a line feed is `\n` in it, and most control characters do not
+    /// occur.
     Escaped(&'t str),
     /// The decoded string.
     Plain(Cow<'t, str>),
@@ -30,7 +30,7 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// The same for a value, if it is a string.
+    /// Like `of`, for a value, if it is a string.
     pub fn of_raw(raw: Raw<'t>) -> Option<Self> {
         string_body(raw.get()).map(Self::of_body)
     }
@@ -42,7 +42,7 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// The text in this representation, of which the lines are searched.
+    /// The text in this representation, as used for searching lines.
     pub fn get(&self) -> &str {
         match self {
             Self::Escaped(body) => body,
@@ -63,13 +63,13 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// A text of parts of it, and of what needs no escape.
-    #[allow(dead_code, reason = "who cuts texts is in a layer above")]
+    /// A text composed of parts of it, and of text that needs no escapes.
+    #[allow(dead_code, reason = "used in a layer above")]
     pub(crate) fn text_of(&self, mut parts: String) -> Text {
         if let Self::Plain(_) = self {
             return Text::from(parts);
         }
-        // In place, as they may be long.
+        // In place, because they may be long.
         parts.reserve_exact(2);
         parts.insert(0, '"');
         parts.push('"');
@@ -84,7 +84,7 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// A line without what ends it.
+    /// A line without its line end.
     pub fn without_end<'p>(&self, line: &'p str) -> &'p str {
         match self {
             Self::Escaped(_) => strip_escape(line, b"\\n")
@@ -93,7 +93,7 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// All lines as they are spelt, each with its line feed. The last may have none.
+    /// All lines in this representation, each with its line feed. The last one may have none.
     pub fn lines_with_ends(&self) -> impl Iterator<Item = &str> {
         let (mut rest, escaped) = (self.get(), matches!(self, Self::Escaped(_)));
         iter::from_fn(move || {
@@ -106,7 +106,7 @@ impl<'t> Spelling<'t> {
         })
     }
 
-    /// The string itself.
+    /// The decoded string.
     pub fn decode(&self) -> Cow<'_, str> {
         match self {
             Self::Escaped(body) => decode_body(body),
@@ -114,7 +114,7 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// The number of lines, empty ones at the beginning and the end included.
+    /// The number of lines, including empty lines at the beginning and the end.
     pub fn count_all_lines(&self) -> usize {
         match self {
             Self::Escaped(body) => {
@@ -125,7 +125,7 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// The lines, without empty ones at the beginning and the end.
+    /// The lines, without empty lines at the beginning and the end.
     pub fn lines(&self) -> Lines<'_> {
         match self {
             Self::Escaped(body) => Lines::new(body, true),

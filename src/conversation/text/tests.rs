@@ -1,4 +1,4 @@
-//! The spelling of a text is kept, and does not affect comparison.
+//! The escapes of a text are kept, and do not affect comparison.
 
 use proptest::prelude::*;
 

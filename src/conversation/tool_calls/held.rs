@@ -1,4 +1,4 @@
-//! Results that wait for their call, bounded in count and bytes.
+//! Results that await their call, bounded in count and bytes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -40,7 +40,7 @@ impl<R> HeldResults<R> {
         self.ages.contains_key(id)
     }
 
-    /// Holds the result of a call whose result is not held yet.
+    /// Holds the result of a call that has no held result yet.
     pub(super) fn insert(&mut self, id: CorrId, result: R)
     where
         R: CallResult,
@@ -68,7 +68,7 @@ impl<R> HeldResults<R> {
         Some((held.id, result))
     }
 
-    /// Removes the oldest result, if there are more than the limits allow.
+    /// Removes the oldest result if the limits are exceeded.
     pub(super) fn evict(&mut self, limits: &Limits) -> Option<(CorrId, R)> {
         let too_many = self.len() > limits.held_results || self.bytes > limits.held_bytes;
         if too_many { self.pop_oldest() } else { None }

@@ -8,16 +8,16 @@ pub struct Limits {
     pub open_calls: usize,
     /// Bytes of calls open at once, with one KiB of overhead each.
     pub open_bytes: usize,
-    /// Results that wait for their call.
+    /// Results that await their call.
     pub held_results: usize,
-    /// Bytes of results that wait for their call.
+    /// Bytes of results that await their call.
     pub held_bytes: usize,
     /// Ended calls whose ids are remembered, to distinguish a duplicate from an unknown id.
     pub ended_calls: usize,
 }
 
 impl Limits {
-    /// The limits that the executors of this crate use.
+    /// The limits used by the executors of this crate.
     pub const DEFAULT: Self = Self {
         open_calls: 1 << 13,
         open_bytes: 8 << 20,
@@ -26,35 +26,35 @@ impl Limits {
         ended_calls: 1 << 10,
     };
 
-    /// The same, with another number of calls that are open at once.
+    /// Sets the maximum number of open calls.
     #[must_use]
     pub const fn with_open_calls(mut self, open_calls: usize) -> Self {
         self.open_calls = open_calls;
         self
     }
 
-    /// The same, with another number of bytes of open calls.
+    /// Sets the maximum number of bytes of open calls.
     #[must_use]
     pub const fn with_open_bytes(mut self, open_bytes: usize) -> Self {
         self.open_bytes = open_bytes;
         self
     }
 
-    /// The same, with another number of results that wait for their call.
+    /// Sets the maximum number of results that await their call.
     #[must_use]
     pub const fn with_held_results(mut self, held_results: usize) -> Self {
         self.held_results = held_results;
         self
     }
 
-    /// The same, with another number of bytes of results that wait.
+    /// Sets the maximum number of bytes of results that await their call.
     #[must_use]
     pub const fn with_held_bytes(mut self, held_bytes: usize) -> Self {
         self.held_bytes = held_bytes;
         self
     }
 
-    /// The same, with another number of ended calls that are remembered.
+    /// Sets the number of ended calls that are remembered.
     #[must_use]
     pub const fn with_ended_calls(mut self, ended_calls: usize) -> Self {
         self.ended_calls = ended_calls;

@@ -1,22 +1,22 @@
-//! [`ToolCalls`]: the correlation machine that every executor's reducer shares.
+//! [`ToolCalls`]: the correlation machine shared by the reducers of all executors.
 //!
 //! Results are paired with calls by id and never by the order of their arrival:
 //!
-//! - a result that comes before its call is held, and joined when the call comes;
-//! - a result without an id goes to the oldest open call that fits what it does say (the message, the
-//!   tool), and the pairing is marked as inferred;
-//! - of two calls with one id, or two results for one call, the first wins; the other one becomes a
-//!   warning, and its content an entry;
-//! - at the end, open calls end as [`Unfinished`](super::ToolStatus::Unfinished), and results that no call
-//!   claimed become a warning and an entry.
+//! - a result that arrives before its call is held, and joined when the call arrives;
+//! - a result without an id is assigned to the oldest open call that matches its other data (the message, the tool),
+//!   and the pairing is marked as inferred;
+//! - of two calls with one id, or two results for one call, the first is kept; the second becomes a warning, and its
+//!   content an entry;
+//! - at the end, open calls end as [`Unfinished`](super::ToolStatus::Unfinished), and results without a call become a
+//!   warning and an entry.
 //!
-//! Open calls and held results are bounded ([`Limits`]), in number and in bytes. Beyond the limits, the
-//! oldest open calls end as unfinished (a later result for one of them becomes an entry with a warning),
-//! and the oldest held results become entries with a warning. The state is proportional to what is open,
-//! not to the conversation.
+//! Open calls and held results are bounded ([`Limits`]), in number and in bytes. Beyond the limits, the oldest open
+//! calls end as unfinished (a later result for one of them becomes an entry with a warning), and the oldest held
+//! results become entries with a warning. The size of the state is proportional to the open calls, not to the
+//! conversation.
 //!
-//! An executor provides the type of results: [`ToolOutcome`], or its own [`CallResult`].
-//! It can be tested without a log:
+//! An executor provides the type of results: [`ToolOutcome`], or a custom [`CallResult`]. It can be tested without a
+//! log:
 //!
 //! ```
 //! use foldline::{
@@ -60,7 +60,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tracing::debug;
 
-#[allow(unused_imports, reason = "executors remember ids, too")]
+#[allow(unused_imports, reason = "executors also remember ids")]
 pub(crate) use self::recent::RecentIds;
 use self::{held::HeldResults, open::OpenCalls};
 pub use self::{
@@ -76,11 +76,11 @@ use super::{
 };
 use crate::transduce::Batch;
 
-/// The open calls of a conversation, and the results that wait for their calls. A plain value that can be
-/// stored with serde and restored.
+/// The open calls of a conversation, and the results that await their calls. A plain value that can be stored with
+/// serde and restored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCalls<R> {
-    // What need not know the type of results is apart from what must, so that it is compiled once.
+    // Code that is independent of the type of results is separate, so that it is compiled once.
     open: OpenCalls,
     held: HeldResults<R>,
 }
@@ -92,17 +92,17 @@ impl<R> Default for ToolCalls<R> {
 }
 
 impl<R> ToolCalls<R> {
-    /// How many calls are open.
+    /// The number of open calls.
     pub fn open_calls(&self) -> usize {
         self.open.len()
     }
 
-    /// How many results wait for their call.
+    /// The number of results that await their call.
     pub fn held_results(&self) -> usize {
         self.held.len()
     }
 
-    /// How many bytes the open calls and the results that wait have, as [`Limits`] count them.
+    /// The number of bytes of open calls and held results, as measured by [`Limits`].
     pub fn bytes(&self) -> usize {
         self.open.bytes() + self.held.bytes()
     }
@@ -142,7 +142,7 @@ impl<R> ToolCalls<R> {
 impl<R: CallResult> ToolCalls<R> {
     /// Adds a call. A call without an id in the log gets a generated one (`call-0`, ...).
     ///
-    /// `entry` must be a tool call; anything else is passed on as an ordinary entry.
+    /// `entry` must be a tool call; any other entry is passed on unchanged.
     pub fn call(
         &mut self,
         id: Option<CorrId>,
@@ -210,7 +210,7 @@ impl<R: CallResult> ToolCalls<R> {
         events: &mut Batch<DomainEvent>,
     ) {
         let ended_at = result.timestamp();
-        // Usually this is the only reference, and then nothing is copied.
+        // Usually this is the only reference, and nothing is copied.
         result.complete(Arc::make_mut(&mut entry));
         self.open.end(id, entry, ended_at, limits, events);
     }

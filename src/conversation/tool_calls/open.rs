@@ -1,4 +1,4 @@
-//! The calls that are open, bounded in count and bytes, and the ids of those that ended.
+//! Open calls, bounded in count and bytes, and the ids of ended calls.
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
@@ -37,7 +37,7 @@ struct OpenCall {
     entry: Arc<NormalizedEntry>,
 }
 
-/// A call that has begun and is not open yet: its result may be there already.
+/// A new call that is not open yet: its result may already be available.
 pub(super) struct NewCall {
     pub(super) id: CorrId,
     age: u64,
@@ -101,7 +101,7 @@ impl OpenCalls {
         Some(NewCall { id, age, entry })
     }
 
-    /// Waits for the result of a call.
+    /// Keeps a call open until its result arrives.
     pub(super) fn insert(
         &mut self,
         call: NewCall,
@@ -140,7 +140,7 @@ impl OpenCalls {
         Some(call.entry)
     }
 
-    /// Takes the call of a result that names none, and marks the pairing as inferred.
+    /// Takes the call for a result without an id, and marks the pairing as inferred.
     pub(super) fn take_best_match(
         &mut self,
         key: &ResultKey,
@@ -154,7 +154,7 @@ impl OpenCalls {
         Some((id, entry))
     }
 
-    /// The oldest open call of the result's message, else the oldest one of its tool.
+    /// The oldest open call of the result's message, else the oldest open call of its tool.
     fn best_match(&self, key: &ResultKey) -> Option<CorrId> {
         let mut fits = self.by_age.values().filter_map(|id| {
             let entry = self.get(id)?;
@@ -179,7 +179,7 @@ impl OpenCalls {
         oldest
     }
 
-    /// Emits a call that was taken, and now has its result.
+    /// Emits a taken call together with its result.
     pub(super) fn end(
         &mut self,
         id: CorrId,
@@ -205,7 +205,7 @@ impl OpenCalls {
         }
     }
 
-    /// Evicts calls after `id` was added or grew; a call that alone exceeds the limit is evicted itself.
+    /// Evicts calls after `id` was added or grew; a call that exceeds the limit by itself is evicted.
     fn keep_within(&mut self, id: CorrId, limits: &Limits, events: &mut Batch<DomainEvent>) {
         if self.calls.get(&id).is_some_and(|call| call.bytes > limits.open_bytes) {
             self.abandon(id, limits, events);

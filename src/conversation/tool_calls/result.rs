@@ -4,17 +4,17 @@ use super::super::{entry::NormalizedEntry, id::CorrId, text::Text, time::Timesta
 
 /// A tool's result in the form of one executor.
 pub trait CallResult {
-    /// Writes the result into the call it belongs to: the status (always a final one) and the body;
-    /// the duration only where the log states it, otherwise it follows from the timestamps.
+    /// Writes the result into its call: the status (always a final one) and the body; the duration only if the log
+    /// states it, otherwise it is computed from the timestamps.
     fn complete(self, call: &mut NormalizedEntry);
 
     /// The time of the result, if the log states it.
     fn timestamp(&self) -> Option<Timestamp>;
 
-    /// The text that is kept of a result that no call claims.
+    /// The text that is kept of a result without a call.
     fn content(&self) -> Text;
 
-    /// The same by value, so that a long text need not be copied.
+    /// Like `content`, by value, so that a long text need not be copied.
     fn into_content(self) -> Text
     where
         Self: Sized,
@@ -22,14 +22,14 @@ pub trait CallResult {
         self.content()
     }
 
-    /// Its size in bytes, by which the results that wait for their call are bounded. It must be the same
-    /// after the result was stored and read.
+    /// Its size in bytes, which bounds the results that await their call. It must be the same after storing and
+    /// reading.
     fn length(&self) -> usize {
         self.content().decode().len()
     }
 }
 
-/// What identifies the call of a result: the call's id, or else the message and the tool.
+/// Identifies the call of a result: by the call's id, or else by the message and the tool.
 ///
 /// ```
 /// use foldline::conversation::tool_calls::ResultKey;
@@ -45,19 +45,19 @@ pub struct ResultKey {
     pub id: Option<CorrId>,
     /// The id of the message that made the call.
     pub message_id: Option<Text>,
-    /// The tool that was called.
+    /// The called tool.
     pub tool_name: Option<Text>,
 }
 
 impl ResultKey {
-    /// The same, with the id of the message that made the call.
+    /// Sets the id of the message that made the call.
     #[must_use]
     pub fn with_message(mut self, id: impl Into<Text>) -> Self {
         self.message_id = Some(id.into());
         self
     }
 
-    /// The same, with the name of the tool that was called.
+    /// Sets the name of the called tool.
     #[must_use]
     pub fn with_tool(mut self, name: impl Into<Text>) -> Self {
         self.tool_name = Some(name.into());

@@ -1,21 +1,20 @@
-//! Records that are about the trail itself, and of no event.
+//! Records about the trail itself, not about an event.
 
 use serde::Serialize;
 
 use super::format::{Exact, VERSION};
 use crate::conversation::Digest;
 
-/// What [`Begun`] has as its `event`.
+/// The value of `event` in [`Begun`].
 pub(super) const TRAIL: &str = "trail";
 
-/// What [`Gap`] has as its `event`.
+/// The value of `event` in [`Gap`].
 pub(super) const GAP: &str = "gap";
 
-/// What [`Signed`] has as its `event`.
+/// The value of `event` in [`Signed`].
 pub(super) const SIGNATURE: &str = "signature";
 
-/// The first record of a trail that belongs to a ledger. Its members are in the order of RFC 8785, as
-/// those of all records.
+/// The first record of a trail that belongs to a ledger. Its members are in the order of RFC 8785, as in all records.
 #[derive(Debug, Serialize)]
 pub(super) struct Begun<'e> {
     pub(super) commits: Exact<u64>,
@@ -27,7 +26,7 @@ pub(super) struct Begun<'e> {
     pub(super) v: u64,
 }
 
-/// Something was committed to the ledger, and is not in the trail.
+/// Commits of the ledger are missing in the trail.
 #[derive(Debug, Serialize)]
 pub(super) struct Gap {
     pub(super) after: Exact<u64>,
@@ -38,8 +37,8 @@ pub(super) struct Gap {
     pub(super) v: u64,
 }
 
-/// All records before it, as a whole, are signed. What is signed is the canonical form of this record without
-/// `signature`: by `prev` it contains all the others.
+/// A signature of all preceding records as a whole. The signed message is the canonical form of this record without
+/// `signature`, which covers all other records through `prev`.
 #[cfg(feature = "sign")]
 #[derive(Debug, Serialize)]
 pub(super) struct Signed {

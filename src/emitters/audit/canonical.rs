@@ -1,4 +1,4 @@
-//! Canonical JSON: RFC 8785, with the numbers that it cannot hold as strings.
+//! Canonical JSON: RFC 8785, with numbers that it cannot represent as strings.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use crate::{
     json,
 };
 
-/// The largest integer up to which a double holds every one.
+/// The largest integer up to which a double represents every integer.
 pub(super) const MAX_SAFE: u64 = (1 << 53) - 1;
 
-/// The canonical form (RFC 8785) of a JSON text. A number that an IEEE double does not hold becomes a
-/// string of it as it stands: what is spelt as an integer beyond ±(2^53 - 1), and what is too large for
-/// a double. What is spelt with a fraction or an exponent counts as the double nearest to it.
+/// The canonical form (RFC 8785) of a JSON text. A number that an IEEE double cannot represent becomes a string with
+/// its original text: a number written as an integer beyond ±(2^53 - 1), or too large for a double. A number written
+/// with a fraction or an exponent is treated as the nearest double.
 ///
 /// # Errors
 ///
@@ -32,8 +32,8 @@ pub fn canonical_json(json: &str) -> serde_json::Result<String> {
     serde_json_canonicalizer::to_string(&value)
 }
 
-/// The digest of an event: of its canonical form. An event that holds JSON too deep to have one is
-/// digested as it stands.
+/// The digest of an event's canonical form. An event that contains JSON too deeply nested to have one is digested
+/// unchanged.
 pub fn event_digest(event: &DomainEvent) -> Digest {
     // Events always have a JSON form, so the fallback is never taken.
     let json = json::to_string(event).unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn event_digest(event: &DomainEvent) -> Digest {
     }
 }
 
-/// Puts quotes round the numbers that no double holds.
+/// Quotes numbers that no double represents.
 fn quote_large_numbers(json: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
@@ -73,7 +73,7 @@ fn quote_large_numbers(json: &str) -> Cow<'_, str> {
 }
 
 fn fits(number: &str) -> bool {
-    // Whatever has up to 15 digits fits, which is nearly everything.
+    // Numbers of up to 15 digits fit, which are nearly all.
     if number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         let digits = number.trim_start_matches('-');
         return digits.len() <= 15 || digits.parse::<u64>().is_ok_and(|number| number <= MAX_SAFE);
@@ -81,7 +81,7 @@ fn fits(number: &str) -> bool {
     number.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// The place after the string that begins at `at`.
+/// The offset after the string that begins at `at`.
 fn end_of_string(bytes: &[u8], at: usize) -> usize {
     let mut escaped = false;
     let body = bytes.iter().skip(at + 1);
@@ -137,8 +137,8 @@ mod tests {
         );
     }
 
-    /// RFC 8785, appendix B: doubles and their form. Those beyond 2^53 - 1 that are spelt as integers
-    /// are strings here.
+    /// RFC 8785, appendix B: doubles and their form. Those beyond 2^53 - 1 that are written as integers are strings
+    /// here.
     #[test]
     fn the_rfcs_numbers() {
         for (bits, form) in [
@@ -208,7 +208,7 @@ mod tests {
         #[test]
         fn canonical_json_is_a_fixed_point_and_keeps_the_meaning(
             text in any::<String>(),
-            // Between the two, a double's canonical form is spelt as a large integer.
+            // Between the two, a double's canonical form is written as a large integer.
             number in any::<f64>().prop_filter("a number of JSON", |number| {
                 number.is_finite() && !(9e15..1e21).contains(&number.abs())
             }),

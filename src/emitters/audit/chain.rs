@@ -1,4 +1,4 @@
-//! [`AuditChain`]: records in, the lines of a trail out.
+//! [`AuditChain`]: chains records into the lines of a trail.
 
 use std::borrow::Cow;
 
@@ -20,19 +20,19 @@ use crate::{
     json,
 };
 
-/// How far a chain goes.
+/// The head of a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// How many records there are.
+    /// The number of records.
     pub count: u64,
-    /// The hash of the last one; zeros if there is none.
+    /// The hash of the last record; zeros if there is none.
     pub hash: Digest,
 }
 
-/// Chains the records of an audit trail. See [the module](super) for their form.
+/// Chains the records of an audit trail. See [the module](super) for their format.
 ///
-/// It is a plain value that can be stored with serde, and does no I/O. [`AuditTrail`](super::AuditTrail) makes the
-/// records as well.
+/// It is a plain value that can be stored with serde, and does no I/O. [`AuditTrail`](super::AuditTrail) also creates
+/// the records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditChain {
     pub(super) head: Head,
@@ -44,44 +44,44 @@ pub struct AuditChain {
 }
 
 impl AuditChain {
-    /// A chain that goes on after `head`.
+    /// Continues a chain after `head`.
     pub fn after(head: Head) -> Self {
         Self { head, ..Self::default() }
     }
 
-    /// A new chain that belongs to a ledger, and its first record, which says so.
+    /// A new chain that belongs to a ledger, and its first record, which names the ledger.
     ///
-    /// `ledger` is the ledger's identity and `trail` that of the trail, random each; `commits` is how many
-    /// commits the ledger had before, none of which are in the trail.
+    /// `ledger` is the ledger's identity and `trail` the trail's, both random; `commits` is the number of earlier
+    /// commits of the ledger, none of which are in the trail.
     pub fn of_ledger(ledger: &str, trail: &str, commits: u64, out: &mut Vec<u8>) -> Self {
         let mut chain = Self::default();
         chain.head = append(&Begun::new(ledger, trail, commits), chain.head, out);
         chain
     }
 
-    /// The records that follow belong to this task, or to none.
+    /// Sets the task of the following records, or none.
     pub fn set_task(&mut self, task: Option<TaskId>) {
         self.task = task;
     }
 
-    /// The records that follow come from this log, such as its path, or from none.
+    /// Sets the log of the following records, such as its path, or none.
     pub fn set_log(&mut self, log: Option<&str>) {
         self.log = log.map(str::to_owned);
     }
 
-    /// How far it goes.
+    /// The head of the chain.
     pub fn head(&self) -> Head {
         self.head
     }
 
-    /// Adds the line of the next record to `out`, with its line end.
+    /// Appends the line of the next record to `out`, with its line end.
     pub fn append(&mut self, event: &EventRecord, out: &mut Vec<u8>) {
         self.head = append(&self.next(event), self.head, out);
         self.signed = false;
     }
 
-    /// Adds the record of a gap: of the ledger's `commits` commits, those behind the first `after` are not in
-    /// the trail.
+    /// Appends the record of a gap: of the ledger's `commits` commits, those after the first `after` are not in the
+    /// trail.
     pub fn append_gap(&mut self, after: u64, commits: u64, out: &mut Vec<u8>) {
         let Head { count, hash } = self.head;
         let (after, commits, seq) = (Exact(after), Exact(commits), Exact(count.saturating_add(1)));
@@ -90,7 +90,7 @@ impl AuditChain {
         self.signed = false;
     }
 
-    /// Adds a signature of all records before it, when the ledger has this many commits.
+    /// Appends a signature of all preceding records; `commits` is the ledger's number of commits.
     #[cfg(feature = "sign")]
     pub fn append_signature(&mut self, key: &SigningKey, commits: u64, out: &mut Vec<u8>) {
         let Head { count, hash } = self.head;
@@ -117,7 +117,7 @@ impl AuditChain {
         self.signed
     }
 
-    /// The record that comes next.
+    /// The next record.
     fn next<'e>(&'e self, event: &'e EventRecord) -> Record<'e> {
         Record {
             action: event.action,
@@ -147,7 +147,7 @@ fn bounded(text: &str) -> Cow<'_, str> {
     cut(Cow::Borrowed(text), MAX_TEXT)
 }
 
-/// Adds the line of a record that follows `head`, and returns the head that it makes.
+/// Appends the line of a record that follows `head`, and returns the new head.
 fn append(record: &impl Serialize, head: Head, out: &mut Vec<u8>) -> Head {
     const BEFORE: &[u8] = b"{\"hash\":\"";
     const BETWEEN: &[u8] = b"\",\"record\":";

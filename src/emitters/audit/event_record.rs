@@ -1,4 +1,4 @@
-//! [`EventRecord`]: what a record says of its event.
+//! [`EventRecord`]: the content of an event's record.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -11,10 +11,10 @@ use crate::conversation::{
     Timestamp, TokenUsage,
 };
 
-/// What a record of the trail says of an event: everything but its place in the chain. [`EventRecords`] makes it.
+/// The content of a trail record for an event: everything except its place in the chain. Created by [`EventRecords`].
 ///
-/// It takes few bytes, however long the entry of the event is, so that many can be kept until it is their turn, and can
-/// be made on another thread than the chain ([`AuditChain::append`](super::AuditChain::append)).
+/// It is small, regardless of the length of the event's entry, so that many can be kept until they are chained, and
+/// it can be created on another thread than the chain ([`AuditChain::append`](super::AuditChain::append)).
 ///
 /// [`EventRecords`]: super::EventRecords
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct EventRecord {
     pub(super) event_sha256: Option<Digest>,
     pub(super) line_sha256: Option<Digest>,
     pub(super) position: Position,
-    /// The name of its session, where the log has stated one by then.
+    /// The name of its session, if the log has stated one so far.
     pub(super) session: Option<SessionId>,
     pub(super) status: Option<&'static str>,
     pub(super) summary: String,
@@ -36,8 +36,7 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// What a record says of `event`. An event whose line has no digest gets one of its own; with `digest`, any event
-    /// does.
+    /// The record of `event`. An event whose line has no digest gets a separate one; with `digest`, every event does.
     pub(super) fn new(
         event: &Located<DomainEvent>,
         session: Option<SessionId>,
@@ -64,7 +63,7 @@ impl EventRecord {
         record
     }
 
-    /// About how much memory it takes, in bytes.
+    /// The approximate size in memory, in bytes.
     pub fn size(&self) -> usize {
         let texts = [self.corr_id.as_ref(), self.tool.as_ref(), Some(&self.summary)];
         size_of::<Self>() + texts.into_iter().flatten().map(String::capacity).sum::<usize>()

@@ -8,7 +8,7 @@ use crate::{
     transduce::{Batch, Emitter, Resume},
 };
 
-/// Emits an [`EventRecord`] for every event, for one or more trails to chain them.
+/// Emits an [`EventRecord`] for every event, to be chained by one or more trails.
 ///
 /// It remembers the names of the open sessions.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct EventRecords {
 }
 
 impl EventRecords {
-    /// The same, which gives every event a digest of its own, and not only those whose line has none.
+    /// Adds a separate digest to every event, not only to events whose line has none.
     #[must_use]
     pub fn with_event_digests(mut self) -> Self {
         self.event_digests = true;

@@ -1,4 +1,4 @@
-//! What all records have in common: the version of their form, how long they are, and how they write integers.
+//! Common parts of all records: the format version, the limits, and the notation of integers.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,19 @@ use serde::{Serialize, Serializer};
 
 use super::canonical::MAX_SAFE;
 
-/// How many bytes of what was said stand in a record, at the most; what is cut off ends with `…`.
+/// The maximum length of a summary in bytes; a truncated one ends with `…`.
 pub const MAX_SUMMARY: usize = 120;
 
-/// How many bytes of any other text stand in a record, such as an id or a path, at the most; what is cut off ends
-/// with `…`.
+/// The maximum length in bytes of any other text, such as an id or a path; a truncated one ends with `…`.
 pub const MAX_TEXT: usize = 4096;
 
-/// The longest line of a trail, in bytes, with its line end: more than any record has.
+/// The maximum length of a line of a trail in bytes, with its line end: more than any record has.
 pub const MAX_LINE: usize = 1 << 20;
 
 /// The version of the format.
 pub(super) const VERSION: u64 = 2;
 
-/// A text of at most `max` bytes, and `…` if that is not all of it.
+/// A text of at most `max` bytes, with `…` if it was truncated.
 pub(super) fn cut(text: Cow<'_, str>, max: usize) -> Cow<'_, str> {
     if text.len() <= max {
         return text;
@@ -28,7 +27,7 @@ pub(super) fn cut(text: Cow<'_, str>, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default()))
 }
 
-/// An integer; a string of its digits where a double does not hold it.
+/// An integer; a string of its digits if a double does not represent it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exact<N>(pub(super) N);
 

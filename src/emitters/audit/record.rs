@@ -1,4 +1,4 @@
-//! [`Record`]: what stands in the trail of one event.
+//! [`Record`]: the record of an event.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::format::Exact;
 use crate::conversation::Digest;
 
-/// One record. Its members are declared in the order of RFC 8785, and hold only strings and integers,
-/// which `serde_json` writes as RFC 8785 has them: so its compact form is the canonical one.
+/// One record. Its members are declared in the order of RFC 8785, and contain only strings and integers, which
+/// `serde_json` writes as in RFC 8785: its compact form is therefore the canonical form.
 #[derive(Debug, Serialize)]
 pub(super) struct Record<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! [`SigningKey`] and [`PublicKey`]: Ed25519 keys (RFC 8032) with which trails are signed.
+//! [`SigningKey`] and [`PublicKey`]: Ed25519 keys (RFC 8032) for signing and verifying trails.
 
 use std::fmt;
 
@@ -12,10 +12,9 @@ use ed25519_dalek::{
 
 use super::signature::Signature;
 
-/// The key with which a trail is signed. It is not shown by `Debug`, and is overwritten in memory when it is
-/// dropped.
+/// The key that signs a trail. `Debug` does not show it, and it is overwritten in memory when it is dropped.
 ///
-/// Files with such keys are in PEM (PKCS #8), as `openssl genpkey -algorithm ed25519` writes them.
+/// Key files are in PEM (PKCS #8), as written by `openssl genpkey -algorithm ed25519`.
 ///
 /// ```
 /// use foldline::emitters::audit::{About, AuditChain, SigningKey, verify};
@@ -36,17 +35,17 @@ use super::signature::Signature;
 /// ```
 pub struct SigningKey(ed25519_dalek::SigningKey);
 
-/// The key with which a signature is checked.
+/// The key that verifies a signature.
 ///
-/// Files with such keys are in PEM, as `openssl pkey -pubout` writes them.
+/// Key files are in PEM, as written by `openssl pkey -pubout`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(ed25519_dalek::VerifyingKey);
 
-/// Why a file is not the key that is needed.
+/// The reason why a file is not the required key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// It is something else.
+    /// The file contains something else.
     #[error("it is not an Ed25519 {0} key in PEM")]
     Other(&'static str),
     /// It is a private key that needs a passphrase.
@@ -58,7 +57,7 @@ impl SigningKey {
     /// Reads a private key.
     ///
     /// # Errors
-    /// The text is something else than an Ed25519 private key in PEM.
+    /// The text is not an Ed25519 private key in PEM.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         ed25519_dalek::SigningKey::from_pkcs8_pem(pem).map(Self).map_err(|_| {
             let is_encrypted = pem.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----");
@@ -66,19 +65,19 @@ impl SigningKey {
         })
     }
 
-    /// The key that is made of 32 bytes, which must come from a generator of cryptographic quality.
+    /// The key from 32 bytes, which must come from a cryptographically secure generator.
     pub fn from_secret(secret: [u8; 32]) -> Self {
         Self(ed25519_dalek::SigningKey::from_bytes(&secret))
     }
 
-    /// The key as a file. It contains the secret only, since other programs do not read more.
+    /// The key as a PEM file. It contains only the secret, because other programs do not read more.
     pub fn to_pem(&self) -> String {
         let pair = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
-        // 32 bytes always have this form.
+        // 32 bytes always have a PEM form.
         pair.to_pkcs8_pem(LineEnding::LF).map(|pem| pem.to_string()).unwrap_or_default()
     }
 
-    /// The key with which its signatures are checked.
+    /// The key that verifies its signatures.
     pub fn public_key(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
@@ -99,18 +98,18 @@ impl PublicKey {
     /// Reads a public key.
     ///
     /// # Errors
-    /// The text is something else than an Ed25519 public key in PEM.
+    /// The text is not an Ed25519 public key in PEM.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         let key = ed25519_dalek::VerifyingKey::from_public_key_pem(pem);
         key.map(Self).map_err(|_| KeyError::Other("public"))
     }
 
-    /// The key as a file.
+    /// The key as a PEM file.
     pub fn to_pem(&self) -> String {
         self.0.to_public_key_pem(LineEnding::LF).unwrap_or_default()
     }
 
-    /// Whether a signature was made with the private key of this one, for this record.
+    /// Whether the signature was made for this record with the corresponding private key.
     pub fn verifies(&self, signature: &Signature) -> bool {
         let Signature { key, signature, signed } = signature;
         let signature = ed25519_dalek::Signature::from_bytes(signature);
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
     use crate::emitters::audit::{About, AuditChain, verify};
 
-    /// The signatures of a trail, which is whole.
+    /// The signatures of an intact trail.
     fn signatures(trail: &[u8]) -> Vec<Signature> {
         let mut signatures = Vec::new();
         let head = verify(trail, |record| {

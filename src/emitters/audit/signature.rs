@@ -1,13 +1,13 @@
-//! [`Signature`]: a signature as a trail holds it.
+//! [`Signature`]: a signature in a trail.
 
-/// A signature with Ed25519. With the feature `sign`, `PublicKey` checks it.
+/// An Ed25519 signature. With the feature `sign`, `PublicKey` verifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Signature {
-    /// The public key that it is said to be of.
+    /// The public key stated in the record.
     pub key: [u8; 32],
     /// The signature.
     pub signature: [u8; 64],
-    /// What is signed.
+    /// The signed message.
     pub signed: Vec<u8>,
 }

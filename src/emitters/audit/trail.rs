@@ -1,4 +1,4 @@
-//! [`AuditTrail`]: events in, the lines of a trail out.
+//! [`AuditTrail`]: converts events into the lines of a trail.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,14 +43,14 @@ pub struct AuditTrailState {
 }
 
 impl AuditTrail {
-    /// The trail of a log with this name, such as its path.
+    /// The trail of the log with this name, such as its path.
     pub fn of_log(log: &str) -> Self {
         let mut trail = Self::default();
         trail.chain.set_log(Some(log));
         trail
     }
 
-    /// The chain, to state the log and the task of the next events.
+    /// The chain, for setting the log and the task of the next events.
     pub fn chain_mut(&mut self) -> &mut AuditChain {
         &mut self.chain
     }
@@ -61,7 +61,7 @@ impl Emitter<Located<DomainEvent>, String> for AuditTrail {
         let mut line = Vec::new();
         self.chain.append(&self.records.record(event), &mut line);
         line.pop();
-        // JSON is UTF-8, so that nothing is lost.
+        // JSON is UTF-8, so nothing is lost.
         Batch::from(String::from_utf8(line).ok())
     }
 }

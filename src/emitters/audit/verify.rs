@@ -1,4 +1,4 @@
-//! [`verify`]: whether a trail is whole, and if not, where it breaks first.
+//! [`verify`]: checks whether a trail is intact, and finds the first break.
 
 use std::io::{self, BufRead};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::conversation::Digest;
 
-/// A good record.
+/// A valid record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
@@ -20,125 +20,125 @@ pub struct Verified {
     pub seq: u64,
     /// Its hash.
     pub hash: Digest,
-    /// What it is about.
+    /// The subject of the record.
     pub about: About,
 }
 
-/// What a record is about.
+/// The subject of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum About {
     /// An event.
     Event {
-        /// The log that it comes from, if the trail names it.
+        /// The log of the event, if the trail names it.
         log: Option<String>,
         /// The line of the log.
         line: u64,
-        /// The digest of that line, if it was taken.
+        /// The digest of that line, if it was computed.
         line_sha256: Option<Digest>,
     },
-    /// The trail, which begins here.
+    /// The beginning of a trail.
     Trail {
-        /// The ledger that it belongs to.
+        /// The ledger to which it belongs.
         ledger: String,
-        /// Its own identity.
+        /// The identity of the trail.
         trail: String,
-        /// How many commits the ledger had before it.
+        /// The number of earlier commits of the ledger.
         commits: u64,
     },
-    /// Something that is not in the trail.
+    /// Commits that are not in the trail.
     Gap {
-        /// How many commits the ledger had with the record before.
+        /// The number of commits at the previous record.
         after: u64,
-        /// How many it had with this one.
+        /// The number of commits at this record.
         commits: u64,
     },
-    /// All records before it, which are signed. Whether by the right key is not checked here.
+    /// A signature of all preceding records. Its key is not checked here.
     Signature(Signature),
 }
 
-/// Where a trail breaks first.
+/// The first break of a trail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 #[non_exhaustive]
 pub struct BrokenRecord {
     /// The line of the trail, counted from 1.
     pub line: u64,
-    /// What is wrong there.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What can be wrong with a trail.
+/// A problem of a trail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The line is not what a record looks like.
+    /// The line does not have the form of a record.
     #[error("record {expected} was damaged: {why}")]
     Damaged {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
-        /// What a record is, and this is not.
+        /// The violated requirement.
         why: &'static str,
     },
-    /// The record's hash is not that of its contents.
-    #[error("record {expected} was changed: its hash is not that of its contents")]
+    /// The record's hash does not match its contents.
+    #[error("record {expected} was changed: its hash does not match its contents")]
     Changed {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
     },
-    /// A later record stands here, and the one that should is nowhere.
+    /// A later record was found, and the expected one is missing.
     #[error(
         "record {found} stands where record {expected} should: {} removed",
         missing(*expected, *found)
     )]
     Removed {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
-        /// The one that does.
+        /// The record that was found.
         found: u64,
     },
-    /// A later record stands here, and the one that should stands further on.
+    /// A later record was found, and the expected one follows later.
     #[error(
         "record {found} stands where record {expected} should, which stands on line {at}: records were reordered"
     )]
     Reordered {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
-        /// The one that does.
+        /// The record that was found.
         found: u64,
-        /// The line of the one that should.
+        /// The line of the expected record.
         at: u64,
     },
-    /// A record with a number that was there already.
+    /// A record with a number that already occurred.
     #[error(
         "record {found} stands where record {expected} should, and there was a record {found} before: one was inserted"
     )]
     Inserted {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
-        /// The one that does.
+        /// The record that was found.
         found: u64,
     },
-    /// The number is right, but the record was made after another one.
+    /// The number is right, but the record was linked to another one.
     #[error(
         "record {expected} was not made after the record before it: one of the two was inserted or replaced"
     )]
     Unlinked {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
     },
     /// A trail begins within a trail.
     #[error("record {expected} begins a trail: two trails were joined")]
     Joined {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
     },
-    /// A record of a version that this program does not know.
+    /// A record of an unsupported version.
     #[error(
-        "record {expected} has version {version}, and this program knows only versions up to {VERSION}"
+        "record {expected} has version {version}, and this program supports versions up to {VERSION}"
     )]
     Version {
-        /// The record that should stand here.
+        /// The expected record.
         expected: u64,
         /// Its version.
         version: u64,
@@ -152,7 +152,7 @@ fn missing(expected: u64, found: u64) -> String {
     }
 }
 
-/// Reads a trail to its end, and gives out each record that is good until the first fault.
+/// Reads a trail to its end, and passes on each valid record up to the first problem.
 ///
 /// # Errors
 ///
@@ -172,8 +172,8 @@ pub fn verify(
     Ok(Ok(verifier.head))
 }
 
-/// Reads the next line, with its line end; `false` at the end. Of a line that is too long for a record, only so much
-/// is kept that this shows.
+/// Reads the next line, with its line end; `false` at the end. Of a line that is too long for a record, only enough
+/// is kept to detect this.
 fn read_line(trail: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     loop {
@@ -192,38 +192,37 @@ fn read_line(trail: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     }
 }
 
-/// Follows a trail line by line.
+/// Verifies a trail line by line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Verifier {
     head: Head,
 }
 
 impl Verifier {
-    /// Follows a trail from after `head`.
+    /// Verifies a trail that continues after `head`.
     pub fn after(head: Head) -> Self {
         Self { head }
     }
 
-    /// What a line says that stands alone, with its line end: whether it follows the line before it is not
-    /// checked.
+    /// Verifies a single line, with its line end, but not whether it follows the previous line.
     ///
     /// # Errors
     ///
-    /// If it is no good record.
+    /// If it is not a valid record.
     pub fn alone(line: &[u8]) -> Result<Verified, Problem> {
         Ok(Parsed::of(0, line)?.verified)
     }
 
-    /// How far the trail is good.
+    /// The head of the valid part.
     pub fn head(&self) -> Head {
         self.head
     }
 
-    /// Takes the next line, with its line end.
+    /// Verifies the next line, with its line end.
     ///
     /// # Errors
     ///
-    /// If it is not the record that should follow.
+    /// If it is not the expected record.
     pub fn next(&mut self, line: &[u8]) -> Result<Verified, BrokenRecord> {
         let expected = self.head.count.saturating_add(1);
         let result = self.check(expected, line);
@@ -250,7 +249,7 @@ impl Verifier {
         Ok(verified)
     }
 
-    /// Whether a record that seems to be removed stands further on.
+    /// Whether a record that seems to be removed appears later.
     fn look_further(
         self,
         fault: BrokenRecord,
@@ -270,7 +269,7 @@ impl Verifier {
     }
 }
 
-/// A record that is what a record looks like, and has the hash that it says.
+/// A record of the right form whose hash is valid.
 struct Parsed {
     seq: u64,
     prev: Digest,
@@ -351,7 +350,7 @@ fn number(value: Option<&Value>) -> Option<u64> {
     }
 }
 
-/// As many bytes, from their lowercase hexadecimal digits.
+/// The bytes given by lowercase hexadecimal digits.
 fn bytes<const N: usize>(value: Option<&Value>) -> Option<[u8; N]> {
     let digits = value?.as_str()?.as_bytes();
     let digit = |digit: u8| char::from(digit).to_digit(16).filter(|_| !digit.is_ascii_uppercase());

@@ -1,4 +1,4 @@
-//! What a call brought with it, and what came of it.
+//! The body of a call: its arguments and its result.
 
 use maud::{Markup, html};
 
@@ -19,7 +19,7 @@ use crate::{
     json::indented,
 };
 
-/// Lines of an answer in prose before the rest is folded.
+/// The number of lines of a prose answer that are shown before the fold.
 const LONG_ANSWER: usize = 60;
 
 pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
@@ -66,13 +66,13 @@ pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
     }
 }
 
-/// Whether a call's result says the same.
+/// Whether a call's result has the same text.
 fn is_result(tool: &ToolUse, words: &Text) -> bool {
     let result = tool.action_type.result_text();
     result.is_some_and(|result| result.decode().trim() == words.decode().trim())
 }
 
-/// A command that a row cannot show as a whole.
+/// A command that its row cannot show completely.
 fn whole_command(command: &str) -> Markup {
     if is_title_of(command) {
         html! {}
@@ -98,7 +98,7 @@ fn found(query: &str, result: Option<&ToolResult>) -> Markup {
     }
 }
 
-/// What a sub-agent or a person answered.
+/// The answer of a sub-agent or a person.
 fn prose(result: Option<&ToolResult>, succeeded: bool) -> Markup {
     match result {
         Some(ToolResult::Text(words)) if succeeded => {
@@ -108,7 +108,7 @@ fn prose(result: Option<&ToolResult>, succeeded: bool) -> Markup {
     }
 }
 
-/// The content of a file, with its numbers where the tool put them before each line (`12→`, or a tab).
+/// The content of a file, with line numbers if the tool put them before each line (`12→`, or a tab).
 fn read(result: Option<&ToolResult>) -> Markup {
     let Some(ToolResult::Text(content)) = result else { return any(result) };
     let content = content.decode();
@@ -121,7 +121,7 @@ fn read(result: Option<&ToolResult>) -> Markup {
     };
     let rows: Vec<(u64, &str)> = content.lines().map_while(numbered).collect();
     let rest: Vec<_> = content.lines().skip(rows.len()).collect();
-    // What the program around the agent adds stands behind an empty line.
+    // Additions of the program around the agent follow after an empty line.
     if rows.is_empty() || rest.first().is_some_and(|row| !row.is_empty()) {
         return output(&content);
     }

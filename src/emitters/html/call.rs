@@ -1,4 +1,4 @@
-//! A tool call: one row of a table, which opens.
+//! A tool call: an expandable row of a table.
 
 use maud::{Markup, html};
 
@@ -64,12 +64,12 @@ pub(super) fn render(
         }
     };
     let html = html.into_string();
-    // Text is escaped, so that only the template can have written it.
+    // Text is escaped, so only the template can have written this markup.
     let inside = html.rfind(ANSWER).or_else(|| html.strip_suffix(END).map(str::len));
     Rendered { html, inside }
 }
 
-/// What went wrong, still runs, waits, asks or is short is open.
+/// Calls that failed, run, wait, ask or are short are expanded.
 fn is_open(tool: &ToolUse) -> bool {
     if tool.status != ToolStatus::Success {
         return true;

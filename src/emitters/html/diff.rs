@@ -1,4 +1,4 @@
-//! What an edit changes: coloured diffs, whose text is still a patch when it is copied.
+//! Edits as coloured diffs, whose text is still a patch when it is copied.
 
 use std::ops::Range;
 
@@ -16,15 +16,15 @@ use crate::{
     emitters::text::changes::{ChangedLines, hunk_without_numbers},
 };
 
-/// As many lines of a file stand before what is folded.
+/// The number of lines of a file that are shown before the fold.
 const HEAD: usize = 40;
-/// To fold fewer lines is not worth a click.
+/// Folding fewer lines is not worth a click.
 const LEAST: usize = 8;
 const MOST_FILES: usize = 20;
-/// Edits up to this many lines are open.
+/// Edits of up to this many lines are expanded.
 const SHORT: usize = 20;
 
-/// Whether changes are few enough to be shown without asking.
+/// Whether changes are few enough to be expanded by default.
 pub(super) fn are_short(changes: &[FileChange]) -> bool {
     let ChangedLines { added, removed, written } = ChangedLines::of(changes);
     (1..=SHORT).contains(&(added + removed + written))
@@ -104,8 +104,8 @@ fn diff(unified: &str, has_numbers: bool) -> Markup {
     rows_folded("diff", &rows.collect::<Vec<_>>())
 }
 
-/// For each line of a diff, what changed within it: lines that were removed are compared with as many that
-/// were added in their place.
+/// The changed range within each line of a diff: removed lines are compared with an equal number of lines that were
+/// added in their place.
 fn changed_words(lines: &[&str]) -> Vec<Option<Range<usize>>> {
     let mut changed = vec![None; lines.len()];
     let run = |from: usize, sign: char| {
@@ -144,13 +144,13 @@ fn written(content: &str) -> Markup {
     rows_folded("diff", &rows.collect::<Vec<_>>())
 }
 
-/// The content of a file that was read, with its numbers where the tool gave them.
+/// The content of a file that was read, with the tool's line numbers, if any.
 pub(super) fn source(numbered: &[(u64, &str)]) -> Markup {
     let rows = numbered.iter().map(|(n, row)| html! { span data-n=(n) { (text(*row)) } });
     rows_folded("src", &rows.collect::<Vec<_>>())
 }
 
-/// Rows below each other, of which all but the first ones are folded if there are many.
+/// Consecutive rows; if there are many, all but the first ones are folded.
 fn rows_folded(class: &str, rows: &[Markup]) -> Markup {
     let is_long = rows.len() >= HEAD + LEAST;
     let (head, rest) = rows.split_at(if is_long { HEAD } else { rows.len() });
@@ -161,7 +161,7 @@ fn rows_folded(class: &str, rows: &[Markup]) -> Markup {
     }
 }
 
-/// The first lines of a hunk, before and after: `@@ -12,5 +13,7 @@`.
+/// The first line numbers of a hunk, before and after: `@@ -12,5 +13,7 @@`.
 fn numbers(hunk: &str) -> Option<(u64, u64)> {
     let (ranges, _) = hunk.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;

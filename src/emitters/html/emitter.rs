@@ -1,4 +1,4 @@
-//! [`HtmlEmitter`]: an entry becomes an `<article>` when it is made, and again when it changes.
+//! [`HtmlEmitter`]: renders an entry as an `<article>` when it is created or changed.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -21,18 +21,18 @@ use crate::{
     transduce::{Batch, Emitter, Resume},
 };
 
-/// Calls that have ended and may still get entries of a sub-agent that runs in the background.
+/// The number of ended calls that may still receive entries of a background sub-agent.
 const MOST_ENDED: usize = 256;
-/// Bounds the walk from call to call, which an odd log may send in circles.
+/// Bounds the walk from call to parent call, which may be cyclic in an invalid log.
 const MOST_DEPTH: usize = 32;
 
-/// Translates domain events into [`Fragment`]s of HTML, at most one for each event.
+/// Converts domain events into [`Fragment`]s of HTML, at most one per event.
 ///
-/// Indices are those of a [`PatchEmitter`](crate::emitters::patch::PatchEmitter) that reads the same events.
-/// Text that grows is sent as it comes, escaped and without its Markdown, and the entry is rendered as a
-/// whole only when it is closed: what is sent stays within a constant of the final text.
+/// Indices match those of a [`PatchEmitter`](crate::emitters::patch::PatchEmitter) that reads the same events.
+/// Growing text is sent in pieces, escaped and without Markdown, and the entry is rendered as a whole only when it is
+/// closed: the sent bytes stay within a constant factor of the final text.
 ///
-/// It remembers the entries that grow and the calls that are open, and the last calls that have ended.
+/// It remembers growing entries, open calls, and the last calls that have ended.
 ///
 /// ```
 /// use foldline::{
@@ -52,7 +52,7 @@ const MOST_DEPTH: usize = 32;
 pub struct HtmlEmitter<P = EntryIndices> {
     state: HtmlState,
     indices: P,
-    /// Whether entries have links that ask what they were made from.
+    /// Whether entries have links to the records that they were derived from.
     is_explained: bool,
 }
 
@@ -61,25 +61,25 @@ pub struct HtmlEmitter<P = EntryIndices> {
 struct HtmlState {
     growing: BTreeMap<CorrId, Growing>,
     calls: BTreeMap<CorrId, Call>,
-    /// The last calls that have ended, in their order.
+    /// The last ended calls, in order.
     ended: VecDeque<(CorrId, EntryIdx)>,
-    /// The last call, if nothing came after it in the conversation itself.
+    /// The last call, if nothing followed it in the main conversation.
     last_call: Option<CorrId>,
     turns: u64,
-    /// Whether a model was named: another one is a seam.
+    /// Whether a model was named: a different model later is a seam.
     #[serde(default)]
     has_model: bool,
     unknown: u64,
 }
 
-/// The state of an [`HtmlEmitter`] that counts its own entries: its memory, and the next index.
+/// The state of an [`HtmlEmitter`] that counts its own entries: its memory and the next index.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HtmlEmitterState {
     emitter: HtmlState,
     next_index: usize,
 }
 
-/// An entry that grows.
+/// A growing entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Growing {
     index: EntryIdx,
@@ -88,14 +88,14 @@ struct Growing {
     entry: Arc<NormalizedEntry>,
 }
 
-/// A call that is open.
+/// An open call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Call {
     index: EntryIdx,
     parent: Option<EntryIdx>,
-    /// The call whose sub-agent made this one.
+    /// The call whose sub-agent made this call.
     lane: Option<CorrId>,
-    /// The last call of its own sub-agent, if nothing came after it.
+    /// The last call of its own sub-agent, if nothing followed it.
     last_call: Option<CorrId>,
     with_last: bool,
     with_next: bool,
@@ -104,7 +104,7 @@ struct Call {
 }
 
 impl Default for HtmlEmitter {
-    /// An emitter for a conversation that begins with it.
+    /// An emitter for a new conversation.
     fn default() -> Self {
         Self::new(EntryIndices::default())
     }
@@ -116,7 +116,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         Self { state: HtmlState::default(), indices, is_explained: false }
     }
 
-    /// The same emitter, with a link at the end of each entry that asks the server of the page what it was made
+    /// Adds a link to the end of each entry that asks the server of the page for the records that it was derived
     /// from: `?explain=` and its index.
     #[must_use]
     pub fn explained(mut self) -> Self {
@@ -124,12 +124,12 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         self
     }
 
-    /// How many updates named an entry that is not known; there is no fragment for them.
+    /// The number of updates to unknown entries; they have no fragment.
     pub fn unknown(&self) -> u64 {
         self.state.unknown
     }
 
-    /// How many prompts of a person there were.
+    /// The number of prompts by a person.
     pub fn turns(&self) -> u64 {
         self.state.turns
     }
@@ -238,8 +238,8 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         self.state.ended.push_back((id.clone(), call.index));
     }
 
-    /// Counts a new entry in the calls that it is within, and returns the innermost of them. `call` is its
-    /// id, if it is a call.
+    /// Counts a new entry in its enclosing calls, and returns the innermost one. `call` is the entry's id, if it is a
+    /// call.
     fn enter(&mut self, entry: &NormalizedEntry, call: Option<&CorrId>) -> Option<EntryIdx> {
         let Some(lane) = lane(entry) else {
             self.state.last_call = call.cloned();
@@ -265,14 +265,14 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         }
     }
 
-    /// The number of a prompt, if the entry is one of a person.
+    /// The number of a prompt, if the entry is a prompt by a person.
     fn turn(&mut self, entry: &NormalizedEntry) -> Option<u64> {
         let is_turn = entry.entry_type == NormalizedEntryType::UserMessage && lane(entry).is_none();
         self.state.turns += u64::from(is_turn);
         is_turn.then_some(self.state.turns)
     }
 
-    /// Whether the entry is a seam of the conversation itself.
+    /// Whether the entry is a seam of the main conversation.
     fn seam(&mut self, entry: &NormalizedEntry) -> Option<Seam> {
         if lane(entry).is_some() {
             return None;
@@ -323,7 +323,7 @@ fn fragment(
     Fragment { index, place, parent, html, inside }
 }
 
-/// The fragment with a link that asks what it was made from.
+/// Adds a link to the records that the entry was derived from.
 fn explained(mut fragment: Fragment) -> Fragment {
     if fragment.place != Place::Grow {
         let index = fragment.index.get();
@@ -336,7 +336,7 @@ fn explained(mut fragment: Fragment) -> Fragment {
     fragment
 }
 
-/// The article with something at its end.
+/// Appends content to the article.
 pub(super) fn with_last(article: &str, last: &str) -> String {
     const END: &str = "</article>";
     let (start, end) = match article.strip_suffix(END) {
@@ -350,7 +350,7 @@ fn within(parent: Option<EntryIdx>) -> Setting {
     Setting { is_within: parent.is_some(), ..Setting::default() }
 }
 
-/// The call whose sub-agent an entry comes from.
+/// The call whose sub-agent produced an entry.
 fn lane(entry: &NormalizedEntry) -> Option<&CorrId> {
     entry.metadata.as_ref()?.parent_corr_id.as_ref()
 }
@@ -365,7 +365,7 @@ impl<P: EntryIndexProvider> Emitter<DomainEvent, Fragment> for HtmlEmitter<P> {
     }
 }
 
-/// Where several emitters share the [`EntryIndices`], store and resume their memories together.
+/// If several emitters share the [`EntryIndices`], store and resume their memories together.
 impl Resume for HtmlEmitter<EntryIndices> {
     type State = HtmlEmitterState;
 

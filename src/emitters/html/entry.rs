@@ -14,9 +14,9 @@ use super::{
 };
 use crate::conversation::{EntryIdx, NormalizedEntry, NormalizedEntryType};
 
-/// Prompts longer than this are folded: pasted files and instructions come as prompts too.
+/// Longer prompts are folded: pasted files and instructions are prompts too.
 const LONG_PROMPT: usize = 40;
-/// The same for prompts of sub-agents, which the agent wrote.
+/// The same limit for prompts of sub-agents, which the agent wrote.
 const LONG_TASK: usize = 0;
 
 pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered {
@@ -60,7 +60,7 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered
     Rendered { html, inside }
 }
 
-/// Who speaks, for those who do not see the page.
+/// The speaker, for screen readers.
 fn label(kind: &NormalizedEntryType, setting: &Setting) -> String {
     match (kind, setting.turn) {
         (NormalizedEntryType::UserMessage, Some(turn)) => format!("You, turn {turn}"),
@@ -135,7 +135,7 @@ fn thinking(words: &str) -> Markup {
     }
 }
 
-/// A message of the program: its first line, and the rest folded if it is long.
+/// A message of the program: its first line, and the folded rest if it is long.
 fn note(symbol: &str, words: &str, is_strong: bool) -> Markup {
     const LONG: usize = 3;
     let words = words.trim();

@@ -1,27 +1,27 @@
-//! What is long is folded, and says how much it hides.
+//! Folds long content, and states how much is hidden.
 
 use maud::{Markup, html};
 
 use crate::emitters::human;
 
-/// How many lines of a long text stand before and behind what is folded.
+/// The number of lines of a long text shown before and after the fold.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) head: usize,
     pub(super) tail: usize,
 }
 
-/// A text in up to three parts, of which the middle one is to be folded.
+/// A text in up to three parts, of which the middle one is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts<'t> {
     pub(super) head: &'t str,
-    /// What is folded, and how many lines it has.
+    /// The folded text and its number of lines.
     pub(super) folded: Option<(&'t str, usize)>,
     pub(super) tail: &'t str,
 }
 
 impl Extent {
-    /// To fold fewer lines than this is not worth a click.
+    /// Folding fewer lines is not worth a click.
     const LEAST: usize = 8;
 
     pub(super) fn split(self, text: &str) -> Parts<'_> {
@@ -37,7 +37,7 @@ impl Extent {
     }
 }
 
-/// Folds a number of things.
+/// Folds a number of items.
 pub(super) fn folded(n: usize, thing: &str, body: &Markup) -> Markup {
     html! {
         details.fold { summary { (human::number_of(n, thing)) } (body) }

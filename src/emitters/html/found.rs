@@ -1,4 +1,4 @@
-//! What a search found: files, and lines within them.
+//! Search results: files and lines.
 
 use maud::{Markup, html};
 
@@ -9,15 +9,15 @@ use super::{
 };
 use crate::emitters::human;
 
-/// As many rows stand before what is folded.
+/// The number of rows shown before the fold.
 const HEAD: usize = 24;
-/// To fold fewer rows is not worth a click.
+/// Folding fewer rows is not worth a click.
 const LEAST: usize = 8;
 
-/// The result of a search, as far as it is known how the tool writes it.
+/// The result of a search, if the tool's output format is recognised.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found<'t> {
-    /// What the tool says before and behind what it found.
+    /// The tool's output before and after the results.
     before: String,
     after: String,
     rows: Vec<Row<'t>>,
@@ -26,21 +26,21 @@ pub(super) struct Found<'t> {
 #[derive(Debug, PartialEq, Eq)]
 enum Row<'t> {
     File(&'t str),
-    /// A line with its number; it may be one that only stands beside a hit.
+    /// A line with its number; it may be context of a hit.
     Line(&'t str, &'t str, bool),
 }
 
 /// One line of the result.
 enum Read<'t> {
     File(&'t str),
-    /// A line of the file that was named before, or of this one.
+    /// A line of the previously named file, or of this one.
     Line(Option<&'t str>, &'t str, &'t str, bool),
     Nothing,
     Other,
 }
 
 impl<'t> Found<'t> {
-    /// Reads a result; `None` if it is none of a known form.
+    /// Reads a result; `None` if it has no known form.
     pub(super) fn read(printed: &'t str) -> Option<Self> {
         let mut found = Self { before: String::new(), after: String::new(), rows: Vec::new() };
         let mut file = None;
@@ -49,7 +49,7 @@ impl<'t> Found<'t> {
                 Read::Nothing => {}
                 Read::Other if found.rows.is_empty() => found.before += &format!("{printed}\n"),
                 Read::Other => found.after += &format!("{printed}\n"),
-                // What stands between hits and is none was not understood.
+                // Unrecognised text between hits.
                 _ if !found.after.is_empty() => return None,
                 Read::File(path) => {
                     file = Some(path);
@@ -68,7 +68,7 @@ impl<'t> Found<'t> {
         (!found.rows.is_empty() && is_short).then_some(found)
     }
 
-    /// How much was found, in words.
+    /// The number of results, in words.
     pub(super) fn count(&self) -> String {
         let files = self.rows.iter().filter(|row| matches!(row, Row::File(_))).count();
         match (self.hits(), files) {
@@ -84,7 +84,7 @@ impl<'t> Found<'t> {
         self.rows.iter().filter(|row| matches!(row, Row::Line(_, _, true))).count()
     }
 
-    /// The list. `query` is what was searched for.
+    /// The list. `query` is the search query.
     pub(super) fn render(&self, query: &str) -> Markup {
         let words = literals(query);
         let is_long = self.rows.len() >= HEAD + LEAST;
@@ -99,7 +99,7 @@ impl<'t> Found<'t> {
     }
 }
 
-/// What the tool says before its list, unless it is the number that the row of the call has.
+/// The tool's output before its list, unless it is the number that the call's row shows.
 fn said(before: &str) -> Markup {
     let is_count = before.starts_with("Found ") && before.lines().count() == 1;
     if is_count {
@@ -127,7 +127,7 @@ fn list(rows: &[Row<'_>], words: &[String]) -> Markup {
     }
 }
 
-/// A line with what was searched for marked.
+/// A line with the query highlighted.
 fn marked(words: &str, literals: &[String]) -> Markup {
     let mut rest = words;
     html! {
@@ -139,14 +139,14 @@ fn marked(words: &str, literals: &[String]) -> Markup {
     }
 }
 
-/// The first of these words in a text, with what stands before and behind it.
+/// The first of these words in a text, with the text before and after it.
 fn first_of<'t>(text: &'t str, words: &[String]) -> Option<(&'t str, &'t str, &'t str)> {
     let found = words.iter().filter_map(|word| Some((text.find(&**word)?, word.len())));
     let (at, length) = found.min_by_key(|(at, length)| (*at, usize::MAX - length))?;
     Some((text.get(..at)?, text.get(at..at + length)?, text.get(at + length..)?))
 }
 
-/// The texts that a regular expression stands for, as far as it is no more than texts: `a\(|b`.
+/// The literal alternatives of a regular expression that consists only of literals: `a\(|b`.
 fn literals(query: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut literal = Some(String::new());
@@ -183,7 +183,7 @@ fn literals(query: &str) -> Vec<String> {
     }
 }
 
-/// Reads a line, as `rg` and the tools of agents write it.
+/// Reads a line in the format of `rg` and of agents' tools.
 fn read(row: &str) -> Read<'_> {
     if row.trim_matches('-').is_empty() {
         return Read::Nothing;
@@ -191,7 +191,7 @@ fn read(row: &str) -> Read<'_> {
     if let Some(path) = row.strip_prefix("File: ") {
         return Read::File(path);
     }
-    // `L12: text`, `  Line 12: text`: of the file named before.
+    // `L12: text`, `  Line 12: text`: of the previously named file.
     let of_file = row.strip_prefix('L').or_else(|| row.trim_start().strip_prefix("Line "));
     if let Some((number, words)) = of_file.and_then(|row| row.split_once(':'))
         && is_number(number)
@@ -215,7 +215,7 @@ fn numbered(row: &str) -> Option<(Option<&str>, &str, &str, bool)> {
         let mark = rest.chars().next().filter(|mark| [':', '-'].contains(mark))?;
         return Some((None, number, rest.get(1..)?, mark == ':'));
     }
-    // The first number between two equal marks ends the path.
+    // The first number between two identical separators ends the path.
     row.match_indices([':', '-']).find_map(|(at, mark)| {
         let (path, rest) = (row.get(..at)?, row.get(at + 1..)?);
         let (number, words) = rest.split_once(mark)?;
@@ -227,7 +227,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether this looks like a path and not like a sentence.
+/// Whether this looks like a path rather than a sentence.
 fn is_path(text: &str) -> bool {
     let has_shape = text.contains(['/', '\\'])
         || text.rsplit_once('.').is_some_and(|(_, extension)| !extension.is_empty());

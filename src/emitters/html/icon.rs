@@ -1,18 +1,18 @@
-//! Icons: references to the symbols of [`SPRITE`], which a page has once.
+//! Icons: references to the symbols of [`SPRITE`], which a page contains once.
 
 use maud::{Markup, html};
 
 use crate::conversation::{ActionType, ToolKind, ToolStatus};
 
-/// The symbols that fragments refer to, as one `<svg>`: a page has it once, before the fragments.
+/// The symbols used by fragments, as one `<svg>` that a page contains once, before the fragments.
 pub const SPRITE: &str = include_str!("sprite.svg");
 
-/// An icon. Words beside it say the same.
+/// An icon. The text next to it has the same meaning.
 pub(super) fn icon(class: &str, symbol: &str) -> Markup {
     html! { svg class=(class) aria-hidden="true" { use href={ "#i-" (symbol) } {} } }
 }
 
-/// The symbol of what a call does.
+/// The symbol of an action.
 pub(super) fn of_action(action: &ActionType) -> &'static str {
     match (action, action.kind()) {
         (ActionType::TodoManagement { .. } | ActionType::PlanPresentation { .. }, _) => "todo",
@@ -29,7 +29,7 @@ pub(super) fn of_action(action: &ActionType) -> &'static str {
     }
 }
 
-/// How a call stands: its symbol, and its word. Success has no symbol: the sheet draws it.
+/// The symbol and the word for a call's status. Success has no symbol: the style sheet draws it.
 pub(super) fn of_status(status: &ToolStatus) -> (Option<&'static str>, &'static str) {
     match status {
         ToolStatus::Created | ToolStatus::InProgress => (Some("run"), "running"),

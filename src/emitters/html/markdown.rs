@@ -1,9 +1,9 @@
-//! Markdown to HTML, by a list of what is allowed.
+//! Converts Markdown to HTML with an allow list.
 //!
-//! The parser's events are written one by one as one of a few elements; whatever is not on the list, raw HTML
-//! above all, is written as text. So no sanitiser follows: there is no tree of unknown elements to clean, and
-//! nothing is parsed a second time, which is how mutations get past sanitisers. Nothing is loaded: an image
-//! is its description and its address.
+//! The parser's events are written one by one as one of a few elements; everything else, above all raw HTML, is
+//! written as text. No sanitiser follows: there is no tree of unknown elements to clean, and nothing is parsed a
+//! second time, which is how mutations bypass sanitisers. Nothing is loaded: an image is shown as its description and
+//! its address.
 
 use maud::{Markup, PreEscaped, Render, html};
 use pulldown_cmark::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::emitters::text::address::is_web;
 
-/// Elements within each other beyond this depth are left out, their text stays.
+/// Elements nested deeper than this are omitted; their text is kept.
 const MOST_DEPTH: usize = 24;
 
 /// The elements of a text in Markdown.
@@ -24,7 +24,7 @@ pub(super) fn markdown(source: &str) -> Markup {
     folded_after(source, usize::MAX)
 }
 
-/// The same; blocks that begin after `most` lines are folded.
+/// Like `markdown`; blocks that begin after `most` lines are folded.
 pub(super) fn folded_after(source: &str, most: usize) -> Markup {
     let source = source.trim();
     let lines = source.lines().count();
@@ -52,7 +52,7 @@ pub(super) fn folded_after(source: &str, most: usize) -> Markup {
     PreEscaped(writer.html)
 }
 
-/// Counts lines up to offsets that grow.
+/// Counts lines up to increasing offsets.
 struct LineOf<'s> {
     source: &'s str,
     at: usize,
@@ -73,7 +73,7 @@ struct Writer {
     html: String,
     /// The end tags of the open elements.
     open: Vec<&'static str>,
-    /// Where links that are open lead to, if it has to be said.
+    /// The addresses of open links, if they have to be shown.
     links: Vec<Option<String>>,
     is_in_head: bool,
 }
@@ -101,7 +101,7 @@ impl Writer {
     }
 
     fn words(&mut self, words: &CowStr<'_>) {
-        // As executors write of what is not text.
+        // The notation of executors for content that is not text.
         let image = words.trim().strip_prefix("[image: ").and_then(|rest| rest.strip_suffix(']'));
         match image {
             Some(image) => self.image(image),
@@ -154,14 +154,14 @@ impl Writer {
         self.push(begin, end);
     }
 
-    /// Opens an element, unless too many are.
+    /// Opens an element, unless the nesting is too deep.
     fn push(&mut self, begin: &str, end: &'static str) {
         let is_too_deep = self.open.len() >= MOST_DEPTH;
         self.html.push_str(if is_too_deep { "" } else { begin });
         self.open.push(if is_too_deep { "" } else { end });
     }
 
-    /// The page so far, with an element begun that is ended elsewhere.
+    /// Begins an element whose end is written elsewhere, and returns the page so far.
     fn element(&mut self, begin: &str) -> &mut String {
         self.html.push_str(begin);
         &mut self.html
@@ -204,7 +204,7 @@ impl Writer {
             line(address).render_to(&mut begin);
             self.push(&(begin + "\">"), "</a>");
         } else {
-            // Where it would have led is said, unless its own words do.
+            // The address is shown, unless the link text contains it.
             self.links.push(Some(address.to_owned()));
             self.push("", "");
         }

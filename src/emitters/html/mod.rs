@@ -1,12 +1,12 @@
 //! A session as HTML: a [`Fragment`] for each entry, and the whole [`Page`].
 //!
-//! [`HtmlEmitter`] renders one entry as one `<article>`. A live page puts fragments in as they come; [`Page`]
-//! collects them and gives one file that needs nothing else: no script, no other file, no network. Its policy
-//! (`Content-Security-Policy`) allows the one style sheet, by its hash, and nothing more.
+//! [`HtmlEmitter`] renders one entry as one `<article>`. A live page inserts fragments as they arrive; [`Page`]
+//! collects them into one self-contained file: no script, no other file, no network. Its policy
+//! (`Content-Security-Policy`) allows only the embedded style sheet, by its hash.
 //!
-//! Everything of a log is text. It is escaped, and what acts in a terminal or turns the direction of writing is
-//! made visible, as [`terminal`](super::terminal) does. Markdown becomes HTML by a list of what is
-//! allowed. Links lead to `http` and `https` only.
+//! All content of a log is text. It is escaped, and characters that control a terminal or change the writing
+//! direction are made visible, as in [`terminal`](super::terminal). Markdown is converted to HTML with an allow list.
+//! Links lead to `http` and `https` only.
 //!
 //! ```
 //! use foldline::{

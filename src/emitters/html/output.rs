@@ -1,4 +1,4 @@
-//! What a program printed, in the colours that it asked for. All other control sequences are shown as text.
+//! Program output, in the requested colours. All other control sequences are shown as text.
 
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -10,7 +10,7 @@ use crate::emitters::text::sgr::{self, Part};
 
 const OUTPUT: Extent = Extent { head: 10, tail: 24 };
 
-/// Output as `<pre class="out">`, of which a long middle is folded.
+/// Output as `<pre class="out">`; the middle of a long output is folded.
 pub(super) fn output(printed: &str) -> Markup {
     let printed = trim_lines(printed);
     if printed.is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn output(printed: &str) -> Markup {
     }
 }
 
-/// Without empty lines at the beginning, and without white space at the end.
+/// Removes empty lines at the beginning, and white space at the end.
 pub(super) fn trim_lines(text: &str) -> &str {
     let text = text.trim_end();
     let indent = text.len() - text.trim_start().len();
@@ -40,7 +40,7 @@ pub(super) fn trim_lines(text: &str) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// How what follows is to look.
+/// The style of the following text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Style {
     /// Whether 1, 2, 3, 4 are set: bold, faint, italic, underlined.
@@ -52,7 +52,7 @@ struct Style {
 }
 
 impl Style {
-    /// Renders text, and keeps the style at its end for what follows.
+    /// Renders text, and keeps the style at its end for the following text.
     fn render(&mut self, printed: &str) -> Markup {
         let mut html = String::with_capacity(printed.len() + printed.len() / 8);
         for part in sgr::parts(printed) {
@@ -73,7 +73,7 @@ impl Style {
         codes.map(|code: u16| format!("sgr-{code}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Applies the parameters of a sequence. What is not known changes nothing.
+    /// Applies the parameters of a sequence. Unknown parameters are ignored.
     fn apply(&mut self, parameters: &str) {
         let mut codes =
             parameters.split([';', ':']).map(|code| code.parse::<u16>().ok().or(none_is_0(code)));
@@ -104,12 +104,12 @@ impl Style {
     }
 }
 
-/// A parameter that is left out is zero.
+/// An omitted parameter is zero.
 fn none_is_0(code: &str) -> Option<u16> {
     code.is_empty().then_some(0)
 }
 
-/// The nearest of the 16 colours to one of 256, or to one of all, as the code of a foreground.
+/// The nearest of the 16 colours to a 256-colour or true-colour value, as a foreground code.
 fn named(codes: &mut impl Iterator<Item = Option<u16>>) -> Option<u16> {
     match codes.next()?? {
         5 => Some(match codes.next()?? {
@@ -130,7 +130,7 @@ fn named(codes: &mut impl Iterator<Item = Option<u16>>) -> Option<u16> {
     }
 }
 
-/// Each channel that is strong counts as one bit of the colour, as the eight are numbered.
+/// Each strong channel sets one bit of the colour, as the eight colours are numbered.
 fn nearest(channels: [u16; 3]) -> u16 {
     let [low, high] = [channels.iter().min(), channels.iter().max()].map(|n| *n.unwrap_or(&0));
     if high - low < 32 {

@@ -1,10 +1,10 @@
-//! A path: the folder gives way where room is scarce, the name stays.
+//! A path: if room is scarce, the folder is truncated and the name kept.
 
 use maud::{Markup, html};
 
 use super::text::line;
 
-/// A path, or whatever a tool takes for one.
+/// A path, or any text that a tool uses as one.
 pub(super) fn path(path: &str) -> Markup {
     match path.trim_end_matches('/').rsplit_once('/') {
         Some((folder, name)) if !name.is_empty() => html! {

@@ -1,4 +1,4 @@
-//! Seams of a conversation: where its context was replaced, it goes on from an earlier one, or the model changes.
+//! Seams of a conversation: its context was replaced, it continues an earlier one, or the model changes.
 
 use maud::{Markup, html};
 
@@ -10,20 +10,20 @@ use super::{
 };
 use crate::conversation::{NormalizedEntry, NormalizedEntryType};
 
-/// What executors write of a model that is another than before, before its name.
+/// The prefix with which executors report a change of the model.
 const MODEL: &str = "model: ";
-/// How executors and agents begin what they write of a context that was replaced or cut.
+/// Prefixes with which executors and agents report a replaced or truncated context.
 const COMPACTIONS: [&str; 4] =
     ["context compacted", "conversation compacted", "compaction: ", "context truncated"];
-/// How Claude Code begins the summary that it goes on from.
+/// The prefix of Claude Code's summary of a previous conversation.
 const RESUMES: [&str; 1] = ["This session is being continued from a previous conversation"];
 
-/// Whether the conversation was compacted at an entry, or goes on from an earlier one there.
+/// Whether the conversation was compacted at an entry, or continues an earlier one there.
 pub fn is_seam(entry: &NormalizedEntry) -> bool {
     Seam::of(entry, true).is_some()
 }
 
-/// A seam, by what it is drawn as.
+/// A kind of seam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seam {
     Compaction,
@@ -32,7 +32,7 @@ pub(super) enum Seam {
 }
 
 impl Seam {
-    /// Whether a message is a seam. The first `model` is none: nothing was before it.
+    /// Whether a message is a seam. The first `model` is not one, because nothing precedes it.
     pub(super) fn of(entry: &NormalizedEntry, is_first_model: bool) -> Option<Self> {
         if entry.entry_type != NormalizedEntryType::SystemMessage {
             return None;
@@ -59,7 +59,7 @@ impl Seam {
         }
     }
 
-    /// A line across the page, which opens if there is more to be said.
+    /// A line across the page, expandable if there is more text.
     pub(super) fn render(self, words: &str) -> Markup {
         let (first, is_all) = first_line(words);
         let after = words.trim().get(first.len()..).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Seam {
     }
 }
 
-/// Whether an entry says which model answers from now on.
+/// Whether an entry announces the model for the following answers.
 pub(super) fn is_model(entry: &NormalizedEntry) -> bool {
     entry.entry_type == NormalizedEntryType::SystemMessage
         && entry.content.decode().strip_prefix(MODEL).is_some_and(|name| !name.contains('\n'))

@@ -1,27 +1,27 @@
-//! What an entry is rendered with, and to.
+//! The context of rendering an entry, and the result.
 
 use super::seam::Seam;
 
-/// What an entry does not say of itself.
+/// Properties of an entry that depend on its context.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Setting {
-    /// Its number, if it is a prompt of a person.
+    /// Its number, if it is a prompt by a person.
     pub(super) turn: Option<u64>,
     /// Whether it is a part of a sub-agent's work.
     pub(super) is_within: bool,
-    /// Whether it is a seam of the conversation.
+    /// The seam of the conversation that it is, if any.
     pub(super) seam: Option<Seam>,
     /// Whether it still grows.
     pub(super) is_open: bool,
-    /// Whether it was made at once with the calls before and behind it.
+    /// Whether it was made in parallel with the calls before and after it.
     pub(super) with_last: bool,
     pub(super) with_next: bool,
-    /// The entries of its sub-agent, and how many of them went wrong.
+    /// The number of entries of its sub-agent, and how many of them failed.
     pub(super) entries: u64,
     pub(super) bad: u64,
 }
 
-/// The HTML of an entry, and where it goes on.
+/// The HTML of an entry, and its insertion point.
 pub(super) struct Rendered {
     pub(super) html: String,
     pub(super) inside: Option<usize>,

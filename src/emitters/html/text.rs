@@ -1,4 +1,4 @@
-//! Text of a log on its way into a page: what acts is made visible, and no character is markup.
+//! Text of a log in a page: control characters are made visible, and all markup is escaped.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -8,7 +8,7 @@ use crate::emitters::terminal::{neutralise, neutralise_line};
 
 /// Text of a log, neutralised and escaped when it is rendered, in elements and in attributes.
 ///
-/// All text that is not part of a template goes through it.
+/// All text outside of templates passes through it.
 #[derive(Clone, Debug)]
 pub(super) struct Shown<'t>(Cow<'t, str>);
 
@@ -24,7 +24,7 @@ pub(super) fn line<'t>(text: impl Into<Cow<'t, str>>) -> Shown<'t> {
     Shown(edit(text.into(), neutralise_line))
 }
 
-/// The first line that is not empty, and whether it is all there is.
+/// The first line that is not empty, and whether it is the only one.
 pub(super) fn first_line(text: &str) -> (&str, bool) {
     let text = text.trim();
     match text.split_once('\n') {

@@ -1,4 +1,4 @@
-//! Times and durations, as the page shows them. Times are in UTC: whose clock it was is not in a log.
+//! Times and durations on the page. Times are in UTC, because a log does not state a time zone.
 
 use jiff::{Timestamp as Moment, fmt::strtime, tz::TimeZone};
 use maud::{Markup, html};
@@ -8,7 +8,7 @@ use crate::{
     emitters::human,
 };
 
-/// A moment in UTC by a format of `strftime`; nothing for a moment that no calendar has.
+/// A moment in UTC in a format of `strftime`; `None` for a moment outside of the calendar.
 pub(super) fn format(at: Timestamp, format: &str) -> Option<String> {
     let moment = Moment::from_millisecond(at.as_millis()).ok()?;
     strtime::format(format, &moment.to_zoned(TimeZone::UTC)).ok()
@@ -19,7 +19,7 @@ fn of_day(at: Timestamp) -> Option<Markup> {
     stamped(at, "%H:%M:%S")
 }
 
-/// The time, which is the link to the entry.
+/// The time as a link to the entry.
 pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry) -> Markup {
     html! {
         a.at href={ "#e" (index.get()) } title="Link to this entry" {
@@ -31,14 +31,14 @@ pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry) -> Markup {
     }
 }
 
-/// `<time>` by a format of `strftime`.
+/// `<time>` in a format of `strftime`.
 pub(super) fn stamped(at: Timestamp, shown: &str) -> Option<Markup> {
     let machine = format(at, "%Y-%m-%dT%H:%M:%S.%3fZ")?;
     let shown = format(at, shown)?;
     Some(html! { time datetime=(machine) { (shown) } })
 }
 
-/// The column of durations. Its magnitude is drawn as weight.
+/// The column of durations. The font weight shows the magnitude.
 pub(super) fn duration(millis: Option<u64>) -> Markup {
     let magnitude = match millis.unwrap_or(0) {
         0..100 => "0",

@@ -1,4 +1,4 @@
-//! What the row of a call says: its title.
+//! The title in the row of a call.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::{
     emitters::text::{call_text, human},
 };
 
-/// Characters of a title. A row shows fewer; an open one shows as many.
+/// The maximum length of a title in characters. A collapsed row shows fewer; an expanded one shows all of them.
 const MOST_TITLE: usize = 400;
 
 pub(super) fn title(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
@@ -58,7 +58,7 @@ fn prose(words: &str) -> Markup {
     html! { span class="title prose" { span { (line(short((words, true)))) } } }
 }
 
-/// As much of a line as a row has use for; `…` where there is more.
+/// As much of a line as fits a row; `…` if it was truncated.
 fn short((text, is_all): (&str, bool)) -> Cow<'_, str> {
     match text.char_indices().nth(MOST_TITLE) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)).into(),
@@ -67,7 +67,7 @@ fn short((text, is_all): (&str, bool)) -> Cow<'_, str> {
     }
 }
 
-/// Whether the title is all of a command, so that the body need not repeat it.
+/// Whether the title is the complete command, so that the body need not repeat it.
 pub(super) fn is_title_of(command: &str) -> bool {
     let (first, is_all) = first_line(command);
     is_all && first.chars().nth(MOST_TITLE).is_none()

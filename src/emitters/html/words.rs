@@ -1,4 +1,4 @@
-//! Which words of a changed line are others than before.
+//! Finds the changed words of a changed line.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use maud::{Markup, html};
 
 use super::text::line;
 
-/// As much of a line has to have stayed, of three parts, that its words are worth comparing.
+/// The words of a line are compared only if at least one third of it is unchanged.
 const LEAST_PART: usize = 3;
 
-/// What changed between two lines, in each: nothing if they have too little in common.
+/// The changed range of each of two lines: `None` if they have too little in common.
 pub(super) fn changed(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
         let same = pairs.take_while(|(a, b)| a == b);
@@ -30,7 +30,7 @@ pub(super) fn changed(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     is_alike.then_some([before..old_end, before..new_end])
 }
 
-/// A line with what changed in it marked.
+/// A line with its changed range highlighted.
 pub(super) fn marked(row: &str, changed: Option<Range<usize>>) -> Markup {
     let parts = changed.filter(|range| !range.is_empty()).and_then(|range| {
         Some((row.get(..range.start)?, row.get(range.clone())?, row.get(range.end..)?))

@@ -43,7 +43,7 @@ pub struct Lines<M, Out, W> {
     write: WriteOutput<Out, W>,
 }
 
-/// Writes an output; a large one directly, instead of buffering it.
+/// Writes an output; a large one directly, without buffering.
 type WriteOutput<Out, W> = fn(Out, is_large: bool, &mut LineWriter<W>) -> io::Result<()>;
 
 impl<M, Out, W: Write> Lines<M, Out, W> {
@@ -70,7 +70,7 @@ impl<M, Out, W: Write> Lines<M, Out, W> {
         Self::new(emitter, writer, |out, _, lines| lines.pretty_json(&out))
     }
 
-    /// Writes each output as a line of text, unchanged: the emitter has to neutralise control characters from a log.
+    /// Writes each output as a line of text, unchanged: the emitter has to neutralise control characters of a log.
     pub fn text(emitter: M, writer: W) -> Self
     where
         Out: AsRef<str>,
@@ -78,7 +78,7 @@ impl<M, Out, W: Write> Lines<M, Out, W> {
         Self::new(emitter, writer, |out, _, lines| lines.text(out))
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered data.
     ///
     /// # Errors
     /// The writer failed.
@@ -106,7 +106,7 @@ impl<M, Out, W: Write> Lines<M, Out, W> {
 }
 
 impl<M, T: AsRef<str>, W: Write> Lines<M, io::Result<T>, W> {
-    /// Writes each output as a line of text, if it is one; an error is an error of writing.
+    /// Writes each successful output as a line of text; an error becomes a write error.
     pub fn results(emitter: M, writer: W) -> Self {
         Self::new(emitter, writer, |out, _, lines| lines.text(out?))
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::json;
 
-/// How many bytes are written at once.
+/// The number of bytes written at once.
 const BLOCK: usize = 64 << 10;
 
 /// Buffers lines, and writes them in blocks of about 64 KiB.
@@ -39,15 +39,14 @@ impl<W: Write> LineWriter<W> {
         self.end_line()
     }
 
-    /// Serialises a value as a line of JSON straight to the writer, so that a large one is not buffered in
-    /// memory.
+    /// Serialises a value as a line of JSON directly to the writer, so that a large one is not buffered in memory.
     ///
     /// # Errors
     /// As for [`json`](Self::json).
     pub(super) fn large_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
         let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
-        // `dyn`, so that each value is compiled once, not once for each writer.
+        // `dyn`, so that each value type is compiled once, not once per writer.
         serde_json::to_writer(&mut writer as &mut dyn Write, value)?;
         writer.write_all(b"\n")?;
         writer.flush()
@@ -74,7 +73,7 @@ impl<W: Write> LineWriter<W> {
         self.end_line()
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered data.
     ///
     /// # Errors
     /// The writer failed.

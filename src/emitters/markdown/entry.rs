@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Bytes of arguments in the heading of a call.
+/// The maximum number of bytes of arguments in the heading of a call.
 const MOST_TITLE: usize = 200;
 
 /// Appends an entry.

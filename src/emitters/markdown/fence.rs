@@ -1,8 +1,8 @@
-//! Content that cannot leave its place.
+//! Encloses content so that it cannot break out.
 
 use crate::emitters::terminal::{neutralise, neutralise_line};
 
-/// Puts content into a fence that nothing in it closes.
+/// Encloses content in a fence that it cannot close.
 pub(super) fn fence(document: &mut String, language: &str, content: &str) {
     let content = content.replace("\r\n", "\n");
     let content = neutralise(&content);
@@ -16,7 +16,7 @@ pub(super) fn fence(document: &mut String, language: &str, content: &str) {
     }
 }
 
-/// Text on one line that is no markup.
+/// Text on one line without markup.
 pub(super) fn inline(text: &str) -> String {
     let text = neutralise_line(text.trim());
     let mut escaped = String::with_capacity(text.len());
@@ -31,7 +31,7 @@ pub(super) fn inline(text: &str) -> String {
     escaped
 }
 
-/// Text on one line as code, in backticks that nothing in it closes.
+/// Text on one line as code, in backticks that it cannot close.
 pub(super) fn code(text: &str) -> String {
     let text = neutralise_line(text.trim());
     if text.is_empty() {

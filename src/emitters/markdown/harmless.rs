@@ -1,4 +1,4 @@
-//! Markdown of a log, of which a renderer makes what can be read, and nothing that acts or is loaded.
+//! Makes Markdown of a log harmless: a renderer shows text, but executes and loads nothing.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use crate::emitters::{
     text::address::{is_mail, is_plain, is_web},
 };
 
-/// What is escaped may let something else be markup that was not before.
+/// Escaping may turn other text into markup.
 const ROUNDS: usize = 8;
 
-/// How renderers read Markdown: as the standard has it, as most programs do, and with all that there is.
+/// The dialects of renderers: the standard, the common extensions, and all extensions.
 const DIALECTS: [Options; 3] = [
     Options::empty(),
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS),
     Options::all(),
 ];
 
-/// The text without raw HTML, without images and formulas, and without links but those to the web and to
-/// mail boxes: what would be one is escaped, in whichever dialect it is one. `None` if there is no end to it.
+/// The text without raw HTML, images and formulas, and without links other than to the web and to mail addresses:
+/// these are escaped, whichever dialect recognises them. `None` if escaping does not converge.
 pub(super) fn harmless(mut words: String) -> Option<String> {
     for _ in 0..ROUNDS {
         let mut acting = BTreeSet::new();
@@ -35,7 +35,7 @@ pub(super) fn harmless(mut words: String) -> Option<String> {
     None
 }
 
-/// Finds the characters which make markup of what must not be any.
+/// Finds the characters that begin forbidden markup.
 fn find_acting(words: &str, dialect: Options, acting: &mut BTreeSet<usize>) {
     let events = Parser::new_ext(words, dialect).into_offset_iter();
     for (_, definition) in events.reference_definitions().iter() {
@@ -52,7 +52,7 @@ fn find_acting(words: &str, dialect: Options, acting: &mut BTreeSet<usize>) {
                 None
             }
             Event::InlineMath(_) | Event::DisplayMath(_) | Event::FootnoteReference(_) => Some(0),
-            // A reference to a character may name one that hides or turns what follows.
+            // A character reference may denote a character that hides or reverses the following text.
             Event::Text(text) if source.starts_with('&') && !shows_all(&text) => Some(0),
             Event::Start(tag) => acts(&tag, source),
             _ => None,
@@ -61,7 +61,7 @@ fn find_acting(words: &str, dialect: Options, acting: &mut BTreeSet<usize>) {
     }
 }
 
-/// Where in its source an element has to be escaped, if it must not be one.
+/// The offset in its source at which a forbidden element has to be escaped.
 fn acts(tag: &Tag<'_>, source: &str) -> Option<usize> {
     match tag {
         Tag::Image { .. } | Tag::FootnoteDefinition(_) | Tag::MetadataBlock(_) => Some(0),
@@ -91,8 +91,8 @@ fn escaped(words: &str, acting: &BTreeSet<usize>) -> String {
     for (at, c) in words.char_indices() {
         match c {
             _ if !acting.contains(&at) => escaped.push(c),
-            // Also where it stands in code, once what is around it is escaped: a backslash is no escape there,
-            // nor in the attributes of a heading.
+            // Also valid in code, in case the surrounding markup is escaped: a backslash is not an escape there, nor
+            // in the attributes of a heading.
             '<' => escaped.push_str("&lt;"),
             '}' => escaped.push_str("&#125;"),
             _ => escaped.extend(['\\', c]),

@@ -1,9 +1,9 @@
 //! A session as a Markdown document.
 //!
-//! What was said stays Markdown, as a quotation if a person said it; calls are a heading with what came of
-//! them in fences. No content closes its fence: a fence is longer than any run of backticks within it. Raw
-//! HTML, images and links elsewhere than to the web become text. What acts in a terminal is made visible, as
-//! [`terminal`](super::terminal) does.
+//! Messages stay Markdown, as a quotation if a person wrote them; calls are a heading with their results in fences.
+//! No content closes its fence: a fence is longer than any run of backticks within it. Raw HTML, images and links
+//! other than to the web become text. Terminal control characters are made visible, as in
+//! [`terminal`](super::terminal).
 //!
 //! ```
 //! use foldline::{
@@ -32,7 +32,7 @@ use crate::{
     transduce::{Batch, Emitter},
 };
 
-/// Characters of a prompt that stand for a title.
+/// The number of characters of a prompt used as a title.
 const MOST_TITLE: usize = 100;
 
 /// A session as a Markdown document. It holds the conversation.
@@ -68,7 +68,7 @@ impl Markdown {
         document
     }
 
-    /// The beginning of what a person said first: a command to the agent's program says less than what was asked.
+    /// The beginning of the first prompt by a person; a slash command is less descriptive than a request.
     fn first_prompt(&self) -> Option<String> {
         let is_prompt = |entry: &&NormalizedEntry| {
             entry.entry_type == NormalizedEntryType::UserMessage

@@ -1,11 +1,11 @@
-//! What was said, as Markdown that ends where it ends and does nothing.
+//! Messages as Markdown that is self-contained and harmless.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::{fence::fence, harmless::harmless};
 use crate::emitters::terminal::neutralise;
 
-/// Appends a message in Markdown. What acts in it becomes text, and a fence that is left open is closed.
+/// Appends a message in Markdown. Active markup becomes text, and an open fence is closed.
 pub(super) fn prose(document: &mut String, words: &str) {
     let shown = words.replace("\r\n", "\n");
     let Some(shown) = harmless(neutralise(shown.trim_end()).into_owned()) else {
@@ -52,7 +52,7 @@ fn open_fence(words: &str) -> Option<&str> {
                 fence = if is_closed { None } else { block.get(..length) };
             }
             Event::End(TagEnd::CodeBlock) => {}
-            // Something follows: the end of what held the block has closed it.
+            // Something follows: the end of the containing block has closed it.
             _ if fence.is_some() && matches!(event, Event::Start(_)) => fence = None,
             _ => {}
         }

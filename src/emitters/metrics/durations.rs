@@ -1,32 +1,31 @@
-//! [`Durations`]: how long things took.
+//! [`Durations`]: a histogram of durations.
 
 use serde::{Deserialize, Serialize};
 
-/// The upper ends of the buckets in milliseconds: those that the conventions give for
-/// `gen_ai.execute_tool.duration`.
+/// The upper bounds of the buckets in milliseconds: those of the conventions for `gen_ai.execute_tool.duration`.
 const BOUNDS_MS: [u64; 14] =
     [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_240, 20_480, 40_960, 81_920];
 
 /// A histogram of durations, exact to the millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Durations {
-    /// How many fell in each bucket and no smaller one; the last has no upper end.
+    /// The number of durations in each bucket and no smaller one; the last has no upper bound.
     counts: [u64; BOUNDS_MS.len() + 1],
     sum_ms: u64,
 }
 
 impl Durations {
-    /// How many there were.
+    /// The number of durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How long all of them took together, in seconds.
+    /// The sum of all durations in seconds.
     pub fn sum_seconds(&self) -> f64 {
         seconds(self.sum_ms)
     }
 
-    /// For each bucket its upper end in seconds, and how many fell in it and no smaller one.
+    /// The upper bound of each bucket in seconds, and the number of durations in it and no smaller one.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
         let bounds = BOUNDS_MS.map(seconds).into_iter().chain([f64::INFINITY]);
         bounds.zip(self.counts)

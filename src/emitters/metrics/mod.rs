@@ -1,48 +1,46 @@
 //! Counters over conversations, in the text format of Prometheus.
 //!
-//! [`Metrics`] is a fold: a plain value that reads events and adds up. [`Metrics::render`] writes it
-//! in the Prometheus text format (`text/plain; version=0.0.4`), which Prometheus scrapes, the node
-//! exporter's textfile collector reads and `promtool check metrics` checks.
+//! [`Metrics`] is a fold: a plain value that reads events and sums. [`Metrics::render`] writes it in the Prometheus
+//! text format (`text/plain; version=0.0.4`), which is supported by Prometheus, the node exporter's textfile
+//! collector and `promtool check metrics`.
 //!
 //! # What is counted
 //!
-//! Where the [OpenTelemetry semantic conventions for generative AI][conventions] have a name, it is
-//! that name in Prometheus spelling; the rest begins with `foldline_`. The conventions are those of
-//! schema `gen-ai-dev/1.42.0-dev`. They have the status *Development*: their names will change, and
-//! these with them.
+//! If the [OpenTelemetry semantic conventions for generative AI][conventions] define a name, that name is used in
+//! Prometheus spelling; all other names begin with `foldline_`. The conventions are those of schema
+//! `gen-ai-dev/1.42.0-dev`. They have the status *Development*: their names will change, and these names with them.
 //!
-//! | Metric | Labels | What |
+//! | Metric | Labels | Meaning |
 //! | --- | --- | --- |
 //! | `gen_ai_client_token_usage_total` | operation, agent, model, `gen_ai_token_type` | Tokens; `input` includes cached ones, `output` includes reasoning |
 //! | `gen_ai_usage_cache_read_input_tokens_total` | operation, agent, model | The part of the input that was read from a cache |
 //! | `gen_ai_usage_cache_creation_input_tokens_total` | operation, agent, model | The part of the input that was written to a cache |
 //! | `gen_ai_usage_reasoning_output_tokens_total` | operation, agent, model | The part of the output that was reasoning |
-//! | `gen_ai_execute_tool_duration_seconds` | operation, agent, tool, `error_type` | A histogram with the buckets of the conventions; calls whose duration the log gives |
-//! | `foldline_cost_usd_total` | agent, model | US dollars, where the log states a cost |
+//! | `gen_ai_execute_tool_duration_seconds` | operation, agent, tool, `error_type` | A histogram with the buckets of the conventions; calls whose duration the log states |
+//! | `foldline_cost_usd_total` | agent, model | US dollars, if the log states a cost |
 //! | `foldline_tool_calls_total` | agent, tool, `status` | Calls that ended |
 //! | `foldline_tool_calls_open` | | Calls that have not ended yet |
 //! | `foldline_entries_total` | `type` | Entries of the conversation |
-//! | `foldline_sessions_total` | agent, `outcome` | Sessions that ended, `unknown` where the log does not say how |
-//! | `foldline_warnings_total` | `kind` | What was wrong with the log: malformed, unknown, ... |
-//! | `foldline_lines_total`, `foldline_lines_blank_total`, `foldline_records_total` | | What was read |
+//! | `foldline_sessions_total` | agent, `outcome` | Ended sessions, `unknown` if the log does not state the outcome |
+//! | `foldline_warnings_total` | `kind` | Problems of the log: malformed, unknown, ... |
+//! | `foldline_lines_total`, `foldline_lines_blank_total`, `foldline_records_total` | | Lines and records read |
 //!
 //! The labels' full names are `gen_ai_operation_name`, `gen_ai_agent_name`, `gen_ai_request_model` and
-//! `gen_ai_tool_name`. `error_type` is the status of a call that did not end well: `failed`, `denied`,
-//! `cancelled`, `unfinished`; it is absent from the others.
+//! `gen_ai_tool_name`. `error_type` is the status of a call that did not end successfully: `failed`, `denied`,
+//! `cancelled`, `unfinished`; other calls do not have it.
 //!
-//! Where this differs from the conventions:
-//! - `gen_ai.client.token.usage` is a histogram over operations there. Many logs state the tokens of
-//!   a whole run, so that buckets would say nothing; here it is a counter, which equals that
-//!   histogram's sum.
-//! - Parts of the input and output are metrics of their own, named after the attributes
-//!   `gen_ai.usage.*`, and not further values of `gen_ai_token_type`: a sum over all types stays right.
-//! - `gen_ai.provider.name` is left out, as most logs do not state it.
+//! Differences from the conventions:
+//! - `gen_ai.client.token.usage` is a histogram over operations in the conventions. Many logs state the tokens of a
+//!   whole run, so that buckets would have no meaning; here it is a counter, which equals the sum of that histogram.
+//! - Parts of the input and output are separate metrics, named after the attributes `gen_ai.usage.*`, and not further
+//!   values of `gen_ai_token_type`: a sum over all types stays correct.
+//! - `gen_ai.provider.name` is omitted, because most logs do not state it.
 //!
 //! # Bounded labels
 //!
-//! A session, a task or a path is never a label. Agents, models and tools are, up to a fixed number of
-//! names each ([`MAX_AGENTS`], [`MAX_MODELS`], [`MAX_TOOLS`]): what comes after, and what is longer than
-//! [`MAX_NAME`] bytes, counts as `other`.
+//! A session, a task or a path is never a label. Agents, models and tools are, up to a fixed number of names each
+//! ([`MAX_AGENTS`], [`MAX_MODELS`], [`MAX_TOOLS`]): later names, and names longer than [`MAX_NAME`] bytes, count as
+//! `other`.
 //!
 //! [conventions]: https://github.com/open-telemetry/semantic-conventions-genai
 
@@ -68,20 +66,19 @@ use crate::{
     transduce::{Batch, Emitter, Gather, Resume},
 };
 
-/// How many agents are told apart.
+/// The maximum number of distinct agents.
 pub const MAX_AGENTS: usize = 16;
 
-/// How many models of each agent are told apart.
+/// The maximum number of distinct models of each agent.
 pub const MAX_MODELS: usize = 32;
 
-/// How many tools of each agent are told apart.
+/// The maximum number of distinct tools of each agent.
 pub const MAX_TOOLS: usize = 64;
 
-/// Counters over conversations. See [the module](self) for what is counted.
+/// Counters over conversations. See [the module](self) for the metrics.
 ///
-/// It may read several logs, one after another: [`end_log`](Self::end_log) ends a log, not the counting.
-/// As an [`Emitter`] it has nothing to say, so that it can be the side of a
-/// [`Tee`](crate::transduce::Tee).
+/// It may read several logs, one after another: [`end_log`](Self::end_log) ends a log, not the counting. As an
+/// [`Emitter`] it has no output, so that it can be the side of a [`Tee`](crate::transduce::Tee).
 ///
 /// ```
 /// use foldline::{
@@ -101,29 +98,29 @@ pub const MAX_TOOLS: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// What was read.
+    /// Lines and records read.
     pub read: LinesRead,
-    /// By agent, what it used and did. An agent without a name is one that the log does not name.
+    /// Metrics by agent. The name is empty if the log does not state it.
     pub agents: Named<AgentMetrics, MAX_AGENTS>,
     /// Tool calls that have not ended yet.
     pub calls_open: u64,
-    /// Entries, by their type.
+    /// Entries, by type.
     pub entries: BTreeMap<String, u64>,
-    /// Warnings, by their kind.
+    /// Warnings, by kind.
     pub warnings: BTreeMap<WarningKind, u64>,
-    /// The sessions that go on.
+    /// The open sessions.
     open: BTreeMap<SessionKey, Current>,
 }
 
-/// What was read of logs.
+/// Counts of lines and records read from logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LinesRead {
-    /// Lines, blank ones included.
+    /// Lines, including blank ones.
     pub lines: u64,
-    /// Lines with nothing on them.
+    /// Blank lines.
     pub blank: u64,
-    /// Records; several may stand on one line.
+    /// Records; a line may have several.
     pub records: u64,
 }
 
@@ -134,29 +131,29 @@ impl From<Counts> for LinesRead {
     }
 }
 
-/// What one agent used and did.
+/// The metrics of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentMetrics {
-    /// Tokens and money, by model. A model without a name is one that the log does not name.
+    /// Tokens and cost, by model. The name is empty if the log does not state it.
     pub models: Named<TokenUsage, MAX_MODELS>,
     /// Tool calls that ended, by tool.
     pub tools: Named<ToolMetrics, MAX_TOOLS>,
-    /// Sessions that ended, by outcome.
+    /// Ended sessions, by outcome.
     pub sessions: BTreeMap<String, u64>,
 }
 
-/// What became of the calls of one tool, by the name of the final status.
+/// The calls of one tool, by the name of their final status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolMetrics {
-    /// How many calls ended so.
+    /// The number of calls with this status.
     pub ended: BTreeMap<String, u64>,
-    /// How long they took, where the log says.
+    /// Their durations, if the log states them.
     pub durations: BTreeMap<String, Durations>,
 }
 
-/// What is remembered of a session.
+/// The state of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Current {
     begun: bool,
@@ -166,14 +163,14 @@ struct Current {
 }
 
 impl Metrics {
-    /// Adds what was read of a log. The events do not tell: whoever reads the lines does.
+    /// Adds the counts of a log. They are not part of the events: the reader of the lines supplies them.
     pub fn add_read(&mut self, read: LinesRead) {
         self.read.lines += read.lines;
         self.read.blank += read.blank;
         self.read.records += read.records;
     }
 
-    /// Adds what was counted of another log.
+    /// Adds the counters of another log.
     pub fn add(&mut self, other: &Self) {
         self.add_read(other.read);
         for (agent, more) in other.agents.iter() {
@@ -184,8 +181,8 @@ impl Metrics {
         add_all(&mut self.warnings, &other.warnings);
     }
 
-    /// Forgets the tokens that were used, for whoever knows better: where several logs tell of one message, only
-    /// what holds all of them, such as a database, counts it once. [`add_usage`](Self::add_usage) states them.
+    /// Clears the counted tokens, for callers with better data: if several logs contain one message, only a store of
+    /// all of them, such as a database, counts it once. [`add_usage`](Self::add_usage) then adds its counts.
     pub fn clear_usage(&mut self) {
         let agents: Vec<_> = self.agents.iter().map(|(agent, _)| agent.to_owned()).collect();
         for agent in agents {
@@ -193,7 +190,7 @@ impl Metrics {
         }
     }
 
-    /// Adds tokens that an agent used with a model. What has no name has an empty one.
+    /// Adds tokens used by an agent with a model. An unknown name is empty.
     pub fn add_usage(&mut self, agent: &str, model: &str, usage: &TokenUsage) {
         self.agents.get_mut(agent).models.get_mut(model).add(&countable(usage));
     }
@@ -221,7 +218,7 @@ impl Metrics {
         }
     }
 
-    /// Counts the sessions that go on as ended: of a log that is not read further.
+    /// Counts open sessions as ended, for a log that is not read further.
     pub fn end_log(&mut self) {
         let open: Vec<_> = self.open.keys().copied().collect();
         open.into_iter().for_each(|key| self.end_session(key));
@@ -296,7 +293,7 @@ impl AgentMetrics {
     }
 }
 
-/// A counter only grows.
+/// Only valid increments: a counter never decreases.
 fn countable(usage: &TokenUsage) -> TokenUsage {
     let cost_usd = usage.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
     TokenUsage { cost_usd, ..*usage }

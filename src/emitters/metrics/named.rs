@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::conversation::Text;
 
-/// The name that stands for all that are not told apart.
+/// The name that stands for all names beyond the limits.
 pub const OTHER: &str = "other";
 
-/// The longest name that is told apart, in bytes.
+/// The maximum length of a separately counted name in bytes.
 pub const MAX_NAME: usize = 128;
 
-/// Values by name. The first `MAX` names have a value each; all others share that of [`OTHER`].
+/// Values by name. The first `MAX` names have a value each; all others share the value of [`OTHER`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Named<V, const MAX: usize>(BTreeMap<String, V>);
@@ -24,8 +24,7 @@ impl<V, const MAX: usize> Default for Named<V, MAX> {
 }
 
 impl<V, const MAX: usize> Named<V, MAX> {
-    /// The value of a name, or of [`OTHER`] if this name is not told apart; if nothing was counted
-    /// under it, `None`.
+    /// The value of a name, or of [`OTHER`] if this name is not counted separately; `None` if nothing was counted.
     pub fn get(&self, name: &str) -> Option<&V> {
         self.0.get(name).or_else(|| self.0.get(OTHER))
     }
@@ -45,7 +44,7 @@ impl<V, const MAX: usize> Named<V, MAX> {
     }
 }
 
-/// The name that a text is told apart by.
+/// The name under which a text is counted.
 pub(super) fn name(text: &Text) -> String {
     let text = text.decode();
     let name = if text.len() <= MAX_NAME { &*text } else { OTHER };

@@ -1,9 +1,8 @@
 //! The Prometheus text format.
 //!
-//! `prometheus-client` writes OpenMetrics, where the type line of a counter names it without
-//! `_total`. In the older text format, which more programs read, the two names are the same: so a
-//! counter here has `_total` in its name and its values are written as those of a gauge are, without
-//! a suffix.
+//! `prometheus-client` writes OpenMetrics, where the type line of a counter names it without `_total`. In the older
+//! text format, which more programs support, both lines have the same name: a counter here has `_total` in its name,
+//! and its values are written like those of a gauge, without a suffix.
 
 use std::fmt;
 
@@ -96,11 +95,11 @@ impl Families<'_> {
         let series = models(metrics).filter_map(|(agent, model, usage)| {
             Some((Labels([(AGENT, agent), (MODEL, model)]), usage.cost_usd?))
         });
-        self.counter("foldline_cost_usd_total", "US dollars, where the log states a cost", series)
+        self.counter("foldline_cost_usd_total", "US dollars, if the log states a cost", series)
     }
 
     fn tools(&mut self, metrics: &Metrics) -> fmt::Result {
-        let help = "How long calls of tools took, where the log says";
+        let help = "Durations of tool calls, if the log states them";
         let series = tools(metrics).flat_map(|(agent, tool, calls)| {
             calls.durations.iter().map(move |(status, durations)| {
                 let error = if status == "success" { "" } else { status };
@@ -116,9 +115,9 @@ impl Families<'_> {
                 (Labels([(AGENT, agent), (TOOL, tool), ("status", status)]), *count)
             })
         });
-        self.counter("foldline_tool_calls_total", "Calls of tools that ended", series)?;
+        self.counter("foldline_tool_calls_total", "Ended tool calls", series)?;
         let open = [(Labels([]), metrics.calls_open)];
-        let help = "Calls of tools that have not ended yet";
+        let help = "Open tool calls";
         self.family("foldline_tool_calls_open", help, MetricType::Gauge, open)
     }
 
@@ -131,22 +130,18 @@ impl Families<'_> {
                 (Labels([(AGENT, agent), ("outcome", outcome.as_str())]), *count)
             })
         });
-        self.counter("foldline_sessions_total", "Sessions that ended", series)
+        self.counter("foldline_sessions_total", "Ended sessions", series)
     }
 
     fn log(&mut self, metrics: &Metrics) -> fmt::Result {
         let warnings = metrics.warnings.iter();
         let series = warnings.map(|(kind, count)| (Labels([("kind", kind.as_str())]), *count));
-        self.counter("foldline_warnings_total", "What was wrong with the logs", series)?;
+        self.counter("foldline_warnings_total", "Problems of the logs", series)?;
         let plain = |count| [(Labels([]), count)];
         let read = metrics.read;
-        let help = "Lines read, blank ones included";
+        let help = "Lines read, including blank ones";
         self.counter("foldline_lines_total", help, plain(read.lines))?;
-        self.counter(
-            "foldline_lines_blank_total",
-            "Lines with nothing on them",
-            plain(read.blank),
-        )?;
+        self.counter("foldline_lines_blank_total", "Blank lines", plain(read.blank))?;
         self.counter("foldline_records_total", "Records read", plain(read.records))
     }
 
@@ -159,7 +154,7 @@ impl Families<'_> {
         self.family(name, help, MetricType::Counter, series)
     }
 
-    /// One family, or nothing at all if it has no series.
+    /// A metric family; omitted if it has no series.
     fn family<'l, const N: usize>(
         &mut self,
         name: &str,
@@ -195,7 +190,7 @@ fn chat<'l>(agent: &'l str, model: &'l str, token_type: &'l str) -> Labels<'l, 4
     Labels([(OPERATION, "chat"), (AGENT, agent), (MODEL, model), (TOKEN_TYPE, token_type)])
 }
 
-/// Labels; those without a value are left out, which means the same.
+/// Labels; labels without a value are omitted, which is equivalent.
 struct Labels<'l, const N: usize>([(&'static str, &'l str); N]);
 
 impl<const N: usize> Labels<'_, N> {
@@ -211,7 +206,7 @@ impl<const N: usize> EncodeLabelSet for Labels<'_, N> {
     }
 }
 
-/// What a series has for a value.
+/// The value of a series.
 trait Value {
     fn encode(&self, encoder: &mut MetricEncoder<'_>) -> fmt::Result;
 }

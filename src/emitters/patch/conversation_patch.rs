@@ -8,11 +8,11 @@ use crate::conversation::{
     Conversation, EntryIdx, EntrySlot, NormalizedEntry, Session, TokenUsage, WarningKind,
 };
 
-/// One change of a conversation: a JSON Patch (RFC 6902) with one operation, to be applied to the
-/// document that begins as `{"entries":[]}`.
+/// One change of a conversation: a JSON Patch (RFC 6902) with one operation, for the document that begins as
+/// `{"entries":[]}`.
 ///
-/// It serialises straight to RFC 6902 and converts into [`json_patch::Patch`]. It shares the entry with
-/// the event that caused it: cloning a patch copies nothing.
+/// It serialises directly to RFC 6902 and converts into [`json_patch::Patch`]. It shares the entry with the event
+/// that caused it: cloning a patch copies nothing.
 ///
 /// ```
 /// use foldline::{
@@ -163,7 +163,7 @@ impl ConversationPatch {
             (_, Value::Session(session)) => conversation.summary.session = Some(session.clone()),
             (_, Value::Usage(usage)) => conversation.summary.usage = Some(*usage),
             (_, Value::Warnings(warnings)) => conversation.summary.warnings.clone_from(warnings),
-            // Unreachable: no constructor makes such a patch.
+            // Unreachable: no constructor creates such a patch.
             (_, Value::Entry(_)) => {}
         }
         Ok(())
@@ -172,24 +172,24 @@ impl ConversationPatch {
     /// Its approximate size in memory in bytes.
     #[cfg(feature = "store")]
     pub(crate) fn size(&self) -> usize {
-        // What is not an entry is small, and of a bounded size.
+        // Other values are small, and of bounded size.
         const OVERHEAD: usize = 512;
         self.entry().map_or(0, |(_, entry)| entry.size()) + OVERHEAD
     }
 
-    /// Whether the patch adds an entry, and does not only replace one.
+    /// Whether the patch adds an entry instead of replacing one.
     pub fn adds_entry(&self) -> bool {
         matches!(self.0, [Operation { op: Op::Add, path: Path::Entry(_), .. }])
     }
 }
 
-/// Why a patch was not applied.
+/// The error for a patch that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a patch for entry {index} does not fit a conversation of {len} entries")]
 pub struct DoesNotFit {
     /// The entry that the patch is for.
     pub index: EntryIdx,
-    /// How many entries the conversation has.
+    /// The number of entries of the conversation.
     pub len: usize,
 }
 

@@ -1,4 +1,4 @@
-//! [`Growing`]: an entry whose text grows, and how much of it was sent.
+//! [`Growing`]: an entry with growing text, and the length of the sent part.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::conversation::{NormalizedEntry, Text};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Growing {
     entry: Arc<NormalizedEntry>,
-    /// How much was sent, and how much was added since.
+    /// The length of the sent text, and of the text added since.
     sent: usize,
     pending: usize,
 }
@@ -24,7 +24,7 @@ impl Growing {
         Arc::make_mut(&mut self.entry).content.push(text);
     }
 
-    /// The current entry, if the unsent text is at least a third of what was sent.
+    /// The current entry, if the unsent text is at least a third of the sent text.
     pub(super) fn flush_if_worth_it(&mut self) -> Option<Arc<NormalizedEntry>> {
         if self.pending.saturating_mul(3) < self.sent { None } else { self.flush() }
     }

@@ -1,8 +1,7 @@
 //! JSON Patches for user interfaces.
 //!
-//! [`PatchEmitter`] is the presentation side: it knows the index of each entry, which no reducer does.
-//! It gets new indices from an [`EntryIndexProvider`], and those of correlations that it has not seen
-//! from a [`CorrIdResolver`].
+//! [`PatchEmitter`] is the presentation side: unlike reducers, it knows the index of each entry. It gets new indices
+//! from an [`EntryIndexProvider`], and resolves unknown correlations with a [`CorrIdResolver`].
 
 mod conversation_patch;
 mod growing;
@@ -29,11 +28,11 @@ use crate::{
     transduce::{Batch, Emitter, Resume},
 };
 
-/// Translates domain events into [`ConversationPatch`]es, at most one for each event.
+/// Converts domain events into [`ConversationPatch`]es, at most one per event.
 ///
-/// JSON Patch cannot append to a string, so an entry that grows is replaced as a whole, but only when
-/// the unsent text is a third of what was sent. So the bytes sent stay within a constant factor of the
-/// final text, the reader is never further behind than that, and closing the entry sends the rest.
+/// JSON Patch cannot append to a string, so a growing entry is replaced as a whole, but only when the unsent text is
+/// a third of the sent text. The sent bytes therefore stay within a constant factor of the final text, the reader is
+/// never further behind than that, and closing the entry sends the rest.
 ///
 /// ```
 /// use foldline::{
@@ -59,12 +58,12 @@ pub struct PatchEmitter<P = EntryIndices, C = NoResolver> {
 /// The memory of a [`PatchEmitter`]: a plain value that can be stored with serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PatchState {
-    /// The indices of entries that still grow or wait for a result.
+    /// The indices of entries that still grow or await a result.
     open: BTreeMap<CorrId, Open>,
     summary: Summary,
 }
 
-/// The state of a [`PatchEmitter`] that counts its own entries: its memory, and the next index.
+/// The state of a [`PatchEmitter`] that counts its own entries: its memory and the next index.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PatchEmitterState {
     emitter: PatchState,
@@ -78,7 +77,7 @@ struct Open {
 }
 
 impl Default for PatchEmitter {
-    /// An emitter for a conversation that begins with it.
+    /// An emitter for a new conversation.
     fn default() -> Self {
         Self::new(EntryIndices::default())
     }
@@ -102,19 +101,19 @@ impl<P: EntryIndexProvider> PatchEmitter<P> {
 }
 
 impl<P: EntryIndexProvider, C: CorrIdResolver> PatchEmitter<P, C> {
-    /// The same emitter with a resolver for correlations that it has not seen.
+    /// Sets a resolver for unknown correlations.
     pub fn with_resolver<D: CorrIdResolver>(self, resolver: D) -> PatchEmitter<P, D> {
         PatchEmitter { state: self.state, indices: self.indices, resolver }
     }
 
-    /// The same emitter with a stored memory.
+    /// Sets a stored memory.
     #[must_use]
     pub fn with_state(mut self, state: PatchState) -> Self {
         self.state = state;
         self
     }
 
-    /// The memory, to be stored.
+    /// The memory, for storing.
     pub fn state(&self) -> &PatchState {
         &self.state
     }
@@ -243,7 +242,7 @@ where
     }
 }
 
-/// Where several emitters share the [`EntryIndices`], store and resume their memories together.
+/// If several emitters share the [`EntryIndices`], store and resume their memories together.
 impl<C: CorrIdResolver> Resume for PatchEmitter<EntryIndices, C> {
     type State = PatchEmitterState;
 

@@ -6,8 +6,8 @@ use crate::conversation::{CorrId, EntryIdx};
 
 /// Finds the entry with a correlation id in a stored conversation.
 ///
-/// Every tool call's entry carries its id as `metadata.corrId`, so that any store of entries can implement
-/// it. After a restart, the emitter uses it in place of its own map.
+/// Every tool call's entry carries its id as `metadata.corrId`, so that any store of entries can implement this
+/// trait. After a restart, the emitter uses it instead of its own map.
 pub trait CorrIdResolver {
     /// The index of the tool call's entry with this id.
     fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx>;
@@ -25,7 +25,7 @@ impl<C: CorrIdResolver + ?Sized> CorrIdResolver for Arc<C> {
     }
 }
 
-/// Resolves nothing: for a conversation that begins with this emitter.
+/// Resolves nothing: for a new conversation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoResolver;
 

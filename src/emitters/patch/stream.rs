@@ -1,4 +1,4 @@
-//! [`PatchStream`]: numbered patches with their positions, as other programs read them.
+//! [`PatchStream`]: numbered patches with their positions, for other programs.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,11 @@ use crate::{
 };
 
 /// One patch of the stream: a JSON object `{"seq":1,"position":{"line":1,"offset":0},"patch":[..]}`. Each session has
-/// a document of its own, and the patches of all but the first one say which: `"session":1`.
+/// a separate document, and the patches of all sessions except the first one name it: `"session":1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PatchRecord {
-    /// The document that it changes.
+    /// The session whose document it changes.
     pub session: SessionKey,
     /// 1, 2, 3, ... without gaps.
     pub seq: u64,
@@ -80,7 +80,7 @@ impl<P: EntryIndexProvider, C: CorrIdResolver> PatchStream<PatchEmitter<P, C>> {
         Some(PatchRecord { session: event.session, seq: self.seq, position: event.position, patch })
     }
 
-    /// The patches that remain at the end, at the position of the last record.
+    /// The remaining patches at the end, at the position of the last record.
     pub fn remaining(&mut self) -> impl Iterator<Item = PatchRecord> {
         let Self { emitter, seq, last, session } = self;
         emitter.remaining().map(|patch| {
@@ -144,7 +144,7 @@ impl<C: CorrIdResolver> Resume for PatchStream<PatchEmitter<EntryIndices, C>> {
     }
 }
 
-/// A [`PatchStream`] for each session.
+/// One [`PatchStream`] per session.
 pub type SessionPatches = KeyedEmitter<
     SessionKey,
     PatchStream,
@@ -153,7 +153,7 @@ pub type SessionPatches = KeyedEmitter<
     fn(&Located<DomainEvent>) -> bool,
 >;
 
-/// Patches of each session of a log, for a document each.
+/// Patches for each session of a log, each with a separate document.
 pub fn session_patches() -> SessionPatches {
     let key: fn(&Located<DomainEvent>) -> _ = |event| event.session;
     let ends: fn(&Located<DomainEvent>) -> _ =

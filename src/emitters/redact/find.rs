@@ -6,10 +6,10 @@ use regex::{Regex, bytes::RegexSet};
 
 use super::rules::{RANDOM, Rule, hints, is_named, is_random, rules};
 
-/// The least length of a string that may be random.
+/// The minimum length of a string that may be random.
 const LONG: usize = 32;
 
-/// Finds secrets by all rules.
+/// Finds secrets with all rules.
 #[derive(Clone, Debug)]
 pub(super) struct Finder {
     rules: Vec<Rule>,
@@ -18,7 +18,7 @@ pub(super) struct Finder {
     long: Option<Regex>,
 }
 
-/// Which rules may find something in a text.
+/// The rules that may match a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hints {
     /// One bit for each rule.
@@ -27,12 +27,12 @@ pub(super) struct Hints {
 }
 
 impl Hints {
-    /// Whether there is nothing to be found.
+    /// Whether no rule may match.
     pub(super) fn is_none(self) -> bool {
         self == Self::default()
     }
 
-    /// What either says.
+    /// The union of both.
     pub(super) fn or(self, other: Self) -> Self {
         Self { rules: self.rules | other.rules, has_long: self.has_long || other.has_long }
     }
@@ -40,27 +40,27 @@ impl Hints {
 
 impl Finder {
     pub(super) fn new() -> Self {
-        // Hashes that say what they are do not count, such as those of a lock file.
+        // Hashes with a prefix that names the algorithm do not count, such as those of a lock file.
         let long = Regex::new(r"(?:sha(?:1|256|384|512)[-:])?[A-Za-z0-9+/_=-]{32,}").ok();
         Self { rules: rules(), hints: hints(), long }
     }
 
-    /// Which rules may find something in a text, or in any part of it. It need not be valid UTF-8.
+    /// The rules that may match a text, or any part of it. It need not be valid UTF-8.
     pub(super) fn hints(&self, text: &[u8]) -> Hints {
         let hinted = self.hints.as_ref().map(|hints| hints.matches(text));
         let rules = hinted.iter().flatten().fold(0, |rules, number| rules | 1 << number);
         Hints { rules, has_long: has_long(text) }
     }
 
-    /// Those of the rules that find a secret by its name.
+    /// The subset of rules that find a secret by its name.
     pub(super) fn named(&self, hints: Hints) -> Hints {
         let named = self.rules.iter().enumerate().filter(|(_, rule)| is_named(rule.kind));
         let named = named.fold(0, |named, (number, _)| named | 1 << number);
         Hints { rules: hints.rules & named, has_long: false }
     }
 
-    /// Calls `found` for each rule that finds something, with the kind, and where in the text that is. What `found`
-    /// makes of the text is what later rules see. An identifier is not looked at for randomness: most are.
+    /// Calls `found` for each rule that matches, with the kind and the range in the text. Later rules see the text
+    /// that `found` returns. Identifiers are not tested for randomness, because most look random.
     pub(super) fn each<'t>(
         &self,
         text: &mut Cow<'t, str>,
@@ -95,7 +95,7 @@ fn has_long(text: &[u8]) -> bool {
     let is_of = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_=-".contains(byte);
     let mut begin = 0;
     while let Some(next) = text.get(begin..begin + LONG) {
-        // From the back: what ends a string early lets most of it be passed over.
+        // Backwards: a short string lets the search skip most of its length.
         match next.iter().rposition(|byte| !is_of(byte)) {
             Some(other) => begin += other + 1,
             None => return true,
@@ -104,7 +104,7 @@ fn has_long(text: &[u8]) -> bool {
     false
 }
 
-/// What code has in the place of a password.
+/// Code in the place of a password.
 const CODE: [&str; 10] = [
     "os.",
     "process.",
@@ -118,7 +118,7 @@ const CODE: [&str; 10] = [
     "undefined",
 ];
 
-/// Addresses that are nobody's, and variables in the place of a password.
+/// Reserved addresses, and variables in the place of a password.
 fn is_harmless(kind: &str, found: &str) -> bool {
     match kind {
         "email" => found.starts_with("git@"),

@@ -1,4 +1,4 @@
-//! [`Masker`]: secrets in the lines of a log, before anybody has read them.
+//! [`Masker`]: masks secrets in raw lines of a log.
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
@@ -11,30 +11,31 @@ use super::{
     units::{Unit, Units, decode},
 };
 
-/// No secret is shorter.
+/// The minimum length of a secret.
 const LEAST: usize = 6;
 
-/// How much before a string may name what it holds.
+/// The number of bytes before a string that may name its content.
 const CONTEXT: usize = 80;
 
-/// How deep JSON is looked for in strings of JSON in strings.
+/// The maximum nesting of JSON in strings that is searched.
 const DEPTH: usize = 4;
 
-/// How often a text is looked through until nothing more is found.
+/// The maximum number of passes over a text until nothing more is found.
 const PASSES: usize = 8;
 
-/// Masks secrets in the lines of a log: each of their bytes becomes a `*`. It finds what
-/// [`Redact`](super::Redact) finds, by the same rules, and where JSON stands in a string, what is in its strings.
+/// Masks secrets in the lines of a log: each of their bytes becomes a `*`. It finds the same secrets as
+/// [`Redact`](super::Redact), with the same rules, and in JSON that is embedded in a string, the secrets in its
+/// strings.
 ///
-/// - A line keeps its length, so places in the log stay what they are.
-/// - JSON stays JSON of the same shape: only what is inside of strings is masked, and quotes stay. A line, or a part of
-///   one, that is no JSON is masked as text.
-/// - A line is masked the same way whatever came before it, and masking it again changes nothing. A secret that an
-///   agent writes in several lines, such as pieces of a text that grows, is therefore not found.
-/// - Of the folder of a person, only the name is masked: `/home/***/notes`.
-/// - Ids stay, so that results find their calls: the values of fields whose names end in `id` (or `Ids`, `_ID`, ...)
-///   are not tested for looking random.
-/// - Bytes that are no UTF-8 do no harm. In text in UTF-16, what is ASCII is found.
+/// - A line keeps its length, so positions in the log stay valid.
+/// - JSON keeps its structure: only the contents of strings are masked, and quotes stay. A line, or a part of a line,
+///   that is not JSON is masked as text.
+/// - Masking a line does not depend on earlier lines, and masking it again changes nothing. A secret that an agent
+///   writes in several lines, such as pieces of a growing text, is therefore not found.
+/// - Of a home directory, only the user name is masked: `/home/***/notes`.
+/// - Ids stay, so that results can be matched to their calls: the values of fields whose names end in `id` (or `Ids`,
+///   `_ID`, ...) are not tested for randomness.
+/// - Invalid UTF-8 is harmless. In UTF-16 text, ASCII secrets are found.
 ///
 /// ```
 /// use foldline::emitters::redact::Masker;
@@ -54,15 +55,15 @@ pub struct Masker {
     counts: BTreeMap<&'static str, u64>,
 }
 
-/// What is known of a text from where it stands.
+/// The context of a text.
 #[derive(Clone, Copy)]
 struct Place<'a> {
-    /// What stands before it, which may name it.
+    /// The text before it, which may name it.
     context: &'a [u8],
-    /// It is the inside of a string.
+    /// It is the content of a string.
     is_string: bool,
     is_id: bool,
-    /// How many strings it is in.
+    /// The number of enclosing strings.
     depth: usize,
 }
 
@@ -73,12 +74,12 @@ impl Default for Masker {
 }
 
 impl Masker {
-    /// A masker, which has masked nothing. It takes some milliseconds to make one.
+    /// A masker without counts. Creating one takes some milliseconds.
     pub fn new() -> Self {
         Self { finder: Finder::new(), counts: BTreeMap::new() }
     }
 
-    /// Masks the secrets in a line, with its line end or without.
+    /// Masks the secrets in a line, with or without its line end.
     pub fn mask(&mut self, line: &mut [u8]) {
         let hints = match memchr(0, line) {
             None => self.finder.hints(line),
@@ -87,7 +88,7 @@ impl Masker {
         self.line(line, hints, 0);
     }
 
-    /// How often something of each kind was masked, in the order of the names of the kinds.
+    /// The number of masked strings of each kind, sorted by kind.
     pub fn masked(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
@@ -114,7 +115,7 @@ impl Masker {
         self.gap(line, end..line.len(), hints);
     }
 
-    /// What stands between strings is masked unless it is JSON.
+    /// Masks the text between strings unless it is JSON.
     fn gap(&mut self, line: &mut [u8], range: Range<usize>, hints: Hints) {
         let raw = line.get_mut(range).unwrap_or_default();
         if raw.len() >= LEAST && !is_structure(raw) {
@@ -150,7 +151,7 @@ impl Masker {
         }
     }
 
-    /// Where secrets stand in text that looks like JSON itself.
+    /// The ranges of secrets in text that itself looks like JSON.
     fn nested(&mut self, text: &str, place: Place<'_>, hints: Hints) -> Vec<Range<usize>> {
         let mut masked = text.as_bytes().to_vec();
         self.line(&mut masked, hints, place.depth + 1);
@@ -165,7 +166,7 @@ impl Masker {
         secrets
     }
 
-    /// Where secrets stand in text.
+    /// The ranges of secrets in text.
     fn plain(
         &mut self,
         mut text: Cow<'_, str>,
@@ -178,7 +179,7 @@ impl Masker {
         };
         let context = if named.is_none() { "".into() } else { decode(place.context, false) };
         let mut secrets = Vec::new();
-        // What is masked may have hidden where something else begins.
+        // Masking may reveal the beginning of another secret.
         for _ in 0..PASSES {
             let known = secrets.len();
             let Self { finder, counts } = self;
@@ -219,7 +220,7 @@ fn is_masked(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == b'*')
 }
 
-/// Where the name of the person begins in that of a folder.
+/// The offset of the user name in a home directory.
 fn name_in(folder: &str) -> usize {
     let end = match folder.starts_with('-') {
         true => folder.rfind('-'),
@@ -228,13 +229,13 @@ fn name_in(folder: &str) -> usize {
     end.map_or(0, |end| end + 1)
 }
 
-/// Whether a field of this name holds an id, or several.
+/// Whether a field of this name contains an id, or several.
 fn names_id(name: &str) -> bool {
     let name = name.strip_suffix('s').unwrap_or(name).as_bytes();
     name.last_chunk().is_some_and(|end: &[u8; 2]| end.eq_ignore_ascii_case(b"id"))
 }
 
-/// Whether text may say something that its raw bytes do not: by escapes of what need not be escaped, or in UTF-16.
+/// Whether the text may contain something that its raw bytes do not: through unnecessary escapes, or in UTF-16.
 fn may_hide(raw: &[u8], is_string: bool) -> bool {
     memchr2_iter(0, b'\\', raw).any(|at| match raw.get(at..) {
         Some([b'\\', b'u' | b'/', ..]) => is_string,
@@ -243,7 +244,7 @@ fn may_hide(raw: &[u8], is_string: bool) -> bool {
     })
 }
 
-/// Whether this stands between strings of JSON.
+/// Whether this consists of JSON syntax between strings.
 fn is_structure(gap: &[u8]) -> bool {
     let is_sign = |byte: &u8| byte.is_ascii_whitespace() || b"{}[]:,\0".contains(byte);
     let is_number = |word: &[u8]| {
@@ -255,7 +256,7 @@ fn is_structure(gap: &[u8]) -> bool {
     })
 }
 
-/// Where in the raw bytes that stands which stands there in the text.
+/// The ranges in the raw bytes that correspond to ranges in the text.
 fn raw_ranges(raw: &[u8], is_string: bool, mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut ranges = ranges.into_iter().peekable();
@@ -284,7 +285,7 @@ fn raw_ranges(raw: &[u8], is_string: bool, mut ranges: Vec<Range<usize>>) -> Vec
     found
 }
 
-/// Masks bytes. What may be, or be half of, a line end stays.
+/// Masks bytes, except those that may be a line end or half of one.
 fn cover(bytes: Option<&mut [u8]>) {
     let bytes = bytes.into_iter().flatten();
     for byte in bytes.filter(|byte| !matches!(**byte, b'\n' | b'\r' | 0)) {

@@ -1,14 +1,13 @@
-//! Secrets, folders of people and addresses, replaced before another emitter sees them. Best effort.
+//! Replaces secrets, home directories and addresses before another emitter sees them. Best effort.
 //!
-//! [`Redact`] stands in front of any emitter. Every string of an event is searched, whatever field it is in:
-//! for tokens of well-known shapes, private keys, passwords that are named so, credentials in addresses,
-//! e-mail addresses, and long strings that look random. The same secret has the same mark wherever it stands
-//! (`[github-token 1]`), and the folder of a person is `~`.
+//! [`Redact`] wraps any emitter. Every string of an event is searched, in any field: for tokens of well-known shapes,
+//! private keys, passwords that are labelled as such, credentials in URLs, e-mail addresses, and long strings that
+//! look random. The same secret has the same mark everywhere (`[github-token 1]`), and a home directory becomes `~`.
 //!
-//! [`Masker`] covers the same secrets in lines of a log that nobody has read yet, byte by byte.
+//! [`Masker`] masks the same secrets in raw lines of a log, byte by byte.
 //!
-//! A secret of a shape that nobody knows, or that is short and looks like a word, is not found. What is to be
-//! given away has to be read by a person, too.
+//! A secret of an unknown shape, or a short one that looks like a word, is not found. Review the output before you
+//! share it.
 //!
 //! ```
 //! use foldline::{
@@ -49,7 +48,7 @@ use crate::{
 
 /// Replaces secrets in every event for another emitter. See the [module](self).
 ///
-/// Text that grows is held until the entry is closed: a secret may come in two parts.
+/// Growing text is held until the entry is closed: a secret may arrive in two parts.
 #[derive(Clone, Debug)]
 pub struct Redact<M> {
     emitter: M,
@@ -63,27 +62,27 @@ impl<M> Redact<M> {
         Self { emitter, secrets: Secrets::new(), growing: BTreeMap::new() }
     }
 
-    /// How often something of each kind was replaced, in the order of the names of the kinds.
+    /// The number of replacements of each kind, sorted by kind.
     pub fn replaced(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.secrets.counts().iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// The emitter within.
+    /// The inner emitter.
     pub fn get_ref(&self) -> &M {
         &self.emitter
     }
 
-    /// The emitter within.
+    /// The inner emitter, mutable.
     pub fn get_mut(&mut self) -> &mut M {
         &mut self.emitter
     }
 
-    /// The emitter within.
+    /// Returns the inner emitter.
     pub fn into_inner(self) -> M {
         self.emitter
     }
 
-    /// The event as the emitter may see it, if it is to see it now.
+    /// The redacted event, if it is passed on now.
     fn redacted(&mut self, event: &DomainEvent) -> Option<DomainEvent> {
         Some(match event {
             DomainEvent::Session(session) => {
@@ -144,8 +143,8 @@ impl<M> Redact<M> {
         self.secrets.replace(&text.decode(), false).map_or_else(|| text.clone(), Text::from)
     }
 
-    /// A value whose strings are redacted, in whatever field they are. By way of its JSON text, so that no
-    /// field can be forgotten.
+    /// A value with redacted strings in all fields. It is converted through its JSON text, so that no field can be
+    /// forgotten.
     fn value<T: Serialize + DeserializeOwned>(&mut self, value: &T) -> Option<T> {
         let json = json::to_string(value).ok()?;
         let redacted = strings::map(&json, |text, is_id| self.secrets.replace(text, is_id));
@@ -153,7 +152,7 @@ impl<M> Redact<M> {
     }
 }
 
-/// Stands for what is withheld, as it could not be searched.
+/// Replaces content that could not be searched.
 const UNREADABLE: &str = "left out: it could not be searched for secrets";
 
 impl<M: Emitter<DomainEvent, Out>, Out> Emitter<DomainEvent, Out> for Redact<M> {

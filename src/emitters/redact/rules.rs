@@ -1,17 +1,16 @@
-//! What is taken for a secret.
+//! The rules for secrets.
 
 use regex::{Regex, bytes::RegexSet};
 
-/// A kind of secret: what it is called in its place, and how it looks. The group `s`, or else the whole
-/// match, is what is replaced.
+/// A kind of secret: its name in marks, and its pattern. The group `s`, or else the whole match, is replaced.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) kind: &'static str,
     pub(super) pattern: Regex,
 }
 
-/// The kind, what must stand in a text so that the pattern is worth trying, and the pattern. In the order in which they
-/// are looked for: what a rule has replaced, a later one does not see.
+/// The kind, a hint that a text must match for the pattern to be worth trying, and the pattern. Rules apply in this
+/// order: a later rule does not see text that an earlier one has replaced.
 const RULES: [(&str, &str, &str); 33] = [
     (
         "private-key",
@@ -97,11 +96,11 @@ const RULES: [(&str, &str, &str); 33] = [
         r"/(?:home|Users)/|:[\\/]+Users[\\/]",
         r"(?:^|[^A-Za-z0-9_.~])(?P<s>/(?:home|Users)/[A-Za-z0-9._-]+|[A-Za-z]:[\\/]+Users[\\/]+[^\\/\s\x22'<>|:*?]+)",
     ),
-    // As agents name the folder of a project.
+    // The notation of agents for the folder of a project.
     (HOME, r"-(?:home|Users)-", r"(?:^|/)(?P<s>-(?:home|Users)-[A-Za-z0-9._]+)"),
 ];
 
-/// A folder of a person, of which nothing but `~` is left.
+/// A home directory, which is replaced by `~`.
 pub(super) const HOME: &str = "home-folder";
 
 /// A string without a known shape that looks random.
@@ -112,14 +111,14 @@ pub(super) fn rules() -> Vec<Rule> {
     RULES.into_iter().filter_map(rule).collect()
 }
 
-/// What tells, in one pass over a text, which rules are worth trying. They look at bytes and not at letters, as that
-/// is several times faster.
+/// Determines in one pass over a text which rules are worth trying. The hints match bytes instead of characters,
+/// which is several times faster.
 pub(super) fn hints() -> Option<RegexSet> {
     let hints = RULES.iter().map(|(_, hint, _)| format!("(?-u){hint}"));
     RegexSet::new(hints).ok()
 }
 
-/// Whether the name of a secret tells it, which may stand in another string than the secret.
+/// Whether the secret is recognised by its name, which may be in another string.
 pub(super) fn is_named(kind: &str) -> bool {
     matches!(kind, "aws-secret" | "password")
 }
@@ -127,7 +126,7 @@ pub(super) fn is_named(kind: &str) -> bool {
 /// Whether a string is probably random, and not an identifier, a path or a plain hash.
 pub(super) fn is_random(text: &str) -> bool {
     const LEAST: usize = 32;
-    /// Bits for each character. Words joined in camel case have about 4, random letters and digits about 5.
+    /// Bits per character. Words joined in camel case have about 4, random letters and digits about 5.
     const ENTROPY: f64 = 4.25;
     let has = |is: fn(&u8) -> bool| text.bytes().filter(is).count();
     let is_mixed = has(u8::is_ascii_lowercase) > 2
@@ -139,7 +138,7 @@ pub(super) fn is_random(text: &str) -> bool {
         && entropy(text) > ENTROPY
 }
 
-/// Shannon's entropy, in bits for each byte.
+/// Shannon's entropy, in bits per byte.
 fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {

@@ -1,20 +1,20 @@
-//! [`Secrets`]: finds secrets in a text, and gives each a mark of its own.
+//! [`Secrets`]: finds secrets in a text, and gives each a mark.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{find::Finder, rules::HOME};
 
-/// The secrets that were found so far.
+/// The secrets found so far.
 #[derive(Clone, Debug)]
 pub(super) struct Secrets {
     finder: Finder,
     marks: Marks,
 }
 
-/// What stands in the place of secrets.
+/// The marks that replace secrets.
 #[derive(Clone, Debug, Default)]
 struct Marks {
-    /// The number of each secret among those of its kind.
+    /// The number of each secret within its kind.
     numbers: BTreeMap<(&'static str, String), usize>,
     counts: BTreeMap<&'static str, u64>,
 }
@@ -24,13 +24,13 @@ impl Secrets {
         Self { finder: Finder::new(), marks: Marks::default() }
     }
 
-    /// How often a secret of each kind was replaced.
+    /// The number of replacements of each kind.
     pub(super) fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.marks.counts
     }
 
-    /// The text with a mark in the place of each secret; `None` if there is none. An identifier is not
-    /// looked at for randomness: most are.
+    /// The text with a mark in place of each secret; `None` if there is none. Identifiers are not tested for
+    /// randomness, because most look random.
     pub(super) fn replace(&mut self, text: &str, is_id: bool) -> Option<String> {
         let Self { finder, marks } = self;
         let hints = finder.hints(text.as_bytes());
@@ -55,7 +55,7 @@ impl Secrets {
 }
 
 impl Marks {
-    /// What stands in the place of a secret: the same for the same secret.
+    /// The mark of a secret: the same secret always has the same mark.
     fn mark(&mut self, kind: &'static str, secret: &str) -> String {
         *self.counts.entry(kind).or_default() += 1;
         if kind == HOME {
@@ -76,7 +76,7 @@ impl Marks {
 mod tests {
     use super::{super::rules::RANDOM, *};
 
-    /// Put together here, so that no scanner takes this file for a leak.
+    /// Composed here, so that no scanner reports this file as a leak.
     fn token(start: &str, length: usize) -> String {
         let letters = "q8Zr2Xk7Lm4Tn9Vb3Wc6Yd1Ge5Hf0Jp";
         start.chars().chain(letters.chars().cycle().take(length)).collect()

@@ -1,4 +1,4 @@
-//! The strings of a JSON text, wherever they are.
+//! The strings of a JSON text, at any position.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -6,7 +6,7 @@ use memchr::{memchr, memchr2};
 
 use crate::json::{decode_literal, literal};
 
-/// Fields that hold ids. Most ids look random, and are none's secret.
+/// Fields that contain ids. Most ids look random, but are not secret.
 const IDS: [&str; 7] = [
     "corrId",
     "corr_id",
@@ -17,19 +17,19 @@ const IDS: [&str; 7] = [
     "parent_session_id",
 ];
 
-/// A string literal of a text.
+/// A string literal in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Literal {
-    /// Where it stands, with its quotes.
+    /// Its range, including the quotes.
     pub(super) range: Range<usize>,
-    /// It is the name of a field.
+    /// It is a field name.
     pub(super) is_field: bool,
-    /// Its closing quote is there.
+    /// It has a closing quote.
     pub(super) is_closed: bool,
 }
 
 impl Literal {
-    /// The first one at or behind `from`.
+    /// The first literal at or after `from`.
     pub(super) fn next(text: &[u8], from: usize) -> Option<Self> {
         let begin = from + memchr(b'"', text.get(from..)?)?;
         let mut end = begin + 1;
@@ -48,14 +48,14 @@ impl Literal {
         Some(Self { range: begin..end, is_field, is_closed })
     }
 
-    /// Where the text between its quotes stands.
+    /// The range of the text between its quotes.
     pub(super) fn body(&self) -> Range<usize> {
         self.range.start + 1..self.range.end - usize::from(self.is_closed)
     }
 }
 
-/// The text with every string changed by `to`, names of fields included, which says `None` for strings that
-/// stay. It is told whether a string is an id.
+/// The text with every string, including field names, replaced by the result of `to`, or unchanged for `None`. The
+/// second argument of `to` is whether a string is an id.
 pub(super) fn map(json: &str, mut to: impl FnMut(&str, bool) -> Option<String>) -> String {
     let mut mapped = String::with_capacity(json.len());
     let mut end = 0;

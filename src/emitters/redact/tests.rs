@@ -3,7 +3,7 @@
 use super::*;
 use crate::conversation::{ActionType, Conversation, Json, ToolUse};
 
-/// Keeps what it sees.
+/// Records the events that it receives.
 #[derive(Default)]
 struct Seen(Conversation);
 
@@ -45,7 +45,7 @@ fn secrets_are_replaced_in_every_field() {
     ]);
     assert!(!seen.contains("lovelace"), "{seen}");
     assert!(seen.contains("1e400") && seen.contains("123456789012345678901234567890"), "{seen}");
-    // The result found its call.
+    // The result was matched to its call.
     assert!(seen.contains("\"success\"") && !seen.contains("unknown_correlation"), "{seen}");
 }
 

@@ -1,11 +1,11 @@
-//! [`Units`]: raw bytes, each with the text that it stands for.
+//! [`Units`]: raw bytes with their text.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-/// Goes through raw bytes from unit to unit. What is no UTF-8 is U+FFFD. A NUL stands for nothing: text in UTF-16 is read
-/// as if it was UTF-8, as far as it is ASCII.
+/// Iterates over raw bytes in units. Invalid UTF-8 is U+FFFD. A NUL stands for nothing: UTF-16 text is read like
+/// UTF-8, which works for its ASCII part.
 pub(super) struct Units<'a> {
     /// Up to the next escape or NUL.
     plain: &'a [u8],
@@ -13,16 +13,16 @@ pub(super) struct Units<'a> {
     is_escaped: bool,
 }
 
-/// Raw bytes that belong together, and what they stand for.
+/// Raw bytes that belong together, and their text.
 pub(super) enum Unit<'a> {
-    /// Themselves.
+    /// Text identical to the bytes.
     Plain(&'a str),
-    /// So many bytes, for one character or nothing.
+    /// A number of bytes, for one character or nothing.
     Other(usize, Option<char>),
 }
 
 impl<'a> Units<'a> {
-    /// `is_escaped`: a backslash begins an escape, as in a string of JSON.
+    /// `is_escaped`: a backslash begins an escape, as in a JSON string.
     pub(super) fn new(raw: &'a [u8], is_escaped: bool) -> Self {
         Self { plain: b"", rest: raw, is_escaped }
     }
@@ -57,7 +57,7 @@ impl<'a> Iterator for Units<'a> {
     }
 }
 
-/// The character of the escape that `raw` begins with, and its length. What is no escape is a backslash.
+/// The character of the escape at the beginning of `raw`, and its length. An invalid escape is a backslash.
 fn escape(raw: &[u8]) -> (usize, Option<char>) {
     let mut bytes = raw.iter().enumerate().skip(1).filter(|(_, byte)| **byte != 0);
     let c = match bytes.next() {
@@ -79,7 +79,7 @@ fn escape(raw: &[u8]) -> (usize, Option<char>) {
     (c.0 + 1, Some(c.1))
 }
 
-/// Four hexadecimal digits, and where the last one stands.
+/// Four hexadecimal digits, and the position of the last one.
 fn code<'b>(bytes: &mut impl Iterator<Item = (usize, &'b u8)>) -> Option<(usize, u16)> {
     let mut code = (0, 0);
     for _ in 0..4 {
@@ -90,7 +90,7 @@ fn code<'b>(bytes: &mut impl Iterator<Item = (usize, &'b u8)>) -> Option<(usize,
     Some(code)
 }
 
-/// The second half of a character in two codes.
+/// The second half of a surrogate pair.
 fn pair<'b>(
     first: u16,
     bytes: &mut impl Iterator<Item = (usize, &'b u8)>,
@@ -102,7 +102,7 @@ fn pair<'b>(
     Some((at, char::decode_utf16([first, second]).next()?.ok()?))
 }
 
-/// The text that raw bytes stand for.
+/// The text of raw bytes.
 pub(super) fn decode(raw: &[u8], is_escaped: bool) -> Cow<'_, str> {
     let mut units = Units::new(raw, is_escaped);
     let first = match units.next() {

@@ -1,20 +1,20 @@
-//! Addresses of links in a log: those that a document for people may lead to.
+//! Link addresses of a log that are allowed in human-readable documents.
 
 use super::terminal::neutralise;
 
-/// Whether following a link to this address cannot do more than fetch a page: `http` and `https` only, and
-/// nothing in it that a reader would not see.
+/// Whether following a link to this address can only fetch a page: `http` and `https` only, without invisible
+/// characters.
 pub(in crate::emitters) fn is_web(address: &str) -> bool {
     (has_scheme(address, "https://") || has_scheme(address, "http://")) && is_plain(address)
 }
 
-/// Whether the address begins a letter to somebody.
+/// Whether the address is a mail address.
 #[cfg(feature = "markdown")]
 pub(in crate::emitters) fn is_mail(address: &str) -> bool {
     has_scheme(address, "mailto:") && is_plain(address)
 }
 
-/// Whether a reader sees all of the address, and it ends where it seems to.
+/// Whether a reader sees the whole address, and it ends where it seems to.
 pub(in crate::emitters) fn is_plain(address: &str) -> bool {
     let is_odd = |c: char| c.is_whitespace() || "\"<>\\^`{|}".contains(c);
     !address.contains(is_odd) && neutralise(address) == address

@@ -1,11 +1,11 @@
-//! A tool call in words: its name and its title, the same for every consumer that people read.
+//! The name and title of a tool call, the same for all human-readable outputs.
 
 use std::borrow::Cow;
 
 use super::terminal::neutralise_line;
 use crate::conversation::{ActionType, Json, NormalizedEntry, Text, ToolUse};
 
-/// The name of the tool on one line, or what the call does if the log gives no name.
+/// The name of the tool on one line, or of the action if the log states no name.
 pub(in crate::emitters) fn name(tool: &ToolUse) -> Cow<'_, str> {
     let name = match tool.tool_name.decode() {
         name if name.trim().is_empty() => Cow::Borrowed(tool.action_type.name()),
@@ -14,8 +14,8 @@ pub(in crate::emitters) fn name(tool: &ToolUse) -> Cow<'_, str> {
     edit(name, |name| neutralise_line(name.trim()))
 }
 
-/// What the call is about, on one line, but for a command, which is given as it is. Of arguments there are
-/// at most about `most` bytes.
+/// The title of the call on one line, except for a command, which is unchanged. Arguments are truncated to about
+/// `most` bytes.
 pub(in crate::emitters) fn title<'e>(
     entry: &'e NormalizedEntry,
     tool: &'e ToolUse,
@@ -23,7 +23,7 @@ pub(in crate::emitters) fn title<'e>(
 ) -> Cow<'e, str> {
     let one_line = |text: &'e Text| edit(text.decode(), neutralise_line);
     match &tool.action_type {
-        // A command is read line by line.
+        // A command is shown line by line.
         ActionType::CommandRun { command, .. } if !command.is_empty() => command.decode(),
         // The questions follow.
         ActionType::Question { .. } => Cow::Borrowed(""),
@@ -43,7 +43,7 @@ pub(in crate::emitters) fn title<'e>(
     }
 }
 
-/// What becomes of a text, borrowed as long as it can be.
+/// Edits a text, borrowing as long as possible.
 pub(in crate::emitters) fn edit(
     text: Cow<'_, str>,
     to: impl Fn(&str) -> Cow<'_, str>,
@@ -54,7 +54,7 @@ pub(in crate::emitters) fn edit(
     }
 }
 
-/// The beginning of a JSON value without the white space between its tokens.
+/// The beginning of a JSON value, without the white space between its tokens.
 pub(in crate::emitters) fn compact(json: &Json, most: usize) -> String {
     let mut compact = String::new();
     let (mut in_string, mut escaped) = (false, false);

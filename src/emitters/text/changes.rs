@@ -1,13 +1,13 @@
-//! How much the changes of a call come to, and their diffs.
+//! The size of a call's changes, and their diffs.
 
 use crate::conversation::{FileChange, Spelling};
 
-/// The number of lines that changes add, remove and write.
+/// The number of added, removed and written lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::emitters) struct ChangedLines {
     pub(in crate::emitters) added: usize,
     pub(in crate::emitters) removed: usize,
-    /// Lines of files that are written as a whole: what stood there before is not in the log.
+    /// Lines of files that are written as a whole: their previous content is not in the log.
     pub(in crate::emitters) written: usize,
 }
 
@@ -44,8 +44,7 @@ impl ChangedLines {
     }
 }
 
-/// The heading of a hunk without the numbers of its lines, where these are not those of the file and would
-/// only mislead.
+/// The heading of a hunk without line numbers that do not refer to the file and would be misleading.
 pub(in crate::emitters) fn hunk_without_numbers(line: &str) -> &str {
     match line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) {
         Some((_, context)) if !context.trim().is_empty() => line,

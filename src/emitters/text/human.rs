@@ -1,4 +1,4 @@
-//! Numbers as people read them, and beginnings of texts.
+//! Human-readable numbers, and beginnings of texts.
 
 /// `340 ms`, `2.1 s`, `1 m 05 s`, `2 h 03 m`; tenths are rounded.
 pub fn duration(millis: u64) -> String {

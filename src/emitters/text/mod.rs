@@ -1,4 +1,4 @@
-//! What consumers that print share: text that is harmless in a terminal, colours, numbers for people, words for calls.
+//! Shared by human-readable outputs: text that is safe in a terminal, colours, numbers, names of calls.
 
 #[cfg(any(feature = "html", feature = "markdown"))]
 pub(super) mod address;

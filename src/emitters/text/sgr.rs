@@ -1,15 +1,15 @@
-//! The sequences by which programs colour what they print (SGR, "select graphic rendition").
+//! Colour sequences in program output (SGR, "select graphic rendition").
 
-/// A part of what a program printed.
+/// A part of program output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emitters) enum Part<'t> {
-    /// Text, with all other control sequences still in it.
+    /// Text, which still contains all other control sequences.
     Text(&'t str),
-    /// The parameters of a sequence that colours what follows: `1;31`.
+    /// The parameters of a colour sequence: `1;31`.
     Style(&'t str),
 }
 
-/// Splits what a program printed at the sequences that do nothing but colour it.
+/// Splits program output at the colour sequences.
 pub(in crate::emitters) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = text;
     let mut style = None;
@@ -35,7 +35,7 @@ pub(in crate::emitters) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// The first sequence: what stands before it, its parameters, what stands behind it.
+/// The first sequence: the text before it, its parameters, the text after it.
 fn find(text: &str) -> Option<(&str, &str, &str)> {
     text.match_indices("\x1b[").find_map(|(at, start)| {
         let (before, sequence) = text.split_at_checked(at)?;

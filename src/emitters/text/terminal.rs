@@ -9,12 +9,12 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const TEXT_PRESENTATION: char = '\u{fe0e}';
 pub(in crate::emitters) const EMOJI_PRESENTATION: char = '\u{fe0f}';
 
-/// Makes everything visible that would move the cursor, ring the bell, change colours, turn the
-/// direction of writing, or hide: control characters become control pictures (`␛`), the others their
-/// number (`\u{202e}`). Line feeds and tabs stay.
+/// Makes visible all characters that would move the cursor, ring the bell, change colours, change the writing
+/// direction, or hide: control characters become control pictures (`␛`), others their number (`\u{202e}`). Line feeds
+/// and tabs stay.
 ///
-/// Joiners and emoji selectors stay where they belong, between or after characters that they shape.
-/// The function is idempotent, on its output and on any part of it.
+/// Joiners and emoji selectors stay if they are between or after characters that they shape. The function is
+/// idempotent, on its output and on any part of it.
 ///
 /// ```
 /// use foldline::emitters::terminal::neutralise;
@@ -27,7 +27,7 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
     if all(text.as_bytes(), |byte| is_latin_byte(byte) | (byte == b'\n') | (byte == b'\t')) {
         return Cow::Borrowed(text);
     }
-    // Most text that is not ASCII is harmless too: nothing is copied until a character must be replaced.
+    // Most non-ASCII text is also harmless: nothing is copied until a character must be replaced.
     let Some((harmless, _)) = text.char_indices().find(|(_, c)| !is_harmless(*c)) else {
         return Cow::Borrowed(text);
     };
@@ -57,7 +57,7 @@ pub fn neutralise_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text is of printable ASCII characters only, as most are.
+/// Whether a text consists of printable ASCII characters only, as most do.
 #[cfg(feature = "transcript")]
 pub(in crate::emitters) fn is_printable(text: &str) -> bool {
     first(text.as_bytes(), unprintable).is_none()
@@ -68,13 +68,13 @@ const fn is_printable_byte(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }
 
-/// Whether a text is of printable ASCII characters and of Latin letters only (U+00C0 to U+02FF), as
-/// nearly all others are.
+/// Whether a text consists of printable ASCII characters and Latin letters (U+00C0 to U+02FF) only, as nearly all
+/// others do.
 pub(in crate::emitters) fn is_latin(text: &str) -> bool {
     first(text.as_bytes(), unprintable).is_none() || all(text.as_bytes(), is_latin_byte)
 }
 
-/// The Latin letters that [`is_latin`] knows.
+/// The Latin letters accepted by [`is_latin`].
 #[cfg(feature = "transcript")]
 pub(in crate::emitters) const FIRST_LETTER: char = '\u{c0}';
 #[cfg(feature = "transcript")]
@@ -94,7 +94,7 @@ pub(in crate::emitters) fn printable_len(text: &str, most: usize) -> usize {
     first(bytes, unprintable).unwrap_or(bytes.len())
 }
 
-/// Marks the bytes of a word that are no printable ASCII characters.
+/// Marks the bytes of a word that are not printable ASCII characters.
 fn unprintable(word: u64) -> u64 {
     let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
     (word.wrapping_sub(each(b' ')) | word.wrapping_add(each(1)) | word) & each(0x80)
@@ -102,7 +102,7 @@ fn unprintable(word: u64) -> u64 {
 
 /// Whether `is` holds for all bytes.
 fn all(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
-    // The last block overlaps the one before it.
+    // The last block overlaps the previous one.
     if let Some(last) = bytes.last_chunk::<16>() {
         return bytes.as_chunks::<16>().0.iter().all(|block| whole(block, &is)) && whole(last, &is);
     }
@@ -112,13 +112,13 @@ fn all(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
     }
 }
 
-/// The same for a few bytes, without an early exit, so that the compiler vectorises it.
+/// Like `all`, for a few bytes, without an early exit, so that the compiler vectorises it.
 #[inline]
 fn whole<const N: usize>(block: &[u8; N], is: impl Fn(u8) -> bool) -> bool {
     block.iter().fold(true, |all, byte| all & is(*byte))
 }
 
-/// Whether a character may be shown wherever it stands, and stays on its line.
+/// Whether a character may be shown at any position, and stays on its line.
 #[cfg(feature = "transcript")]
 pub(in crate::emitters) fn is_harmless_in_line(c: char) -> bool {
     is_harmless(c) && !matches!(c, '\n' | '\t')
@@ -131,7 +131,7 @@ fn is_harmless(c: char) -> bool {
     }
 }
 
-/// Characters without a glyph of their own: they change how others are shown, or nothing.
+/// Characters without a glyph: they only change how others are shown, or nothing.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -141,9 +141,9 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether an invisible character does what it is for: a joiner between two characters that are not
-/// ASCII (Persian, Indic scripts, emoji), a selector after a character that has two presentations.
-/// The edges of the text are no obstacle, so that a text may be cut anywhere.
+/// Whether an invisible character has its intended effect: a joiner between two non-ASCII characters (Persian, Indic
+/// scripts, emoji), a selector after a character that has two presentations. The edges of the text are allowed, so
+/// that a text may be split anywhere.
 fn is_in_its_place(c: char, before: Option<char>, after: Option<char>) -> bool {
     let is_shaped = |c: char| !c.is_ascii() && is_harmless(c);
     match c {

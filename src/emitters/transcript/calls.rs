@@ -1,11 +1,11 @@
-//! The calls that are open: what is remembered of each, and which of them a sub-agent works for.
+//! Open calls: the data kept for each, and their nesting in sub-agents.
 
 use std::{collections::BTreeMap, mem};
 
 use super::{row::Row, style::Ink};
 use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
 
-/// The open calls, and how the others ended.
+/// Open calls, and the counts of ended ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     open: BTreeMap<CorrId, OpenCall>,
@@ -13,24 +13,24 @@ pub(super) struct Calls {
     ended: [u64; 5],
 }
 
-/// What is remembered of a call until it ends: enough to name it, no more.
+/// The data of a call kept until it ends: only what is needed to name it.
 #[derive(Clone, Debug)]
 pub(super) struct OpenCall {
     age: u64,
     /// The call whose sub-agent made this one.
     pub(super) lane: Option<CorrId>,
-    /// How many calls it stands under.
+    /// The number of enclosing calls.
     depth: usize,
-    /// What its header says, in short.
+    /// A short form of its header.
     pub(super) label: String,
-    /// Whether what the call brings with it (a plan, questions) has been shown.
+    /// Whether the plan or the questions of the call have been shown.
     pub(super) briefed: bool,
-    /// Whether it was said that the call waits for permission.
+    /// Whether it was reported that the call awaits permission.
     waits: bool,
 }
 
 impl Calls {
-    /// Bounds the walk from call to call, which an odd log may send in circles.
+    /// Bounds the walk from call to parent call, which may be cyclic in an invalid log.
     const MAX_DEPTH: usize = 32;
 
     pub(super) fn begin(
@@ -56,7 +56,7 @@ impl Calls {
         self.open.get(id)
     }
 
-    /// An open call waits for permission; says whether that is news.
+    /// Marks an open call as awaiting permission; returns whether that is new.
     pub(super) fn begins_to_wait(&mut self, id: &CorrId) -> bool {
         self.open.get_mut(id).is_some_and(|call| !mem::replace(&mut call.waits, true))
     }
@@ -66,25 +66,25 @@ impl Calls {
         self.count(status);
     }
 
-    /// The ids of all open calls in the order in which they began.
+    /// The ids of all open calls, oldest first.
     pub(super) fn open(&self) -> Vec<CorrId> {
         let mut calls: Vec<_> = self.open.iter().collect();
         calls.sort_by_key(|(_, call)| call.age);
         calls.into_iter().map(|(id, _)| id.clone()).collect()
     }
 
-    /// Under how many calls the work of `lane` stands.
+    /// The number of calls that enclose the work of `lane`.
     pub(super) fn depth(&self, lane: Option<&CorrId>) -> usize {
         lane.map_or(0, |id| self.open.get(id).map_or(1, |call| call.depth + 1))
     }
 
-    /// Whether the work of `lane` is a part of that of `outer`.
+    /// Whether the work of `lane` is part of the work of `outer`.
     pub(super) fn is_within(&self, lane: Option<&CorrId>, outer: &CorrId) -> bool {
         let next = |id: &&CorrId| self.open.get(*id)?.lane.as_ref();
         std::iter::successors(lane, next).take(Self::MAX_DEPTH).any(|id| id == outer)
     }
 
-    /// The short name of a call, and the lane it stands in itself.
+    /// The short name of a call, and its own lane.
     pub(super) fn name(&self, id: &CorrId) -> (String, Option<CorrId>) {
         match self.open.get(id) {
             Some(call) => (call.label.clone(), call.lane.clone()),
@@ -92,7 +92,7 @@ impl Calls {
         }
     }
 
-    /// Counts a call that ended.
+    /// Counts an ended call.
     pub(super) fn count(&mut self, status: &ToolStatus) {
         if let Some(kind) = ENDS.iter().position(|(end, _, _)| *end == status.name())
             && let Some(count) = self.ended.get_mut(kind)
@@ -101,7 +101,7 @@ impl Calls {
         }
     }
 
-    /// How the calls ended, for the footer.
+    /// The counts of ended calls, for the footer.
     pub(super) fn totals(&self) -> Row {
         let counted = self.ended.iter().zip(ENDS).filter(|(count, _)| **count > 0);
         counted.fold(Row::default(), |row, (count, (_, word, ink))| {
@@ -118,7 +118,7 @@ const ENDS: [(&str, &str, Ink); 5] = [
     ("unfinished", "unfinished", Ink::Caution),
 ];
 
-/// The call whose sub-agent an entry comes from.
+/// The call whose sub-agent produced an entry.
 pub(super) fn lane(entry: &NormalizedEntry) -> Option<CorrId> {
     entry.metadata.as_ref()?.parent_corr_id.clone()
 }

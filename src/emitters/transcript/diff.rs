@@ -1,4 +1,4 @@
-//! What an edit changes, in the colours that everybody knows.
+//! Edits as diffs, in the usual colours.
 
 use super::{
     page::{Extent, Page},
@@ -17,7 +17,7 @@ const DIFF: Extent = Extent { head: 32, tail: 8 };
 const WRITTEN: Extent = Extent { head: 8, tail: 2 };
 const MOST_FILES: usize = 20;
 
-/// How much is changed: `+12 −3`, `2 files · +12 −3`.
+/// The size of the changes: `+12 −3`, `2 files · +12 −3`.
 pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
     let ChangedLines { added, removed, written } = ChangedLines::of(changes);
     let files = (changes.len() > 1).then(|| human::number_of(changes.len(), "change"));
@@ -27,7 +27,7 @@ pub(super) fn stat(changes: &[FileChange]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// Prints the changes that a call makes to files; `title` is the path in its header.
+/// Prints the file changes of a call; `title` is the path in its header.
 pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[FileChange]) {
     for change in changes.iter().take(MOST_FILES) {
         if changes.len() > 1 || change.path() != title || !has_content(change) {
@@ -75,7 +75,7 @@ fn ink(line: &str) -> Ink {
     }
 }
 
-/// Numbers that are not those of the file would only mislead.
+/// Line numbers that do not refer to the file would be misleading.
 fn without_numbers(line: &str) -> &str {
     let is_heading = line.as_bytes().first_chunk() == Some(b"@@ -");
     if is_heading { hunk_without_numbers(line) } else { line }

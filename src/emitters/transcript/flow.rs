@@ -1,4 +1,4 @@
-//! [`Flow`]: where the transcript's end stands, and how to get from there to what comes next.
+//! [`Flow`]: the end of the transcript, and the transition to the next block.
 
 use super::{calls::Calls, page::Page, row::Row, style::Ink, width::clip};
 use crate::conversation::CorrId;
@@ -9,23 +9,23 @@ pub(super) struct Flow {
     last: Option<Block>,
 }
 
-/// What was printed last.
+/// The last block that was printed.
 #[derive(Clone, Debug)]
 struct Block {
-    /// The call whose sub-agent it comes from.
+    /// The call whose sub-agent produced it.
     lane: Option<CorrId>,
     depth: usize,
     spacing: Spacing,
-    /// The call that it is the header of.
+    /// The call whose header it is.
     call: Option<CorrId>,
 }
 
-/// Whether a block stands alone.
+/// The spacing around a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spacing {
     /// Between blank lines.
     Loose,
-    /// A row or two, without a blank line to others of that kind.
+    /// A row or two, without a blank line between blocks of this kind.
     Tight,
 }
 
@@ -35,17 +35,17 @@ impl Flow {
         self.last.is_some()
     }
 
-    /// The call whose sub-agent spoke last.
+    /// The call of the last sub-agent that printed a block.
     pub(super) fn lane(&self) -> Option<&CorrId> {
         self.last.as_ref()?.lane.as_ref()
     }
 
-    /// Under how many calls the header of a call stands, if it is the last thing printed.
+    /// The nesting depth of a call's header, if it is the last block.
     pub(super) fn depth_of_header(&self, call: &CorrId) -> Option<usize> {
         self.last.as_ref().filter(|last| last.call.as_ref() == Some(call)).map(|last| last.depth)
     }
 
-    /// Begins a block of the work of `lane`; `ends` is the call that the block tells the end of.
+    /// Begins a block of the work of `lane`; `ends` is the call whose end the block reports.
     pub(super) fn enter(
         &mut self,
         page: &mut Page,
@@ -57,7 +57,7 @@ impl Flow {
         if let Some(outer) = &lane
             && !self.is_at(calls, outer)
         {
-            // Somebody else spoke last: whose work this is must be said again.
+            // Another agent printed the last block: the owner of this work must be repeated.
             let (label, lane) = calls.name(outer);
             self.step(page, calls, lane, Spacing::Tight, None);
             refer(page, &label, Row::default());
@@ -66,7 +66,7 @@ impl Flow {
         self.step(page, calls, lane, spacing, ends);
     }
 
-    /// Says of the last block what it turned out to be.
+    /// Updates the properties of the last block.
     pub(super) fn end(&mut self, spacing: Spacing, call: Option<&CorrId>) {
         if let Some(last) = &mut self.last {
             last.spacing = spacing;
@@ -105,7 +105,7 @@ impl Flow {
     }
 }
 
-/// Prints a short reference to a call that was printed earlier, with how it stands, if it is to say so.
+/// Prints a short reference to a call that was printed earlier, optionally with its status.
 pub(super) fn refer(page: &mut Page, label: &str, status: Row) {
     let mark = Row::mark(Ink::Quiet, "↳ ");
     if status.width() == 0 {

@@ -1,11 +1,11 @@
-//! A transcript for people, in a terminal.
+//! A human-readable transcript for the terminal.
 //!
-//! What is printed stays: nothing is overwritten, so that the same events give the same text in a
-//! terminal, a pipe and a file, as they come or all at once. An entry that grows is printed when it is
-//! complete; a call when it is made, and its result beneath, or, when something else came between,
-//! with a short reference (`↳`). The work of a sub-agent stands under its call, right of a bar.
+//! Printed text is never overwritten, so that the same events give the same text in a terminal, a pipe and a file,
+//! live or all at once. A growing entry is printed when it is complete; a call when it is made, with its result
+//! directly below, or, if something else was printed in between, with a short reference (`↳`). The work of a
+//! sub-agent is printed under its call, to the right of a bar.
 //!
-//! Nothing of a log reaches the terminal as it is: see [`terminal`](super::terminal).
+//! Text of a log never reaches the terminal unchanged: see [`terminal`](super::terminal).
 
 mod calls;
 mod diff;
@@ -41,9 +41,9 @@ use crate::{
     transduce::{Batch, Emitter},
 };
 
-/// Writes a conversation for people: one text of one or more lines for each event that shows.
+/// Writes a human-readable conversation: one text of one or more lines for each visible event.
 ///
-/// It remembers what is open and how much there was, and nothing of what it has printed.
+/// It remembers open items and counts, but not the printed text.
 ///
 /// ```
 /// use foldline::{
@@ -60,7 +60,7 @@ use crate::{
 pub struct Transcript {
     style: TranscriptStyle,
     summary: Summary,
-    /// The session's facts as far as they were printed.
+    /// The session's facts that were printed.
     told: Option<Box<Session>>,
     calls: Calls,
     growing: BTreeMap<CorrId, Growing>,
@@ -75,7 +75,7 @@ struct Growing {
 }
 
 impl Transcript {
-    /// A transcript from the beginning of a conversation.
+    /// A transcript of a new conversation.
     pub fn new(style: TranscriptStyle) -> Self {
         Self {
             style: TranscriptStyle { width: style.width.max(20), ..style },
@@ -134,7 +134,7 @@ impl Transcript {
         let Some(tool) = entry.tool() else {
             return speech::say(page, &entry.entry_type, &entry.content);
         };
-        // A call outside of the events for calls: nothing more will come of it.
+        // A call outside of the call events: there will be no further update.
         self.calls.count(&tool.status);
         Heading::of(entry, tool).print(page);
         tool::brief(page, &tool.action_type);
@@ -174,7 +174,7 @@ impl Transcript {
         self.flow.end(spacing, None);
     }
 
-    /// That a call runs goes without saying; that it waits for somebody is said once.
+    /// A running call is not reported; a call that awaits permission is reported once.
     fn progress(&mut self, page: &mut Page, id: &CorrId, entry: &NormalizedEntry, tool: &ToolUse) {
         if self.calls.get(id).is_none() {
             self.unknown(page, id);
@@ -187,8 +187,8 @@ impl Transcript {
         self.flow.end(Spacing::Tight, beneath.then_some(id));
     }
 
-    /// Says how a call stands: beneath its header, if that is the last thing printed (then the answer
-    /// is true) and still says the same, else with a reference to it.
+    /// Prints the status of a call: below its header, if that is the last block (then returns true) and still has the
+    /// same label, else with a reference to it.
     fn answer(
         &mut self,
         page: &mut Page,
@@ -208,7 +208,7 @@ impl Transcript {
         false
     }
 
-    /// Says how a call stands beneath its header, if that is the last thing printed.
+    /// Prints the status of a call below its header, if that is the last block.
     fn beneath(&self, page: &mut Page, id: &CorrId, status: impl FnOnce(Row) -> Row) -> bool {
         let depth = self.flow.depth_of_header(id);
         if let Some(depth) = depth {
@@ -218,7 +218,7 @@ impl Transcript {
         depth.is_some()
     }
 
-    /// An open call of which nothing more will come.
+    /// Handles an open call without further updates.
     fn abandon(&mut self, page: &mut Page, id: &CorrId) {
         let Some(OpenCall { lane, label, .. }) = self.calls.get(id).cloned() else { return };
         if !self.beneath(page, id, result::unfinished) {
@@ -230,15 +230,15 @@ impl Transcript {
     }
 
     fn unknown(&mut self, page: &mut Page, id: &CorrId) {
-        let message = format!("an update for {id}, which nobody knows");
+        let message = format!("an update for the unknown entry {id}");
         self.warn(page, &Warning::new(WarningKind::UnknownCorrelation, message));
     }
 
-    /// Tells the first warning of each kind; the footer counts all.
+    /// Prints the first warning of each kind; the footer counts all.
     fn warn(&mut self, page: &mut Page, warning: &Warning) {
         let known = self.summary.warnings.contains_key(&warning.kind);
         self.summary.warn(warning.kind);
-        // That a call has no result is said of the call itself.
+        // A missing result is reported at the call itself.
         if !known && warning.kind != WarningKind::UnfinishedCall {
             self.begin_tight(page, self.flow.lane().cloned(), None);
             page.row(Row::mark(Ink::Caution, "! ").then(Ink::Quiet, &warning.message));
@@ -265,13 +265,13 @@ impl Transcript {
         }
     }
 
-    /// Begins a block of rows of its own.
+    /// Begins a separate block of rows.
     fn begin(&mut self, page: &mut Page, lane: Option<CorrId>) {
         self.tell_session(page);
         self.flow.enter(page, &self.calls, lane, Spacing::Loose, None);
     }
 
-    /// Begins a block of a row or two about a call, or about nothing in particular.
+    /// Begins a block of one or two rows about a call, or about nothing in particular.
     fn begin_tight(&mut self, page: &mut Page, lane: Option<CorrId>, ends: Option<&CorrId>) {
         self.tell_session(page);
         self.flow.enter(page, &self.calls, lane, Spacing::Tight, ends);

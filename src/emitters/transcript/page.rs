@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{conversation::Lines, emitters::human, transduce::Batch};
 
-/// The rows that one event adds, right of the bars that mark a sub-agent's work.
+/// The rows added by one event, to the right of the bars that mark a sub-agent's work.
 #[derive(Debug)]
 pub(super) struct Page {
     style: TranscriptStyle,
@@ -28,7 +28,7 @@ pub(super) struct Extent {
 }
 
 impl Page {
-    /// Bars beyond these would leave no room for text.
+    /// More bars would leave no room for text.
     const MAX_BARS: usize = 4;
     const MIN_TEXT: usize = 24;
 
@@ -36,13 +36,13 @@ impl Page {
         Self { style, bars: 0, rows: 0, text: Shown::default() }
     }
 
-    /// From here on, rows stand right of as many bars.
+    /// Following rows are indented by this many bars.
     pub(super) fn set_depth(&mut self, depth: usize) {
         let room = self.style.width.saturating_sub(Self::MIN_TEXT) / 2;
         self.bars = depth.min(Self::MAX_BARS).min(room);
     }
 
-    /// The columns right of the bars.
+    /// The columns to the right of the bars.
     pub(super) fn width(&self) -> usize {
         self.style.width - 2 * self.bars
     }
@@ -52,17 +52,17 @@ impl Page {
         self.style.full
     }
 
-    /// As many as are shown of something long.
+    /// The limit for a long item.
     pub(super) fn most(&self, most: usize) -> usize {
         if self.style.full { usize::MAX } else { most }
     }
 
-    /// How many rows there are so far.
+    /// The number of rows so far.
     pub(super) fn len(&self) -> usize {
         self.rows
     }
 
-    /// A row, cut to the width, without white space at its end.
+    /// Adds a row, truncated to the width, without trailing white space.
     pub(super) fn row(&mut self, row: Row) {
         let row = if self.bars > 0 { Row::new(Ink::Quiet, self.bars()).join(row) } else { row };
         self.begin_row();
@@ -71,7 +71,7 @@ impl Page {
         }
     }
 
-    /// A row of one text that is known to fit. Most rows are such: they are written but once.
+    /// Adds a row of one text that is known to fit. Most rows are of this kind: they are written only once.
     fn line(&mut self, indent: usize, ink: Ink, write: impl FnOnce(&mut Shown)) {
         let (rows, before) = (self.rows, self.text.len());
         self.begin_row();
@@ -93,9 +93,9 @@ impl Page {
         }
     }
 
-    /// A row of a text that was wrapped.
+    /// Adds a row of wrapped text.
     fn wrapped(&mut self, indent: usize, ink: Ink, row: Wrapped<'_>) {
-        // A text of no width fits into no room, but its indentation may not.
+        // A text of zero width always fits, but its indentation may not.
         if indent <= self.width() && row.fits(self.width() - indent) {
             self.line(indent, ink, |text| row.push_to(text));
         } else {
@@ -105,14 +105,14 @@ impl Page {
 
     fn begin_row(&mut self) {
         match self.rows {
-            // As much as most events take.
+            // Sufficient for most events.
             0 => self.text = Shown::with_capacity(1024),
             _ => self.text.end_line(),
         }
         self.rows += 1;
     }
 
-    /// Prints in colour what is written, if there are colours.
+    /// Prints the written text in colour, if colours are enabled.
     fn print<T>(&mut self, ink: Ink, write: impl FnOnce(&mut Shown) -> T) -> T {
         match self.style.color && ink != Ink::Plain {
             true => self.text.paint(ink, write),
@@ -131,7 +131,7 @@ impl Page {
         }
     }
 
-    /// Rows of text below each other, the first one behind `first`.
+    /// Rows of text, the first one after `first`.
     pub(super) fn hang<'t>(
         &mut self,
         first: Row,
@@ -148,7 +148,7 @@ impl Page {
         }
     }
 
-    /// The beginning of rows, and how many there are beyond it.
+    /// The first rows, and the number of further ones.
     pub(super) fn hang_beginning(
         &mut self,
         first: Row,
@@ -157,14 +157,14 @@ impl Page {
         most: usize,
     ) {
         let (indent, most) = (first.width(), self.most(most));
-        // A note that one row is left out would be as long as the row.
+        // A note that one row is omitted would be as long as the row.
         let shown = if rows.len().saturating_sub(1) <= most { rows.len() } else { most };
         self.hang(first, ink, rows.iter().copied().take(shown));
         self.more(indent, rows.len() - shown, "more line");
     }
 
-    /// Lines, each on one row, cut where it is too long; wrapped if everything is shown. `look` says how a line looks,
-    /// and what is shown of it.
+    /// Lines, each on one row, truncated if too long; wrapped if everything is shown. `look` determines the style and
+    /// the visible part of a line.
     pub(super) fn excerpt(
         &mut self,
         indent: usize,
@@ -184,7 +184,7 @@ impl Page {
             page.line(indent, ink, |text| text.push_line(line, room));
         };
         let all = lines.clone().count();
-        // A note that one line is left out would be as long as the line.
+        // A note that one line is omitted would be as long as the line.
         if all <= extent.head + extent.tail + 1 {
             return lines.for_each(|line| print(self, &line));
         }
@@ -207,7 +207,7 @@ impl Page {
         self.hang(Row::indent(indent), ink, hard_wrap(shown.whole(), room));
     }
 
-    /// The first rows of a text that has no lines to speak of: JSON, raw records.
+    /// The first rows of a text without meaningful lines: JSON, raw records.
     pub(super) fn beginning(&mut self, first: Row, ink: Ink, text: &str, most: usize) {
         let text = text.trim();
         if text.is_empty() {
@@ -215,7 +215,7 @@ impl Page {
         }
         let room = self.width().saturating_sub(first.width());
         let most = self.most(most);
-        // No character that takes no column is worth reading on for.
+        // No character of zero width is worth reading further for.
         let enough: String =
             text.chars().take(room.saturating_mul(most).saturating_add(1)).collect();
         let mut line = Shown::default();
@@ -233,7 +233,7 @@ impl Page {
         self.hang(first, ink, rows.into_iter().chain(end));
     }
 
-    /// Says how much is left out, if anything: `more line`, say.
+    /// States how much is omitted, if anything, as in `more line`.
     pub(super) fn more(&mut self, indent: usize, n: usize, thing: &str) {
         if n > 0 {
             let note = Row::indent(indent).then_mark(Ink::Quiet, "… ");
@@ -241,7 +241,7 @@ impl Page {
         }
     }
 
-    /// A line across the page with a title in it.
+    /// A line across the page with a title.
     pub(super) fn rule(&mut self, title: Row) {
         let used = title.width() + 5;
         let rest = self.width().saturating_sub(used).max(1);

@@ -1,4 +1,4 @@
-//! How a call ended: its status in one line, and what of its result is worth showing.
+//! The end of a call: its status in one line, and a selection of its result.
 
 use std::borrow::Cow;
 
@@ -26,13 +26,13 @@ use crate::{
 const OUTPUT: Extent = Extent { head: 6, tail: 6 };
 const FAILED_OUTPUT: Extent = Extent { head: 8, tail: 16 };
 const MOST_ANSWER: usize = 40;
-/// Rows of what has no lines: JSON, or a text in one line.
+/// Rows of content without lines: JSON, or a single-line text.
 const MOST_RAW: usize = 4;
 /// Columns of a result that is as short as its count.
 const SHORT: usize = 40;
 const INDENT: usize = 4;
 
-/// Says behind `row` how a call stands: `✓ ok · 41 lines · 340 ms`.
+/// Appends the status of a call to `row`: `✓ ok · 41 lines · 340 ms`.
 pub(super) fn status(row: Row, entry: &NormalizedEntry, tool: &ToolUse) -> Row {
     let (ink, word) = match &tool.status {
         ToolStatus::Success => (Ink::Good, "✓ ok"),
@@ -62,12 +62,12 @@ pub(super) fn status(row: Row, entry: &NormalizedEntry, tool: &ToolUse) -> Row {
     }
 }
 
-/// Says the same of a call that never ended.
+/// The same for a call that never ended.
 pub(super) fn unfinished(row: Row) -> Row {
     row.then_mark(Ink::Caution, "◌ unfinished")
 }
 
-/// What came of a call, where that fits in a few words.
+/// The result of a call, if it fits in a few words.
 fn gist(tool: &ToolUse) -> Option<String> {
     match &tool.action_type {
         ActionType::FileEdit { changes, .. } => diff::stat(changes),
@@ -93,7 +93,7 @@ fn gist(tool: &ToolUse) -> Option<String> {
     }
 }
 
-/// Prints what is worth showing of a call that ended.
+/// Prints a selection of the result of an ended call.
 pub(super) fn body(page: &mut Page, tool: &ToolUse) {
     if let ToolStatus::Denied { reason: Some(reason) } = &tool.status {
         let said = tool.action_type.result_text().is_some_and(|text| !text.is_empty());
@@ -151,7 +151,7 @@ fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
 fn output(page: &mut Page, text: &Text, succeeded: bool) {
     let extent = if succeeded { OUTPUT } else { FAILED_OUTPUT };
     let text = match Spelling::of(text) {
-        // Where a colour begins is spelt by nothing but its code.
+        // A colour sequence begins only with its `\u` code in a literal.
         Spelling::Plain(text) => Spelling::Plain(without_colors(text)),
         escaped => escaped,
     };
@@ -183,7 +183,7 @@ fn todo(page: &mut Page, item: &TodoItem) {
     };
     let indent = mark.width();
     let text = item.content.decode();
-    // Cut before it is wrapped: a list that an agent wrote as one text may have millions of lines.
+    // Truncated before it is wrapped: a list that an agent wrote as one text may have millions of lines.
     let mut lines = text.split_inclusive('\n');
     let beginning = lines.by_ref().take(page.most(MOST_ANSWER)).map(str::len).sum();
     let shown = Shown::of_lines(Lines::plain(&text[..beginning]));
@@ -192,7 +192,7 @@ fn todo(page: &mut Page, item: &TodoItem) {
     page.more(indent, lines.count(), "more line");
 }
 
-/// Command output without the sequences that do nothing but colour it; all others are shown.
+/// Command output without colour sequences; all others are shown.
 fn without_colors(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.as_bytes().contains(&b'\x1b') {
         return text;

@@ -1,4 +1,4 @@
-//! [`Row`]: one row, made of pieces.
+//! [`Row`]: one row, composed of pieces.
 
 use smallvec::SmallVec;
 
@@ -9,11 +9,11 @@ use super::{
     wrap::Wrapped,
 };
 
-/// One row, made of pieces. Whatever is put into it is neutralised.
+/// One row, composed of pieces. All text added to it is neutralised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     text: Shown,
-    /// Each piece's ink and where it ends.
+    /// The ink and the end of each piece.
     pieces: SmallVec<[(Ink, usize); 5]>,
     columns: usize,
 }
@@ -23,7 +23,7 @@ impl Row {
         Self::with_capacity().then(ink, text)
     }
 
-    /// A row that begins with what is ours, not a log's.
+    /// A row that begins with text of this program, not of a log.
     pub(super) fn mark(ink: Ink, text: &'static str) -> Self {
         Self::with_capacity().then_mark(ink, text)
     }
@@ -34,14 +34,14 @@ impl Row {
         row.end_piece(Ink::Plain, columns)
     }
 
-    /// An empty row with room: most do not become longer, and none of them has to be moved.
+    /// An empty row with capacity: most rows do not exceed it, so they are not reallocated.
     pub(super) fn with_capacity() -> Self {
         Self { text: Shown::with_capacity(128), ..Self::default() }
     }
 
     fn end_piece(mut self, ink: Ink, columns: usize) -> Self {
         self.columns += columns;
-        // What looks alike is one piece, so that its colour is not ended and begun again.
+        // Adjacent text of the same ink is one piece, so that its colour is not ended and restarted.
         match self.pieces.last_mut() {
             Some((last, end)) if *last == ink => *end = self.text.len(),
             _ => self.pieces.push((ink, self.text.len())),
@@ -55,7 +55,7 @@ impl Row {
         self.end_piece(ink, columns)
     }
 
-    /// The row and what is ours, not a log's.
+    /// Appends text of this program, not of a log.
     #[must_use]
     pub(super) fn then_mark(mut self, ink: Ink, text: &'static str) -> Self {
         self.text.append(Piece::of_ours(text));
@@ -63,7 +63,7 @@ impl Row {
         self.end_piece(ink, text.chars().map(columns).sum())
     }
 
-    /// The row and a part of a text that was neutralised.
+    /// Appends a part of a neutralised text.
     #[must_use]
     pub(super) fn then_shown(mut self, ink: Ink, piece: Piece<'_>) -> Self {
         self.text.append(piece);
@@ -76,7 +76,7 @@ impl Row {
         self.end_piece(ink, row.width())
     }
 
-    /// The row with `text` after a dot, unless it is the row's beginning.
+    /// Appends `text` after a dot, unless the row is empty.
     #[must_use]
     pub(super) fn item(self, ink: Ink, text: impl AsRef<str>) -> Self {
         let row = if self.pieces.is_empty() { self } else { self.then_mark(Ink::Quiet, " · ") };
@@ -106,7 +106,7 @@ impl Row {
         })
     }
 
-    /// The same without white space at its end, cut to the width.
+    /// Removes trailing white space, and truncates the row to the width.
     #[must_use]
     pub(super) fn fit(mut self, room: usize) -> Self {
         self.trim_end();
@@ -121,7 +121,7 @@ impl Row {
         let trimmed = text.trim_end().as_str().len();
         self.columns -= width(text.split_at(trimmed).1.as_str());
         self.text.truncate(trimmed);
-        // What is left of the last piece ends where the text does; pieces of nothing but space go.
+        // Adjusts the last piece to the end of the text; pieces of white space are removed.
         while let Some((ink, _)) = self.pieces.pop() {
             let start = self.pieces.last().map_or(0, |(_, end)| *end);
             if start < trimmed {
@@ -130,7 +130,7 @@ impl Row {
         }
     }
 
-    /// Puts `…` behind the first columns.
+    /// Puts `…` after the first columns.
     fn cut(&mut self, room: usize) {
         let mut left = room;
         let fitting = self.pieces().take_while(|(_, piece)| {

@@ -1,4 +1,4 @@
-//! What stands around the talk: the session's facts before it, what it came to after it.
+//! The frame of a transcript: the session's facts at the beginning, the totals at the end.
 
 use super::{calls::Calls, page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap_line};
 use crate::{
@@ -25,7 +25,7 @@ pub(super) fn header(page: &mut Page, session: &Session) {
     fact(page, "from", session.parent_session_id.as_ref().map(SessionId::to_string));
 }
 
-/// Prints which session follows, where the lines before are those of another one.
+/// Prints the name of the following session, if the previous lines belong to another one.
 pub(super) fn divider(page: &mut Page, key: SessionKey, name: Option<&SessionId>) {
     let number = u64::from(key.0) + 1;
     let title = Row::new(Ink::Strong, format!("session {number}"));
@@ -35,7 +35,7 @@ pub(super) fn divider(page: &mut Page, key: SessionKey, name: Option<&SessionId>
     });
 }
 
-/// What a change of facts looks like; empty where nothing changed that is told.
+/// A row about changed facts; empty if no displayed fact changed.
 pub(super) fn news(old: &Session, new: &Session) -> Row {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
     let id = |session: &Session| session.session_id.as_ref().map(SessionId::to_string);
@@ -57,13 +57,13 @@ pub(super) fn news(old: &Session, new: &Session) -> Row {
     })
 }
 
-/// Whether a message of the system says no more than the header does.
+/// Whether a system message contains no more than the header.
 pub(super) fn is_told(session: &Session, message: &str) -> bool {
     let model = session.model.as_ref().map(Text::decode);
     model.is_some_and(|model| message.strip_prefix("model: ") == Some(&*model))
 }
 
-/// Prints what the session came to.
+/// Prints the totals of the session.
 pub(super) fn footer(page: &mut Page, summary: &Summary, calls: &Calls) {
     let session = summary.session.as_deref();
     page.rule(session.map_or_else(|| Row::new(Ink::Strong, "end"), end));

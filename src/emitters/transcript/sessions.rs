@@ -1,4 +1,4 @@
-//! [`SessionTranscripts`]: the transcripts of a log that has several sessions.
+//! [`SessionTranscripts`]: the transcripts of a log with several sessions.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::{
     transduce::{Batch, Emitter},
 };
 
-/// A [`Transcript`] for each session of a log, or another emitter around one. What is printed of several sessions in
-/// turn is divided by lines that name the session.
+/// A [`Transcript`] for each session of a log, or another emitter around one. Output of alternating sessions is
+/// separated by lines that name the session.
 ///
 /// ```
 /// use foldline::{
@@ -46,20 +46,20 @@ struct OpenTranscript<M> {
 }
 
 impl<F: FnMut() -> M, M> SessionTranscripts<F, M> {
-    /// Transcripts that `make` makes.
+    /// Transcripts created by `make`.
     pub const fn new(style: TranscriptStyle, make: F) -> Self {
         Self { style, make, open: BTreeMap::new(), last: None }
     }
 }
 
 impl<F, M> SessionTranscripts<F, M> {
-    /// The lines of a session, after a divider if the lines before are those of another session.
+    /// The lines of a session, after a divider if the previous lines belong to another session.
     fn divided(&mut self, key: SessionKey, lines: Batch<String>) -> Batch<String> {
         let Some(open) = self.open.get_mut(&key).filter(|_| !lines.is_empty()) else {
             return lines;
         };
         let is_elsewhere = self.last.replace(key).is_some_and(|last| last != key);
-        // A transcript begins with a header of its own, if the session has a name by then.
+        // A transcript begins with its own header, if the session already has a name.
         let needs_divider = open.has_printed || open.name.is_none();
         open.has_printed = true;
         if !is_elsewhere {

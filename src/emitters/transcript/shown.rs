@@ -1,4 +1,4 @@
-//! [`Shown`]: text that may go to a terminal, and the one way for a log's text to get there.
+//! [`Shown`]: text that is safe for a terminal, and the only way for a log's text to get there.
 
 use std::{fmt::Write, iter};
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Text that may go to a terminal. Whatever is put into it is neutralised or was so before.
+/// Text that is safe for a terminal. All text added to it is neutralised, or already was.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown(String);
 
@@ -51,7 +51,7 @@ impl Shown {
         self.0.len()
     }
 
-    /// Adds a text that must stay on its line. How many columns it takes.
+    /// Appends a text that must stay on its line. Returns its number of columns.
     pub(super) fn push(&mut self, text: &str) -> usize {
         if is_printable(text) {
             self.0.push_str(text);
@@ -67,7 +67,7 @@ impl Shown {
         width(&text)
     }
 
-    /// Adds a line, tabs expanded, with `…` where it is cut because it is too long.
+    /// Appends a line with expanded tabs, and with `…` if it is truncated.
     pub(super) fn push_line(&mut self, line: &str, room: usize) {
         let start = self.0.len();
         if self.push_latin(line, room).is_none() {
@@ -77,8 +77,8 @@ impl Shown {
         }
     }
 
-    /// Adds a line of Latin letters and the like, which have a column each, in one go. `None` if it
-    /// turns out to be another one.
+    /// Appends a line of Latin letters and the like, which have one column each, in one pass. `None` if the line
+    /// contains other characters.
     fn push_latin(&mut self, line: &str, room: usize) -> Option<()> {
         let start = self.0.len();
         let mut left = room;
@@ -111,7 +111,7 @@ impl Shown {
         }
     }
 
-    /// Adds a line, whatever it is.
+    /// Appends any line.
     fn push_any(&mut self, line: &str) {
         let line = neutralise(line);
         let mut column = 0;
@@ -126,7 +126,7 @@ impl Shown {
         }
     }
 
-    /// Cuts what stands from `start` on, where it is too long.
+    /// Truncates the text from `start` on, if it is too long.
     fn clip(&mut self, start: usize, room: usize) {
         let text = self.0.get(start..).unwrap_or_default();
         if let Some(kept) = clipped(text, room) {
@@ -153,7 +153,7 @@ impl Shown {
         self.0.push_str(piece.0);
     }
 
-    /// Adds what `write` adds, in colour.
+    /// Appends the output of `write`, in colour.
     pub(super) fn paint<T>(&mut self, ink: Ink, write: impl FnOnce(&mut Self) -> T) -> T {
         let style = ink.style();
         // Writing to a string cannot fail.
@@ -167,7 +167,7 @@ impl Shown {
         self.0.truncate(bytes);
     }
 
-    /// Takes white space from the end, as far as `start`.
+    /// Removes trailing white space, down to `start`.
     pub(super) fn trim_end(&mut self, start: usize) {
         let kept = self.0.get(start..).unwrap_or_default().trim_end().len();
         self.0.truncate(start + kept);
@@ -184,17 +184,17 @@ impl Shown {
         })
     }
 
-    /// A part of what is on one line.
+    /// A part of the text of one line.
     pub(super) fn piece(&self, start: usize, end: usize) -> Piece<'_> {
         Piece(self.0.get(start..end).unwrap_or_default())
     }
 
-    /// All of it on one line.
+    /// The whole text on one line.
     pub(super) fn joined(&self) -> Self {
         Self(self.0.replace('\n', " "))
     }
 
-    /// All of what is on one line.
+    /// The whole text, which has one line.
     pub(super) fn whole(&self) -> Piece<'_> {
         Piece(&self.0)
     }
@@ -207,7 +207,7 @@ impl Shown {
 impl<'t> Piece<'t> {
     pub(super) const EMPTY: Self = Self("");
 
-    /// What this program says itself needs no treatment.
+    /// Text of this program needs no neutralising.
     pub(super) const fn of_ours(text: &'static str) -> Self {
         Self(text)
     }
@@ -260,7 +260,7 @@ mod tests {
             prop_assert_eq!(neutralise_line(&shown), shown.as_str());
         }
 
-        /// The shorter way, which most lines go, and the longer one lead to the same.
+        /// The fast path for most lines and the general path give the same result.
         #[test]
         fn latin_lines_are_shown_as_others_are(text in "([a-c ]{1,20}|é|\t|\u{c0}|\u{2ff}){0,20}", room in 0usize..60) {
             let (mut latin, mut any) = (Shown::default(), Shown::default());

@@ -1,23 +1,23 @@
-//! What is said: messages, thoughts, errors, and what of the log was not understood.
+//! Messages, thoughts, errors, and unsupported parts of the log.
 
 use super::{page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap};
 use crate::conversation::{NormalizedEntryType, Text};
 
-/// How a speaker looks.
+/// The style of a speaker.
 struct Voice {
     glyph: &'static str,
     mark: Ink,
     ink: Ink,
-    /// As many rows as are shown.
+    /// The maximum number of rows shown.
     most: usize,
 }
 
-/// Pasted files and instructions come as messages too, and nobody reads them here.
+/// Pasted files and instructions are messages too, and are rarely read here.
 const LONG: usize = 80;
 const BRIEF: usize = 12;
 const RAW: usize = 3;
 
-/// Prints what somebody said.
+/// Prints a message.
 pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &Text) {
     let voice = |glyph, mark, ink, most| Voice { glyph, mark, ink, most };
     let voice = match who {

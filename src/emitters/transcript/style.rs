@@ -1,16 +1,16 @@
-//! How a transcript looks: its width, and what each colour is for.
+//! The style of a transcript: its width, and the meaning of each colour.
 
 use anstyle::{AnsiColor, Style};
 
-/// How a transcript looks.
+/// The style of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TranscriptStyle {
-    /// With ANSI colours. Without them the text is the same.
+    /// ANSI colours. The text is the same without them.
     pub color: bool,
     /// Columns; fewer than 20 count as 20.
     pub width: usize,
-    /// With everything that is said, read and printed, however long it is.
+    /// Show all messages and outputs in full.
     pub full: bool,
 }
 
@@ -20,14 +20,14 @@ impl TranscriptStyle {
         Self { color: false, width, full: false }
     }
 
-    /// The same, with everything in full, or with the beginning and the end of what is long.
+    /// Sets whether everything is shown in full, or only the beginning and the end of long texts.
     #[must_use]
     pub const fn with_full(mut self, full: bool) -> Self {
         self.full = full;
         self
     }
 
-    /// The same, with ANSI colours or without.
+    /// Sets whether ANSI colours are used.
     #[must_use]
     pub const fn with_color(mut self, color: bool) -> Self {
         self.color = color;
@@ -35,13 +35,13 @@ impl TranscriptStyle {
     }
 }
 
-/// What a piece of text is, as far as its looks go.
+/// The role of a piece of text, which determines its style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     Plain,
     /// A tool's name, a title.
     Strong,
-    /// What surrounds the talk: labels, counts, output.
+    /// Secondary text: labels, counts, output.
     Quiet,
     User,
     Assistant,

@@ -1,4 +1,4 @@
-//! Whatever a log says, only rows of text come out, and the colours that are ours.
+//! Only rows of text and this program's colours are printed, regardless of the log.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{style::Ink, *};
 
-/// What can be in any string of a log.
+/// Any content of a string of a log.
 fn wild() -> impl Strategy<Value = String> {
     let parts = [
         "\x1b[2J",
@@ -44,7 +44,7 @@ fn wild() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
 }
 
-/// Every kind of call, with `a` and `b` in all places that hold a string.
+/// Every kind of call, with `a` and `b` in all string fields.
 fn actions(a: &str, b: &str) -> Vec<Value> {
     let text = json!({"type": "text", "value": b});
     let data = json!({"type": "json", "value": {a: [b, 1]}});
@@ -97,7 +97,7 @@ fn events(a: &str, b: &str) -> Vec<DomainEvent> {
         events.push(("new_tool_call", call(&json!({"status": "created"}))));
         events.push(("update_tool_call", call(&json!({"status": "pending_approval"}))));
         events.push(("update_tool_call", call(status)));
-        // Once more, for a call that nobody knows; and one that stays open.
+        // Again for an unknown call, and for a call that stays open.
         events.push(("update_tool_call", call(status)));
         events.push(("new_tool_call", call(&json!({"status": "created"}))));
     }
@@ -105,7 +105,7 @@ fn events(a: &str, b: &str) -> Vec<DomainEvent> {
     events.into_iter().map(read).collect()
 }
 
-/// Reads an event from its JSON form; what holds raw JSON cannot be read from a `Value`.
+/// Reads an event from its JSON form; raw JSON cannot be read from a `Value`.
 fn read((name, data): (&str, Value)) -> DomainEvent {
     serde_json::from_str(&format!(r#"{{"event":"{name}","data":{data}}}"#)).unwrap()
 }
@@ -136,7 +136,7 @@ proptest! {
             .flat_map(|ink| [ink.render().to_string(), ink.render_reset().to_string()])
             .filter(|code| !code.is_empty())
             .collect();
-        // Bold blue begins as bold does.
+        // Bold blue begins like bold.
         codes.sort_by_key(|code| std::cmp::Reverse(code.len()));
         for code in codes {
             stripped = stripped.replace(&code, "");
@@ -144,7 +144,7 @@ proptest! {
         prop_assert!(stripped == plain, "{}\n---\n{}", stripped, plain);
     }
 
-    /// The shorter way to compare labels, which makes none, leads to the same.
+    /// Comparing labels without creating them gives the same result.
     #[test]
     fn a_heading_knows_its_label(a in wild(), b in wild(), long in "[a-z é]{0,200}") {
         let events: Vec<_> = [(&a, &b), (&a, &long)].map(|(a, b)| events(a, b)).concat();
@@ -155,7 +155,7 @@ proptest! {
         let headings: Vec<_> =
             entries.filter_map(|entry| Some(Heading::of(entry, entry.tool()?))).collect();
         prop_assert!(headings.len() > 20);
-        // Itself, the next one, and the same one of the other events.
+        // The heading itself, the next one, and the corresponding one of the other events.
         for behind in [0, 1, headings.len() / 2] {
             for (one, other) in headings.iter().zip(headings.iter().skip(behind)) {
                 let label = other.label();
@@ -188,7 +188,7 @@ fn the_state_does_not_grow_with_the_conversation() {
     assert_eq!(remembered[0], remembered[1]);
 }
 
-/// A list of things to do that is one text of many lines is cut like any other text.
+/// A to-do list that is one text of many lines is truncated like any other text.
 #[test]
 fn a_long_todo_is_cut() {
     let todos = json!([{"content": "again\n".repeat(1000), "status": "pending"}]);

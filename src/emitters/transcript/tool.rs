@@ -1,4 +1,4 @@
-//! A tool call as it is made: its header, and what it brings with it.
+//! A new tool call: its header, and its plan or questions.
 
 use std::borrow::Cow;
 
@@ -18,17 +18,17 @@ use crate::{
     },
 };
 
-/// How many rows a command or another title takes at the most.
+/// The maximum number of rows of a command or another title.
 const MOST_TITLE: usize = 8;
 const MOST_PLAN: usize = 80;
 const MOST_PROMPT: usize = 6;
-/// What belongs to a header stands as far right as a result's body, past the status between them.
+/// The parts of a header are indented like the body of a result.
 const INDENT: usize = 4;
 /// Columns of a name, and of a whole label.
 const NAME: usize = 48;
 const LABEL: usize = 160;
 
-/// What a call is called.
+/// The name and title of a call.
 pub(super) struct Heading<'e> {
     glyph: &'static str,
     name: Cow<'e, str>,
@@ -52,7 +52,7 @@ impl<'e> Heading<'e> {
         let text = Shown::of_lines(Lines::plain(&text));
         let mut rows = text.lines().flat_map(|line| wrap_line(line, room));
         let Some(Wrapped { text: first, .. }) = rows.next() else { return };
-        // The name is short enough to stand on the first row as a whole.
+        // The name is short enough to fit on the first row completely.
         let is_named = first.as_str().starts_with(&*name);
         let (name, rest) = first.split_at(if is_named { name.len() } else { 0 });
         let row = Row::mark(Ink::Tool, self.glyph).then_mark(Ink::Plain, " ");
@@ -63,7 +63,7 @@ impl<'e> Heading<'e> {
         }
     }
 
-    /// The call in a few words, to refer to it later.
+    /// A short form of the call, for later references.
     pub(super) fn label(&self) -> String {
         let mut label = [&*self.name, "  ", &*self.title].concat();
         label.truncate(label.trim_end().len());
@@ -76,12 +76,12 @@ impl<'e> Heading<'e> {
     /// Whether this is its label.
     pub(super) fn has_label(&self, label: &str) -> bool {
         let title = label.strip_prefix(&*self.name).and_then(|rest| rest.strip_prefix("  "));
-        // A label is cut and neutralised; most have nothing that needs it.
+        // A label is truncated and neutralised; most need neither.
         title == Some(&*self.title) || label == self.label()
     }
 }
 
-/// Prints what a call brings with it beyond a title. Says whether there was anything.
+/// Prints the content of a call beyond its title. Returns whether there was any.
 pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
     let room = page.width() - INDENT;
     match action {

@@ -1,4 +1,4 @@
-//! How many columns a terminal gives to text, and how much of a line fits in so many.
+//! The number of terminal columns of a text, and how much of a line fits.
 
 use std::borrow::Cow;
 
@@ -10,41 +10,41 @@ use crate::emitters::terminal::{
 
 pub(super) const TAB: usize = 4;
 
-/// How many columns a character takes, rather too many than too few.
+/// The number of columns of a character, rather too many than too few.
 pub(super) fn columns(c: char) -> usize {
     match c {
-        // Makes the character before it a wide one.
+        // Makes the previous character wide.
         EMOJI_PRESENTATION => 1,
-        // What most text is made of need not be looked up.
+        // The characters of most text need no look-up.
         ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' => 1,
         _ => c.width().unwrap_or(0),
     }
 }
 
-/// How many columns a text takes on one line.
+/// The number of columns of a text on one line.
 pub(super) fn width(text: &str) -> usize {
-    // A column for each character.
+    // One column per character.
     if is_latin(text) { text.chars().count() } else { text.chars().map(columns).sum() }
 }
 
-/// The first columns of a line, with `…` where something was cut.
+/// The first columns of a line, with `…` if it was truncated.
 pub(super) fn clip(line: &str, room: usize) -> Cow<'_, str> {
     clipped(line, room).map_or(Cow::Borrowed(line), |kept| Cow::Owned(format!("{kept}…")))
 }
 
-/// What stands before the `…` of a line that does not fit.
+/// The text before the `…` of a line that does not fit.
 pub(super) fn clipped(line: &str, room: usize) -> Option<&str> {
     // Most lines are short, and none has more columns than bytes.
     let fits = line.len() <= room || hard_end(line, room) == line.len();
     (!fits).then(|| beginning(line, room.saturating_sub(1)))
 }
 
-/// As much of a line's beginning as fits.
+/// The longest prefix of a line that fits.
 pub(super) fn beginning(line: &str, room: usize) -> &str {
     line.split_at(hard_end(line, room)).0
 }
 
-/// Where a row ends that is full.
+/// The end of a full row.
 pub(super) fn hard_end(line: &str, room: usize) -> usize {
     if let Some(end) = latin_end(line, room) {
         return end;
@@ -59,7 +59,7 @@ pub(super) fn hard_end(line: &str, room: usize) -> usize {
     line.len()
 }
 
-/// The same for a row that holds nothing but Latin letters and the like, which have a column each.
+/// Like `hard_end`, for a row that contains only Latin letters and the like, which have one column each.
 pub(super) fn latin_end(line: &str, room: usize) -> Option<usize> {
     let (mut end, mut left) = (0, room);
     loop {
@@ -72,7 +72,7 @@ pub(super) fn latin_end(line: &str, room: usize) -> Option<usize> {
                 end += letter.len_utf8();
                 left -= 1;
             }
-            // Others may have no column, and then belong to the row.
+            // Other characters may have zero width, and then belong to the row.
             None | Some(' '..='~' | FIRST_LETTER..=LAST_LETTER) => return Some(end),
             Some(_) => return None,
         }
@@ -102,8 +102,8 @@ mod tests {
     }
 
     proptest! {
-        /// A letter that is not ASCII, far behind the row's end, must make no difference, and one
-        /// within it, which takes a longer way, must not either.
+        /// A non-ASCII letter far beyond the row's end must make no difference, nor must one within the row, which
+        /// takes the slow path.
         #[test]
         fn rows_of_latin_end_as_others_do(line in "[a-c ]{0,60}", room in 1usize..40) {
             for end in [hard_end, soft_end] {

@@ -1,4 +1,4 @@
-//! Text into rows of a width, by the columns that a terminal gives each character.
+//! Wraps text into rows, by the terminal columns of each character.
 
 use std::iter;
 
@@ -7,7 +7,7 @@ use super::{
     width::{columns, hard_end, latin_end, width},
 };
 
-/// A row: a part of a line, and how far it hangs.
+/// A row: a part of a line, and its hanging indent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wrapped<'t> {
     pub(super) hanging: usize,
@@ -32,8 +32,8 @@ impl Wrapped<'_> {
     }
 }
 
-/// A message: its line breaks and indents stay, long lines are wrapped at words, those in code blocks
-/// (between lines of ```` ``` ```` or `~~~`) at the edge.
+/// Wraps a message: line breaks and indents stay, long lines are wrapped at words, and at the edge in code blocks
+/// (between lines of ```` ``` ```` or `~~~`).
 pub(super) fn wrap(text: &Shown, room: usize) -> Vec<Wrapped<'_>> {
     let mut rows = Vec::with_capacity(16);
     let mut fence = None;
@@ -53,12 +53,12 @@ pub(super) fn wrap(text: &Shown, room: usize) -> Vec<Wrapped<'_>> {
     rows
 }
 
-/// One line, wrapped at words; what follows hangs below the text of its first row.
+/// Wraps one line at words; further rows are aligned with the text of the first row.
 pub(super) fn wrap_line(line: Piece<'_>, room: usize) -> impl Iterator<Item = Wrapped<'_>> {
     pieces(line, room, move || hanging_indent(line.as_str()).min(room / 2), soft_end)
 }
 
-/// One line, cut at the edge.
+/// Wraps one line at the edge.
 pub(super) fn hard_wrap(line: Piece<'_>, room: usize) -> impl Iterator<Item = Wrapped<'_>> {
     pieces(line, room, || 0, hard_end)
 }
@@ -90,11 +90,11 @@ fn pieces<'t>(
     })
 }
 
-/// Where a row ends that is wrapped at a word, or at a wide character, whose scripts have no spaces.
+/// The end of a row that is wrapped at a word, or at a wide character, whose scripts have no spaces.
 pub(super) fn soft_end(line: &str, room: usize) -> usize {
     let text = line.len() - line.trim_start().len();
     if let Some(end) = latin_end(line, room) {
-        // Spaces may stand beyond the edge.
+        // Spaces may extend beyond the edge.
         let (row, after) = line.split_at(end);
         let after = after.trim_start_matches(' ');
         if after.is_empty() {
@@ -122,7 +122,7 @@ pub(super) fn soft_end(line: &str, room: usize) -> usize {
     line.len()
 }
 
-/// How far the text of a line stands from the edge, a bullet or a number included.
+/// The indent of the text of a line, including a bullet or a number.
 fn hanging_indent(line: &str) -> usize {
     let text = line.trim_start_matches(' ');
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();

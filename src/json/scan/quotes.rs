@@ -1,4 +1,4 @@
-//! [`Quotes`]: finds where strings end, 64 bytes at a time.
+//! [`Quotes`]: finds the ends of strings, 64 bytes at a time.
 
 use memchr::memchr;
 use wide::u8x64;

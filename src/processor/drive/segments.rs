@@ -1,4 +1,4 @@
-//! [`Segments`]: reads one source in segments, each of which becomes a commit.
+//! [`Segments`]: reads one source in segments, which become commits.
 
 use serde::Serialize;
 

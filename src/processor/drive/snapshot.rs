@@ -82,7 +82,7 @@ pub enum SnapshotError {
     #[error("it has version {0}, and this program reads version {VERSION}")]
     Version(u32),
     /// It is not a snapshot of these reducers and emitters.
-    #[error("it is damaged, or of another kind: {0}")]
+    #[error("it is damaged, or of another type: {0}")]
     Damaged(#[from] serde_json::Error),
 }
 

@@ -1,4 +1,4 @@
-//! [`Encoding`]: UTF-8, or UTF-16 as its byte order mark announces it.
+//! [`Encoding`]: UTF-8, or UTF-16 as announced by its byte order mark.
 
 use serde::{Deserialize, Serialize};
 

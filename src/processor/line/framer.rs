@@ -1,4 +1,4 @@
-//! [`LineFramer`]: from bytes, cut anywhere, to lines with their positions.
+//! [`LineFramer`]: splits bytes, in chunks of any length, into lines with their positions.
 
 use memchr::memchr_iter;
 

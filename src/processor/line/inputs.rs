@@ -1,4 +1,4 @@
-//! [`LineInputs`]: what a decoder makes of a line of a log, one after another.
+//! [`LineInputs`]: the inputs that a decoder extracts from a line of a log, one after another.
 
 use std::borrow::Cow;
 

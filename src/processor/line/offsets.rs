@@ -1,4 +1,4 @@
-//! [`Offsets`]: where in the log the text of a decoded line stands.
+//! [`Offsets`]: maps a decoded line to offsets in the log.
 
 use crate::position::Position;
 

@@ -1,4 +1,4 @@
-//! [`Overlong`]: the length and the digest of a line that is not kept.
+//! [`Overlong`]: the length and the digest of a truncated line.
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,4 +1,4 @@
-//! [`Ahead`]: the lines of a chunk, parsed before its turn.
+//! [`Ahead`]: the lines of a chunk, parsed ahead of their turn.
 
 use memchr::memchr_iter;
 

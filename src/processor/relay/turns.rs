@@ -1,4 +1,4 @@
-//! [`Turns`]: what several threads use one after another, in a given order.
+//! [`Turns`]: a value that several threads use in a fixed order.
 
 use std::{
     hint,

@@ -1,4 +1,4 @@
-//! [`Update`]: what a subscriber receives.
+//! [`Update`]: an update for a subscriber.
 
 use std::{fmt, num::ParseIntError, str::FromStr, sync::Arc};
 

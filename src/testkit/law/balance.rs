@@ -26,7 +26,7 @@ pub fn balance(events: &[DomainEvent]) -> Result<(), Violation> {
     if open.is_empty() {
         return Ok(());
     }
-    let message = "something is still open that completion should have ended";
+    let message = "an item is still open after completion";
     Err(Violation::new(Law::Balance, Place::Completion, message).side("open", &open))
 }
 
@@ -46,15 +46,16 @@ enum Kind {
 fn take(opened: &mut BTreeMap<CorrId, Opened>, event: &DomainEvent) -> Result<(), String> {
     match event {
         DomainEvent::NewToolCall { corr_id, entry } => {
-            let tool = entry.tool().ok_or("the entry of a new tool call is no tool call")?;
+            let tool = entry.tool().ok_or("the entry of a new tool call is not a tool call")?;
             if tool.status.is_final() {
-                return Err("a new tool call has a final status already".to_owned());
+                return Err("a new tool call already has a final status".to_owned());
             }
             open(opened, corr_id, Kind::Call)
         }
         DomainEvent::OpenEntry { corr_id, .. } => open(opened, corr_id, Kind::Entry),
         DomainEvent::UpdateToolCall { corr_id, entry } => {
-            let tool = entry.tool().ok_or("the entry of an updated tool call is no tool call")?;
+            let tool =
+                entry.tool().ok_or("the entry of an updated tool call is not a tool call")?;
             go_on(opened, corr_id, Kind::Call, tool.status.is_final())
         }
         DomainEvent::GrowEntry { corr_id, .. } => go_on(opened, corr_id, Kind::Entry, false),

@@ -155,7 +155,7 @@ where
             given.extend(emit_all(&mut second, &events[stop..]));
             let what = format!("stopped before event {stop}, the output");
             compare(law, ["without a stop", "resumed"], &what, &expected, &given)?;
-            let message = format!("stopped before event {stop}, it remembers something else");
+            let message = format!("stopped before event {stop}, its memory differs");
             let names = ["without a stop", "resumed"];
             let again = stored(&second, Place::Completion)?;
             same(law, names, Place::Completion, &message, &remembered, &again)?;
@@ -258,7 +258,7 @@ where
         };
         let whole = total(events.len().max(1))?;
         for length in [1, 2, 3, 7] {
-            let message = format!("cut after every {length} events, it comes to something else");
+            let message = format!("cut after every {length} events, the result differs");
             let names = ["in one segment", "in several"];
             same(law, names, Place::Completion, &message, &whole, &total(length)?)?;
         }

@@ -83,7 +83,7 @@ impl<'e> Every<'e> {
         let text = String::from_utf8_lossy(log);
         let mut report = Report::default();
         report.skip(&[Law::Ledger], "it is about ledgers: see `testkit::ledger`");
-        report.skip(self.without, "it was left out");
+        report.skip(self.without, "omitted");
         let records = run::records(&text);
         // A hidden memory beyond the state is already visible in the first run.
         let is_determined =
@@ -134,7 +134,7 @@ impl<'e> Every<'e> {
 
 fn order(reducer: &DynExecutor, records: &[Record<'_>]) -> Result<Outcome, Violation> {
     if !names_every_call(&run::events(reducer, records)) {
-        return Ok(Outcome::Skipped("results go by their order here, or an id is used twice"));
+        return Ok(Outcome::Skipped("results are paired by order here, or an id is used twice"));
     }
     let results = only_end_a_call(reducer, records);
     if !results.contains(&true) {

@@ -50,9 +50,9 @@ fn check_operation(entries: &mut usize, operation: &PatchOperation) -> Result<()
             *entries += 1;
             Ok(())
         }
-        PatchOperation::Add(_) => Err(format!("entry {index} is added where {entries} is next")),
+        PatchOperation::Add(_) => Err(format!("entry {index} is added, expected {entries}")),
         PatchOperation::Replace(_) if index < *entries => Ok(()),
-        PatchOperation::Replace(_) => Err(format!("entry {index} is replaced and does not exist")),
-        _ => Err("entries are only ever added and replaced".to_owned()),
+        PatchOperation::Replace(_) => Err(format!("entry {index} is replaced, but does not exist")),
+        _ => Err("entries may only be added and replaced".to_owned()),
     }
 }

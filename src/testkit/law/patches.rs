@@ -105,7 +105,7 @@ fn compare(
         return Ok(());
     }
     let [patched, folded] = [patched, &folded].map(|document| besides(document).collect());
-    Err(differ(place, "what stands beside the entries differs".to_owned(), &patched, &folded))
+    Err(differ(place, "the fields other than the entries differ".to_owned(), &patched, &folded))
 }
 
 /// The fields other than the entries. The state that a conversation needs to continue (`open`) is not part of the

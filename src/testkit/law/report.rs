@@ -1,4 +1,4 @@
-//! [`Report`]: which laws were checked on a log, and which said nothing about it.
+//! [`Report`]: the laws that were checked on a log, and the vacuous ones.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},

@@ -103,7 +103,7 @@ pub(super) fn stamped(events: &[Located<DomainEvent>]) -> Result<(), Violation> 
             | DomainEvent::CloseEntry { corr_id, .. }
                 if !opened.contains(&(event.session, corr_id)) =>
             {
-                let message = "an update is stamped with another session than what it updates";
+                let message = "an update is stamped with another session than its entry";
                 let violation = Violation::new(Law::Sessions, Place::Event(index), message);
                 return Err(violation.side("event", event));
             }

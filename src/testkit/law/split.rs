@@ -100,7 +100,7 @@ where
         .map_err(|error| (format!("the state cannot be stored: {error}"), String::new()))?;
     match reducer.restore(&stored) {
         Ok(restored) if restored == *state => Ok(restored),
-        Ok(restored) => Err((format!("the state is restored as another: {restored:?}"), stored)),
+        Ok(restored) => Err((format!("the restored state differs: {restored:?}"), stored)),
         Err(error) => Err((format!("the state cannot be restored: {error}"), stored)),
     }
 }

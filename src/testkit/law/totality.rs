@@ -150,7 +150,7 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
         });
         result?;
         if records == 0 && !text.trim().is_empty() {
-            return Err(fail("the line is not blank, and holds no record".to_owned()));
+            return Err(fail("the line is not blank, but contains no record".to_owned()));
         }
         // The state is only missing after an error, which has already been returned.
         state.ok_or_else(|| fail("there is no state".to_owned()))

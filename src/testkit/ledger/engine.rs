@@ -1,4 +1,4 @@
-//! [`Engine`]: how the suite opens a ledger, and reads back what it holds.
+//! [`Engine`]: how the suite opens a ledger and reads its contents.
 
 use crate::ledger::{Ledger, SourceName};
 

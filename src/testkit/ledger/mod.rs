@@ -186,11 +186,11 @@ pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
         let position = |ledger: &mut E::Ledger| ledger.load(&source).ok()?.map(|it| it.position);
         let stands = position(&mut one);
         if stands.is_none() || position(&mut two) != stands {
-            return Err(fail("a ledger that is opened does not know what was committed"));
+            return Err(fail("a reopened ledger does not have the committed data"));
         }
         // For engines that appoint an owner, the last ledger that was opened owns the source.
         if two.commit(&[commit(&["b"], stands, 2)], &[]).is_err() {
-            return Err(fail("the commit of the ledger that was opened last fails"));
+            return Err(fail("the commit of the last opened ledger fails"));
         }
         if one.commit(&[commit(&["c"], stands, 3)], &[]).is_ok() {
             return Err(fail("two ledgers committed from the same position"));
@@ -199,10 +199,10 @@ pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
         let mut one = engine.open();
         let items = engine.committed(&mut one);
         if items != ["a", "b"] || position(&mut one).map(|it| it.line) != Some(2) {
-            return Err(fail("a refused commit left something behind").side("items", &items));
+            return Err(fail("a refused commit left a trace").side("items", &items));
         }
         if one.commit(&[commit(&["d"], Some(Position { line: 2, offset: 20 }), 4)], &[]).is_err() {
-            return Err(fail("nobody can go on after a refused commit"));
+            return Err(fail("no ledger can continue after a refused commit"));
         }
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! [`Model`]: what a ledger should hold, kept in the simplest way.
+//! [`Model`]: the expected content of a ledger, in the simplest form.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! [`Operation`]: what is done to a ledger; any sequence of them, and those of the fixed scenarios.
+//! [`Operation`]: an operation on a ledger; random sequences and fixed scenarios.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 

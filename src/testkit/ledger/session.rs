@@ -1,4 +1,4 @@
-//! [`Session`]: a ledger that is open, beside the model of what it should hold.
+//! [`Session`]: an open ledger, and the model of its expected content.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ impl<'e, E: Engine> Session<'e, E> {
             }
             (Ok(_), Outcome::Refused(source, stands)) => {
                 let message = "a commit that does not begin where its source stands is accepted";
-                Err(fail(message).side("source", &source).side("stands at", &stands))
+                Err(fail(message).side("source", &source).side("position", &stands))
             }
             (Err(CommitError::Moved { source_name, stored, .. }), Outcome::Refused(source, at)) => {
                 if (&source_name, stored) == (&source, at) {
@@ -93,9 +93,9 @@ impl<'e, E: Engine> Session<'e, E> {
                 Err(violation.side("source, expected, stored", &moved))
             }
             (Err(CommitError::Failed(_)), Outcome::Committed(_)) => Err(fail("the commit fails")),
-            (Err(CommitError::Failed(_)), Outcome::Refused(..)) => {
-                Err(fail("a commit that does not begin where its source stands fails otherwise"))
-            }
+            (Err(CommitError::Failed(_)), Outcome::Refused(..)) => Err(fail(
+                "a commit that does not begin at the position of its source fails with another error",
+            )),
         }
     }
 
@@ -107,12 +107,12 @@ impl<'e, E: Engine> Session<'e, E> {
                 if had == expected {
                     return Ok(());
                 }
-                let violation = fail("`forget` is wrong about whether there was such a source");
+                let violation = fail("`forget` returns wrongly whether the source existed");
                 Err(violation.side(SIDES[0], &expected).side(SIDES[1], &had))
             }
             // The outputs of one source may be inseparable from the outputs of others.
             Err(_) if self.model.sources.keys().any(|other| other != name) => Ok(()),
-            Err(_) => Err(fail("a source that is the only one cannot be forgotten")),
+            Err(_) => Err(fail("the only source cannot be forgotten")),
         }
     }
 

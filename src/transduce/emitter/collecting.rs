@@ -1,4 +1,4 @@
-//! [`collecting`]: keeps the outputs of an emitter until they are cut.
+//! [`collecting`]: collects the outputs of an emitter until they are cut.
 
 use std::{convert::Infallible, mem};
 

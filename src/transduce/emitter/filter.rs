@@ -1,4 +1,4 @@
-//! [`filter`]: an emitter that sees some of the events.
+//! [`filter`]: an emitter that receives some of the events.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! [`KeyedEmitter`]: an emitter for each session of a stream.
+//! [`KeyedEmitter`]: one emitter per session of a stream.
 
 use std::{collections::BTreeMap, fmt};
 

@@ -1,4 +1,4 @@
-//! [`Memoryless`]: an emitter that remembers nothing, for where a memory is asked for.
+//! [`Memoryless`]: an emitter without a memory, where a memory is required.
 
 use super::{Batch, Emitter, resume::Resume};
 use crate::transduce::wrapper::{access, forward_gather};

@@ -1,4 +1,4 @@
-//! [`Resume`]: an emitter's memory as a value; and [`Gather`]: what it made, a segment at a time.
+//! [`Resume`]: an emitter's memory as a value; [`Gather`]: its output in segments.
 
 /// An emitter whose memory can be stored and restored.
 ///
@@ -11,7 +11,7 @@
 /// [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",
-    note = "implement `Resume`; an emitter that remembers nothing is wrapped in `Memoryless`"
+    note = "implement `Resume`; wrap an emitter without a memory in `Memoryless`"
 )]
 pub trait Resume {
     /// The memory's type, usually a serde value.

@@ -11,7 +11,7 @@ use crate::{
     emitters::human,
 };
 
-/// The facts; `moment` is the moment that they are of, in words, if it is not the present.
+/// The facts; `moment` describes their moment in words, if it is not the present.
 pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>) -> Markup {
     let none = Session::default();
     let session = facts.session().unwrap_or(&none);
@@ -67,7 +67,7 @@ fn outcome(session: &Session) -> Markup {
     }
 }
 
-/// The agents that the sheet has a mark for.
+/// The agents for which the style sheet has a mark.
 fn family(agent: &str) -> &'static str {
     let known = ["claude", "codex", "droid", "gemini", "cursor"];
     known.into_iter().find(|known| agent.starts_with(known)).unwrap_or("other")
@@ -113,13 +113,13 @@ fn figure(name: &str, value: &str, note: &Markup) -> Markup {
     html! { div { dt { (name) } dd { (value) } dd { (note) } } }
 }
 
-/// How much of the input was read from a cache.
+/// The percentage of the input that was read from a cache.
 fn cached(usage: &TokenUsage) -> Markup {
     let (Some(input @ 1..), Some(read @ 1..)) = (usage.input_tokens, usage.cache_read_tokens)
     else {
         return html! {};
     };
-    // In units of a percent; larger logs than 2^64 tokens do not occur, odd ones do.
+    // An invalid log may exceed the range of 64 bits.
     let percent = u128::from(read) * 100 / u128::from(input);
     html! { (percent.min(100)) " % from cache" }
 }

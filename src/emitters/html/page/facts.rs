@@ -1,4 +1,4 @@
-//! [`Facts`]: what a page says of the session as a whole.
+//! [`Facts`]: the facts of a page about the session as a whole.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -13,13 +13,13 @@ use crate::{
 
 use super::super::text::first_line;
 
-/// Characters of a prompt that the list of prompts keeps.
+/// The number of characters of a prompt kept in the list of prompts.
 const MOST_PROMPT: usize = 200;
 
-/// Characters of a prompt that stand for a title.
+/// The number of characters of a prompt used as a title.
 const MOST_TITLE: usize = 100;
 
-/// What a page says of the session as a whole.
+/// The facts of a page about the session as a whole.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) summary: Summary,
@@ -28,18 +28,18 @@ pub(super) struct Facts {
     pub(super) files: BTreeMap<String, ChangedLines>,
     pub(super) used: Used,
     pub(super) models: BTreeMap<String, Used>,
-    /// Whether the log states the cost of all tokens together, so that nothing is to be estimated.
+    /// Whether the log states the total cost, so that nothing is estimated.
     pub(super) is_cost_stated: bool,
     pub(super) entries: usize,
     pub(super) calls: u64,
     pub(super) bad: u64,
     pub(super) begun: Option<Timestamp>,
     pub(super) ended: Option<Timestamp>,
-    /// The turns in which calls were made that are open.
+    /// The turns of open calls.
     open: BTreeMap<CorrId, Option<usize>>,
 }
 
-/// A prompt of a person, and what came of it.
+/// A prompt by a person, and the totals of its turn.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) index: EntryIdx,
@@ -50,7 +50,7 @@ pub(super) struct Turn {
     pub(super) bad: u64,
 }
 
-/// How often a tool was called.
+/// The calls of a tool.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tool {
     pub(super) calls: u64,
@@ -58,30 +58,30 @@ pub(super) struct Tool {
     durations: Vec<u64>,
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
     /// The session as a whole.
     Session,
     /// This entry.
     Entry(EntryIdx),
-    /// An entry that is not known.
+    /// An unknown entry.
     Unknown,
 }
 
-/// What an event says apart from itself.
+/// Additional facts about an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
     pub(super) about: About,
-    /// The dollars that tokens cost, if the log does not state it and there are prices.
+    /// The estimated cost in dollars, if the log does not state it and there are prices.
     pub(super) estimated: Option<f64>,
 }
 
-/// Tokens and what they cost.
+/// Tokens and their cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Used {
     pub(super) tokens: TokenUsage,
-    /// What is estimated, besides the cost that the log states.
+    /// The estimated part, in addition to the cost stated in the log.
     estimated: Option<f64>,
 }
 
@@ -93,7 +93,7 @@ impl Used {
         }
     }
 
-    /// The cost for people. What is estimated is marked; nothing is where the log states the cost of all.
+    /// The human-readable cost. An estimate is marked, and omitted if the log states the total cost.
     pub(super) fn cost(&self, is_stated: bool) -> Option<String> {
         let estimated = self.estimated.filter(|_| !is_stated);
         match (self.tokens.cost_usd, estimated) {
@@ -106,7 +106,7 @@ impl Used {
 }
 
 impl Tool {
-    /// The duration that 95 of 100 calls do not exceed, in milliseconds.
+    /// The 95th percentile of the durations, in milliseconds.
     pub(super) fn p95(&self) -> Option<u64> {
         let mut durations = self.durations.clone();
         durations.sort_unstable();
@@ -116,7 +116,7 @@ impl Tool {
 }
 
 impl Facts {
-    /// Takes what an event says.
+    /// Applies the facts of an event.
     pub(super) fn apply(&mut self, event: &DomainEvent, told: Told) {
         self.summary.apply(event);
         let index = match told.about {
@@ -164,7 +164,7 @@ impl Facts {
         }
     }
 
-    /// The model that tokens were used by: the one that is stated for them, or else that of the session.
+    /// The model that used the tokens: the stated one, or else the session's.
     pub(super) fn model<'t>(&'t self, stated: Option<&'t Text>) -> Cow<'t, str> {
         let model = stated.or(self.session().and_then(|session| session.model.as_ref()));
         model.map(Text::decode).unwrap_or_default()
@@ -222,10 +222,10 @@ impl Facts {
         self.summary.session.as_deref()
     }
 
-    /// The title: the log's own, else the first prompt.
+    /// The title: the log's, else the first prompt.
     pub(super) fn title(&self) -> Cow<'_, str> {
         let stated = self.session().and_then(|session| session.title.as_ref()).map(Text::decode);
-        // A command to the agent's program says less than what was asked.
+        // A slash command is less descriptive than a request.
         let asks = |turn: &&Turn| !turn.prompt.starts_with('/');
         let first = self.turns.iter().find(asks).or(self.turns.first());
         let prompt = || first.map(|turn| human::beginning(&turn.prompt, MOST_TITLE));
@@ -233,7 +233,7 @@ impl Facts {
         title.unwrap_or(Cow::Borrowed("Session"))
     }
 
-    /// How long it took, in milliseconds: from its first to its last time, else as the log states it.
+    /// The duration in milliseconds: from the first to the last time, else as stated in the log.
     pub(super) fn duration(&self) -> Option<u64> {
         let session = self.session();
         let stated = session.and_then(|session| session.duration_ms);

@@ -1,4 +1,4 @@
-//! [`History`]: a session as it was after any of its events.
+//! [`History`]: a session at any past moment.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::{
     emitters::html::fragment::{Fragment, Place},
 };
 
-/// The most moments of which the facts are kept.
+/// The maximum number of checkpoints of the facts.
 const MOST_CHECKPOINTS: usize = 64;
 
-/// The events between two of them, as long as there are not too many.
+/// The number of events between two checkpoints, unless there are too many.
 const CHECKPOINT: usize = 256;
 
-/// A [`Page`] that can show the session as it was: moment `n` is the one after the first `n` events.
+/// A [`Page`] that can show any past moment of the session: moment `n` follows the first `n` events.
 ///
-/// It keeps the events, and what each entry looked like from which moment on. What one moment shows is put
-/// together from that, and nothing is rendered again, so that one may go back and forth in a long session.
+/// It keeps the events, and the versions of each entry with their moments. The page at a moment is assembled from
+/// these without rendering again, so that navigating in a long session is fast.
 ///
 /// ```
 /// use foldline::{
@@ -42,34 +42,34 @@ pub struct History {
     page: Page,
     events: Vec<(DomainEvent, Told)>,
     entries: Vec<Versions>,
-    /// The facts after every so many events.
+    /// The facts at regular intervals of events.
     checkpoints: Vec<Facts>,
     spacing: usize,
 }
 
-/// What one entry looked like.
+/// The versions of one entry.
 #[derive(Clone, Debug)]
 struct Versions {
     parent: Option<usize>,
-    /// Each with the first moment that it is of.
+    /// Each version with its first moment.
     all: Vec<(usize, Version)>,
 }
 
 #[derive(Clone, Debug)]
 enum Version {
-    /// The entry, and where it goes on.
+    /// The entry, and its insertion point.
     Whole(Arc<String>, Option<usize>),
-    /// Text that was added to the one before.
+    /// Text appended to the previous version.
     Grown(Box<str>),
 }
 
 impl History {
-    /// The history of a page that shows nothing yet.
+    /// The history of an empty page.
     pub fn new(page: Page) -> Self {
         Self { page, ..Self::default() }
     }
 
-    /// Applies one event, and returns what it changes.
+    /// Applies one event, and returns the resulting change.
     pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
         let (fragment, told) = self.page.step(event);
         self.events.push((event.clone(), told));
@@ -80,16 +80,16 @@ impl History {
         fragment
     }
 
-    /// The log has ended: what still grows is complete. Returns what that changes.
+    /// The log has ended: growing entries are complete. Returns the resulting changes.
     pub fn end(&mut self) -> Vec<Fragment> {
         let fragments = self.page.remaining();
-        // No event says so, and the moment of the last one shows the entries as they grew.
+        // No event causes this change, and the moment of the last event shows the growing entries.
         let moment = self.events.len() + 1;
         fragments.iter().for_each(|fragment| self.put(moment, fragment));
         fragments
     }
 
-    /// The page as it is now.
+    /// The current page.
     pub fn page(&self) -> &Page {
         &self.page
     }
@@ -99,12 +99,12 @@ impl History {
         self.events.len()
     }
 
-    /// Whether nothing has happened.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// What the page showed at a moment, which `words` tell to people.
+    /// The page at a moment, described by `words`.
     pub fn at(&self, moment: usize, words: impl Into<String>) -> Snapshot {
         let mut shown = Snapshot {
             facts: self.facts(moment),
@@ -164,7 +164,7 @@ impl History {
 }
 
 impl Versions {
-    /// The entry at a moment at which it was there.
+    /// The entry at a moment at which it existed.
     fn at(&self, moment: usize) -> Slot {
         let until = self.all.partition_point(|(from, _)| *from <= moment);
         let known = self.all.get(..until).unwrap_or_default();

@@ -21,13 +21,13 @@ use crate::{
     transduce::{Batch, Emitter},
 };
 
-/// The style sheet of the page, and of a live page of the same fragments.
+/// The style sheet of the page, and of live pages with the same fragments.
 pub const SHEET: &str = include_str!("../foldline.css");
 
-/// A session as one HTML file: its facts, its entries, and beside them the prompts, the tools, the changed
-/// files and the models.
+/// A session as one HTML file: its facts, its entries, and a side column with the prompts, tools, changed files and
+/// models.
 ///
-/// It holds the rendered entries, so it is as large as the page.
+/// It holds the rendered entries, and is therefore as large as the page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     emitter: HtmlEmitter,
@@ -37,13 +37,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page of which the cost is estimated where the log does not state it.
+    /// A page with estimated costs where the log does not state them.
     pub fn with_prices(prices: impl Into<Arc<Prices>>) -> Self {
         Self { prices: Some(prices.into()), ..Self::default() }
     }
 
-    /// The same page, with a link at the end of each entry that asks its server what it was made from; see
-    /// [`HtmlEmitter::explained`]. A file has no server.
+    /// Adds a link to the end of each entry that asks the server for the records that it was derived from; see
+    /// [`HtmlEmitter::explained`]. Not useful in a file, which has no server.
     #[must_use]
     pub fn explained(mut self) -> Self {
         self.emitter = self.emitter.explained();
@@ -57,7 +57,7 @@ impl Page {
         }
     }
 
-    /// Applies one event, and returns what it changes: for pages that show the session while it grows.
+    /// Applies one event, and returns the resulting change, for live pages.
     pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
         let (fragment, _) = self.step(event);
         fragment.inspect(|fragment| {
@@ -65,7 +65,7 @@ impl Page {
         })
     }
 
-    /// The log has ended: what still grows is complete. Returns what that changes.
+    /// The log has ended: growing entries are complete. Returns the resulting changes.
     pub fn end(&mut self) -> Vec<Fragment> {
         let remaining = self.remaining();
         for fragment in &remaining {
@@ -74,7 +74,7 @@ impl Page {
         remaining
     }
 
-    /// Takes the facts of an event, and makes its fragment, which is still to be put.
+    /// Collects the facts of an event, and creates its fragment, which is not inserted yet.
     fn step(&mut self, event: &DomainEvent) -> (Option<Fragment>, Told) {
         let unknown = self.emitter.unknown();
         let fragment = self.emitter.fragment(event);
@@ -88,7 +88,7 @@ impl Page {
         (fragment, told)
     }
 
-    /// What tokens cost of which the log does not say it.
+    /// The estimated cost of tokens whose cost the log does not state.
     fn estimated(&self, event: &DomainEvent) -> Option<f64> {
         let DomainEvent::Usage { usage, model, message_id, .. } = event else { return None };
         let model = self.shown.facts.model(model.as_ref());
@@ -111,12 +111,12 @@ impl Page {
         self.note = Some(note.into());
     }
 
-    /// What it shows now.
+    /// The current content.
     pub fn snapshot(&self) -> &Snapshot {
         &self.shown
     }
 
-    /// The page.
+    /// The page as HTML.
     pub fn render(&self) -> String {
         let shown = &self.shown;
         let title = shown.facts.title();
@@ -165,7 +165,7 @@ impl Emitter<DomainEvent, std::convert::Infallible> for Page {
     }
 }
 
-/// Nothing may be loaded or run, and nothing may style the page but its own sheet.
+/// Nothing may be loaded or executed, and only the page's own style sheet applies.
 fn policy() -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(SHEET.as_bytes()));
     format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'")

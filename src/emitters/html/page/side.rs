@@ -8,7 +8,7 @@ use super::{
 };
 use crate::emitters::text::{changes::ChangedLines, human};
 
-/// Rows of a table; the others are summed up.
+/// The maximum number of rows of a table; further rows are summed.
 const MOST_ROWS: usize = 12;
 
 pub(super) fn side(facts: &Facts) -> Markup {

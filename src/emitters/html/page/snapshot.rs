@@ -1,4 +1,4 @@
-//! [`Snapshot`]: what a page shows of a session at one moment.
+//! [`Snapshot`]: the content of a page at one moment.
 
 use std::{ops::Range, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// What a page shows of a session at one moment: its facts, and its entries.
+/// The content of a page at one moment: facts and entries.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     pub(super) facts: Facts,
@@ -22,26 +22,26 @@ pub struct Snapshot {
     pub(super) moment: Option<String>,
 }
 
-/// A rendered entry, and the entries within it.
+/// A rendered entry and its nested entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
     /// Shared with the history of the page, if it has one.
     pub(super) html: Arc<String>,
-    /// Where the HTML goes on, in bytes.
+    /// The insertion point in the HTML, in bytes.
     pub(super) inside: Option<usize>,
-    /// The entry that it stands within.
+    /// The enclosing entry.
     pub(super) parent: Option<usize>,
     pub(super) within: Vec<usize>,
 }
 
 impl Slot {
-    /// Whether it is a list of things to do. The template writes its attributes; text is escaped.
+    /// Whether it is a to-do list. The template writes its attributes; text is escaped.
     fn is_todo_list(&self) -> bool {
         let start = self.html.split_once('>').map_or("", |(start, _)| start);
         start.contains(" data-action=\"todo_management\"")
     }
 
-    /// Adds text where the entry grows.
+    /// Appends text to a growing entry.
     pub(super) fn grow(&mut self, html: &str) {
         if let Some(inside) = &mut self.inside {
             Arc::make_mut(&mut self.html).insert_str(*inside, html);
@@ -51,12 +51,12 @@ impl Slot {
 }
 
 impl Snapshot {
-    /// Puts a fragment in its place.
+    /// Inserts a fragment.
     pub(super) fn put(&mut self, fragment: Fragment) {
         let Fragment { index, place, parent, html, inside } = fragment;
         let index = index.get();
         match place {
-            // The parent stands before its entries, whatever a log says.
+            // The parent precedes its entries, even in an invalid log.
             Place::Append => {
                 let parent = parent.map(EntryIdx::get).filter(|parent| *parent < index);
                 self.append(Slot { html: Arc::new(html), inside, parent, within: Vec::new() });
@@ -83,14 +83,14 @@ impl Snapshot {
         self.slots.push(slot);
     }
 
-    /// Puts HTML at the end of an entry, if it is there.
+    /// Appends HTML to an entry, if it exists.
     pub fn append_to(&mut self, index: EntryIdx, html: &str) {
         if let Some(slot) = self.slots.get_mut(index.get()) {
             slot.html = Arc::new(with_last(&slot.html, html));
         }
     }
 
-    /// The title: that of the log, or else its first prompt. It is text, and no HTML.
+    /// The title: the log's, or else its first prompt. Plain text, not HTML.
     pub fn title(&self) -> String {
         self.facts.title().into_owned()
     }
@@ -105,24 +105,24 @@ impl Snapshot {
         self.render_side().into_string()
     }
 
-    /// The entries that stand in the page itself, and not within a call, in their order.
+    /// The top-level entries, which are not nested in a call, in order.
     pub fn outermost(&self) -> impl DoubleEndedIterator<Item = EntryIdx> {
         let slots = self.slots.iter().enumerate().filter(|(_, slot)| slot.parent.is_none());
         slots.map(|(index, _)| EntryIdx::new(index))
     }
 
-    /// The entry that stands in the page itself and has this one within it; the entry itself, if it is one.
+    /// The top-level entry that contains this one, or the entry itself if it is one.
     pub fn outermost_of(&self, index: EntryIdx) -> Option<EntryIdx> {
         let mut at = index.get();
         self.slots.get(at)?;
-        // A parent stands before its entries, so that this ends.
+        // A parent precedes its entries, so the loop ends.
         while let Some(parent) = self.slots.get(at)?.parent {
             at = parent;
         }
         Some(EntryIdx::new(at))
     }
 
-    /// The entries of [`outermost`](Self::outermost) with these indices, each with those within it, as HTML.
+    /// The [`outermost`](Self::outermost) entries with these indices, each with its nested entries, as HTML.
     pub fn entries(&self, indices: Range<usize>) -> String {
         self.render_entries(indices).into_string()
     }
@@ -135,12 +135,12 @@ impl Snapshot {
         side::side(&self.facts)
     }
 
-    /// The outermost entries with these indices, each with those within it.
+    /// The outermost entries with these indices, each with its nested entries.
     pub(super) fn render_entries(&self, indices: Range<usize>) -> Markup {
         let end = indices.end.min(self.slots.len());
         let slots = self.slots.get(indices.start.min(end)..end).unwrap_or_default();
         let mut html = String::with_capacity(slots.iter().map(|slot| slot.html.len()).sum());
-        // What is still to be written, the next last: entries, and the ends of those that are open.
+        // A stack of entries to write, and of ends of open ones.
         let mut rest: Vec<Next<'_>> = Vec::new();
         let outermost = (indices.start..).zip(slots).filter(|(_, slot)| slot.parent.is_none());
         rest.extend(
@@ -179,7 +179,7 @@ impl Snapshot {
     }
 }
 
-/// How a call begins that is folded, and one that is open.
+/// The start tags of a collapsed and of an expanded call.
 const FOLDED: &str = "<details class=\"call\">";
 const OPEN: &str = "<details class=\"call\" open>";
 

@@ -1,4 +1,4 @@
-//! What is masked, and what stays.
+//! Tests of masked and unmasked content.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use super::*;
 
 thread_local! {
-    /// It takes long to make one.
+    /// Shared, because creating one takes long.
     static MASKER: RefCell<Masker> = RefCell::default();
 }
 
@@ -22,7 +22,7 @@ fn masked(line: &str) -> String {
     String::from_utf8(mask(line.as_bytes())).unwrap()
 }
 
-/// Put together here, so that no scanner takes this file for a leak.
+/// Composed here, so that no scanner reports this file as a leak.
 fn token(start: &str, length: usize) -> String {
     let letters = "q8Zr2Xk7Lm4Tn9Vb3Wc6Yd1Ge5Hf0Jp";
     start.chars().chain(letters.chars().cycle().take(length)).collect()
@@ -65,7 +65,7 @@ fn a_name_tells_what_another_string_holds() {
             &format!(r#"{{"AWS_SECRET_ACCESS_KEY":"{key}"}}"#),
             format!(r#"{{"AWS_SECRET_ACCESS_KEY":"{}"}}"#, "*".repeat(40)),
         ),
-        // Numbers and code stay.
+        // Numbers and code are not masked.
         (r#"{"password":12345678}"#, r#"{"password":12345678}"#.to_owned()),
         (r#"{"password":"os.environ"}"#, r#"{"password":"os.environ"}"#.to_owned()),
         (r#"["password","hunter22"]"#, r#"["password","hunter22"]"#.to_owned()),
@@ -121,7 +121,7 @@ fn ids_stay_and_other_random_strings_do_not() {
     }
     let line = format!(r#"{{"call_ids":["{random}","{random}"]}}"#);
     assert_eq!(masked(&line), line);
-    // An id that has the shape of a secret is none.
+    // An id that looks like a secret is not masked.
     let secret = token("ghp_", 36);
     assert!(!masked(&format!(r#"{{"id":"{secret}"}}"#)).contains(&secret));
 }
@@ -144,7 +144,7 @@ fn each_kind_is_counted() {
     let mut masker = Masker::default();
     for line in [
         r#"{"a":"a@b.org c@d.org password=hunter22","password":"hunter22"}"#,
-        // What is masked already does not count.
+        // Masked text does not count again.
         r#"{"a":"******* ******* password=********","password":"********"}"#,
         r#"{"a":"{\"b\":\"/home/ada\"}"}"#,
     ] {
@@ -154,7 +154,7 @@ fn each_kind_is_counted() {
     assert_eq!(counts, [("email", 2), ("home-folder", 1), ("password", 2)]);
 }
 
-/// Pieces of text, secrets among them, and what is around them.
+/// Pieces of text, including secrets and their surroundings.
 fn piece() -> impl Strategy<Value = String> {
     let signs = "a \n\"\\/*=:@.-_\u{e4}\u{1f600}{}[],'\0\u{feff}".chars().map(String::from);
     let words = "password|secret|aws|key|token |bearer |hunter22|/home/ada|/Users/ada|C:\\Users\\ada|-home-ada-x|\
@@ -207,7 +207,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text without what stands in its strings.
+/// A text without the contents of its strings.
 fn shape(text: &[u8]) -> Vec<u8> {
     let (mut shape, mut end) = (Vec::new(), 0);
     while let Some(literal) = Literal::next(text, end) {
