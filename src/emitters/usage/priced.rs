@@ -42,7 +42,7 @@ pub struct UsageSum<'s> {
     pub sessions: HashSet<RootSession<'s>>,
     /// The tokens.
     pub tokens: TokenUsage,
-    /// What they cost, as far as that is known.
+    /// What they cost, where that is known.
     pub cost: Option<Cost>,
 }
 
