@@ -41,6 +41,8 @@ const LEAST: usize = 8;
 
 /// The least width of a text, if other columns can be left out for it.
 const WORTH: usize = 18;
+/// The same of a name.
+const WORTH_LATE: usize = 20;
 /// The same of the end of a path.
 const WORTH_START: usize = 10;
 
@@ -94,7 +96,8 @@ pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<S
         match layout.clip {
             Clip::Early => width.min(WORTH),
             Clip::Start => width.min(WORTH_START),
-            Clip::Late | Clip::Prefix => width.min(LEAST.max(heading.width())),
+            Clip::Late => width.min(WORTH_LATE),
+            Clip::Prefix => width.min(LEAST.max(heading.width())),
             Clip::Never => width,
         }
     });

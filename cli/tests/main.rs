@@ -29,6 +29,7 @@ mod power;
 mod private;
 mod program;
 mod query;
+mod readme;
 mod resume;
 mod run;
 mod run_rows;
