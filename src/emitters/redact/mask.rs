@@ -291,6 +291,3 @@ fn cover(bytes: Option<&mut [u8]>) {
         *byte = b'*';
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -284,6 +284,3 @@ impl LineFramer {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

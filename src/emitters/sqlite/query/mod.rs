@@ -26,8 +26,6 @@ mod filter;
 mod search;
 mod sessions;
 mod sql;
-#[cfg(test)]
-mod tests;
 mod usage;
 
 pub use self::{

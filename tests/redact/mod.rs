@@ -1,0 +1,4 @@
+//! What is replaced before others see it.
+
+mod events;
+mod masked_lines;
