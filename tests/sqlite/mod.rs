@@ -3,4 +3,5 @@
 mod check;
 mod opened;
 mod questions;
+mod schema;
 mod work;

@@ -94,3 +94,15 @@ fn answers_have_totals_and_names() {
     let used: Vec<_> = database.usage().unwrap().iter().map(|used| used.messages.len()).collect();
     assert_eq!(used, [0, 1, 0]);
 }
+
+#[test]
+fn nothing_that_is_typed_is_syntax() {
+    let terms = |text| match SearchTerms::of(text) {
+        Some(SearchTerms::All(terms)) => terms,
+        _ => Vec::new(),
+    };
+    assert_eq!(terms("a AND b* NEAR(c)"), ["a", "AND", "b*", "NEAR(c)"]);
+    assert_eq!(terms(r#"say "two words" col:x"#), ["say", "two words", "col:x"]);
+    assert_eq!(terms(r#"open "quote"#), ["open", "quote"]);
+    assert!(terms("*** --").is_empty());
+}

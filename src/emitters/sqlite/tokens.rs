@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, functions::FunctionFlags};
 
+use super::statements::count;
 use crate::{
     conversation::TokenUsage,
     emitters::usage::{MessageUsage, UsedFor},
@@ -38,16 +39,13 @@ pub(super) fn estimate(
 
 /// Tokens and their cost, from this column on.
 pub(super) fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenUsage> {
-    let count = |column: usize| {
-        row.get::<_, Option<i64>>(first + column).map(|n| n.map(i64::cast_unsigned))
-    };
     Ok(TokenUsage {
-        input_tokens: count(0)?,
-        output_tokens: count(1)?,
-        cache_read_tokens: count(2)?,
-        cache_write_tokens: count(3)?,
-        cache_write_1h_tokens: count(4)?,
-        reasoning_tokens: count(5)?,
+        input_tokens: count(row, first)?,
+        output_tokens: count(row, first + 1)?,
+        cache_read_tokens: count(row, first + 2)?,
+        cache_write_tokens: count(row, first + 3)?,
+        cache_write_1h_tokens: count(row, first + 4)?,
+        reasoning_tokens: count(row, first + 5)?,
         cost_usd: row.get(first + 6)?,
     })
 }
