@@ -6,13 +6,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::row::EntryRow;
-use crate::conversation::{
-    CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp, TokenUsage,
-    Warning, WarningKind,
+use crate::{
+    conversation::{
+        CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp,
+        TokenUsage, Warning, WarningKind,
+    },
+    emitters::usage::UsedFor,
 };
-
-/// The moment of usage whose time the log does not state. No quarter of an hour begins then.
-const NOT_STATED: i64 = -1;
 
 /// What a segment of events adds to one session. Entries are rows once no more events are folded: until then they may
 /// change.
@@ -27,22 +27,11 @@ pub(super) struct Fold<E = EntryRow> {
     /// What it changes in entries that were there before.
     pub(super) changes: BTreeMap<CorrId, Change<E>>,
     /// Tokens, in the order of the log, since sums of fractions depend on it.
-    pub(super) usage: BTreeMap<UsageKey, Vec<TokenUsage>>,
+    pub(super) usage: BTreeMap<UsedFor, Vec<TokenUsage>>,
     /// Its warnings.
     pub(super) warnings: Warnings,
     /// Where in `entries` those are that may still change.
     places: BTreeMap<CorrId, usize>,
-}
-
-/// What usage is added up by, in addition to the session.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct UsageKey {
-    /// `''` where no other log tells of it.
-    pub(super) message_id: String,
-    /// `''` where the log names none.
-    pub(super) model: String,
-    /// The quarter of an hour in which they were used, in milliseconds since 1970.
-    pub(super) used_at: i64,
 }
 
 /// An entry that is added.
@@ -140,12 +129,9 @@ impl Fold<Arc<NormalizedEntry>> {
                 None => self.change(corr_id, position).whole = Some(entry),
             },
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
-                let key = UsageKey {
-                    message_id: message_id.unwrap_or_default().into_string(),
-                    model: model.unwrap_or_default().into_string(),
-                    used_at: timestamp.map_or(NOT_STATED, |at| at.quarter_hour().as_millis()),
-                };
-                self.usage.entry(key).or_default().push(*usage);
+                let at = timestamp.map(Timestamp::quarter_hour);
+                let of = UsedFor::stated(message_id, model, at);
+                self.usage.entry(of).or_default().push(*usage);
             }
             DomainEvent::Warning(warning) => self.warnings.add(position, *warning),
             DomainEvent::SessionEnded => {}

@@ -11,6 +11,9 @@ use crate::{
     pricing::Prices,
 };
 
+/// The moment of usage whose time the log does not state. No quarter of an hour begins then.
+pub(super) const NOT_STATED: i64 = -1;
+
 /// Gives SQL the function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
 /// cache_write_1h)`, in US dollars; `NULL` where the model has no price, or nothing was used. Without prices, it
 /// takes the built-in ones.

@@ -54,7 +54,7 @@ pub struct MessageUsage {
 }
 
 /// What tokens are added up by.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UsedFor {
     /// The message, if other logs may tell of it.
     pub message_id: Option<String>,
@@ -62,6 +62,18 @@ pub struct UsedFor {
     pub model: Option<String>,
     /// When, if the log states it; see [`UsageEmitter`] for how exactly.
     pub at: Option<Timestamp>,
+}
+
+impl UsedFor {
+    /// As an event states it.
+    pub(super) fn stated(
+        message_id: Option<Text>,
+        model: Option<Text>,
+        at: Option<Timestamp>,
+    ) -> Self {
+        let text = |text: Option<Text>| text.map(Text::into_string).filter(|text| !text.is_empty());
+        Self { message_id: text(message_id), model: text(model), at }
+    }
 }
 
 impl MessageUsage {
@@ -140,15 +152,11 @@ impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
                 take(&mut session.branch, &news.branch);
             }
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
-                let text = |text: &Option<Text>| {
-                    let text = text.as_ref().map(|text| text.decode().into_owned());
-                    text.filter(|text| !text.is_empty())
-                };
                 let at = match self.is_exact {
                     true => *timestamp,
                     false => timestamp.map(Timestamp::quarter_hour),
                 };
-                let of = UsedFor { message_id: text(message_id), model: text(model), at };
+                let of = UsedFor::stated(message_id.clone(), model.clone(), at);
                 self.count(event.session, of, usage);
             }
             _ => {}

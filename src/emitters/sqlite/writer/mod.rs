@@ -153,21 +153,21 @@ impl<'t> SourceWriter<'t> {
         let tools = facts.tools.as_ref().and_then(|tools| json::to_string(tools).ok());
         let (first, last) = span.unzip();
         let sql = "UPDATE sessions SET
-                     session_id = coalesce(?2, session_id), task = coalesce(task, ?3),
-                     agent = coalesce(?4, agent), version = coalesce(?5, version),
-                     model = coalesce(?6, model),
-                     reasoning_effort = coalesce(?7, reasoning_effort), cwd = coalesce(?8, cwd),
-                     title = coalesce(?9, title), tools = coalesce(?10, tools),
-                     parent_session_id = coalesce(?11, parent_session_id),
-                     outcome = coalesce(?12, outcome),
-                     outcome_reason = coalesce(?13, outcome_reason),
-                     turns = coalesce(?14, turns), duration_ms = coalesce(?15, duration_ms),
-                     started_at = coalesce(?16, started_at), ended_at = coalesce(?17, ended_at),
-                     first_at = min(coalesce(first_at, ?18), coalesce(?18, first_at)),
-                     last_at = max(coalesce(last_at, ?19), coalesce(?19, last_at)),
-                     entries = ?20, provider = coalesce(?21, provider),
-                     branch = coalesce(?22, branch)
-                 WHERE id = ?1";
+                       session_id = coalesce(?2, session_id), task = coalesce(task, ?3),
+                       agent = coalesce(?4, agent), version = coalesce(?5, version),
+                       model = coalesce(?6, model),
+                       reasoning_effort = coalesce(?7, reasoning_effort), cwd = coalesce(?8, cwd),
+                       title = coalesce(?9, title), tools = coalesce(?10, tools),
+                       parent_session_id = coalesce(?11, parent_session_id),
+                       outcome = coalesce(?12, outcome),
+                       outcome_reason = coalesce(?13, outcome_reason),
+                       turns = coalesce(?14, turns), duration_ms = coalesce(?15, duration_ms),
+                       started_at = coalesce(?16, started_at), ended_at = coalesce(?17, ended_at),
+                       first_at = min(coalesce(first_at, ?18), coalesce(?18, first_at)),
+                       last_at = max(coalesce(last_at, ?19), coalesce(?19, last_at)),
+                       entries = ?20, provider = coalesce(?21, provider),
+                       branch = coalesce(?22, branch)
+                   WHERE id = ?1";
         run(
             self.transaction,
             sql,

@@ -6,13 +6,16 @@ use rusqlite::params;
 
 use super::{
     super::{
-        fold::{UsageKey, Warned},
+        fold::Warned,
         statements::{find, run},
-        tokens::tokens,
+        tokens::{NOT_STATED, tokens},
     },
     SourceWriter, signed,
 };
-use crate::conversation::{CorrId, Json, TokenUsage, WarningKind};
+use crate::{
+    conversation::{CorrId, Json, Timestamp, TokenUsage, WarningKind},
+    emitters::usage::UsedFor,
+};
 
 impl SourceWriter<'_> {
     /// Read, added to and written back, so that sums of money come out the same however the log is
@@ -20,9 +23,12 @@ impl SourceWriter<'_> {
     pub(super) fn add_usage(
         &self,
         session: i64,
-        usage: &BTreeMap<UsageKey, Vec<TokenUsage>>,
+        usage: &BTreeMap<UsedFor, Vec<TokenUsage>>,
     ) -> rusqlite::Result<()> {
-        for (UsageKey { message_id, model, used_at }, more) in usage {
+        for (UsedFor { message_id, model, at }, more) in usage {
+            let message_id = message_id.as_deref().unwrap_or_default();
+            let model = model.as_deref().unwrap_or_default();
+            let used_at = at.map_or(NOT_STATED, Timestamp::as_millis);
             let sql = "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
                               cache_write_1h_tokens, reasoning_tokens, cost_usd
                        FROM message_usage
