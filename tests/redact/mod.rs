@@ -2,3 +2,4 @@
 
 mod events;
 mod masked_lines;
+mod shapes_of_secrets;
