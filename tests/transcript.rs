@@ -1,5 +1,7 @@
 //! The transcript as people see it, over a conversation that holds one of everything.
 
+mod hostile;
+
 use foldline::{
     conversation::{
         ActionType, CommandExitStatus, CommandRunResult, CorrId, DomainEvent, FileChange, Json,

@@ -48,7 +48,9 @@ fn renewed(readme: &str, home: &Path) -> String {
         if !in_console || line == "```console" {
             renewed += line;
             renewed.push('\n');
-        } else if let Some(command) = line.strip_prefix("$ ").filter(|it| it.starts_with("foldline")) {
+        } else if let Some(command) =
+            line.strip_prefix("$ ").filter(|it| it.starts_with("foldline"))
+        {
             if !renewed.ends_with("```console\n") {
                 renewed.push('\n');
             }

@@ -1,4 +1,5 @@
 //! The shell: bytes to lines to inputs, on one thread and on two.
 
+mod framer;
 mod lines;
 mod relay;

@@ -1,3 +1,7 @@
-//! The database: what a check finds.
+//! The database: what it permits, what a commit writes, what a check finds, and what it answers.
 
 mod check;
+mod opened;
+mod questions;
+mod schema;
+mod work;

@@ -291,6 +291,3 @@ impl<'de> Deserialize<'de> for Text {
         deserializer.deserialize_newtype_struct(RAW_VALUE, Visitor)
     }
 }
-
-#[cfg(test)]
-mod tests;

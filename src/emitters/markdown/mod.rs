@@ -122,6 +122,3 @@ impl Emitter<DomainEvent, Infallible> for Markdown {
         Batch::EMPTY
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -292,6 +292,3 @@ fn cover(bytes: Option<&mut [u8]>) {
         *byte = b'*';
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -174,6 +174,3 @@ impl<M: Emitter<DomainEvent, Out>, Out> Emitter<DomainEvent, Out> for Redact<M> 
         all
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -21,7 +21,7 @@ impl Database {
         if findings.is_empty() {
             // It takes the lock of a writer. Where somebody else has it, the database is in use, and was looked
             // through before that.
-            self.connection.busy_timeout(Duration::ZERO).map_err(|error| self.error(&error))?;
+            self.with(|connection| connection.busy_timeout(Duration::ZERO))?;
             match self.check_search() {
                 Err(SqliteError::Locked(_) | SqliteError::ReadOnly(_)) => {}
                 checked => findings = checked?,
@@ -86,10 +86,9 @@ impl Database {
 
     fn is_as_it_was_closed(&self) -> Result<bool, SqliteError> {
         let Some(seen) = &self.seen else { return Ok(false) };
-        let closed: Option<i64> = self
-            .connection
-            .query_row("SELECT closed_at FROM ledger", [], |row| row.get(0))
-            .map_err(|error| self.error(&error))?;
+        let sql = "SELECT closed_at FROM ledger";
+        let closed: Option<i64> =
+            self.with(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
         Ok(closed.is_some_and(|closed| seen.has_time(closed)))
     }
 }

@@ -1,8 +1,11 @@
 //! Which files are copies of sources, or of their beginnings.
 
-use rusqlite::{Connection, Row, TransactionBehavior, params};
+use rusqlite::{Connection, Row, params};
 
-use super::{Database, Known, SqliteError};
+use super::{
+    Database, Known, SqliteError,
+    statements::{count, list, unsigned},
+};
 use crate::{
     conversation::Digest,
     ledger::{Identity, SourceName},
@@ -45,7 +48,7 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn copies_of(&self, source: &SourceName) -> Result<Vec<Copy>, SqliteError> {
-        copies_of(&self.connection, source).map_err(|error| self.error(&error))
+        self.with(|connection| copies_of(connection, source))
     }
 
     /// Remembers copies: their files need not be read again, and their contents add nothing even after the
@@ -57,14 +60,7 @@ impl Database {
         if copies.is_empty() {
             return Ok(());
         }
-        let Self { connection, path, .. } = self;
-        let remember = |connection: &mut Connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            write(&transaction, copies)?;
-            transaction.commit()
-        };
-        remember(connection).map_err(|error| SqliteError::new(path, &error))
+        self.change(|transaction| write(transaction, copies))
     }
 }
 
@@ -73,24 +69,19 @@ pub(super) fn copies_of(
     source: &SourceName,
 ) -> rusqlite::Result<Vec<Copy>> {
     let copy = |row: &Row<'_>| {
-        let number = |column| row.get::<_, Option<i64>>(column);
         let file = Identity {
-            size: row.get::<_, i64>(1)?.cast_unsigned(),
-            device: number(2)?.map(i64::cast_unsigned),
-            inode: number(3)?.map(i64::cast_unsigned),
-            changed: number(4)?,
+            size: unsigned(row, 1)?,
+            device: count(row, 2)?,
+            inode: count(row, 3)?,
+            changed: row.get(4)?,
             ..Identity::default()
         };
         Ok(Copy { source: source.clone(), content: row.get::<_, [u8; 32]>(0)?.into(), file })
     };
-    connection
-        .prepare_cached(
-            "SELECT sha256, copies.size, copies.device, copies.inode, copies.changed_ns
-             FROM copies JOIN sources ON sources.id = copies.source
-             WHERE name = ?1 ORDER BY copies.size",
-        )?
-        .query_map([source.as_str()], copy)?
-        .collect()
+    let sql = "SELECT sha256, copies.size, copies.device, copies.inode, copies.changed_ns
+               FROM copies JOIN sources ON sources.id = copies.source
+               WHERE name = ?1 ORDER BY copies.size";
+    list(connection, sql, [source.as_str()], copy)
 }
 
 pub(super) fn write(connection: &Connection, copies: &[Copy]) -> rusqlite::Result<()> {

@@ -5,42 +5,40 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::conversation::{
-    CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp, TokenUsage,
-    Warning, WarningKind,
+use super::row::EntryRow;
+use crate::{
+    conversation::{
+        CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp,
+        TokenUsage, Warning, WarningKind,
+    },
+    emitters::usage::UsedFor,
 };
 
-/// What a segment of events adds to one session.
-#[derive(Default)]
-pub(super) struct Fold {
+/// What a segment of events adds to one session. Entries are rows once no more events are folded: until then they may
+/// change.
+#[derive(Debug)]
+pub(super) struct Fold<E = EntryRow> {
     /// The facts that it states.
     pub(super) facts: Session,
     /// The earliest and the latest moment that it names.
     pub(super) span: Option<(Timestamp, Timestamp)>,
     /// The entries that it adds, in order.
-    pub(super) entries: Vec<NewEntry>,
+    pub(super) entries: Vec<NewEntry<E>>,
     /// What it changes in entries that were there before.
-    pub(super) changes: BTreeMap<CorrId, Change>,
+    pub(super) changes: BTreeMap<CorrId, Change<E>>,
     /// Tokens, in the order of the log, since sums of fractions depend on it.
-    pub(super) usage: Vec<Used>,
+    pub(super) usage: BTreeMap<UsedFor, Vec<TokenUsage>>,
     /// Its warnings.
     pub(super) warnings: Warnings,
     /// Where in `entries` those are that may still change.
     places: BTreeMap<CorrId, usize>,
 }
 
-/// Tokens that were used.
-pub(super) struct Used {
-    pub(super) usage: TokenUsage,
-    pub(super) model: Option<Text>,
-    pub(super) message_id: Option<Text>,
-    pub(super) timestamp: Option<Timestamp>,
-}
-
 /// An entry that is added.
-pub(super) struct NewEntry {
+#[derive(Debug)]
+pub(super) struct NewEntry<E = EntryRow> {
     pub(super) position: Position,
-    pub(super) entry: Arc<NormalizedEntry>,
+    pub(super) entry: E,
     /// The id that changes come under: that of a call, or of a text that grows.
     pub(super) corr_id: Option<CorrId>,
     /// It is still growing at the end of the segment.
@@ -48,12 +46,12 @@ pub(super) struct NewEntry {
 }
 
 /// What became of an entry that was there before.
-#[derive(Default)]
-pub(super) struct Change {
+#[derive(Debug)]
+pub(super) struct Change<E = EntryRow> {
     /// Where in the log the first change stands.
     pub(super) position: Position,
     /// The entry as a whole, if it is replaced.
-    pub(super) whole: Option<Arc<NormalizedEntry>>,
+    pub(super) whole: Option<E>,
     /// What is added at its end.
     pub(super) more: Text,
     /// It grows no more.
@@ -73,11 +71,26 @@ pub(super) struct Warned {
     pub(super) first: Warning,
 }
 
-impl Fold {
+impl<E> Default for Fold<E> {
+    fn default() -> Self {
+        Self {
+            facts: Session::default(),
+            span: None,
+            entries: Vec::new(),
+            changes: BTreeMap::new(),
+            usage: BTreeMap::new(),
+            warnings: Warnings::default(),
+            places: BTreeMap::new(),
+        }
+    }
+}
+
+impl Fold<Arc<NormalizedEntry>> {
     pub(super) fn apply(&mut self, event: Located<DomainEvent>) {
         let Located { position, item, .. } = event;
         if let Some(at) = item.timestamp() {
-            self.see(at);
+            let (first, last) = self.span.unwrap_or((at, at));
+            self.span = Some((first.min(at), last.max(at)));
         }
         match item {
             DomainEvent::Session(news) => self.facts.merge(&news),
@@ -116,16 +129,13 @@ impl Fold {
                 None => self.change(corr_id, position).whole = Some(entry),
             },
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
-                self.usage.push(Used { usage: *usage, model, message_id, timestamp });
+                let at = timestamp.map(Timestamp::quarter_hour);
+                let of = UsedFor::stated(message_id, model, at);
+                self.usage.entry(of).or_default().push(*usage);
             }
             DomainEvent::Warning(warning) => self.warnings.add(position, *warning),
             DomainEvent::SessionEnded => {}
         }
-    }
-
-    fn see(&mut self, at: Timestamp) {
-        let (first, last) = self.span.unwrap_or((at, at));
-        self.span = Some((first.min(at), last.max(at)));
     }
 
     fn add(
@@ -141,12 +151,54 @@ impl Fold {
         self.entries.push(NewEntry { position, entry, corr_id, grows });
     }
 
-    fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NewEntry> {
+    fn change(&mut self, corr_id: CorrId, position: Position) -> &mut Change<Arc<NormalizedEntry>> {
+        let none = || Change { position, whole: None, more: Text::default(), closed: false };
+        self.changes.entry(corr_id).or_insert_with(none)
+    }
+
+    /// Takes its entries apart into columns.
+    pub(super) fn into_rows(self) -> Fold {
+        let Self { facts, span, entries, changes, usage, warnings, places } = self;
+        let entries = entries.into_iter().map(|NewEntry { position, entry, corr_id, grows }| {
+            let entry = EntryRow::new(entry, corr_id.as_ref());
+            NewEntry { position, entry, corr_id, grows }
+        });
+        let changes = changes.into_iter().map(|(corr_id, change)| {
+            let Change { position, whole, more, closed } = change;
+            let whole = whole.map(|entry| EntryRow::new(entry, Some(&corr_id)));
+            (corr_id, Change { position, whole, more, closed })
+        });
+        let (entries, changes) = (entries.collect(), changes.collect());
+        Fold { facts, span, entries, changes, usage, warnings, places }
+    }
+}
+
+impl<E> Fold<E> {
+    /// Of several entries with one id, the latest.
+    fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NewEntry<E>> {
         self.entries.get_mut(*self.places.get(corr_id)?)
     }
 
-    fn change(&mut self, corr_id: CorrId, position: Position) -> &mut Change {
-        self.changes.entry(corr_id).or_insert_with(|| Change { position, ..Change::default() })
+    /// Whether there is no more in it than changes to what is there.
+    pub(super) fn adds_nothing(&self) -> bool {
+        let Self { changes: _, facts, span, entries, usage, warnings, places: _ } = self;
+        let has_rows = !(entries.is_empty() && usage.is_empty() && warnings.is_empty());
+        !has_rows && span.is_none() && *facts == Session::default()
+    }
+}
+
+impl Fold {
+    /// Takes the changes that are to its own entries from the next segment, and makes them.
+    pub(super) fn take_changes(&mut self, next: &mut Self) {
+        next.changes.retain(|corr_id, change| {
+            let Some(NewEntry { entry, grows, .. }) = self.entry_mut(corr_id) else { return true };
+            match change.whole.take() {
+                Some(row) => *entry = row,
+                None => entry.content.push_str(&change.more.decode()),
+            }
+            *grows &= !change.closed;
+            false
+        });
     }
 }
 

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, Row, TransactionBehavior, params};
 use tracing::debug;
 
 use super::{
-    Database, Rows, SqliteError, crc::execute_summed, outbox::write_mark, writer::SourceWriter,
+    Database, Rows, SqliteError,
+    crc::execute_summed,
+    outbox::write_marks,
+    statements::{count, find, moment, position, state, unsigned},
+    writer::SourceWriter,
 };
 use crate::{
     conversation::{Digest, Json, Position, TaskId, Timestamp},
@@ -18,21 +22,14 @@ use crate::{
 
 impl Database {
     pub(super) fn stored(&self, source: &SourceName) -> Result<Option<Checkpoint>, SqliteError> {
-        let checkpoint = self
-            .connection
-            .prepare_cached(
-                "SELECT path, format, device, inode, size, modified_at, read_length, read_edges,
-                        line, offset, state, complete,
-                        (SELECT task FROM sessions WHERE sessions.id = sources.session),
-                        changed_ns, read_sha256, first_line
-                 FROM sources WHERE name = ?1",
-            )
-            .and_then(|mut query| query.query_row([source.as_str()], checkpoint).optional());
-        checkpoint.map_err(|error| self.error(&error))
+        let sql = "SELECT path, format, device, inode, size, modified_at, read_length, read_edges,
+                          line, offset, state, complete,
+                          (SELECT task FROM sessions WHERE sessions.id = sources.session),
+                          changed_ns, read_sha256, first_line
+                   FROM sources WHERE name = ?1";
+        self.with(|connection| find(connection, sql, [source.as_str()], checkpoint))
     }
-}
 
-impl Database {
     /// Writes segments ahead of the commit that makes them visible, which is the next one. Until then the database is
     /// locked for other writers, and an error undoes all that was written ahead.
     ///
@@ -59,7 +56,7 @@ impl Database {
         let adds = self.is_ahead || !commits.is_empty();
         let write = |transaction: &Connection, path: &Path| -> Result<_, CommitError<_>> {
             let receipt = write_all(transaction, path, commits)?;
-            let counted = count(transaction, adds);
+            let counted = count_commit(transaction, adds);
             let (before, now) = counted.map_err(|error| SqliteError::new(path, &error))?;
             beside(transaction, before, now)?;
             Ok(receipt)
@@ -119,21 +116,13 @@ impl Ledger for Database {
     ) -> Result<Receipt, CommitError<SqliteError>> {
         let path = self.path.clone();
         self.commit_and(commits, |transaction, _, now| {
-            beside
-                .iter()
-                .try_for_each(|mark| write_mark(transaction, mark, now))
-                .map_err(|error| SqliteError::new(&path, &error))
+            write_marks(transaction, beside, now).map_err(|error| SqliteError::new(&path, &error))
         })
     }
 
     fn mark(&mut self, name: &str) -> Result<Option<Json>, SqliteError> {
-        let state: Option<String> = self
-            .connection
-            .prepare_cached("SELECT state FROM outputs WHERE name = ?1")
-            .and_then(|mut query| query.query_row([name], |row| row.get(0)).optional())
-            .map_err(|error| self.error(&error))?;
-        // A state that is no JSON is one that nobody can go on from, as `null` is.
-        Ok(state.map(|state| serde_json::from_str(&state).unwrap_or_default()))
+        let sql = "SELECT state FROM outputs WHERE name = ?1";
+        self.with(|connection| find(connection, sql, [name], |row| state(row, 0)))
     }
 
     fn forget(&mut self, source: &SourceName) -> Result<bool, SqliteError> {
@@ -158,7 +147,7 @@ fn write_all(
     let fail = |error| SqliteError::new(path, &error);
     let mut receipt = Receipt::default();
     for commit in commits {
-        let (id, stored) = stored(transaction, &commit.source).map_err(fail)?.unzip();
+        let (id, stored) = stored_position(transaction, &commit.source).map_err(fail)?.unzip();
         if stored != commit.expected {
             let (source_name, expected) = (commit.source.clone(), commit.expected);
             return Err(CommitError::Moved { source_name, expected, stored });
@@ -169,7 +158,7 @@ fn write_all(
 }
 
 /// Counts a commit, unless it adds nothing of a source. How many commits there were, and how many there are.
-fn count(transaction: &Connection, adds: bool) -> rusqlite::Result<(u64, u64)> {
+fn count_commit(transaction: &Connection, adds: bool) -> rusqlite::Result<(u64, u64)> {
     let now: i64 = transaction
         .prepare_cached(
             "UPDATE ledger SET commits = commits + ?1,
@@ -238,27 +227,22 @@ fn write(
 }
 
 /// A source's row, and how far it was read.
-fn stored(
+fn stored_position(
     transaction: &Connection,
     source: &SourceName,
 ) -> rusqlite::Result<Option<(i64, Position)>> {
-    transaction
-        .prepare_cached("SELECT id, line, offset FROM sources WHERE name = ?1")?
-        .query_row([source.as_str()], |row| {
-            Ok((row.get(0)?, Position { line: unsigned(row, 1)?, offset: unsigned(row, 2)? }))
-        })
-        .optional()
+    let sql = "SELECT id, line, offset FROM sources WHERE name = ?1";
+    find(transaction, sql, [source.as_str()], |row| Ok((row.get(0)?, position(row, 1)?)))
 }
 
 fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
-    let state: String = row.get(10)?;
     let digest =
         |column| row.get::<_, Option<[u8; 32]>>(column).map(|digest| digest.map(Digest::from));
     let identity = Identity {
-        device: row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned),
-        inode: row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned),
+        device: count(row, 2)?,
+        inode: count(row, 3)?,
         size: unsigned(row, 4)?,
-        modified: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
+        modified: moment(row, 5)?,
         read: Extent { length: unsigned(row, 6)?, edges: row.get::<_, [u8; 32]>(7)?.into() },
         changed: row.get(13)?,
         content: digest(14)?,
@@ -268,14 +252,8 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     let facts = SourceFacts { path: row.get(0)?, format: row.get(1)?, task, identity };
     Ok(Checkpoint {
         facts,
-        position: Position { line: unsigned(row, 8)?, offset: unsigned(row, 9)? },
-        // A state that is no JSON is one that nobody can go on from, as `null` is.
-        state: serde_json::from_str(&state).unwrap_or_default(),
+        position: position(row, 8)?,
+        state: state(row, 10)?,
         complete: row.get(11)?,
     })
-}
-
-/// SQLite's integers have a sign; positions and sizes come nowhere near it.
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get(column).map(i64::cast_unsigned)
 }

@@ -25,11 +25,11 @@ mod prune;
 pub mod query;
 mod read;
 mod replace;
-#[cfg(feature = "patch")]
 mod row;
 pub mod schema;
 mod seen;
 mod sources;
+mod statements;
 mod stored;
 mod task;
 mod tokens;
@@ -41,9 +41,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, MAIN_DB, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, TransactionBehavior, config::DbConfig};
 
-#[cfg(feature = "patch")]
 use self::{access::too_many_files, seen::Seen};
 pub use self::{
     check::Finding,
@@ -185,8 +184,8 @@ impl Database {
     ///
     /// If the file cannot be written.
     pub fn checkpoint(&self) -> Result<(), SqliteError> {
-        let moved = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        moved.map_err(|error| self.error(&error))
+        let sql = "PRAGMA wal_checkpoint(PASSIVE)";
+        self.with(|connection| connection.query_row(sql, [], |_| Ok(())))
     }
 
     /// Whether what refers to a row is removed with it, from the next transaction on.
@@ -206,6 +205,30 @@ impl Database {
         let removed = remove(&mut self.connection);
         self.cascade(false)?;
         removed
+    }
+
+    /// What is read or written with the connection, or the error of this database.
+    fn with<T>(
+        &self,
+        ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, SqliteError> {
+        ask(&self.connection).map_err(|error| self.error(&error))
+    }
+
+    /// Changes rows in a transaction of their own.
+    fn change<T>(
+        &mut self,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, SqliteError> {
+        let Self { connection, path, .. } = self;
+        let change = || {
+            let immediate = TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(immediate)?;
+            let changed = change(&transaction)?;
+            transaction.commit()?;
+            Ok(changed)
+        };
+        change().map_err(|error| SqliteError::new(path, &error))
     }
 
     /// Where the database is.

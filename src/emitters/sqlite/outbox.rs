@@ -1,8 +1,11 @@
 //! The outbox: what is written to files beside a database, in the order of its commits.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Row, params};
 
-use super::{Database, Rows, SqliteError};
+use super::{
+    Database, Rows, SqliteError,
+    statements::{find, list, run, state, unsigned},
+};
 use crate::{
     conversation::Json,
     ledger::{Commit, CommitError, Mark, Receipt},
@@ -49,8 +52,7 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn id(&self) -> Result<String, SqliteError> {
-        let id = self.connection.query_row("SELECT id FROM ledger", [], |row| row.get(0));
-        id.map_err(|error| self.error(&error))
+        self.with(|connection| connection.query_row("SELECT id FROM ledger", [], |row| row.get(0)))
     }
 
     /// How many transactions have added something of a source.
@@ -58,8 +60,8 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn commits(&self) -> Result<u64, SqliteError> {
-        let commits = self.connection.query_row("SELECT commits FROM ledger", [], |row| row.get(0));
-        commits.map(i64::cast_unsigned).map_err(|error| self.error(&error))
+        let sql = "SELECT commits FROM ledger";
+        self.with(|connection| connection.query_row(sql, [], |row| unsigned(row, 0)))
     }
 
     /// The outputs that the database knows, by name.
@@ -67,20 +69,11 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn outputs(&self) -> Result<Vec<KnownOutput>, SqliteError> {
-        self.connection
-            .prepare_cached("SELECT name, state, commits FROM outputs ORDER BY name")
-            .and_then(|mut query| {
-                let rows = query.query_map([], |row| {
-                    let state: String = row.get(1)?;
-                    Ok(KnownOutput {
-                        name: row.get(0)?,
-                        state: serde_json::from_str(&state).unwrap_or_default(),
-                        commits: row.get(2).map(i64::cast_unsigned)?,
-                    })
-                })?;
-                rows.collect()
-            })
-            .map_err(|error| self.error(&error))
+        let output = |row: &Row<'_>| {
+            Ok(KnownOutput { name: row.get(0)?, state: state(row, 1)?, commits: unsigned(row, 2)? })
+        };
+        let sql = "SELECT name, state, commits FROM outputs ORDER BY name";
+        self.with(|connection| list(connection, sql, [], output))
     }
 
     /// What is committed of an output from byte `offset` of its file on, as far as it is one row of the
@@ -91,12 +84,9 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn outbox(&self, output: &str, offset: u64) -> Result<Option<Vec<u8>>, SqliteError> {
-        self.connection
-            .prepare_cached("SELECT bytes FROM outbox WHERE output = ?1 AND offset = ?2")
-            .and_then(|mut query| {
-                query.query_row(params![output, offset.cast_signed()], |row| row.get(0)).optional()
-            })
-            .map_err(|error| self.error(&error))
+        let sql = "SELECT bytes FROM outbox WHERE output = ?1 AND offset = ?2";
+        let place = params![output, offset.cast_signed()];
+        self.with(|connection| find(connection, sql, place, |row| row.get(0)))
     }
 
     /// Commits as [`Ledger::commit`](crate::ledger::Ledger::commit) does, with outputs and the marks `beside`, if the
@@ -122,9 +112,7 @@ impl Database {
             outputs
                 .iter()
                 .try_for_each(|output| write(transaction, output, commits))
-                .and_then(|()| {
-                    beside.iter().try_for_each(|mark| write_mark(transaction, mark, commits))
-                })
+                .and_then(|()| write_marks(transaction, beside, commits))
                 .map_err(|error| SqliteError::new(&path, &error))
         })?;
         Ok((receipt, now))
@@ -133,10 +121,9 @@ impl Database {
 
 fn write(transaction: &Connection, output: &Output, commits: u64) -> rusqlite::Result<()> {
     let Output { mark, written, offset, bytes } = output;
-    write_mark(transaction, mark, commits)?;
-    transaction
-        .prepare_cached("DELETE FROM outbox WHERE output = ?1 AND offset < ?2")?
-        .execute(params![mark.name, written.cast_signed()])?;
+    write_marks(transaction, std::slice::from_ref(mark), commits)?;
+    let sql = "DELETE FROM outbox WHERE output = ?1 AND offset < ?2";
+    run(transaction, sql, params![mark.name, written.cast_signed()])?;
     let mut offset = *offset;
     let mut insert = transaction
         .prepare_cached(
@@ -149,18 +136,15 @@ fn write(transaction: &Connection, output: &Output, commits: u64) -> rusqlite::R
     Ok(())
 }
 
-/// Writes the state of an output, which has what the ledger's `commits` commits have brought.
-pub(super) fn write_mark(
+/// Writes the states of outputs, which have what the ledger's `commits` commits have brought.
+pub(super) fn write_marks(
     transaction: &Connection,
-    mark: &Mark,
+    marks: &[Mark],
     commits: u64,
 ) -> rusqlite::Result<()> {
-    let Mark { name, state } = mark;
-    transaction
-        .prepare_cached(
-            "INSERT OR REPLACE INTO outputs (name, state, commits, crc32)
-             VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))",
-        )?
-        .execute(params![name, state.get(), commits.cast_signed()])?;
-    Ok(())
+    let sql = "INSERT OR REPLACE INTO outputs (name, state, commits, crc32)
+               VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))";
+    marks.iter().try_for_each(|Mark { name, state }| {
+        run(transaction, sql, params![name, state.get(), commits.cast_signed()]).map(drop)
+    })
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{Database, SqliteError, crc::sum_sessions};
+use super::{Database, SqliteError, crc::sum_sessions, statements::unsigned};
 use crate::conversation::Timestamp;
 
 /// What pruning removed, or would remove.
@@ -42,12 +42,9 @@ impl Database {
     /// # Errors
     /// The database cannot be rewritten, for lack of room on the disk for instance.
     pub fn compact(&mut self) -> Result<(), SqliteError> {
-        self.connection
-            .execute_batch(
-                "INSERT INTO search (search) VALUES ('optimize'); VACUUM;
-                 PRAGMA wal_checkpoint(TRUNCATE);",
-            )
-            .map_err(|error| self.error(&error))
+        let sql = "INSERT INTO search (search) VALUES ('optimize'); VACUUM;
+                   PRAGMA wal_checkpoint(TRUNCATE);";
+        self.with(|connection| connection.execute_batch(sql))
     }
 }
 
@@ -67,12 +64,11 @@ fn prune(connection: &mut Connection, before: i64, dry_run: bool) -> rusqlite::R
         ),
         [before],
         |row| {
-            let count = |column| row.get(column).map(i64::cast_unsigned);
             Ok(Pruned {
-                sessions: count(0)?,
-                entries: count(1)?,
-                calls: count(2)?,
-                bytes: count(3)?,
+                sessions: unsigned(row, 0)?,
+                entries: unsigned(row, 1)?,
+                calls: unsigned(row, 2)?,
+                bytes: unsigned(row, 3)?,
             })
         },
     )?;

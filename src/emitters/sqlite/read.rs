@@ -6,10 +6,13 @@ use rusqlite::{Row, params};
 use serde::Serialize;
 use tracing::debug;
 
-use super::{Database, SqliteError};
+use super::{
+    Database, SqliteError,
+    statements::{count, moment, position, text},
+};
 use crate::conversation::{
     ActionType, EntryIdx, Json, Metadata, NormalizedEntry, NormalizedEntryType, Position, Text,
-    Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
+    ToolResult, ToolStatus, ToolUse, WarningKind,
 };
 
 /// An entry with its place in the session and in the log.
@@ -36,42 +39,41 @@ impl Database {
         indices: Range<i64>,
         mut each: impl FnMut(StoredEntry),
     ) -> Result<(), SqliteError> {
-        let fail = |error| self.error(&error);
-        let mut query = self
-            .connection
-            .prepare_cached(
-                "SELECT idx, line, offset, timestamp, type, code, content, output, parent_corr_id,
-                        metadata, corr_id, tool_name, status, reason, duration_ms, output_json,
-                        action
-                 FROM entries LEFT JOIN tool_calls ON tool_calls.entry = entries.id
-                 WHERE entries.session = ?1 AND idx >= ?2 AND idx < ?3
-                 ORDER BY idx",
-            )
-            .map_err(fail)?;
-        let mut rows = query.query(params![session, indices.start, indices.end]).map_err(fail)?;
-        while let Some(row) = rows.next().map_err(fail)? {
-            each(stored_entry(row).map_err(fail)?);
-        }
-        drop(rows);
-        debug!(sql = query.expanded_sql(), "asked");
-        Ok(())
+        let sql =
+            "SELECT idx, line, offset, timestamp, type, code, content, output, parent_corr_id,
+                          metadata, corr_id, tool_name, status, reason, duration_ms, output_json,
+                          action
+                   FROM entries LEFT JOIN tool_calls ON tool_calls.entry = entries.id
+                   WHERE entries.session = ?1 AND idx >= ?2 AND idx < ?3
+                   ORDER BY idx";
+        self.with(|connection| {
+            let mut query = connection.prepare_cached(sql)?;
+            let mut rows = query.query(params![session, indices.start, indices.end])?;
+            while let Some(row) = rows.next()? {
+                each(stored_entry(row)?);
+            }
+            drop(rows);
+            debug!(sql = query.expanded_sql(), "asked");
+            Ok(())
+        })
     }
 }
 
 fn stored_entry(row: &Row<'_>) -> rusqlite::Result<StoredEntry> {
-    let index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
-    let position = Position {
-        line: row.get::<_, i64>(1)?.cast_unsigned(),
-        offset: row.get::<_, i64>(2)?.cast_unsigned(),
-    };
     let type_name: String = row.get(4)?;
     let entry = NormalizedEntry {
-        timestamp: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
+        timestamp: moment(row, 3)?,
         entry_type: entry_type(&type_name, row)?,
         content: row.get::<_, String>(6)?.into(),
         metadata: metadata(row)?,
     };
-    Ok(StoredEntry { index: EntryIdx::new(index), position, entry })
+    Ok(StoredEntry { index: index(row, 0)?, position: position(row, 1)?, entry })
+}
+
+/// The place of an entry in its session.
+pub(super) fn index(row: &Row<'_>, column: usize) -> rusqlite::Result<EntryIdx> {
+    let index = row.get::<_, i64>(column)?;
+    Ok(EntryIdx::new(usize::try_from(index).unwrap_or(usize::MAX)))
 }
 
 fn entry_type(name: &str, row: &Row<'_>) -> rusqlite::Result<NormalizedEntryType> {
@@ -95,7 +97,6 @@ fn code(row: &Row<'_>) -> rusqlite::Result<WarningKind> {
 fn tool(row: &Row<'_>) -> rusqlite::Result<ToolUse> {
     let tool_name = Text::from(row.get::<_, String>(11)?);
     let status: String = row.get(12)?;
-    let reason = row.get::<_, Option<String>>(13)?.map(Text::from);
     let action: String = row.get(16)?;
     // An action that cannot be read (a later version wrote it) is a tool by its name.
     let mut action_type = serde_json::from_str(&action).unwrap_or_else(|_| ActionType::Tool {
@@ -111,8 +112,8 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<ToolUse> {
     Ok(ToolUse {
         tool_name,
         action_type,
-        status: status_named(&status, reason),
-        duration_ms: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
+        status: status_named(&status, text(row, 13)?),
+        duration_ms: count(row, 14)?,
     })
 }
 

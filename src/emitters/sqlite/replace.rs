@@ -1,11 +1,12 @@
 //! Replacing what is stored of a source by what is read of it anew.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::{
     Database, SqliteError,
     copies::{self, Copy},
     crc::sum_sessions,
+    statements::{find, list, run},
 };
 use crate::ledger::SourceName;
 
@@ -45,21 +46,13 @@ impl Database {
     fn try_begin(&self, source: &SourceName) -> rusqlite::Result<Replacement> {
         self.cascade(true)?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let sessions = self
-            .connection
-            .prepare_cached(
-                "SELECT session_id, task, pruned_to FROM sessions
-                 WHERE source = (SELECT id FROM sources WHERE name = ?1) ORDER BY id",
-            )?
-            .query_map([source.as_str()], |row| {
-                let (session_id, task, pruned_to) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(Kept { session_id, task, pruned_to })
-            })?
-            .collect::<Result<_, _>>()?;
+        let sql = "SELECT session_id, task, pruned_to FROM sessions
+                   WHERE source = (SELECT id FROM sources WHERE name = ?1) ORDER BY id";
+        let sessions = list(&self.connection, sql, [source.as_str()], |row| {
+            Ok(Kept { session_id: row.get(0)?, task: row.get(1)?, pruned_to: row.get(2)? })
+        })?;
         let copies = copies::copies_of(&self.connection, source)?;
-        self.connection
-            .prepare_cached("DELETE FROM sources WHERE name = ?1")?
-            .execute([source.as_str()])?;
+        run(&self.connection, "DELETE FROM sources WHERE name = ?1", [source.as_str()])?;
         Ok(Replacement { source: source.clone(), sessions, copies })
     }
 
@@ -84,26 +77,18 @@ impl Database {
     ) -> rusqlite::Result<()> {
         copies::write(&self.connection, copies)?;
         for Kept { session_id, task, pruned_to } in sessions {
-            let session: Option<i64> = self
-                .connection
-                .prepare_cached(
-                    "SELECT id FROM sessions WHERE session_id IS ?2
-                     AND source = (SELECT id FROM sources WHERE name = ?1)",
-                )?
-                .query_row(params![source.as_str(), session_id], |row| row.get(0))
-                .optional()?;
+            let sql = "SELECT id FROM sessions WHERE session_id IS ?2
+                       AND source = (SELECT id FROM sources WHERE name = ?1)";
+            let key = params![source.as_str(), session_id];
+            let session: Option<i64> = find(&self.connection, sql, key, |row| row.get(0))?;
             let Some(session) = session else { continue };
-            self.connection
-                .prepare_cached("DELETE FROM entries WHERE session = ?1 AND offset < ?2")?
-                .execute(params![session, pruned_to])?;
+            let sql = "DELETE FROM entries WHERE session = ?1 AND offset < ?2";
+            run(&self.connection, sql, params![session, pruned_to])?;
             // What was the beginning of a last line may be a line that is still to come.
-            self.connection
-                .prepare_cached(
-                    "UPDATE sessions SET task = ?2, pruned_to =
-                         min(?3, (SELECT offset FROM sources WHERE sources.id = source))
-                     WHERE id = ?1",
-                )?
-                .execute(params![session, task, pruned_to])?;
+            let sql = "UPDATE sessions SET task = ?2, pruned_to =
+                           min(?3, (SELECT offset FROM sources WHERE sources.id = source))
+                       WHERE id = ?1";
+            run(&self.connection, sql, params![session, task, pruned_to])?;
             sum_sessions(&self.connection, "id = ?1", [session])?;
         }
         self.end("COMMIT")

@@ -109,60 +109,11 @@ fn version(connection: &Transaction<'_>, known: i64) -> Result<i64, Unfit> {
 mod tests {
     use super::*;
 
-    const STEPS: &[&str] =
-        &["CREATE TABLE a (x)", "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x * 2"];
-
-    #[test]
-    fn an_old_database_is_brought_forward_with_its_rows() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate_with(&mut connection, &STEPS[..1]).unwrap();
-        connection.execute("INSERT INTO a VALUES (21)", []).unwrap();
-        migrate_with(&mut connection, STEPS).unwrap();
-        migrate_with(&mut connection, STEPS).unwrap();
-        let y: i64 = connection.query_row("SELECT y FROM a", [], |row| row.get(0)).unwrap();
-        assert_eq!(y, 42);
-        let newer = migrate_with(&mut connection, &STEPS[..1]);
-        assert!(matches!(newer, Err(Unfit::Newer { found: 2 })));
-    }
-
-    /// Sessions of a database of version 1 are numbered in their order, and what grows goes on to grow.
-    #[test]
-    fn a_database_of_version_1_has_its_sessions_numbered() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        crc::register(&connection).unwrap();
-        migrate_with(&mut connection, &MIGRATIONS[..1]).unwrap();
-        connection
-            .execute_batch(
-                "PRAGMA foreign_keys = OFF;
-                 INSERT INTO sessions (id, source, crc32) VALUES (1, 1, 0), (2, 2, 0), (3, 1, 0);
-                 INSERT INTO entries (id, session, idx, type, line, offset, content, crc32)
-                 VALUES (7, 3, 0, 'assistant_message', 1, 0, 'hel', 0);
-                 INSERT INTO open_entries VALUES (1, 'text', 7);",
-            )
-            .unwrap();
-        migrate(&mut connection).unwrap();
-        let rows = |sql: &str| -> Vec<String> {
-            let mut query = connection.prepare(sql).unwrap();
-            query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-        };
-        let numbers = rows("SELECT concat(source, ' ', number) FROM sessions ORDER BY id");
-        assert_eq!(numbers, ["1 0", "2 0", "1 1"]);
-        let open = rows("SELECT concat(session, ' ', corr_id, ' ', entry) FROM open_entries");
-        assert_eq!(open, ["3 text 7"]);
-    }
-
     #[test]
     fn a_step_that_fails_leaves_nothing_behind() {
         let mut connection = Connection::open_in_memory().unwrap();
         let steps = ["CREATE TABLE a (x); CREATE TABLE a (x)"];
         assert!(matches!(migrate_with(&mut connection, &steps), Err(Unfit::Failed(_))));
-        migrate_with(&mut connection, STEPS).unwrap();
-    }
-
-    #[test]
-    fn a_database_of_another_program_is_left_alone() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch("CREATE TABLE theirs (x)").unwrap();
-        assert!(matches!(migrate(&mut connection), Err(Unfit::Foreign)));
+        migrate_with(&mut connection, &["CREATE TABLE a (x)"]).unwrap();
     }
 }

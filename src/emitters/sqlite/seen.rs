@@ -53,7 +53,8 @@ pub(super) fn set_time(path: &Path, millis: i64) -> io::Result<()> {
     fs::OpenOptions::new().write(true).open(path)?.set_modified(time)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// A file that SQLite keeps next to a database.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, Params, params};
+use rusqlite::{Params, params};
 
-use super::{Database, SqliteError};
+use super::{
+    Database, SqliteError,
+    statements::{find, list, state, unsigned},
+};
 use crate::{
     conversation::{Digest, Json},
     ledger::{Checkpoint, SourceName},
@@ -72,17 +75,11 @@ impl Database {
         path: &str,
         reserved: &BTreeSet<SourceName>,
     ) -> Result<SourceName, SqliteError> {
-        let stored = |name: &str| {
-            self.connection
-                .prepare_cached("SELECT 1 FROM sources WHERE name = ?1")?
-                .query_row([name], |_| Ok(()))
-                .optional()
-        };
+        let sql = "SELECT 1 FROM sources WHERE name = ?1";
+        let stored = |name: &str| self.with(|connection| find(connection, sql, [name], |_| Ok(())));
         let mut name = SourceName::from(path);
         let mut number = 1;
-        while reserved.contains(&name)
-            || stored(name.as_str()).map_err(|error| self.error(&error))?.is_some()
-        {
+        while reserved.contains(&name) || stored(name.as_str())?.is_some() {
             number += 1;
             name = format!("{path}#{number}").into();
         }
@@ -95,16 +92,14 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn each_state(&self, mut each: impl FnMut(Json)) -> Result<(), SqliteError> {
-        self.connection
-            .prepare_cached("SELECT state FROM sources ORDER BY id")
-            .and_then(|mut query| {
-                let mut rows = query.query([])?;
-                while let Some(row) = rows.next()? {
-                    each(serde_json::from_str(row.get_ref(0)?.as_str()?).unwrap_or_default());
-                }
-                Ok(())
-            })
-            .map_err(|error| self.error(&error))
+        self.with(|connection| {
+            let mut query = connection.prepare_cached("SELECT state FROM sources ORDER BY id")?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                each(state(row, 0)?);
+            }
+            Ok(())
+        })
     }
 
     /// What the database holds.
@@ -114,11 +109,7 @@ impl Database {
     pub fn totals(&self) -> Result<Totals, SqliteError> {
         let count = |table| {
             let sql = format!("SELECT count(*) FROM {table}");
-            let count: i64 = self
-                .connection
-                .query_row(&sql, [], |row| row.get(0))
-                .map_err(|error| self.error(&error))?;
-            Ok(count.cast_unsigned())
+            self.with(|connection| connection.query_row(&sql, [], |row| unsigned(row, 0)))
         };
         Ok(Totals {
             sources: count("sources")?,
@@ -132,13 +123,8 @@ impl Database {
         sql: &str,
         parameters: impl Params,
     ) -> Result<Vec<Known>, SqliteError> {
-        let names: Vec<String> = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut query| {
-                query.query_map(parameters, |row| row.get(0))?.collect::<Result<_, _>>()
-            })
-            .map_err(|error| self.error(&error))?;
+        let names: Vec<String> =
+            self.with(|connection| list(connection, sql, parameters, |row| row.get(0)))?;
         let mut known = Vec::new();
         for name in names.into_iter().map(SourceName::from) {
             if let Some(checkpoint) = self.stored(&name)? {

@@ -2,12 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
-use super::{Database, SqliteError, StoredEntry, tokens::tokens};
-use crate::conversation::{
-    DomainEvent, EntryIdx, NormalizedEntry, Outcome, Session, Text, Timestamp, TokenUsage,
+use super::{
+    Database, SqliteError, StoredEntry,
+    read::index,
+    statements::{count, find, list, moment, text},
+    tokens::tokens,
 };
+use crate::conversation::{DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
 
 /// A stored session as domain events: all of it first, and at each later reading what was added since.
 ///
@@ -55,8 +58,8 @@ impl SessionEvents {
         let transaction = is_alone.then(|| database.connection.unchecked_transaction());
         let transaction = transaction.transpose().map_err(fail)?;
         let facts = database.session(self.session)?;
-        let usage = database.usage_of(self.session).map_err(fail)?;
-        let growing = database.growing(self.session).map_err(fail)?;
+        let usage = database.usage_of(self.session)?;
+        let growing = database.growing(self.session)?;
         let Some(changed) = self.changed(database)? else { return Ok(false) };
         let is_smaller =
             |(model, old)| usage.get(model).is_none_or(|new: &TokenUsage| new.max(old) != *new);
@@ -88,7 +91,7 @@ impl SessionEvents {
                 each(DomainEvent::UpdateToolCall { corr_id, entry });
             }
         })?;
-        self.last = database.row(self.session, self.next - 1).map_err(fail)?;
+        self.last = database.row(self.session, self.next - 1)?;
         drop(transaction);
         for (model, now) in &usage {
             let before = self.usage.get(model);
@@ -104,8 +107,7 @@ impl SessionEvents {
 
     /// The open calls that have changed; `None` if what was read is not there any more as it was.
     fn changed(&self, database: &Database) -> Result<Option<Vec<StoredEntry>>, SqliteError> {
-        let fail = |error| database.error(&error);
-        if self.last != database.row(self.session, self.next - 1).map_err(fail)? {
+        if self.last != database.row(self.session, self.next - 1)? {
             return Ok(None);
         }
         let mut changed = Vec::new();
@@ -148,77 +150,57 @@ impl Database {
     /// # Errors
     /// There is no such session, or the database cannot be read.
     pub fn session(&self, session: i64) -> Result<Session, SqliteError> {
-        let query =
+        let sql =
             "SELECT session_id, agent, version, model, provider, reasoning_effort, cwd, title,
-                            tools, parent_session_id, outcome, outcome_reason, turns, duration_ms,
-                            started_at, ended_at, branch
-                     FROM sessions WHERE id = ?1";
-        let found = self.connection.prepare_cached(query);
-        found
-            .and_then(|mut query| query.query_row([session], facts))
-            .map_err(|error| self.error(&error))
+                          tools, parent_session_id, outcome, outcome_reason, turns, duration_ms,
+                          started_at, ended_at, branch
+                   FROM sessions WHERE id = ?1";
+        self.with(|connection| connection.prepare_cached(sql)?.query_row([session], facts))
     }
 
-    fn usage_of(&self, session: i64) -> rusqlite::Result<BTreeMap<String, TokenUsage>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT model, sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
-                    sum(cache_write_tokens), sum(cache_write_1h_tokens), sum(reasoning_tokens),
-                    sum(cost_usd)
-             FROM usage WHERE session = ?1 GROUP BY model",
-        )?;
+    fn usage_of(&self, session: i64) -> Result<BTreeMap<String, TokenUsage>, SqliteError> {
+        let sql = "SELECT model, sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
+                          sum(cache_write_tokens), sum(cache_write_1h_tokens),
+                          sum(reasoning_tokens), sum(cost_usd)
+                   FROM usage WHERE session = ?1 GROUP BY model";
         let usage = |row: &Row<'_>| Ok((row.get(0)?, tokens(row, 1)?));
-        query.query_map([session], usage)?.collect()
+        Ok(self.with(|connection| list(connection, sql, [session], usage))?.into_iter().collect())
     }
 
     /// The entries of a session that still grow.
-    fn growing(&self, session: i64) -> rusqlite::Result<Vec<EntryIdx>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT idx FROM open_entries JOIN entries ON entries.id = open_entries.entry
-             WHERE open_entries.session = ?1",
-        )?;
-        let index = |row: &Row<'_>| {
-            Ok(EntryIdx::new(usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX)))
-        };
-        query.query_map([session], index)?.collect()
+    fn growing(&self, session: i64) -> Result<Vec<EntryIdx>, SqliteError> {
+        let sql = "SELECT idx FROM open_entries JOIN entries ON entries.id = open_entries.entry
+                   WHERE open_entries.session = ?1";
+        self.with(|connection| list(connection, sql, [session], |row| index(row, 0)))
     }
 
     /// The row of an entry, and where it begins in the log: they are others when the log was replaced.
-    fn row(&self, session: i64, index: i64) -> rusqlite::Result<Option<(i64, i64)>> {
-        self.connection
-            .prepare_cached("SELECT id, offset FROM entries WHERE session = ?1 AND idx = ?2")?
-            .query_row(params![session, index], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
+    fn row(&self, session: i64, index: i64) -> Result<Option<(i64, i64)>, SqliteError> {
+        let sql = "SELECT id, offset FROM entries WHERE session = ?1 AND idx = ?2";
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.with(|connection| find(connection, sql, params![session, index], row))
     }
 }
 
 fn facts(row: &Row<'_>) -> rusqlite::Result<Session> {
-    let text = |column| row.get::<_, Option<String>>(column).map(|text| text.map(Text::from));
-    let count = |column| row.get::<_, Option<i64>>(column).map(|n| n.map(i64::cast_unsigned));
-    let moment = |column| row.get::<_, Option<i64>>(column).map(|n| n.map(Timestamp::from_millis));
-    let tools: Option<String> = row.get(8)?;
+    let (tools, outcome): (Option<String>, Option<String>) = (row.get(8)?, row.get(10)?);
     Ok(Session {
         session_id: row.get::<_, Option<String>>(0)?.map(Into::into),
-        agent: text(1)?,
-        version: text(2)?,
-        model: text(3)?,
-        provider: text(4)?,
-        reasoning_effort: text(5)?,
-        cwd: text(6)?,
-        title: text(7)?,
+        agent: text(row, 1)?,
+        version: text(row, 2)?,
+        model: text(row, 3)?,
+        provider: text(row, 4)?,
+        reasoning_effort: text(row, 5)?,
+        cwd: text(row, 6)?,
+        title: text(row, 7)?,
         tools: tools.and_then(|tools| serde_json::from_str(&tools).ok()),
         parent_session_id: row.get::<_, Option<String>>(9)?.map(Into::into),
-        outcome: row.get::<_, Option<String>>(10)?.as_deref().and_then(outcome),
-        outcome_reason: text(11)?,
-        turns: count(12)?,
-        duration_ms: count(13)?,
-        started_at: moment(14)?,
-        ended_at: moment(15)?,
-        branch: text(16)?,
+        outcome: outcome.and_then(|name| serde_json::from_value(name.into()).ok()),
+        outcome_reason: text(row, 11)?,
+        turns: count(row, 12)?,
+        duration_ms: count(row, 13)?,
+        started_at: moment(row, 14)?,
+        ended_at: moment(row, 15)?,
+        branch: text(row, 16)?,
     })
-}
-
-fn outcome(name: &str) -> Option<Outcome> {
-    [Outcome::Success, Outcome::Failed, Outcome::LimitReached, Outcome::Cancelled]
-        .into_iter()
-        .find(|outcome| outcome.as_str() == name)
 }

@@ -1,6 +1,6 @@
 //! The task that a session belongs to, stated by hand.
 
-use rusqlite::{TransactionBehavior, params};
+use rusqlite::params;
 
 use super::{Database, SqliteError, crc::sum_sessions};
 use crate::conversation::TaskId;
@@ -14,18 +14,11 @@ impl Database {
     /// # Errors
     /// The database cannot be written.
     pub fn set_task(&mut self, session: i64, task: Option<&TaskId>) -> Result<bool, SqliteError> {
-        self.try_set_task(session, task).map_err(|error| self.error(&error))
-    }
-
-    fn try_set_task(&mut self, session: i64, task: Option<&TaskId>) -> rusqlite::Result<bool> {
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let changed = transaction.execute(
-            "UPDATE sessions SET task = coalesce(?2, session_id) WHERE id = ?1",
-            params![session, task.map(TaskId::as_str)],
-        )?;
-        sum_sessions(&transaction, "id = ?1", [session])?;
-        transaction.commit()?;
-        Ok(changed > 0)
+        self.change(|transaction| {
+            let sql = "UPDATE sessions SET task = coalesce(?2, session_id) WHERE id = ?1";
+            let changed = transaction.execute(sql, params![session, task.map(TaskId::as_str)])?;
+            sum_sessions(transaction, "id = ?1", [session])?;
+            Ok(changed > 0)
+        })
     }
 }

@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, functions::FunctionFlags};
 
+use super::statements::count;
 use crate::{
     conversation::TokenUsage,
     emitters::usage::{MessageUsage, UsedFor},
     pricing::Prices,
 };
+
+/// The moment of usage whose time the log does not state. No quarter of an hour begins then.
+pub(super) const NOT_STATED: i64 = -1;
 
 /// Gives SQL the function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
 /// cache_write_1h)`, in US dollars; `NULL` where the model has no price, or nothing was used. Without prices, it
@@ -38,16 +42,13 @@ pub(super) fn estimate(
 
 /// Tokens and their cost, from this column on.
 pub(super) fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenUsage> {
-    let count = |column: usize| {
-        row.get::<_, Option<i64>>(first + column).map(|n| n.map(i64::cast_unsigned))
-    };
     Ok(TokenUsage {
-        input_tokens: count(0)?,
-        output_tokens: count(1)?,
-        cache_read_tokens: count(2)?,
-        cache_write_tokens: count(3)?,
-        cache_write_1h_tokens: count(4)?,
-        reasoning_tokens: count(5)?,
+        input_tokens: count(row, first)?,
+        output_tokens: count(row, first + 1)?,
+        cache_read_tokens: count(row, first + 2)?,
+        cache_write_tokens: count(row, first + 3)?,
+        cache_write_1h_tokens: count(row, first + 4)?,
+        reasoning_tokens: count(row, first + 5)?,
         cost_usd: row.get(first + 6)?,
     })
 }

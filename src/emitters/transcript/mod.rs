@@ -303,6 +303,3 @@ impl Emitter<DomainEvent, String> for Transcript {
         page.into_text()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -56,23 +56,6 @@ pub(super) enum Ink {
 }
 
 impl Ink {
-    #[cfg(test)]
-    pub(super) const ALL: [Self; 13] = [
-        Self::Plain,
-        Self::Strong,
-        Self::Quiet,
-        Self::User,
-        Self::Assistant,
-        Self::Thinking,
-        Self::Tool,
-        Self::Good,
-        Self::Bad,
-        Self::Caution,
-        Self::Added,
-        Self::Removed,
-        Self::Hunk,
-    ];
-
     pub(super) fn style(self) -> Style {
         let plain = Style::new();
         match self {

@@ -125,3 +125,31 @@ fn glyph(action: &ActionType) -> &'static str {
         (_, ToolKind::Think | ToolKind::Other) => "◇",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof!["[a-c]{0,2}", "[a-z é中\u{1b}\u{202e}\u{200d}\n\t]{0,8}", "[a-z é]{0,200}"]
+    }
+
+    proptest! {
+        /// The shorter way to compare labels, which makes none, leads to the same.
+        #[test]
+        fn a_heading_knows_its_label(texts in prop::collection::vec((text(), text()), 2..8)) {
+            let heading = |(name, title): &'_ (String, String)| Heading {
+                glyph: "",
+                name: edit(Cow::Owned(name.clone()), |name| clip(name, NAME)),
+                title: Cow::Owned(title.clone()),
+            };
+            let headings: Vec<_> = texts.iter().map(heading).collect();
+            for (one, other) in headings.iter().flat_map(|one| headings.iter().map(move |it| (one, it))) {
+                let label = other.label();
+                prop_assert_eq!(one.has_label(&label), one.label() == label, "{:?}", label);
+            }
+        }
+    }
+}

@@ -54,7 +54,7 @@ pub struct MessageUsage {
 }
 
 /// What tokens are added up by.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UsedFor {
     /// The message, if other logs may tell of it.
     pub message_id: Option<String>,
@@ -62,6 +62,18 @@ pub struct UsedFor {
     pub model: Option<String>,
     /// When, if the log states it; see [`UsageEmitter`] for how exactly.
     pub at: Option<Timestamp>,
+}
+
+impl UsedFor {
+    /// As an event states it.
+    pub(super) fn stated(
+        message_id: Option<Text>,
+        model: Option<Text>,
+        at: Option<Timestamp>,
+    ) -> Self {
+        let text = |text: Option<Text>| text.map(Text::into_string).filter(|text| !text.is_empty());
+        Self { message_id: text(message_id), model: text(model), at }
+    }
 }
 
 impl MessageUsage {
@@ -140,15 +152,11 @@ impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
                 take(&mut session.branch, &news.branch);
             }
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
-                let text = |text: &Option<Text>| {
-                    let text = text.as_ref().map(|text| text.decode().into_owned());
-                    text.filter(|text| !text.is_empty())
-                };
                 let at = match self.is_exact {
                     true => *timestamp,
                     false => timestamp.map(Timestamp::quarter_hour),
                 };
-                let of = UsedFor { message_id: text(message_id), model: text(model), at };
+                let of = UsedFor::stated(message_id.clone(), model.clone(), at);
                 self.count(event.session, of, usage);
             }
             _ => {}
@@ -221,71 +229,5 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
     for (session, used) in sessions.iter_mut().enumerate() {
         used.messages
             .retain(|_| numbered.next().flatten().is_none_or(|number| best[number].0 == session));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(id: &str, output: u64) -> MessageUsage {
-        let usage = TokenUsage { output_tokens: Some(output), ..TokenUsage::default() };
-        MessageUsage::new(UsedFor { message_id: Some(id.to_owned()), ..UsedFor::default() }, usage)
-    }
-
-    #[test]
-    fn a_message_counts_where_most_is_told_of_it() {
-        let session = |messages: &[MessageUsage]| SessionUsage {
-            messages: messages.to_vec(),
-            ..SessionUsage::default()
-        };
-        let mut sessions = [
-            session(&[said("a", 1), said("b", 5), said("a", 2)]),
-            session(&[said("a", 4), said("b", 5)]),
-        ];
-        count_once(&mut sessions);
-        let left = sessions.map(|session| session.messages);
-        assert_eq!(left, [vec![said("b", 5)], vec![said("a", 4)]]);
-    }
-
-    #[test]
-    fn each_session_has_the_facts_and_tokens_of_its_own_events() {
-        use crate::conversation::{Position, Session};
-
-        let facts = |id: &str, cwd: Option<&str>| {
-            let session = Session {
-                session_id: Some(id.into()),
-                cwd: cwd.map(Text::from),
-                ..Session::default()
-            };
-            DomainEvent::Session(Box::new(session))
-        };
-        let used = |millis| DomainEvent::Usage {
-            usage: Box::new(said("", 1).usage),
-            model: Some("m".into()),
-            message_id: None,
-            timestamp: Some(Timestamp::from_millis(millis)),
-        };
-        let events = [
-            (0, facts("a", Some("/p"))),
-            (0, used(1)),
-            (1, facts("b", None)),
-            (1, used(2)),
-            (0, used(3)),
-        ];
-        let mut emitter = UsageEmitter::default();
-        for (key, event) in events {
-            let event = Located::new(Position::default(), event).in_session(SessionKey(key));
-            drop(emitter.emit(&event));
-        }
-        let sessions: Vec<_> = emitter
-            .into_sessions()
-            .into_iter()
-            .map(|session| {
-                let output = session.messages.iter().map(|message| message.usage.output_tokens);
-                (session.cwd, output.sum::<Option<u64>>())
-            })
-            .collect();
-        assert_eq!(sessions, [(Some("/p".into()), Some(2)), (None, Some(1))]);
     }
 }

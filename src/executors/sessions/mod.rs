@@ -232,6 +232,3 @@ where
         open.peek().is_some() && open.all(|open| self.get_ref().is_done(&open.state.state))
     }
 }
-
-#[cfg(test)]
-mod tests;

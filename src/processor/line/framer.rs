@@ -283,6 +283,3 @@ impl LineFramer {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

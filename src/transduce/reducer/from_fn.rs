@@ -57,19 +57,3 @@ impl<I, F> fmt::Debug for ReduceFn<I, F> {
         f.debug_struct("ReduceFn").finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn any_lifetime<S, E>(reducer: &impl for<'a> Reducer<&'a str, S, E>) -> S {
-        let line = String::from("short-lived");
-        reducer.reduce(reducer.init(), &line).0
-    }
-
-    #[test]
-    fn a_closure_takes_input_of_any_lifetime() {
-        let len = reduce_fn(|| 0, |sum: usize, line: &str| (sum + line.len(), Batch::<()>::EMPTY));
-        assert_eq!(any_lifetime(&len), 11);
-    }
-}

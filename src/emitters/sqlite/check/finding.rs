@@ -1,6 +1,6 @@
 //! [`Finding`]: something that is wrong with a database.
 
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode};
 
 /// The largest number of findings of one kind that are reported.
 pub(super) const TOLD: usize = 20;
@@ -54,4 +54,16 @@ pub(super) fn found(
     let message = error.to_string();
     let is_derived = is_derived || message.starts_with("fts5: ");
     Ok(vec![Finding::new(format!("{what} cannot be checked: {message}"), is_derived)])
+}
+
+/// The findings that a query gives, each a message.
+pub(super) fn told(
+    connection: &Connection,
+    sql: &str,
+    is_derived: bool,
+) -> rusqlite::Result<Vec<Finding>> {
+    connection
+        .prepare(&format!("{sql} LIMIT {TOLD}"))?
+        .query_map([], |row| Ok(Finding::new(row.get::<_, String>(0)?, is_derived)))?
+        .collect()
 }

@@ -1,10 +1,6 @@
 //! Making anew what is made from the rows.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, io, path::PathBuf, time::Duration};
 
 use rusqlite::{
     Connection,
@@ -17,7 +13,7 @@ use super::{
     structure,
 };
 use crate::{
-    emitters::sqlite::{Database, SqliteError, crc, open, schema},
+    emitters::sqlite::{Database, SqliteError, crc, open, schema, seen::beside},
     files::temporary_of,
 };
 
@@ -128,10 +124,4 @@ impl Drop for Fresh {
 
 fn locked() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::finding::{Finding, TOLD};
+use super::finding::{Finding, told};
 use crate::emitters::sqlite::{
     crc::{Summed, summed},
     schema,
@@ -70,11 +70,4 @@ pub(super) fn positions(connection: &Connection) -> rusqlite::Result<Vec<Finding
         false,
     )?;
     Ok([beyond, calls, outputs].concat())
-}
-
-fn told(connection: &Connection, sql: &str, is_derived: bool) -> rusqlite::Result<Vec<Finding>> {
-    connection
-        .prepare(&format!("{sql} LIMIT {TOLD}"))?
-        .query_map([], |row| Ok(Finding::new(row.get::<_, String>(0)?, is_derived)))?
-        .collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::finding::{Finding, TOLD, found};
+use super::finding::{Finding, TOLD, found, told};
 use crate::emitters::sqlite::{crc, schema};
 
 /// An object of a schema: its type and its definition, which an index that SQLite makes itself does not have.
@@ -144,13 +144,11 @@ fn derived_roots(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
 
 /// Rows that refer to rows that are not there.
 pub(super) fn references(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
-    let sql = format!(
+    told(
+        connection,
         "SELECT 'a row of ' || \"table\" || coalesce(' (' || rowid || ')', '') || ' refers to a row of '
                 || parent || ' that is not there'
-         FROM pragma_foreign_key_check LIMIT {TOLD}"
-    );
-    connection
-        .prepare(&sql)?
-        .query_map([], |row| Ok(Finding::new(row.get::<_, String>(0)?, false)))?
-        .collect()
+         FROM pragma_foreign_key_check",
+        false,
+    )
 }

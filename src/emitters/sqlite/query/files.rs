@@ -177,3 +177,17 @@ impl Database {
         self.ask(&sql, parameters)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_a_duration_that_occurred() {
+        let durations = |durations: Vec<i64>| ToolTotals { durations, ..Default::default() };
+        let tool = durations((1..=20).collect());
+        assert_eq!((tool.percentile(50), tool.percentile(95)), (Some(10), Some(19)));
+        assert_eq!(durations(vec![7]).percentile(95), Some(7));
+        assert_eq!(durations(vec![]).percentile(50), None);
+    }
+}

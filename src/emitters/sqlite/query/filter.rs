@@ -110,34 +110,27 @@ impl SessionFilter {
     /// A condition on a row of `sessions`.
     pub(super) fn sessions(&self, parameters: &mut Parameters) -> String {
         let mut all = Vec::new();
-        let mut equal = |column: &str, value: &Option<String>| {
-            all.extend(value.clone().map(|it| format!("{column} = {}", parameters.add(it))));
+        let mut when = |value: Option<String>, condition: &dyn Fn(&str) -> String| {
+            all.extend(value.map(|value| condition(&parameters.add(value))));
         };
-        equal("agent", &self.agent_name);
-        equal("branch", &self.branch);
-        equal("task", &self.task);
-        all.extend(self.name.as_ref().map(|name| name.sql(parameters)));
-        if let Some(agent) = &self.agent {
-            let agent = parameters.add(agent.clone());
-            all.push(format!("instr(lower(agent), lower({agent})) = 1"));
-        }
-        if let Some(project) = &self.project {
-            let project = parameters.add(within(project));
-            all.push(format!("instr('/' || trim(cwd, '/') || '/', {project}) > 0"));
-        }
-        if let Some(name) = &self.folder_name {
-            let name = parameters.add(format!("%/{}", like(name)));
-            let folder = "'/' || rtrim(replace(cwd, '\\', '/'), '/')";
-            all.push(format!("{folder} LIKE {name} ESCAPE '\\'"));
-        }
-        if let Some(model) = &self.model {
-            let model = parameters.add(model.clone());
-            all.push(format!(
+        when(self.agent_name.clone(), &|name| format!("agent = {name}"));
+        when(self.branch.clone(), &|branch| format!("branch = {branch}"));
+        when(self.task.clone(), &|task| format!("task = {task}"));
+        when(self.agent.clone(), &|agent| format!("instr(lower(agent), lower({agent})) = 1"));
+        when(self.project.as_deref().map(within), &|project| {
+            format!("instr('/' || trim(cwd, '/') || '/', {project}) > 0")
+        });
+        when(self.folder_name.as_ref().map(|name| format!("%/{}", like(name))), &|name| {
+            format!("'/' || rtrim(replace(cwd, '\\', '/'), '/') LIKE {name} ESCAPE '\\'")
+        });
+        when(self.model.clone(), &|model| {
+            format!(
                 "(instr(lower(sessions.model), lower({model})) > 0 OR EXISTS (
                      SELECT 1 FROM message_usage AS used
                      WHERE used.session = sessions.id AND instr(lower(used.model), lower({model})) > 0))"
-            ));
-        }
+            )
+        });
+        all.extend(self.name.as_ref().map(|name| name.sql(parameters)));
         if let Some(text) = &self.text {
             all.push(has_text(text, parameters));
         }

@@ -27,8 +27,6 @@ mod filter;
 mod search;
 mod sessions;
 mod sql;
-#[cfg(test)]
-mod tests;
 mod usage;
 
 pub use self::{

@@ -63,18 +63,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_is_typed_is_syntax() {
-        let terms = |text| match SearchTerms::of(text) {
-            Some(SearchTerms::All(terms)) => terms,
-            _ => Vec::new(),
-        };
-        assert_eq!(terms("a AND b* NEAR(c)"), ["a", "AND", "b*", "NEAR(c)"]);
-        assert_eq!(terms(r#"say "two words" col:x"#), ["say", "two words", "col:x"]);
-        assert_eq!(terms(r#"open "quote"#), ["open", "quote"]);
-        assert!(terms("*** --").is_empty());
-    }
-
-    #[test]
     fn an_excerpt_shows_the_match() {
         let [begin, end] = MATCH;
         let excerpt = |text: &str, term: &str| excerpt(text, &[term.to_owned()]);

@@ -45,14 +45,13 @@ impl Database {
         Parameters(parameters): Parameters,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, SqliteError> {
-        let ask = || {
-            let mut query = self.connection.prepare_cached(sql)?;
+        self.with(|connection| {
+            let mut query = connection.prepare_cached(sql)?;
             let rows: rusqlite::Result<_> =
                 query.query_map(params_from_iter(parameters), read)?.collect();
             debug!(sql = query.expanded_sql(), "asked");
             rows
-        };
-        ask().map_err(|error| self.error(&error))
+        })
     }
 }
 

@@ -6,11 +6,11 @@ use rusqlite::Row;
 
 use super::sql::Parameters;
 use crate::{
-    conversation::{Text, Timestamp},
     emitters::{
         sqlite::{
             Database, SqliteError,
-            tokens::{estimate, tokens},
+            statements::{moment, text},
+            tokens::{NOT_STATED, estimate, tokens},
         },
         usage::{MessageUsage, SessionUsage, UsedFor},
     },
@@ -73,27 +73,20 @@ impl Database {
 }
 
 fn session(row: &Row<'_>) -> rusqlite::Result<(i64, SessionUsage)> {
-    let text = |column| row.get::<_, Option<String>>(column);
     let usage = SessionUsage {
-        session_id: text(1)?.map(Into::into),
-        parent_session_id: text(2)?.map(Into::into),
-        agent: text(3)?.map(Text::from),
-        cwd: text(4)?.map(Text::from),
-        branch: text(5)?.map(Text::from),
-        task: text(6)?.map(Text::from),
+        session_id: row.get::<_, Option<String>>(1)?.map(Into::into),
+        parent_session_id: row.get::<_, Option<String>>(2)?.map(Into::into),
+        agent: text(row, 3)?,
+        cwd: text(row, 4)?,
+        branch: text(row, 5)?,
+        task: text(row, 6)?,
         messages: Vec::new(),
     };
     Ok((row.get(0)?, usage))
 }
 
 fn message(row: &Row<'_>) -> rusqlite::Result<MessageUsage> {
-    let stated = |column| {
-        let text = row.get::<_, String>(column);
-        text.map(|text| Some(text).filter(|text| !text.is_empty()))
-    };
-    // -1 is a moment that the log does not state.
-    let at = Some(row.get::<_, i64>(3)?).filter(|at| *at != -1);
-    let at = at.map(Timestamp::from_millis);
-    let of = UsedFor { message_id: stated(1)?, model: stated(2)?, at };
+    let at = moment(row, 3)?.filter(|at| at.as_millis() != NOT_STATED);
+    let of = UsedFor::stated(text(row, 1)?, text(row, 2)?, at);
     Ok(MessageUsage::new(of, tokens(row, 4)?))
 }

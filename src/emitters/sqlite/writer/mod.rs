@@ -4,13 +4,13 @@ mod entries;
 mod tools;
 mod totals;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Statement, params};
 
 use super::{
     crc::{execute_summed, sum_sessions},
-    fold::Warnings,
-    prepared::{ChangedRow, NewRow, Part},
+    fold::{Change, Fold, NewEntry, Warnings},
     row::EntryRow,
+    statements::{find, run},
 };
 use crate::{
     conversation::{
@@ -40,8 +40,41 @@ struct StoredSession {
 }
 
 impl StoredSession {
-    fn is_pruned(&self, new: &NewRow) -> bool {
+    fn is_pruned(&self, new: &NewEntry) -> bool {
         self.pruned_to.is_some_and(|to| signed(new.position.offset) < to)
+    }
+}
+
+/// Where an entry is, in its session and in the log.
+struct Place {
+    idx: i64,
+    line: i64,
+    offset: i64,
+}
+
+impl Place {
+    /// Writes the row of an entry: a new one, or the one with this id.
+    fn write(
+        &self,
+        statement: &mut Statement<'_>,
+        session: i64,
+        row: &EntryRow,
+        id: Option<i64>,
+    ) -> rusqlite::Result<()> {
+        let columns = params![
+            session,
+            self.idx,
+            row.type_name,
+            row.code,
+            row.timestamp,
+            self.line,
+            self.offset,
+            row.parent_corr_id.as_ref().map(CorrId::as_str),
+            row.metadata,
+            row.content,
+            row.output,
+        ];
+        execute_summed(statement, columns, id).map(drop)
     }
 }
 
@@ -51,13 +84,13 @@ impl<'t> SourceWriter<'t> {
     }
 
     /// Writes what a segment says; returns what was added.
-    pub(super) fn write(mut self, parts: &[Part]) -> rusqlite::Result<Receipt> {
-        parts.iter().try_for_each(|part| self.write_part(part))?;
+    pub(super) fn write(mut self, parts: &[(SessionKey, Fold)]) -> rusqlite::Result<Receipt> {
+        parts.iter().try_for_each(|(session, part)| self.write_part(*session, part))?;
         Ok(self.receipt)
     }
 
-    fn write_part(&mut self, part: &Part) -> rusqlite::Result<()> {
-        let stored = self.session(part.session)?;
+    fn write_part(&mut self, key: SessionKey, part: &Fold) -> rusqlite::Result<()> {
+        let stored = self.session(key)?;
         // A change to an unknown entry is a warning, which is a row too.
         let mut unknown = Warnings::default();
         for (corr_id, change) in &part.changes {
@@ -79,7 +112,7 @@ impl<'t> SourceWriter<'t> {
         }
         let mut session = match stored {
             Some(session) => session,
-            None => self.begin(part.session)?,
+            None => self.begin(key)?,
         };
         self.add_entries(&mut session, &part.entries)?;
         self.add_usage(session.id, &part.usage)?;
@@ -91,28 +124,20 @@ impl<'t> SourceWriter<'t> {
 
     /// The session with this number, if it has begun.
     fn session(&self, key: SessionKey) -> rusqlite::Result<Option<StoredSession>> {
-        self.transaction
-            .prepare_cached(
-                "SELECT id, entries, pruned_to FROM sessions WHERE source = ?1 AND number = ?2",
-            )?
-            .query_row(params![self.source, key.0], |row| {
-                let (id, entries, pruned_to) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(StoredSession { id, entries, pruned_to })
-            })
-            .optional()
+        let sql = "SELECT id, entries, pruned_to FROM sessions WHERE source = ?1 AND number = ?2";
+        find(self.transaction, sql, params![self.source, key.0], |row| {
+            Ok(StoredSession { id: row.get(0)?, entries: row.get(1)?, pruned_to: row.get(2)? })
+        })
     }
 
     /// A session begins. Its checksum is that of what it [learns](Self::learn).
     fn begin(&mut self, key: SessionKey) -> rusqlite::Result<StoredSession> {
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO sessions (source, number, task, crc32) VALUES (?1, ?2, ?3, 0)",
-            )?
-            .execute(params![self.source, key.0, self.task.map(TaskId::as_str)])?;
+        let sql = "INSERT INTO sessions (source, number, task, crc32) VALUES (?1, ?2, ?3, 0)";
+        let task = self.task.map(TaskId::as_str);
+        run(self.transaction, sql, params![self.source, key.0, task])?;
         let id = self.transaction.last_insert_rowid();
-        self.transaction
-            .prepare_cached("UPDATE sources SET session = ?2 WHERE id = ?1")?
-            .execute(params![self.source, id])?;
+        let sql = "UPDATE sources SET session = ?2 WHERE id = ?1";
+        run(self.transaction, sql, params![self.source, id])?;
         self.receipt.sessions += 1;
         Ok(StoredSession { id, entries: 0, pruned_to: None })
     }
@@ -127,26 +152,26 @@ impl<'t> SourceWriter<'t> {
         let own_task = facts.session_id.as_ref().filter(|_| self.task.is_none());
         let tools = facts.tools.as_ref().and_then(|tools| json::to_string(tools).ok());
         let (first, last) = span.unzip();
-        self.transaction
-            .prepare_cached(
-                "UPDATE sessions SET
-                     session_id = coalesce(?2, session_id), task = coalesce(task, ?3),
-                     agent = coalesce(?4, agent), version = coalesce(?5, version),
-                     model = coalesce(?6, model),
-                     reasoning_effort = coalesce(?7, reasoning_effort), cwd = coalesce(?8, cwd),
-                     title = coalesce(?9, title), tools = coalesce(?10, tools),
-                     parent_session_id = coalesce(?11, parent_session_id),
-                     outcome = coalesce(?12, outcome),
-                     outcome_reason = coalesce(?13, outcome_reason),
-                     turns = coalesce(?14, turns), duration_ms = coalesce(?15, duration_ms),
-                     started_at = coalesce(?16, started_at), ended_at = coalesce(?17, ended_at),
-                     first_at = min(coalesce(first_at, ?18), coalesce(?18, first_at)),
-                     last_at = max(coalesce(last_at, ?19), coalesce(?19, last_at)),
-                     entries = ?20, provider = coalesce(?21, provider),
-                     branch = coalesce(?22, branch)
-                 WHERE id = ?1",
-            )?
-            .execute(params![
+        let sql = "UPDATE sessions SET
+                       session_id = coalesce(?2, session_id), task = coalesce(task, ?3),
+                       agent = coalesce(?4, agent), version = coalesce(?5, version),
+                       model = coalesce(?6, model),
+                       reasoning_effort = coalesce(?7, reasoning_effort), cwd = coalesce(?8, cwd),
+                       title = coalesce(?9, title), tools = coalesce(?10, tools),
+                       parent_session_id = coalesce(?11, parent_session_id),
+                       outcome = coalesce(?12, outcome),
+                       outcome_reason = coalesce(?13, outcome_reason),
+                       turns = coalesce(?14, turns), duration_ms = coalesce(?15, duration_ms),
+                       started_at = coalesce(?16, started_at), ended_at = coalesce(?17, ended_at),
+                       first_at = min(coalesce(first_at, ?18), coalesce(?18, first_at)),
+                       last_at = max(coalesce(last_at, ?19), coalesce(?19, last_at)),
+                       entries = ?20, provider = coalesce(?21, provider),
+                       branch = coalesce(?22, branch)
+                   WHERE id = ?1";
+        run(
+            self.transaction,
+            sql,
+            params![
                 session.id,
                 facts.session_id.as_ref().map(SessionId::as_str),
                 own_task.map(SessionId::as_str),
@@ -169,7 +194,8 @@ impl<'t> SourceWriter<'t> {
                 session.entries,
                 text(&facts.provider),
                 text(&facts.branch),
-            ])?;
+            ],
+        )?;
         sum_sessions(self.transaction, "id = ?1", [session.id])
     }
 
@@ -178,21 +204,18 @@ impl<'t> SourceWriter<'t> {
         &mut self,
         session: i64,
         corr_id: &CorrId,
-        change: &ChangedRow,
+        change: &Change,
     ) -> rusqlite::Result<bool> {
         let Some(id) = self.find(session, corr_id)? else { return Ok(false) };
         if let Some(row) = &change.whole {
             self.replace(id, session, corr_id, row)?;
         } else if !change.more.is_empty() {
-            self.transaction
-                .prepare_cached(
-                    "UPDATE entries SET
-                         content = content || ?2,
-                         crc32 = row_crc32(session, idx, type, code, timestamp, line, offset,
-                                           parent_corr_id, metadata, content || ?2, output)
-                     WHERE id = ?1",
-                )?
-                .execute(params![id, change.more])?;
+            let sql = "UPDATE entries SET
+                           content = content || ?2,
+                           crc32 = row_crc32(session, idx, type, code, timestamp, line, offset,
+                                             parent_corr_id, metadata, content || ?2, output)
+                       WHERE id = ?1";
+            run(self.transaction, sql, params![id, change.more.decode()])?;
         }
         if change.closed {
             self.close(session, corr_id)?;
@@ -202,10 +225,8 @@ impl<'t> SourceWriter<'t> {
 
     /// An entry grows no more.
     fn close(&self, session: i64, corr_id: &CorrId) -> rusqlite::Result<()> {
-        self.transaction
-            .prepare_cached("DELETE FROM open_entries WHERE session = ?1 AND corr_id = ?2")?
-            .execute(params![session, corr_id.as_str()])?;
-        Ok(())
+        let sql = "DELETE FROM open_entries WHERE session = ?1 AND corr_id = ?2";
+        run(self.transaction, sql, params![session, corr_id.as_str()]).map(drop)
     }
 
     fn replace(
@@ -215,34 +236,16 @@ impl<'t> SourceWriter<'t> {
         corr_id: &CorrId,
         row: &EntryRow,
     ) -> rusqlite::Result<()> {
-        let stays = |row: &rusqlite::Row<'_>| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        };
-        let (idx, line, offset) = self
-            .transaction
-            .prepare_cached("SELECT idx, line, offset FROM entries WHERE id = ?1")?
-            .query_row([id], stays)?;
-        execute_summed(
-            &mut *self.transaction.prepare_cached(
-                "UPDATE entries SET type = ?3, code = ?4, timestamp = ?5, parent_corr_id = ?8,
-                                    metadata = ?9, content = ?10, output = ?11, crc32 = ?12
-                 WHERE id = ?13",
-            )?,
-            params![
-                session,
-                idx,
-                row.type_name,
-                row.code,
-                row.timestamp,
-                line,
-                offset,
-                row.parent_corr_id.as_ref().map(CorrId::as_str),
-                row.metadata,
-                row.content,
-                row.output,
-            ],
-            Some(id),
+        let sql = "SELECT idx, line, offset FROM entries WHERE id = ?1";
+        let place = self.transaction.prepare_cached(sql)?.query_row([id], |row| {
+            Ok(Place { idx: row.get(0)?, line: row.get(1)?, offset: row.get(2)? })
+        })?;
+        let mut update = self.transaction.prepare_cached(
+            "UPDATE entries SET type = ?3, code = ?4, timestamp = ?5, parent_corr_id = ?8,
+                                metadata = ?9, content = ?10, output = ?11, crc32 = ?12
+             WHERE id = ?13",
         )?;
+        place.write(&mut update, session, row, Some(id))?;
         match &row.tool {
             Some(tool) => self.replace_tool(id, session, corr_id, tool),
             None => Ok(()),
@@ -251,20 +254,12 @@ impl<'t> SourceWriter<'t> {
 
     /// The entry that changes under this id update: a text that grows, else the latest call.
     fn find(&self, session: i64, corr_id: &CorrId) -> rusqlite::Result<Option<i64>> {
-        let growing = "SELECT entry FROM open_entries WHERE session = ?1 AND corr_id = ?2";
-        let call = "SELECT entry FROM tool_calls WHERE session = ?1 AND corr_id = ?2
-                    ORDER BY entry DESC LIMIT 1";
-        for query in [growing, call] {
-            let found = self
-                .transaction
-                .prepare_cached(query)?
-                .query_row(params![session, corr_id.as_str()], |row| row.get(0))
-                .optional()?;
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        Ok(None)
+        let sql = "SELECT coalesce(
+                       (SELECT entry FROM open_entries WHERE session = ?1 AND corr_id = ?2),
+                       (SELECT entry FROM tool_calls WHERE session = ?1 AND corr_id = ?2
+                        ORDER BY entry DESC LIMIT 1))";
+        let mut query = self.transaction.prepare_cached(sql)?;
+        query.query_row(params![session, corr_id.as_str()], |row| row.get(0))
     }
 }
 

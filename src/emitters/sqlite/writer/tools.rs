@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::{
-    super::{crc::execute_summed, row::ToolRow},
+    super::{crc::execute_summed, row::ToolRow, statements::run},
     SourceWriter, signed,
 };
 use crate::conversation::CorrId;
@@ -59,7 +59,7 @@ impl SourceWriter<'_> {
         for sql in
             ["DELETE FROM tool_paths WHERE entry = ?1", "DELETE FROM tool_calls WHERE entry = ?1"]
         {
-            self.transaction.prepare_cached(sql)?.execute([entry])?;
+            run(self.transaction, sql, [entry])?;
         }
         self.add_tools(session, [(entry, corr_id, tool)].into_iter()).map(drop)
     }

@@ -2,13 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::{
-    super::{fold::Warned, prepared::UsageKey},
+    super::{
+        fold::Warned,
+        statements::{find, run},
+        tokens::{NOT_STATED, tokens},
+    },
     SourceWriter, signed,
 };
-use crate::conversation::{CorrId, Json, TokenUsage, WarningKind};
+use crate::{
+    conversation::{CorrId, Json, Timestamp, TokenUsage, WarningKind},
+    emitters::usage::UsedFor,
+};
 
 impl SourceWriter<'_> {
     /// Read, added to and written back, so that sums of money come out the same however the log is
@@ -16,34 +23,18 @@ impl SourceWriter<'_> {
     pub(super) fn add_usage(
         &self,
         session: i64,
-        usage: &BTreeMap<UsageKey, Vec<TokenUsage>>,
+        usage: &BTreeMap<UsedFor, Vec<TokenUsage>>,
     ) -> rusqlite::Result<()> {
-        for (UsageKey { message_id, model, used_at }, more) in usage {
-            let known = self
-                .transaction
-                .prepare_cached(
-                    "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                            cache_write_1h_tokens, reasoning_tokens, cost_usd
-                     FROM message_usage
-                     WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4",
-                )?
-                .query_row(params![session, message_id, model, used_at], |row| {
-                    let count = |column| {
-                        Ok::<_, rusqlite::Error>(
-                            row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned),
-                        )
-                    };
-                    Ok(TokenUsage {
-                        input_tokens: count(0)?,
-                        output_tokens: count(1)?,
-                        cache_read_tokens: count(2)?,
-                        cache_write_tokens: count(3)?,
-                        cache_write_1h_tokens: count(4)?,
-                        reasoning_tokens: count(5)?,
-                        cost_usd: row.get(6)?,
-                    })
-                })
-                .optional()?;
+        for (UsedFor { message_id, model, at }, more) in usage {
+            let message_id = message_id.as_deref().unwrap_or_default();
+            let model = model.as_deref().unwrap_or_default();
+            let used_at = at.map_or(NOT_STATED, Timestamp::as_millis);
+            let sql = "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+                              cache_write_1h_tokens, reasoning_tokens, cost_usd
+                       FROM message_usage
+                       WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4";
+            let key = params![session, message_id, model, used_at];
+            let known = find(self.transaction, sql, key, |row| tokens(row, 0))?;
             // Two statements: REPLACE is undone as one, for which SQLite would first write the whole search
             // index out.
             let sql = match known {
@@ -63,19 +54,23 @@ impl SourceWriter<'_> {
             };
             let mut total = known.unwrap_or_default();
             more.iter().for_each(|more| total.add(more));
-            self.transaction.prepare_cached(sql)?.execute(params![
-                session,
-                message_id,
-                model,
-                used_at,
-                total.input_tokens.map(signed),
-                total.output_tokens.map(signed),
-                total.cache_read_tokens.map(signed),
-                total.cache_write_tokens.map(signed),
-                total.cache_write_1h_tokens.map(signed),
-                total.reasoning_tokens.map(signed),
-                total.cost_usd,
-            ])?;
+            run(
+                self.transaction,
+                sql,
+                params![
+                    session,
+                    message_id,
+                    model,
+                    used_at,
+                    total.input_tokens.map(signed),
+                    total.output_tokens.map(signed),
+                    total.cache_read_tokens.map(signed),
+                    total.cache_write_tokens.map(signed),
+                    total.cache_write_1h_tokens.map(signed),
+                    total.reasoning_tokens.map(signed),
+                    total.cost_usd,
+                ],
+            )?;
         }
         Ok(())
     }
@@ -88,26 +83,23 @@ impl SourceWriter<'_> {
         warned: &Warned,
     ) -> rusqlite::Result<()> {
         let Warned { count, position, first } = warned;
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+        let sql = "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
                                               row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))
                  ON CONFLICT DO UPDATE SET
                      count = count + excluded.count,
                      crc32 = row_crc32(session, kind, subject, count + excluded.count, line, offset,
-                                       message, corr_id, sample)",
-            )?
-            .execute(params![
-                session,
-                kind.as_str(),
-                subject,
-                signed(*count),
-                signed(position.line),
-                signed(position.offset),
-                first.message,
-                first.corr_id.as_ref().map(CorrId::as_str),
-                first.sample.as_ref().map(Json::get),
-            ])?;
-        Ok(())
+                                       message, corr_id, sample)";
+        let row = params![
+            session,
+            kind.as_str(),
+            subject,
+            signed(*count),
+            signed(position.line),
+            signed(position.offset),
+            first.message,
+            first.corr_id.as_ref().map(CorrId::as_str),
+            first.sample.as_ref().map(Json::get),
+        ];
+        run(self.transaction, sql, row).map(drop)
     }
 }

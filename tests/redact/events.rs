@@ -1,7 +1,6 @@
 //! Redaction of whole events.
 
-use super::*;
-use crate::conversation::{ActionType, Conversation, Json, ToolUse};
+use foldline::{conversation::*, emitters::redact::*, transduce::*};
 
 /// Records the events that it receives.
 #[derive(Default)]
@@ -38,7 +37,7 @@ fn call() -> NormalizedEntry {
 #[test]
 fn secrets_are_replaced_in_every_field() {
     let mut ended = call();
-    ended.tool_mut().unwrap().complete(crate::conversation::ToolStatus::Success, SECRET);
+    ended.tool_mut().unwrap().complete(foldline::conversation::ToolStatus::Success, SECRET);
     let seen = seen(&[
         DomainEvent::NewToolCall { corr_id: SECRET.into(), entry: call().into() },
         DomainEvent::UpdateToolCall { corr_id: SECRET.into(), entry: ended.into() },

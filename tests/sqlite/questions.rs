@@ -1,7 +1,6 @@
 //! Questions to a database of three sessions.
 
-use super::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, StateFilter};
-use crate::emitters::sqlite::{DEFAULT_WAIT, Database};
+use foldline::emitters::sqlite::{DEFAULT_WAIT, Database, query::*};
 
 /// Two sessions of one task and one without; the second has a call that failed and text that looks like syntax.
 fn database(folder: &tempfile::TempDir) -> Database {
@@ -95,9 +94,8 @@ fn answers_have_totals_and_names() {
     let of_file = database.sessions_of_file("it's/src/", &all, false).unwrap();
     assert_eq!(of_file[0].session, 2);
     let hits = |text| database.search(&SearchTerms::of(text).unwrap(), &all).unwrap();
-    let [begin, end] = super::MATCH;
-    let has =
-        |entry: &super::FoundEntry, text: &str| entry.content.as_ref().unwrap().contains(text);
+    let [begin, end] = MATCH;
+    let has = |entry: &FoundEntry, text: &str| entry.content.as_ref().unwrap().contains(text);
     assert!(has(&hits("words")[0], &format!("{begin}words{end}")));
     assert!(has(&hits("rdpl")[0], &format!("wo{begin}rdpl{end}ay")));
     assert_eq!(hits("rdpl")[0].session, 2);
@@ -107,10 +105,13 @@ fn answers_have_totals_and_names() {
 }
 
 #[test]
-fn a_percentile_is_a_duration_that_occurred() {
-    let durations = |durations: Vec<i64>| super::ToolTotals { durations, ..Default::default() };
-    let tool = durations((1..=20).collect());
-    assert_eq!((tool.percentile(50), tool.percentile(95)), (Some(10), Some(19)));
-    assert_eq!(durations(vec![7]).percentile(95), Some(7));
-    assert_eq!(durations(vec![]).percentile(50), None);
+fn nothing_that_is_typed_is_syntax() {
+    let terms = |text| match SearchTerms::of(text) {
+        Some(SearchTerms::All(terms)) => terms,
+        _ => Vec::new(),
+    };
+    assert_eq!(terms("a AND b* NEAR(c)"), ["a", "AND", "b*", "NEAR(c)"]);
+    assert_eq!(terms(r#"say "two words" col:x"#), ["say", "two words", "col:x"]);
+    assert_eq!(terms(r#"open "quote"#), ["open", "quote"]);
+    assert!(terms("*** --").is_empty());
 }

@@ -1,7 +1,10 @@
-use proptest::prelude::*;
+//! Lines of bytes that come in pieces.
 
-use super::*;
-use crate::position::Digest;
+use foldline::{
+    position::{Digest, Position},
+    processor::*,
+};
+use proptest::prelude::*;
 
 fn lines(framer: &mut LineFramer, chunks: &[&[u8]]) -> Vec<(u64, u64, String, u64)> {
     let mut lines = Vec::new();

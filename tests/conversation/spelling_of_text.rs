@@ -1,8 +1,7 @@
 //! The escapes of a text are kept, and do not affect comparison.
 
+use foldline::{conversation::Text, json::Raw};
 use proptest::prelude::*;
-
-use super::*;
 
 fn raw(literal: &str) -> Raw<'_> {
     Raw::parse(literal).unwrap()
@@ -25,8 +24,8 @@ fn a_stored_text_keeps_its_spelling() {
     assert_eq!(from_tree, "é\n");
     // A tagged enum buffers what it reads.
     let denied = r#"{"status":"denied","reason":"\u00e9"}"#;
-    let denied: crate::conversation::ToolStatus = serde_json::from_str(denied).unwrap();
-    assert_eq!(denied, crate::conversation::ToolStatus::Denied { reason: Some("é".into()) });
+    let denied: foldline::conversation::ToolStatus = serde_json::from_str(denied).unwrap();
+    assert_eq!(denied, foldline::conversation::ToolStatus::Denied { reason: Some("é".into()) });
     assert!(serde_json::from_str::<Text>("12").is_err());
     assert_eq!(serde_json::from_str::<Text>(r#""\ud800""#).unwrap(), "\u{FFFD}");
 }

@@ -1,16 +1,18 @@
 //! The document as a whole.
 
-use super::Markdown;
-use crate::conversation::{
-    ActionType, DomainEvent, NormalizedEntry,
-    NormalizedEntryType::{AssistantMessage, ToolUse, UserMessage},
-    Session, ToolStatus,
+use foldline::{
+    conversation::{
+        ActionType, DomainEvent, NormalizedEntry,
+        NormalizedEntryType::{AssistantMessage, ToolUse, UserMessage},
+        Session, ToolStatus,
+    },
+    emitters::markdown::Markdown,
 };
 
 #[test]
 fn a_session_reads_like_this() {
     let action = ActionType::CommandRun { command: "ls".into(), result: None };
-    let mut tool = crate::conversation::ToolUse::new("Bash", action);
+    let mut tool = foldline::conversation::ToolUse::new("Bash", action);
     tool.complete(ToolStatus::Failed, "\u{1b}[31mno\u{1b}[0m\n```\n# such file");
     tool.duration_ms = Some(1_200);
     let session = Session { title: Some("A *title*".into()), ..Session::default() };

@@ -1,0 +1,57 @@
+//! Statements, which a connection keeps prepared, and the columns of their answers as the domain has them.
+
+use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
+
+use crate::conversation::{Json, Position, Text, Timestamp};
+
+/// Executes a statement; says how many rows it has changed.
+pub(super) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize> {
+    connection.prepare_cached(sql)?.execute(parameters)
+}
+
+/// The rows of an answer.
+pub(super) fn list<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    connection.prepare_cached(sql)?.query_map(parameters, read)?.collect()
+}
+
+/// The first row of an answer, if it has one.
+pub(super) fn find<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl FnOnce(&Row<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    connection.prepare_cached(sql)?.query_row(parameters, read).optional()
+}
+
+/// SQLite's integers have a sign; positions and sizes come nowhere near it.
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> Result<u64> {
+    row.get(column).map(i64::cast_unsigned)
+}
+
+pub(super) fn count(row: &Row<'_>, column: usize) -> Result<Option<u64>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned))
+}
+
+pub(super) fn moment(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
+}
+
+pub(super) fn text(row: &Row<'_>, column: usize) -> Result<Option<Text>> {
+    Ok(row.get::<_, Option<String>>(column)?.map(Text::from))
+}
+
+/// A line, and in the next column an offset.
+pub(super) fn position(row: &Row<'_>, line: usize) -> Result<Position> {
+    Ok(Position { line: unsigned(row, line)?, offset: unsigned(row, line + 1)? })
+}
+
+/// A state. One that is not JSON is one that no reader can continue from, as `null` is.
+pub(super) fn state(row: &Row<'_>, column: usize) -> Result<Json> {
+    Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
+}

@@ -1,0 +1,49 @@
+//! A state for each key.
+
+use std::collections::BTreeMap;
+
+use foldline::transduce::*;
+
+/// Adds up what it gets; an amount of zero ends the session.
+struct Account;
+
+type Entry = (&'static str, u32);
+
+impl Reducer<Entry, (u32, bool), String> for Account {
+    fn init(&self) -> (u32, bool) {
+        (0, false)
+    }
+    fn reduce(&self, (sum, _): (u32, bool), (_, n): Entry) -> ((u32, bool), Batch<String>) {
+        ((sum + n, n == 0), Batch::EMPTY)
+    }
+    fn finish(&self, (sum, _): (u32, bool)) -> ((u32, bool), Batch<String>) {
+        ((sum, true), Batch::one(format!("sum {sum}")))
+    }
+    fn is_done(&self, (_, closed): &(u32, bool)) -> bool {
+        *closed
+    }
+}
+
+#[test]
+fn a_session_that_is_done_is_finished_and_forgotten() {
+    let accounts = Keyed::new(Account, |(who, _): &Entry| *who);
+    let mut state = accounts.init();
+    let mut events = Vec::new();
+    for input in [("eve", 1), ("ada", 2), ("eve", 3), ("ada", 0), ("ada", 7)] {
+        let (next, more) = accounts.reduce(state, input);
+        state = next;
+        events.extend(more);
+    }
+    assert_eq!(events, [("ada", "sum 2".to_owned())]);
+    assert_eq!(state, BTreeMap::from([("ada", (7, false)), ("eve", (4, false))]));
+
+    let (state, events) = accounts.close(state, &"ada");
+    assert_eq!(events.as_slice(), [("ada", "sum 7".to_owned())]);
+    let (state, events) = accounts.close(state, &"ada");
+    assert!(events.is_empty());
+    let (state, _) = accounts.reduce(state, ("ada", 7));
+
+    let (state, events) = accounts.finish(state);
+    assert_eq!(events.as_slice(), [("ada", "sum 7".to_owned()), ("eve", "sum 4".to_owned())]);
+    assert_eq!(state["eve"], (4, true));
+}
