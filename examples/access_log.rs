@@ -3,10 +3,7 @@
 //! The author supplies a reducer and an emitter. Lines, positions, snapshots, following and exactly-once commits come
 //! from the library: the run below is killed between two commits, resumed, and follows the log while it grows.
 
-use std::{
-    collections::BTreeMap, convert::Infallible, error::Error, fs, io::Write, path::Path,
-    time::Duration,
-};
+use std::{collections::BTreeMap, error::Error, fs, io::Write, path::Path, time::Duration};
 
 use foldline::{
     ledger::{FileLedger, Ledger, SourceFacts, SourceName},
@@ -60,16 +57,14 @@ fn parse(line: &str) -> Option<(u32, &str, u16, u64)> {
 
 /// Reports each event as a line with the number of bytes served so far, which is its memory.
 #[derive(Default)]
-struct Report {
-    served: u64,
-}
+struct Report(u64);
 
 impl Emitter<Located<Event>, String> for Report {
     fn emit(&mut self, event: &Located<Event>) -> Batch<String> {
         Batch::one(match &event.item {
             Event::Served { client, status, bytes } => {
-                self.served += bytes;
-                format!("{client} got {status}, {} bytes in all\n", self.served)
+                self.0 += bytes;
+                format!("{client} got {status}, {} bytes in all\n", self.0)
             }
             Event::ClientGone { client } => format!("{client} left\n"),
             Event::NotUnderstood => format!("line {} was not understood\n", event.position.line),
@@ -81,11 +76,11 @@ impl Resume for Report {
     type State = u64;
 
     fn state(&self) -> u64 {
-        self.served
+        self.0
     }
 
     fn resume(&mut self, served: u64) {
-        self.served = served;
+        self.0 = served;
     }
 }
 
@@ -106,16 +101,20 @@ fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), B
         }
     };
     let mut segments = Segments::new(name, SourceFacts::default(), expected, processor);
+    let (mut is_due, nothing) = (false, |never: std::convert::Infallible| match never {});
     loop {
-        match log.step()? {
-            Step::Bytes(bytes) => segments.push(bytes, |never: Infallible| match never {}),
-            Step::NextFile(_) => segments.next_file(|never: Infallible| match never {}),
-            Step::Notice(_) | Step::Idle => {}
-            Step::End => return Ok(()),
+        match is_due {
+            // A full segment holds the rest of what was pushed, until it is committed.
+            true => segments.go_on(nothing),
+            false => match log.step()? {
+                Step::Bytes(_) if is_killed => return Ok(()),
+                Step::Bytes(bytes) => segments.push(bytes, nothing),
+                Step::NextFile(_) => segments.next_file(nothing),
+                Step::Notice(_) | Step::Idle => {}
+                Step::End => return Ok(()),
+            },
         }
-        if is_killed {
-            return Ok(());
-        }
+        is_due = segments.is_due();
         let read = segments.processor().next_record().offset;
         if let Some(identity) = log.identity(read)?.filter(|_| segments.has_news()) {
             let commit = segments.commit(identity)?.map(|lines| lines.concat().into_bytes());
@@ -141,7 +140,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         writer.join().map_err(|_| "the writer panicked")??;
         Ok::<_, Box<dyn Error>>(())
     })?;
-
     follow(&log, &whole, Until::EndOfFile, false)?;
     assert_eq!(fs::read_to_string(&out)?, fs::read_to_string(&whole)?);
     print!("{}", fs::read_to_string(&out)?);

@@ -275,3 +275,16 @@ fn a_journal_is_of_one_writer_whatever_its_output() {
     let error = ledger.commit(&[], &[]).unwrap_err().to_string();
     assert!(error.contains("another program has replaced it"), "{error}");
 }
+
+/// Nothing says that an output without a journal belongs to the ledger: it may be a file of the user.
+#[test]
+fn an_output_without_its_journal_is_not_truncated() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, journal) = (folder.path().join("output"), folder.path().join("journal"));
+    fs::write(&output, "of the user").unwrap();
+    let refused = FileLedger::open(&output, &journal).unwrap_err();
+    assert!(matches!(refused, FileLedgerError::NoJournal), "{refused}");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "of the user");
+    assert!(!journal.exists());
+    FileLedger::begin_anew(&output, &journal).unwrap();
+}

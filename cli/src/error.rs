@@ -75,6 +75,10 @@ pub enum Error {
     #[error("there is no {what} {id:?}{}", suggestion(.near))]
     NotFound { what: &'static str, id: String, near: Vec<String> },
 
+    /// The filters leave no session out of which one could be the latest.
+    #[error("no session matches the filters")]
+    NoSession,
+
     /// No logs were named, and there are no folders of agents.
     #[error("no agent keeps logs here (searched: {searched}); name a log or a folder of logs")]
     NoHomes { searched: String },
@@ -181,7 +185,10 @@ impl Error {
             | Self::Overtaken { .. }
             | Self::Start { .. }
             | Self::Signal(_) => exit::FAILED,
-            Self::NotFound { .. } | Self::NoHomes { .. } | Self::NoLogs { .. } => exit::NOT_FOUND,
+            Self::NotFound { .. }
+            | Self::NoSession
+            | Self::NoHomes { .. }
+            | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
         }
     }

@@ -207,7 +207,7 @@ fn the_copy_of_a_log_that_was_cut_is_read_to_its_end() {
     let (said, errors) = followed.end();
     assert_eq!(said[1..], ["two", "three", "four"]);
     let unread = rest.len() + line("three").len();
-    assert!(errors.contains(&format!("log.1 and truncated; {unread} bytes")), "{errors}");
+    assert!(errors.contains(&format!("log.1 and truncated; {unread} unread bytes")), "{errors}");
 }
 
 #[test]

@@ -268,7 +268,7 @@ fn what_does_not_belong_to_the_checkpoint_is_refused() {
 
     let out = files.read("out");
     files.write("out", &vec![b'x'; out.len()]);
-    refused("events", &[], "output is another one");
+    refused("events", &[], "the output does not belong to the journal");
     files.write("out", &out);
 
     let stored = String::from_utf8(files.read("checkpoint")).unwrap();

@@ -21,6 +21,9 @@ pub enum FileLedgerError {
     /// The journal is damaged, or of another version.
     #[error("{0}")]
     Journal(String),
+    /// There is output, and no journal of it.
+    #[error("the output has content, and its journal is missing")]
+    NoJournal,
     /// The output does not belong to the journal.
     #[error("the output does not belong to the journal, or was truncated")]
     Output,

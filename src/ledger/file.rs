@@ -35,12 +35,16 @@ pub struct FileLedger {
 }
 
 impl FileLedger {
-    /// Opens the ledger, or creates it if it does not exist.
+    /// Opens the ledger, or creates it if neither file exists. Output without a journal is not truncated: nothing says
+    /// that it belongs to the ledger.
     ///
     /// # Errors
     /// The files cannot be opened, do not belong together, or another program writes to them.
     pub fn open(output: &Path, journal: &Path) -> Result<Self, FileLedgerError> {
         let output = locked(output)?;
+        if !journal.exists() && output.metadata()?.len() > 0 {
+            return Err(FileLedgerError::NoJournal);
+        }
         let mut journal = Journal::open(journal)?;
         let stored = journal.read()?;
         Self::with(output, journal, stored)

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::{Checkpoint, Extent, SourceName, error::FileLedgerError};
 use crate::{
     conversation::Json,
-    files::{is_at, owner_only, replace_file},
+    files::{is_at, owner_only, replace_file, sync_name},
     position::Digest,
 };
 
@@ -61,6 +61,10 @@ impl Journal {
                 Err(TryLockError::Error(error)) => return Err(error.into()),
             }
             let path = fs::canonicalize(path)?;
+            if file.metadata()?.len() == 0 {
+                // Its name must survive a power loss before anything is written to the output.
+                sync_name(&path)?;
+            }
             // The file may have been replaced before it was locked.
             if is_at(&file, &path) {
                 return Ok(Self { path, file });

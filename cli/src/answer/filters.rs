@@ -50,6 +50,12 @@ impl Filters {
         self.timezone.clone().unwrap_or_else(TimeZone::system)
     }
 
+    /// Whether any of them leaves sessions out.
+    pub(crate) fn is_choice(&self) -> bool {
+        let Self { since, until, timezone: _, agent, project, model, branch, task } = self;
+        [since, until, agent, project, model, branch, task].into_iter().any(Option::is_some)
+    }
+
     /// Refuses what would choose sessions, where `why` says that none are chosen.
     pub(crate) fn refuse_choice(&self, why: &str) -> Result<(), Error> {
         let given = [

@@ -3,7 +3,7 @@
 use foldline::emitters::{
     sqlite::{
         Database,
-        query::{Period, SessionFilter, SessionName, SessionOrder, SessionRow},
+        query::{SessionFilter, SessionName, SessionOrder, SessionRow},
     },
     terminal::neutralise_line,
 };
@@ -31,10 +31,14 @@ pub(crate) fn task(database: &Database, id: &str) -> Result<(), Error> {
 pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Result<i64, Error> {
     if let Some(offset) = latest(name) {
         let limit = Some(1);
-        let filter = SessionFilter { period: Period::ALL, offset, limit, ..filters.chosen()? };
+        let filter = SessionFilter { offset, limit, ..filters.chosen()? };
         let found = database.sessions(&filter, SessionOrder::Latest)?;
         let found = found.first().map(|session| session.number);
-        return found.ok_or_else(|| not_found("session", name, Vec::new()));
+        return match (found, filters.is_choice()) {
+            (Some(found), _) => Ok(found),
+            (None, true) => Err(Error::NoSession),
+            (None, false) => Err(not_found("session", name, Vec::new())),
+        };
     }
     filters.refuse_choice(&format!("{name} is the name of one"))?;
     let path = std::fs::canonicalize(name).ok();

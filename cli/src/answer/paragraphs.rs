@@ -1,6 +1,9 @@
 //! Entries as paragraphs: a message needs more room than a table has.
 
-use std::io::{self, Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Write},
+};
 
 use foldline::emitters::terminal::neutralise_line;
 use serde::Serialize;
@@ -52,17 +55,35 @@ impl<T: Serialize> Printed for Paragraphs<T> {
         if self.rows.is_empty() {
             return writeln!(out, "{}", self.none);
         }
-        self.rows.iter().try_for_each(|row| (self.paragraph)(row).write(out, layout))?;
+        let paragraphs: Vec<_> = self.rows.iter().map(self.paragraph).collect();
+        // A log that is in the database twice, with an edit, has one id for two sessions.
+        let mut by_id = BTreeMap::<String, BTreeSet<i64>>::new();
+        for Paragraph { session: (number, id), .. } in &paragraphs {
+            by_id
+                .entry(id.as_deref().map(short_id).unwrap_or_default())
+                .or_default()
+                .insert(*number);
+        }
+        for paragraph in &paragraphs {
+            let (number, id) = paragraph.session;
+            let id = id.as_deref().map(short_id);
+            let id = id.filter(|id| by_id.get(id).is_some_and(|numbers| numbers.len() == 1));
+            let session = id.unwrap_or_else(|| number.to_string());
+            paragraph.write(&session, out, layout)?;
+        }
         dim(out, &format!("{} first; foldline show SESSION:ENTRY opens an entry", self.order))
     }
 }
 
 impl Paragraph<'_> {
-    fn write(&self, out: &mut dyn Write, Layout { width, zone, .. }: Layout<'_>) -> io::Result<()> {
-        let (number, id) = self.session;
+    fn write(
+        &self,
+        session: &str,
+        out: &mut dyn Write,
+        Layout { width, zone, .. }: Layout<'_>,
+    ) -> io::Result<()> {
         let head = format!(
-            "{}:{}  {}  {}  {}",
-            id.as_deref().map_or_else(|| number.to_string(), short_id),
+            "{session}:{}  {}  {}  {}",
             self.index,
             Value::from(self.at).shown(Kind::Moment, zone),
             self.what,

@@ -35,6 +35,21 @@ pub type LastSegment<S, M> = (Commit<<M as Gather>::Segment>, Finished<S, M>);
 ///
 /// Each commit begins where the previous one ended, and contains the state of the whole pipeline at its end: a run
 /// that loads it continues as if it had not been interrupted.
+///
+/// A segment that is full [is due](Self::is_due), and holds the rest of what was pushed. After each push, commit and
+/// [go on](Self::go_on) until it is due no longer; otherwise the rest is not read:
+///
+/// ```text
+/// segments.push(bytes, each);
+/// loop {
+///     let is_due = segments.is_due();
+///     ledger.commit(&[segments.commit(identity)?], &[])?;
+///     if !is_due { break }
+///     segments.go_on(each);
+/// }
+/// ```
+///
+/// The example `access_log` is a whole run.
 #[derive(Debug)]
 pub struct Segments<R, S, M, D: Decode = Records> {
     processor: Processor<R, S, M, D>,

@@ -2,14 +2,14 @@
 //
 // /api/sessions is an array of ListedSession, /api/sessions/ID is a Conversation, /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch).
 
-/** What a tool call does. Serialised with the tag `action`.
+/** The action of a tool call. Serialised with the tag `action`.
  *
  * `result` is the tool's result; it is absent while the call is open. */
 export type ActionType =
 /** Reads a file, or lists a directory. */
 | {
   action: "file_read";
-  /** Relative to the session's directory where it lies below it. */
+  /** Relative to the session's directory if it is inside it. */
   path: string;
   /** The content. */
   result?: ToolResult | null;
@@ -19,7 +19,7 @@ export type ActionType =
   action: "file_edit";
   /** Every change, in the order of the call. */
   changes: FileChange[];
-  /** The first file that is changed. */
+  /** The first changed file. */
   path: string;
   /** The tool's message. */
   result?: ToolResult | null;
@@ -29,13 +29,13 @@ export type ActionType =
   action: "command_run";
   /** The command line. */
   command: string;
-  /** How it ended and what it printed. */
+  /** Its exit status and output. */
   result?: CommandRunResult | null;
 }
 /** Searches files, their names, or the web. */
 | {
   action: "search";
-  /** The pattern or the question. */
+  /** The pattern or query. */
   query: string;
   /** The matches. */
   result?: ToolResult | null;
@@ -48,17 +48,17 @@ export type ActionType =
   /** The address. */
   url: string;
 }
-/** Reads or writes the agent's list of things to do. */
+/** Reads or writes the agent's to-do list. */
 | {
   action: "todo_management";
   /** `write`, `update` or `read`. */
   operation: string;
   /** The tool's message. */
   result?: ToolResult | null;
-  /** The list as the call leaves it. */
+  /** The list after the call. */
   todos: TodoItem[];
 }
-/** Hands work to a sub-agent. */
+/** Delegates work to a sub-agent. */
 | {
   action: "task_create";
   /** A short description of the work. */
@@ -67,7 +67,7 @@ export type ActionType =
   prompt?: string | null;
   /** Its answer. */
   result?: ToolResult | null;
-  /** Which kind of agent it is. */
+  /** The type of the agent. */
   subagent_type?: string | null;
 }
 /** Presents a plan for approval. */
@@ -86,51 +86,51 @@ export type ActionType =
   /** The user's answers. */
   result?: ToolResult | null;
 }
-/** Any other tool, MCP tools among them, as it was called. */
+/** Any other tool, including MCP tools, with its arguments. */
 | {
   action: "tool";
   /** Its arguments. */
   arguments?: unknown;
   /** Its result. */
   result?: ToolResult | null;
-  /** Its name, as the log spells it. */
+  /** Its name, exactly as in the log. */
   tool_name: string;
 };
 
-/** How a command ended. Serialised with the tag `type`. */
+/** The exit status of a command. Serialised with the tag `type`. */
 export type CommandExitStatus =
-/** The log gives the exit code. */
+/** The log states the exit code. */
 | {
-  /** 0 is success. */
+  /** 0 means success. */
   code: number;
   type: "exit_code";
 }
-/** The log states only whether it succeeded. */
+/** The log states only success or failure. */
 | {
   /** Whether it succeeded. */
   success: boolean;
   type: "success";
 };
 
-/** How a command ended and what it printed. */
+/** The exit status and output of a command. */
 export type CommandRunResult = {
-  /** How it ended, if the log states it. */
+  /** The exit status, if the log states it. */
   exit_status: CommandExitStatus | null;
-  /** What it printed: standard output and error as the agent saw them. */
+  /** Standard output and error, as seen by the agent. */
   output: string | null;
 };
 
-/** The whole conversation. It is what the patches of a `PatchEmitter` add up to when they are applied
- * in order to `Conversation::default`, `{"entries":[]}`.
+/** The whole conversation: the result of applying the patches of a `PatchEmitter` in order to
+ * `Conversation::default`, `{"entries":[]}`.
  *
- * It can be stored with serde at any time, and continued from there. While entries are open, the stored
- * document has one more root key, `open`: their correlation ids and indices. */
+ * It can be stored with serde at any time, and continued from there. While entries are open, the stored document has
+ * an additional root key `open` with their correlation ids and indices. */
 export type Conversation = {
   /** The entries, each wrapped as `{"type":"NORMALIZED_ENTRY","content":{..}}` when serialised. */
   entries: EntrySlot[];
-  /** The indices of entries that still grow or wait for a result. */
+  /** The indices of entries that still grow or await a result. */
   open?: { [name: string]: number };
-  /** The session's facts, the latest value of each. */
+  /** The session's facts, each with its latest value. */
   session?: Session | null;
   /** The total usage. */
   usage?: TokenUsage | null;
@@ -138,7 +138,7 @@ export type Conversation = {
   warnings?: { [name: string]: number };
 };
 
-/** An entry as documents and patches hold it: `{"type":"NORMALIZED_ENTRY","content":{..}}`. */
+/** An entry in the form of documents and patches: `{"type":"NORMALIZED_ENTRY","content":{..}}`. */
 export type EntrySlot = {
   content: NormalizedEntry;
   type: SlotType;
@@ -146,20 +146,20 @@ export type EntrySlot = {
 
 /** One change of one file. Serialised with the tag `action`. */
 export type FileChange =
-/** The file is written as a whole. */
+/** The whole file is written. */
 | {
   action: "write";
-  /** What it holds afterwards. */
+  /** The new content. */
   content: string;
-  /** Which file. */
+  /** The file. */
   path: string;
 }
 /** Parts of the file are changed. */
 | {
   action: "edit";
-  /** Whether the line numbers are those of the file, and not of the part that the log shows. */
+  /** Whether the line numbers refer to the file, and not to the excerpt in the log. */
   has_line_numbers: boolean;
-  /** Which file. */
+  /** The file. */
   path: string;
   /** The change in unified format, beginning with its first `@@` line. */
   unified_diff: string;
@@ -167,7 +167,7 @@ export type FileChange =
 /** The file is deleted. */
 | {
   action: "delete";
-  /** Which file. */
+  /** The file. */
   path: string;
 }
 /** The file is renamed. */
@@ -207,20 +207,20 @@ export type ListedSession = {
   written: number | null;
 };
 
-/** Data about an entry. Serialised in camelCase, without absent fields. */
+/** Metadata of an entry. Serialised in camelCase, without absent fields. */
 export type Metadata = {
   /** The correlation id. Every tool call has one, so that the entry of a late result can be found in a
    * stored conversation. */
   corrId?: string | null;
-  /** Further fields of the log, under their own names. */
+  /** Further fields of the log, under their original names. */
   extra?: { [name: string]: unknown };
-  /** The result named no call, and was assigned to this one as the oldest that fits. */
+  /** The result named no call, and was assigned to this one, the oldest matching call. */
   inferred?: boolean;
-  /** The id of the model's message that this entry is a part of. */
+  /** The id of the model's message that contains this entry. */
   messageId?: string | null;
-  /** The model that produced this entry, where the log says so of the entry itself. */
+  /** The model that produced this entry, if the log states it for the entry itself. */
   model?: string | null;
-  /** The call that started the sub-agent whose work this entry is. */
+  /** The call that started the sub-agent that produced this entry. */
   parentCorrId?: string | null;
 };
 
@@ -228,15 +228,15 @@ export type Metadata = {
 export type NormalizedEntry = {
   /** Its text: the message, or for a tool call a short title such as a path or a command. */
   content: string;
-  /** What it is. */
+  /** The type of the entry. */
   entry_type: NormalizedEntryType;
   /** Further data. */
   metadata: Metadata | null;
-  /** The time of the message, or of the call's beginning, in milliseconds since 1970, if the log states it. */
+  /** The time of the message, or of the start of the call, in milliseconds since 1970, if the log states it. */
   timestamp: Timestamp | null;
 };
 
-/** What an entry is. Serialised with the tag `type`. */
+/** The type of an entry. Serialised with the tag `type`. */
 export type NormalizedEntryType =
 /** A message of the user. */
 | {
@@ -262,9 +262,9 @@ export type NormalizedEntryType =
 | ToolUse & {
   type: "tool_use";
 }
-/** Something of the log that was not understood, or fits nowhere; `content` is its raw text. */
+/** Unsupported or unassignable content of the log; `content` is its raw text. */
 | {
-  /** Why it is not understood. */
+  /** The reason. */
   code: WarningKind;
   type: "diagnostic";
 };
@@ -276,24 +276,24 @@ export type Operation = {
   value: PatchValue;
 };
 
-/** How a session ended. */
+/** The outcome of a session. */
 export type Outcome =
-/** It succeeded, as far as the agent states. */
+/** It succeeded, according to the agent. */
 | "success"
 /** It ended with an error. */
 | "failed"
-/** A limit ended it: turns, tokens, money, time. */
+/** It reached a limit: turns, tokens, money, time. */
 | "limit_reached"
-/** The user ended it. */
+/** The user cancelled it. */
 | "cancelled";
 
 export type PatchOp = "add" | "replace";
 
-/** One change of a conversation: a JSON Patch (RFC 6902) with one operation, to be applied to the
- * document that begins as `{"entries":[]}`.
+/** One change of a conversation: a JSON Patch (RFC 6902) with one operation, for the document that begins as
+ * `{"entries":[]}`.
  *
- * It serialises straight to RFC 6902 and converts into `json_patch::Patch`. It shares the entry with
- * the event that caused it: cloning a patch copies nothing. */
+ * It serialises directly to RFC 6902 and converts into `json_patch::Patch`. It shares the entry with the event
+ * that caused it: cloning a patch copies nothing. */
 export type PatchOperation = [Operation];
 
 export type PatchValue = EntrySlot | Session | TokenUsage | { [name: string]: number };
@@ -301,37 +301,37 @@ export type PatchValue = EntrySlot | Session | TokenUsage | { [name: string]: nu
 /** Facts about a session. Each is `None` until the log states it. Fields may be added: end a
  * literal with `..Session::default()`. */
 export type Session = {
-  /** Which agent: `droid`, `claude-code`, `codex`, ... */
+  /** The agent: `droid`, `claude-code`, `codex`, ... */
   agent?: string | null;
-  /** The branch of the version control there; where it changes within the session, the latest. */
+  /** The latest version-control branch of that directory. */
   branch?: string | null;
   /** The directory that the agent works in. */
   cwd?: string | null;
-  /** How long it took, in milliseconds. */
+  /** The duration in milliseconds. */
   duration_ms?: number | null;
-  /** When it ended. */
+  /** The time of its end. */
   ended_at?: Timestamp | null;
-  /** The model; where it changes within the session, the latest. */
+  /** The latest model. */
   model?: string | null;
-  /** How it ended. */
+  /** The outcome. */
   outcome?: Outcome | null;
-  /** The reason for its end, in the log's own word. */
+  /** The reason for its end, in the log's own wording. */
   outcome_reason?: string | null;
-  /** The session that this one was started from, as a sub-agent or a fork. */
+  /** The session from which this one was started, as a sub-agent or a fork. */
   parent_session_id?: string | null;
-  /** Who serves the model: `openai`, .. OpenTelemetry's `gen_ai.provider.name`. */
+  /** The provider of the model: `openai`, .. OpenTelemetry's `gen_ai.provider.name`. */
   provider?: string | null;
-  /** The reasoning effort that is set for the model. */
+  /** The configured reasoning effort of the model. */
   reasoning_effort?: string | null;
-  /** The agent's own id of the session. */
+  /** The agent's id of the session. */
   session_id?: string | null;
-  /** When it began. */
+  /** The time of its start. */
   started_at?: Timestamp | null;
   /** The session's title. */
   title?: string | null;
-  /** The names of the tools that the agent may use. */
+  /** The names of the available tools. */
   tools?: string[] | null;
-  /** How many turns it took. */
+  /** The number of turns. */
   turns?: number | null;
   /** The agent's version. */
   version?: string | null;
@@ -350,38 +350,38 @@ export type Status =
 /** Any other. */
 | "done";
 
-/** A moment in milliseconds since 1970-01-01T00:00:00Z, as the log states it. Never from a clock. */
+/** A moment in milliseconds since 1970-01-01T00:00:00Z, as stated in the log. Never taken from a clock. */
 export type Timestamp = number;
 
 /** One item of a to-do list. */
 export type TodoItem = {
   /** The task. */
   content: string;
-  /** `high`, `medium`, `low`, or the log's own word. */
+  /** `high`, `medium`, `low`, or another word of the log. */
   priority?: string | null;
-  /** `pending`, `in_progress`, `completed`, or the log's own word. */
+  /** `pending`, `in_progress`, `completed`, or another word of the log. */
   status: string;
 };
 
-/** Tokens and cost. A field is `None` if the log does not state it, which is not zero. Fields may be added:
- * end a literal with `..TokenUsage::default()`.
+/** Tokens and cost. A field is `None` if the log does not state it, which differs from zero. Fields may be added: end
+ * a literal with `..TokenUsage::default()`.
  *
- * One meaning for all agents, that of the OpenTelemetry semantic conventions for generative AI
- * (`gen_ai.usage.input_tokens`): input includes what was read from and written to a cache, and
- * output includes reasoning. Where an agent's log excludes them, its executor adds them. */
+ * All agents use the meaning of the OpenTelemetry semantic conventions for generative AI
+ * (`gen_ai.usage.input_tokens`): input includes tokens read from and written to a cache, and output includes
+ * reasoning. If an agent's log excludes them, its executor adds them. */
 export type TokenUsage = {
   /** The part of the input that was read from a cache. */
   cache_read_tokens?: number | null;
-  /** The part of `cache_write_tokens` that the cache keeps for an hour instead of
-   * five minutes, which has another price. */
+  /** The part of `cache_write_tokens` that the cache keeps for an hour instead of five
+   * minutes, at a different price. */
   cache_write_1h_tokens?: number | null;
   /** The part of the input that was written to a cache. */
   cache_write_tokens?: number | null;
   /** Cost in US dollars, if the log states it. */
   cost_usd?: number | null;
-  /** All input tokens, cached ones included. */
+  /** All input tokens, including cached ones. */
   input_tokens?: number | null;
-  /** All output tokens, reasoning included. */
+  /** All output tokens, including reasoning. */
   output_tokens?: number | null;
   /** The part of the output that was reasoning. */
   reasoning_tokens?: number | null;
@@ -432,30 +432,30 @@ export type ToolStatus =
 | {
   status: "cancelled";
 }
-/** The log ended, and no result had come. */
+/** The log ended before a result. */
 | {
   status: "unfinished";
 };
 
 /** A tool call. */
 export type ToolUse = {
-  /** What the call does, with its result. */
+  /** The action of the call, with its result. */
   action_type: ActionType;
-  /** Milliseconds from call to result, by the log's timestamps or as the log states it. */
+  /** Milliseconds from call to result, from the log's timestamps or as stated in the log. */
   duration_ms?: number | null;
   /** Its status. */
   status: ToolStatus;
-  /** The tool's name, as the log spells it. */
+  /** The tool's name, exactly as in the log. */
   tool_name: string;
 };
 
 /** The kinds of warnings. Serialised in `snake_case`. */
 export type WarningKind =
-/** A line that begins like JSON and is not valid. */
+/** A line that begins like JSON but is invalid. */
 | "malformed"
-/** A line that is not JSON, in a format that has only JSON. */
+/** A line that is not JSON, in a JSON-only format. */
 | "plain_text"
-/** Bytes that are not UTF-8; they were replaced by U+FFFD. */
+/** Invalid UTF-8; the bytes were replaced by U+FFFD. */
 | "invalid_utf8"
 /** A line longer than the limit, or a binary one; only its beginning is kept. */
 | "too_long"
@@ -463,21 +463,21 @@ export type WarningKind =
 | "unexpected_value"
 /** A record that belongs to another format. */
 | "foreign_record"
-/** A type of record that the executor does not know. */
+/** A record of an unsupported type. */
 | "unknown_event"
-/** A field that the executor does not know, or that has an unexpected type. */
+/** An unsupported field, or a field of an unexpected type. */
 | "unknown_field"
-/** A content block that the executor does not know. */
+/** An unsupported content block. */
 | "unknown_block"
-/** A tool that the executor does not know, and that is not an MCP tool. */
+/** An unsupported tool other than an MCP tool. */
 | "unknown_tool"
-/** A second call with the same id; the first one counts. */
+/** A second call with the same id; the first one is kept. */
 | "duplicate_call"
-/** A second result for one call; the first one counts. */
+/** A second result for one call; the first one is kept. */
 | "duplicate_result"
-/** A result that no call claimed before the end of the log, or before it was evicted. */
+/** A result without a call at the end of the log, or when it was evicted. */
 | "unclaimed_result"
-/** A result that names no call was assigned to the oldest one that fits. */
+/** A result without a call id that was assigned to the oldest matching call. */
 | "inferred_result"
 /** A call without a result at the end of the log. */
 | "unfinished_call"

@@ -90,7 +90,11 @@ pub(crate) fn update(program: &Program, paths: &[PathBuf], db: &Path) -> Result<
 /// Brings a database up to date with the logs that agents keep, and says on standard error what went wrong. A
 /// database in use by another program stays as it is.
 pub(crate) fn refresh(program: &Program, db: &Path) -> Result<(), Error> {
-    let paths = or_homes(&[], &program.registry)?;
+    let paths = match or_homes(&[], &program.registry) {
+        // The logs in it were named, or are on another machine.
+        Err(Error::NoHomes { .. }) if db.exists() => return Ok(()),
+        paths => paths?,
+    };
     if !db.exists() {
         say(&format!("reading the logs into {}, for the first time", tilde(db)));
     }

@@ -312,7 +312,7 @@ impl Outputs {
 
 fn ledger_error(error: FileLedgerError, out: &Path, journal: &Path) -> Error {
     match error {
-        FileLedgerError::Journal(_) | FileLedgerError::Output => {
+        FileLedgerError::Journal(_) | FileLedgerError::Output | FileLedgerError::NoJournal => {
             Error::Checkpoint { path: journal.to_owned(), reason: error.to_string() }
         }
         FileLedgerError::JournalLocked => Error::output(journal, &std::io::Error::other(error)),
