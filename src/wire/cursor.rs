@@ -6,7 +6,7 @@ use super::{
     split::{Split, whole_value},
 };
 
-/// How much of a line was read. It borrows nothing, so that reading can be interrupted.
+/// The position of a reader within a line. It borrows nothing, so that reading can be interrupted.
 ///
 /// A line that is one object costs one scan.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +14,9 @@ pub(crate) enum RecordCursor {
     /// Nothing.
     #[default]
     Begin,
-    /// Some of a line that is not one object.
+    /// A part of a line that is not one object.
     Within(Split),
-    /// All.
+    /// The whole line.
     End,
 }
 
