@@ -28,10 +28,10 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Amp;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AmpMemory {
-    /// The agent's last words, which the end of the run repeats.
+    /// The agent's last message, which the end of the run repeats.
     last_words: Option<Text>,
     mode: Option<Text>,
 }
@@ -139,7 +139,7 @@ impl AmpMemory {
     }
 }
 
-/// The blocks of a message whose texts are entries of this kind.
+/// The blocks of a message, whose texts are entries of this kind.
 struct Blocks(NormalizedEntryType);
 
 impl Reader<AmpResult> for Blocks {

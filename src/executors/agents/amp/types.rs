@@ -13,13 +13,13 @@ pub enum AmpJson<'a> {
     /// `system/init`: a run begins in this mode. `smart`, `medium`, ..: it stands for the model, which is never
     /// named.
     Init(Box<Session>, Option<Text>),
-    /// A prompt, or a tool's result.
+    /// A prompt or a tool's result.
     User(Message<'a>),
     /// Texts and calls of one message together.
     Assistant(Message<'a>),
-    /// The run is over.
+    /// The end of the run.
     Result {
-        /// The last words of the agent, once more.
+        /// Repeats the agent's last message.
         words: Option<Text>,
         /// What went wrong; may be an HTTP status with JSON text.
         error: Option<Text>,

@@ -35,7 +35,7 @@ pub struct Copilot;
 /// How many denied calls are remembered at the most.
 const REMEMBERED: usize = 256;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CopilotMemory {
     streamed: Streamed,

@@ -65,7 +65,7 @@ pub struct Message<'a> {
     pub usage: TokenUsage,
 }
 
-/// A tool is called.
+/// A tool call.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     pub id: Option<CorrId>,
@@ -81,9 +81,9 @@ pub struct Complete<'a> {
     pub call: Option<CorrId>,
     pub has_failed: bool,
     pub is_denied: bool,
-    /// What the model is told.
+    /// Text for the model.
     pub content: Option<Text>,
-    /// What a person is shown.
+    /// Text for the user.
     pub detail: Option<Text>,
     /// Files, as content blocks.
     pub files: Option<Raw<'a>>,

@@ -32,7 +32,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CursorMemory {
     /// A thought or an answer that is not complete.

@@ -15,7 +15,7 @@ use crate::{
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum JsonLine<'a> {
-    /// `system/init`: a run begins.
+    /// `system/init`: the beginning of a run.
     Init(Session),
     Message {
         is_user: bool,
@@ -30,7 +30,7 @@ pub enum JsonLine<'a> {
     Started(ToolCall<'a>),
     /// `tool_call/completed`: the call once more, with its result.
     Completed(ToolCall<'a>),
-    /// The run is over.
+    /// The end of the run.
     Result {
         /// All of the agent's answers, one behind the other, or what went wrong.
         words: Option<Text>,

@@ -28,7 +28,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Droid;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidMemory {
     /// The last thought, since streams print each twice.

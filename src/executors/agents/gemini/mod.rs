@@ -30,7 +30,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gemini;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeminiMemory {
     /// An answer that is not complete.
@@ -161,7 +161,7 @@ impl GeminiMemory {
             Some("FatalCancellationError") => Outcome::Cancelled,
             _ => Outcome::Failed,
         });
-        // A reason that an earlier run gave does not hold any more.
+        // The reason of an earlier run is outdated.
         let outcome_reason = match is_error {
             Some(true) => message.or(kind).or(last_error).or_else(|| Some("error".into())),
             Some(false) => Some("success".into()),

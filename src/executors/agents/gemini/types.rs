@@ -49,7 +49,7 @@ pub struct Failure {
     pub message: Option<Text>,
 }
 
-/// `result`: the run is over.
+/// `result`: the end of the run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     pub is_error: Option<bool>,
@@ -117,7 +117,7 @@ impl RunResult {
                 models.unwrap_or_else(|| vec![(None, total)])
             },
         };
-        // The calls are counted as they come.
+        // Calls are counted from their own records.
         stats.ignore(&["tool_calls"]);
         object.adopt("stats", stats);
         taken

@@ -1,7 +1,7 @@
 //! From opencode's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
-//! The tools of 2026's releases are known, with those of older ones. Parameters that an action has no place
-//! for are kept in the entry's metadata.
+//! The tools of 2026's releases are known, with those of older ones. Parameters without a field in the action are kept
+//! in the entry's metadata.
 
 use crate::{
     conversation::Text,
@@ -16,13 +16,13 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "batch browser execute invalid lsp skill";
 
 /// The fields of a text that is replaced, and of the text in its place.
 const REPLACED: [&str; 2] = ["oldString", "newString"];
 
-/// Reads a call of the tool `name`.
+/// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {

@@ -39,7 +39,7 @@ pub struct DroidJsonrpc;
 /// How much is remembered of what was told.
 const REMEMBERED: usize = 512;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidJsonrpcMemory {
     streamed: Streamed,

@@ -34,7 +34,7 @@ pub enum PartKind<'a> {
     Response(Response),
     /// `inlineData` and `fileData`: stands for a file.
     Media(String),
-    /// A type that this version does not know.
+    /// An unknown type.
     Unknown(Raw<'a>),
 }
 

@@ -37,12 +37,12 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Qwen;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QwenMemory {
     streamed: Streamed,
     usage: RunUsage,
-    /// The agent's last words, which the end of the run repeats.
+    /// The agent's last message, which the end of the run repeats.
     last_words: Option<Text>,
 }
 
@@ -183,10 +183,10 @@ impl QwenMemory {
     }
 }
 
-/// The blocks of a message whose texts are entries of this kind.
+/// The blocks of a message, whose texts are entries of this kind.
 struct Blocks<'m> {
     kind: NormalizedEntryType,
-    /// What was shown of the message while it was written.
+    /// The streamed part of the message.
     streamed: Option<&'m mut Streamed>,
 }
 

@@ -18,7 +18,7 @@ use crate::{
 pub enum QwenJson<'a> {
     /// `system/init`: a turn begins.
     Init(Box<Session>),
-    /// A prompt, or a tool's result.
+    /// A prompt or a tool's result.
     User(Message<'a>),
     /// A block of an answer. Each has a message of its own.
     Assistant {
@@ -26,7 +26,7 @@ pub enum QwenJson<'a> {
         /// What the call of the model used; its last block alone says so.
         usage: TokenUsage,
     },
-    /// `stream_event`: a message as it is written.
+    /// `stream_event`: a part of a message in progress.
     Partial(PartialEvent<'a>),
     /// `stream_event` of the type `tool_progress`: this call is running.
     Progress(Option<CorrId>),
@@ -35,12 +35,12 @@ pub enum QwenJson<'a> {
     Result(Box<RunResult<'a>>),
 }
 
-/// `result`: the run is over.
+/// `result`: the end of the run.
 #[derive(Clone, Debug)]
 pub struct RunResult<'a> {
     /// Why it ended, `success`, `error_max_turns`, `error_during_execution`, .., and what it took.
     pub facts: Session,
-    /// The last words of the agent, once more.
+    /// Repeats the agent's last message.
     pub result: Option<Text>,
     pub error: Option<Text>,
     /// `FatalTurnLimitedError`, ..
@@ -163,7 +163,7 @@ fn take_usage(object: &mut Object<'_>) -> TokenUsage {
 /// Takes what each model used, which `-o json` alone states, if that can be read of all of them.
 fn take_models(object: &mut Object<'_>) -> Option<Vec<ModelUsage>> {
     object.within("stats", |stats| {
-        // The calls are counted as they come.
+        // Calls are counted from their own records.
         stats.ignore(&["tools", "files"]);
         stats.within_values("models", |name, model| {
             let usage = model.within("tokens", |tokens| {
