@@ -1,4 +1,4 @@
-//! From Amp's tools to [`ActionType`](crate::conversation::ActionType)s.
+//! Maps Amp's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
 //! Tools of the releases of 2026 are known, as are older names. Parameters without a field in the action are kept in
 //! the entry's metadata.
@@ -54,7 +54,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
             todo_list(&operation, take_todo(&mut given).into_iter().collect())
         }
         "Task" => take_task(&mut given, ""),
-        // Agents that answer one question.
+        // Sub-agents that answer one question.
         "oracle" => task_create(None, given.text("task"), Some(name.into())),
         "librarian" => task_create(None, given.text("query"), Some(name.into())),
         _ => {

@@ -1,4 +1,4 @@
-//! From Copilot's tools to [`ActionType`](crate::conversation::ActionType)s.
+//! Maps Copilot's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
 //! Tools of the releases of 2026 are known, as are older names. Parameters without a field in the action are kept in
 //! the entry's metadata.

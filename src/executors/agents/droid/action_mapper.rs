@@ -1,7 +1,7 @@
-//! From Droid's tools to [`ActionType`]s.
+//! Maps Droid's tools to [`ActionType`]s.
 //!
-//! The tools of the captured streams and of the documentation are known, with the spellings of older builds. Parameters
-//! without a field in the action are kept in the entry's metadata.
+//! Tools of the captured streams and of the documentation are known, as are names of older builds. Parameters without a
+//! field in the action are kept in the entry's metadata.
 
 use std::borrow::Cow;
 
