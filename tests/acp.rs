@@ -1,4 +1,4 @@
-//! The Agent Client Protocol: each log of the fixtures, from its bytes to the conversation.
+//! The Agent Client Protocol: every fixture, from bytes to the conversation.
 
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, fixture, is_regular, survives_any_value,
@@ -9,7 +9,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "acp";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();
@@ -202,7 +202,7 @@ fn an_input_that_is_no_object_is_kept() {
     }
 }
 
-/// Answers to requests that are not in the log: only what an agent can do says nothing of a session.
+/// Responses to requests that are not in the log: only capabilities of an agent are ignored.
 #[test]
 fn an_answer_to_nothing_is_kept() {
     let log = Replay::of(FORMAT, &fixture(FORMAT, "answers"));

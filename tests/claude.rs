@@ -1,5 +1,5 @@
-//! The two Claude Code executors: what every log must hold, on fixtures and, where they lie beside
-//! the repository, on captured logs. What single fixtures say is in the modules.
+//! The two Claude Code executors: properties of every log, on fixtures and on captured logs if available. The modules
+//! test single fixtures.
 
 mod session;
 mod stream;

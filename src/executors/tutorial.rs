@@ -103,7 +103,7 @@
 //!     }
 //! }
 //!
-//! /// What a call does. Parameters that the action has no place for are kept with it.
+//! /// The action of a call. Parameters without a field in the action are kept with it.
 //! fn map(verb: &str, with: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
 //!     let mut given = with.and_then(value::object).unwrap_or_default();
 //!     let action = match verb {

@@ -1,4 +1,4 @@
-//! What tools are given, and what they give back.
+//! Parameters and results of tools.
 
 use foldline::conversation::{
     ActionType, CommandExitStatus, Conversation, FileChange, Outcome, ToolStatus, WarningKind,
@@ -30,7 +30,7 @@ fn edits_become_diffs() {
     let written =
         FileChange::Write { path: "/tmp/elsewhere.txt".into(), content: "hello\n".into() };
     assert_eq!(changes(&conversation, 2), [written]);
-    // A change that cannot be read is not lost with the list it stands in.
+    // An unreadable change is kept with its list.
     assert_eq!(changes(&conversation, 3).len(), 1);
     let kept = extra(calls(&conversation)[3].0, "edits").unwrap();
     assert!(kept.contains(r#""insert":"r""#), "{kept}");

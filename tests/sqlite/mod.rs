@@ -1,3 +1,3 @@
-//! The database: what a check finds.
+//! The check of a database.
 
 mod check;

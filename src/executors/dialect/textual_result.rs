@@ -39,7 +39,7 @@ impl Wording for TextualWords {
     }
 }
 
-/// Whether a detail repeats the text, or is a diff without changes of it.
+/// Whether a detail repeats the text, also as a diff with only context lines.
 fn is_repeated(detail: &str, text: &str) -> bool {
     let hunk = detail.split_once(" @@\n").map(|(_, lines)| lines).unwrap_or_default();
     let lines = hunk.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));

@@ -36,7 +36,7 @@ pub struct Cursor;
 pub struct CursorMemory {
     /// An incomplete thought or answer.
     growing: Growing,
-    /// The length in bytes of all answers of this run; the last answer is next to it. The end of the run repeats them.
+    /// The length in bytes of all answers of this run, which the end of the run repeats.
     said: usize,
     last_words: Text,
     /// The time of the latest record, since the end of a run has none.

@@ -51,7 +51,7 @@ impl Total {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Children {
     pub(super) all: Total,
-    /// The usage of each sub-agent; the total of all of them is next to it.
+    /// The usage of each sub-agent.
     each: RecentMap<Text, TokenUsage>,
     sum: TokenUsage,
 }
