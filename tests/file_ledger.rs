@@ -1,4 +1,4 @@
-//! One driver, two engines.
+//! One driver with two kinds of ledgers.
 
 use std::{fs, path::Path};
 

@@ -167,7 +167,7 @@ fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
         catch_unwind(AssertUnwindSafe(|| broken.push(line.as_bytes(), |()| {}))).err()
     });
     assert_eq!(panicked.unwrap().downcast_ref::<&str>(), Some(&"an answer they forgot"));
-    // There is no state, and none is invented for a checkpoint.
+    // There is no state for a checkpoint, and no substitute.
     assert!(broken.transducer().is_poisoned());
     assert!(catch_unwind(AssertUnwindSafe(|| broken.snapshot().counts)).is_err());
     let more = catch_unwind(AssertUnwindSafe(|| broken.push(log.as_bytes(), |()| {})));

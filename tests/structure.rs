@@ -25,7 +25,7 @@ use self::{
 /// The folders of the library, each above the folders that it may use. Folders with the same number do not use each
 /// other.
 const FLOORS: [Floor; 14] = [
-    // The framework has no dependency, not even on the rest of the crate.
+    // The framework depends on nothing, not even on the rest of the crate.
     ("transduce", 0),
     ("files", 1),
     ("json", 1),

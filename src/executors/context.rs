@@ -102,7 +102,7 @@ impl<R: CallResult> Context<'_, R> {
         self.facts.cwd()
     }
 
-    /// Records that the record belongs to the session with this id.
+    /// Enters the session with this id.
     pub(super) fn enter(&mut self, id: &str) {
         if self.known().session_id.as_ref().is_none_or(|known| known.as_str() != id) {
             self.session(Session { session_id: Some(id.into()), ..Session::default() });
@@ -284,7 +284,7 @@ impl<R: CallResult> Context<'_, R> {
         report::unknown_fields(of, fields, self.events)
     }
 
-    /// Keeps a part of a record whose type is unknown, under a name.
+    /// Keeps a part of a record of an unknown type, under a name.
     pub fn unknown_event(&mut self, name: &str, fields: &Fields<'_>) {
         report::unread_record(WarningKind::UnknownEvent, name, fields, self.at, self.events);
     }
@@ -306,7 +306,7 @@ impl<R: CallResult> Context<'_, R> {
         (blocks.text(), extra)
     }
 
-    /// Reports a part of a tool's result whose type is unknown; the result keeps it.
+    /// Reports a part of a tool's result of an unknown type; the result keeps it.
     pub fn unknown_part(&mut self, name: &str, part: Raw<'_>) {
         report::unknown_part(name, part, self.events);
     }

@@ -8,7 +8,7 @@
 //!   which becomes the time of the entry. Such a record loses the fields that `parse` took, so `parse` must decide
 //!   before it takes fields.
 //! - **Unreadable timestamps** stay in the record and are reported as an unknown field.
-//! - **Zero usage** is not an event.
+//! - **Empty usage**, without any number, is not an event. A stated zero is one.
 
 use std::{borrow::Cow, fmt::Debug};
 

@@ -10,15 +10,15 @@ use crate::{
     json::{Raw, Scanner},
 };
 
-/// A JSON object whose fields are taken out one by one. The fields that remain are those that the
-/// executor does not know, and are reported.
+/// A JSON object whose fields are taken one by one. The remaining fields, which the executor does not know, are
+/// reported.
 ///
 /// Parsing scans the text once and copies nothing. A field of another type than the requested one
 /// is not taken; `null` counts as absent.
 #[derive(Clone, Default)]
 pub struct Object<'a> {
     fields: Vec<Field<'a>>,
-    /// Where the next field is likely to be: logs write their keys in a constant order.
+    /// The likely index of the next field, since logs write their keys in a constant order.
     next: usize,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Object<'a> {
         value::as_str(self.get(key)?)
     }
 
-    /// Whether there is such a field, taken or not.
+    /// Whether the field exists, taken or not.
     #[inline]
     pub fn has(&self, key: &str) -> bool {
         let tag = tag(key);

@@ -7,7 +7,7 @@ use crate::json::Raw;
 use super::object::Object;
 use crate::position::Digest;
 
-/// One value of a log, or text in place of one.
+/// One value of a log, or other text.
 #[derive(Clone, Debug)]
 pub enum Record<'a> {
     /// A JSON object, as the records of all supported formats are.

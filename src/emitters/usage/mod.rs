@@ -36,7 +36,7 @@ pub struct SessionUsage {
     pub cwd: Option<Text>,
     /// The branch in that directory.
     pub branch: Option<Text>,
-    /// The task that it belongs to: its own id, unless a database states another one.
+    /// The task of the session: its own id, unless a database states another task.
     #[serde(default)]
     pub task: Option<Text>,
     /// The tokens, in the order of the log.

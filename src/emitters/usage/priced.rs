@@ -28,7 +28,7 @@ pub struct PricedMessage<'s> {
 /// A session that the user started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RootSession<'s> {
-    /// By its id.
+    /// A session with an id.
     Named(&'s str),
     /// A session without an id, by its index.
     Unnamed(usize),

@@ -38,7 +38,7 @@ pub enum ClaudeStreamJson<'a> {
         message: Message<'a>,
         /// The tool-specific result.
         detail: Option<Raw<'a>>,
-        /// Why tools were not run.
+        /// The reasons why tools did not run.
         meta: Option<Vec<Raw<'a>>>,
         /// Whether the program wrote it, not the user.
         from_program: bool,

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of contents that are remembered. Echoes follow within a few lines, but the result of a call may follow
-/// the results of many parallel calls.
+/// The number of items that are remembered. Echoes follow within a few lines, but the result of a call may follow the
+/// results of many parallel calls.
 const REMEMBERED: usize = 256;
 
-/// The channel of a content.
+/// The channel of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Channel {
     /// `response_item`, `compacted`.
@@ -21,7 +21,7 @@ pub(super) enum Channel {
     TurnEnd = 8,
 }
 
-/// The kind of a content: the same text may be a question and an answer.
+/// The kind of an item: the same text may be a question and an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EchoKind {
     /// A message of the user.
@@ -38,10 +38,10 @@ pub(super) enum EchoKind {
     Result,
 }
 
-/// The latest contents, each with its channels.
+/// The latest items, each with its channels.
 ///
-/// A content that is repeated *on another channel* is an echo; on the same channel it is a new content. So the result
-/// does not depend on the order and the presence of the channels.
+/// An item that is repeated *on another channel* is an echo; on the same channel it is a new item. So the result does
+/// not depend on the order and the presence of the channels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Echoes {
@@ -49,7 +49,7 @@ pub(super) struct Echoes {
 }
 
 impl Echoes {
-    /// Whether this content appeared before on another channel.
+    /// Whether this item appeared before on another channel.
     pub(super) fn is_echo(&mut self, kind: EchoKind, words: &str, channel: Channel) -> bool {
         let channel = channel as u8;
         let print = fingerprint(kind, words.trim());

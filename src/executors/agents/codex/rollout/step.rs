@@ -44,7 +44,7 @@ pub(super) struct Step<'s, 'c> {
 }
 
 impl Step<'_, '_> {
-    /// Whether this was said before on another channel.
+    /// Whether this item appeared before on another channel.
     pub(super) fn is_echo(&mut self, kind: EchoKind, words: &str, channel: Channel) -> bool {
         self.memory.echoes.is_echo(kind, words, channel)
     }

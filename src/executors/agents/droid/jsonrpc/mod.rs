@@ -36,7 +36,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DroidJsonrpc;
 
-/// The number of emitted contents that are remembered.
+/// The number of emitted blocks that are remembered.
 const REMEMBERED: usize = 512;
 
 /// State between records, in addition to calls and facts.
@@ -51,7 +51,7 @@ pub struct DroidJsonrpcMemory {
     children: RecentMap<Text, CorrId>,
     /// The calls whose sub-agents have their own messages.
     speaking: RecentIds,
-    /// The digests of emitted contents.
+    /// The digests of emitted blocks.
     told: RecentIds,
     /// The user's last prompt, which a message repeats.
     prompt: Option<Text>,
