@@ -199,7 +199,7 @@ fn arguments_that_are_no_object_stay_as_they_are() {
     for input in ["7", "[]", r#""x""#, r#""[1]""#] {
         let (call, _) = mapped("copilot", "bash", input);
         let ActionType::Tool { arguments, .. } = &call.tool().unwrap().action_type else {
-            panic!("{input} is no command")
+            panic!("{input} is not a command")
         };
         assert_eq!(arguments.as_ref().map(Json::get), Some(input));
     }

@@ -106,8 +106,8 @@ fn assert_balanced(events: &[DomainEvent], log: &Path) {
                 assert!(open.insert(corr_id), "{log}: {corr_id} is called twice");
             }
             DomainEvent::UpdateToolCall { corr_id, entry } => {
-                assert!(open.contains(corr_id), "{log}: {corr_id} goes on before it is called");
-                assert!(!ended.contains(corr_id), "{log}: {corr_id} goes on after its end");
+                assert!(open.contains(corr_id), "{log}: {corr_id} is updated before its call");
+                assert!(!ended.contains(corr_id), "{log}: {corr_id} is updated after its end");
                 if entry.tool().unwrap().status.is_final() {
                     ended.insert(corr_id);
                 }

@@ -117,7 +117,7 @@ fn what_fails_is_refused_or_stopped_says_so() {
     let log = log("failure");
     let status = |id: &str| log.tool(id).status.clone();
     assert_eq!(status("f-1"), ToolStatus::Denied { reason: None });
-    assert_eq!(status("f-2"), ToolStatus::Denied { reason: None }, "nothing more was said of it");
+    assert_eq!(status("f-2"), ToolStatus::Denied { reason: None }, "nothing follows");
     assert_eq!([status("f-3"), status("f-4")], [ToolStatus::Failed, ToolStatus::Failed]);
     assert_eq!(log.result_of("f-4"), "no such file");
     assert_eq!([status("f-5"), status("f-6")], [ToolStatus::Cancelled, ToolStatus::Unfinished]);
@@ -163,7 +163,7 @@ fn what_a_sub_agent_says_is_attributed_to_its_call() {
         assert_eq!(parent(&log, said).as_deref(), call, "{said}");
     }
     let told = log.lines().iter().filter(|line| line.contains("Read")).count();
-    assert_eq!(told, 1, "a sub-agent that speaks for itself is not told again by its call");
+    assert_eq!(told, 1, "the call does not repeat a sub-agent with its own messages");
     assert_eq!(log.session().model, Some("large-1".into()), "not that of a sub-agent");
     assert_eq!(log.session().turns, Some(1));
     // 100 of the session, 40 and 10 of two sub-agents. Three records state the first one.

@@ -90,7 +90,7 @@ fn every_law_holds_on_every_log_of_every_format() {
             // The records of a session file do not name the session.
             let elsewhere = matches!(law, Law::OrderOfResults | Law::Ledger | Law::Sessions)
                 || exceptions(format).contains(&law);
-            assert!(elsewhere || checked.contains(&law), "no fixture of {format} is about {law}");
+            assert!(elsewhere || checked.contains(&law), "no fixture of {format} exercises {law}");
         }
     });
 }

@@ -132,7 +132,7 @@ fn sessions_are_counted_when_they_end() {
     metrics.end_log();
     assert_eq!(sessions(&metrics), [("cancelled".into(), 1), ("success".into(), 1)].into());
     metrics.end_log();
-    assert_eq!(sessions(&metrics).len(), 2, "what ended once does not end again");
+    assert_eq!(sessions(&metrics).len(), 2, "an ended session does not end again");
 }
 
 #[test]

@@ -87,7 +87,7 @@ mod tests {
         let mut begun = Total::default();
         begun.begin(used(100));
         assert_eq!(begun.reach(used(101)), Some(used(1)));
-        assert_eq!(Total::default().reach(used(0)), Some(used(0)), "a stated zero is no unknown");
+        assert_eq!(Total::default().reach(used(0)), Some(used(0)), "a stated zero is not unknown");
     }
 
     #[test]
