@@ -1,4 +1,4 @@
-//! The Agent Client Protocol: each log of the fixtures, from its bytes to the conversation.
+//! The Agent Client Protocol: every fixture, from bytes to the conversation.
 
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, fixture, is_regular, survives_any_value,
@@ -9,7 +9,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "acp";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();
@@ -147,7 +147,7 @@ fn the_plan_is_as_it_was_each_time() {
 fn a_session_costs_what_it_cost_since_the_log_began() {
     assert_eq!(log("session").usage().cost_usd, Some(0.75));
     assert_eq!(log("loaded").usage().cost_usd, Some(0.25));
-    assert_eq!(log("session").usage().input_tokens, None, "the context is no spending");
+    assert_eq!(log("session").usage().input_tokens, None, "the size of the context is not usage");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn an_input_that_is_no_object_is_kept() {
     }
 }
 
-/// Answers to requests that are not in the log: only what an agent can do says nothing of a session.
+/// Responses to requests that are not in the log: only capabilities of an agent are ignored.
 #[test]
 fn an_answer_to_nothing_is_kept() {
     let log = Replay::of(FORMAT, &fixture(FORMAT, "answers"));
@@ -215,7 +215,7 @@ fn what_fails_is_refused_or_stopped_says_so() {
     let status = |id: &str| log.tool(id).status.clone();
     assert_eq!((status("f-1"), log.result_of("f-1")), (ToolStatus::Failed, "No such file".into()));
     assert_eq!(status("f-2"), ToolStatus::Denied { reason: None });
-    assert_eq!(status("f-3"), ToolStatus::Denied { reason: None }, "nothing more was said of it");
+    assert_eq!(status("f-3"), ToolStatus::Denied { reason: None }, "nothing follows");
     assert_eq!(exit_status(&log, "f-4"), Some(CommandExitStatus::ExitCode { code: 3 }));
     assert_eq!(exit_status(&log, "f-5"), Some(CommandExitStatus::Success { success: false }));
     assert_eq!([status("f-4"), status("f-5")], [ToolStatus::Failed, ToolStatus::Failed]);
@@ -285,7 +285,7 @@ fn nothing_odd_is_lost() {
         assert!(document.contains(part), "{part}");
     }
     let told = |name: &str| log.lines().iter().filter(|line| line.contains(name)).count();
-    assert_eq!(told("user_message: twice"), 1, "said once more than the prompt says it");
+    assert_eq!(told("user_message: twice"), 1, "one repetition of the prompt");
     assert_eq!(extra(&log, "o-2", "permission"), r#""knock""#);
     assert_eq!(log.usage().cost_usd, Some(0.5), "in dollars, and it only grows");
     assert_eq!(log.warnings(WarningKind::UnknownEvent), 6);

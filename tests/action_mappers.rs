@@ -1,4 +1,4 @@
-//! What calls of tools are, in the words of agents whose mappers are their own.
+//! The actions of tool calls, for agents with their own mappers.
 
 use foldline::{
     conversation::{
@@ -13,7 +13,7 @@ use foldline::{
     transduce::Reducer,
 };
 
-/// A record of an agent that calls a tool with this input.
+/// A record of an agent with a call of this tool and input.
 type Call = fn(&str, &str) -> String;
 
 fn claude(name: &str, input: &str) -> String {
@@ -35,7 +35,7 @@ fn opencode(name: &str, input: &str) -> String {
     format!(r#"{{"type":"tool_use","sessionID":"s","part":{part}}}"#)
 }
 
-/// How each agent says which directory it works in, if it does.
+/// The agents, with a record that states the working directory, if they have one.
 const AGENTS: [(&str, Call, &str); 3] = [
     (
         "claude",
@@ -199,7 +199,7 @@ fn arguments_that_are_no_object_stay_as_they_are() {
     for input in ["7", "[]", r#""x""#, r#""[1]""#] {
         let (call, _) = mapped("copilot", "bash", input);
         let ActionType::Tool { arguments, .. } = &call.tool().unwrap().action_type else {
-            panic!("{input} is no command")
+            panic!("{input} is not a command")
         };
         assert_eq!(arguments.as_ref().map(Json::get), Some(input));
     }

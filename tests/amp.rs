@@ -1,4 +1,4 @@
-//! Amp's stream: each log of the fixtures, from its bytes to the conversation.
+//! Amp's stream: every fixture, from bytes to the conversation.
 
 use std::{fs, path::Path};
 
@@ -18,7 +18,7 @@ fn events(name: &str) -> Vec<DomainEvent> {
     events.into_iter().map(|event| event.item).collect()
 }
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn conversation(name: &str) -> Conversation {
     let conversation: Conversation = events(name).iter().collect();
     let document = serde_json::to_value(&conversation).unwrap();
@@ -50,7 +50,7 @@ fn a_session_with_results_out_of_order() {
     let FileChange::Edit { unified_diff, has_line_numbers, .. } = &changes[0] else { panic!() };
     assert!(*has_line_numbers);
     assert_eq!(*unified_diff, "@@ -4,1 +4,1 @@\n-helo\n+hello\n");
-    // Three messages of 123 tokens each; the last words stand once.
+    // Three messages of 123 tokens each; the last message appears once.
     assert_eq!(conversation.summary.usage.unwrap().input_tokens, Some(369));
     let said = conversation.entries.iter().filter(|entry| entry.content == "Mended.");
     assert_eq!(said.count(), 1);

@@ -30,7 +30,7 @@ use tokio::{
 
 const LOG: &[u8] = include_bytes!("../examples/session.jsonl");
 
-/// Gives a few bytes at a time, and is not ready every other time.
+/// Returns a few bytes at a time, and is pending every other time.
 struct Trickle {
     read: Arc<AtomicUsize>,
     ready: bool,
@@ -64,8 +64,8 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// Lets the other tasks run until they can do no more: with one thread, and nothing from outside, that
-/// takes a bounded number of turns.
+/// Lets the other tasks run until they are blocked: with one thread and no external events, this takes a bounded number
+/// of turns.
 async fn let_others_run() {
     for _ in 0..LOG.len() {
         yield_now().await;
@@ -89,7 +89,7 @@ fn a_slow_receiver_gets_everything_and_holds_up_the_reading() {
         let mut patches = Vec::new();
         let_others_run().await;
         let stopped_at = read();
-        // One patch is in the channel and one waits for its place: behind its line nothing is read.
+        // One patch is in the channel and one waits for space: nothing is read after its line.
         let begin = usize::try_from(expected[1].position.offset).unwrap();
         let line = LOG[begin..].iter().position(|byte| *byte == b'\n').unwrap();
         assert!(stopped_at > begin && stopped_at <= begin + line + 7, "{stopped_at}");

@@ -1,12 +1,12 @@
-//! Where the logs that the tests read are: fixtures in the repository, and captures of real logs outside of it.
+//! The logs of the tests: fixtures in the repository, and captures of real logs outside of it.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// The folder of captured logs, one folder a format: the one that `FOLDLINE_CAPTURES` names, or one beside the
-/// repository. A clean checkout has none, and the tests read the fixtures alone.
+/// The folder of captured logs, with a folder per format: `FOLDLINE_CAPTURES`, or a folder next to the repository.
+/// Without it, the tests read only the fixtures.
 pub(crate) fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("FOLDLINE_CAPTURES").map(PathBuf::from);
     assert!(named.as_ref().is_none_or(|folder| folder.is_dir()), "{named:?} is not a folder");
@@ -22,12 +22,12 @@ pub(crate) fn of(format: &str) -> Vec<PathBuf> {
     folder().map(|folder| files(&folder.join(format))).unwrap_or_default()
 }
 
-/// The fixtures of a format: small, synthetic, one oddity each.
+/// The fixtures of a format: small, synthetic, one special case each.
 pub(crate) fn fixtures(format: &str) -> Vec<PathBuf> {
     files(&root().join("tests/fixtures").join(format))
 }
 
-/// The logs in a folder, if there is one.
+/// The logs in a folder, if it exists.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -36,7 +36,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Whether a log is as an agent writes it: a capture, or a fixture without oddities.
+/// Whether a log is regular: a capture, or a fixture without special cases.
 pub(crate) fn is_regular(log: &Path) -> bool {
     let regular = ["session", "tools", "commands"];
     let stem = log.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(crate) fn is_capture(log: &Path) -> bool {
     !log.starts_with(root().join("tests"))
 }
 
-/// The repository, in which each package has its tests.
+/// The root of the repository.
 fn root() -> PathBuf {
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let root = above.find(|folder| folder.join("tests/fixtures").is_dir());

@@ -1,5 +1,5 @@
-//! The two Claude Code executors: what every log must hold, on fixtures and, where they lie beside
-//! the repository, on captured logs. What single fixtures say is in the modules.
+//! The two Claude Code executors: properties of every log, on fixtures and on captured logs if available. The modules
+//! test single fixtures.
 
 mod session;
 mod stream;
@@ -106,8 +106,8 @@ fn assert_balanced(events: &[DomainEvent], log: &Path) {
                 assert!(open.insert(corr_id), "{log}: {corr_id} is called twice");
             }
             DomainEvent::UpdateToolCall { corr_id, entry } => {
-                assert!(open.contains(corr_id), "{log}: {corr_id} goes on before it is called");
-                assert!(!ended.contains(corr_id), "{log}: {corr_id} goes on after its end");
+                assert!(open.contains(corr_id), "{log}: {corr_id} is updated before its call");
+                assert!(!ended.contains(corr_id), "{log}: {corr_id} is updated after its end");
                 if entry.tool().unwrap().status.is_final() {
                     ended.insert(corr_id);
                 }

@@ -31,7 +31,7 @@ fn exit_code(replay: &Replay, corr_id: &str) -> Option<i32> {
             CommandExitStatus::ExitCode { code } => Some(code),
             CommandExitStatus::Success { .. } => None,
         },
-        other => panic!("{corr_id} is no command: {other:?}"),
+        other => panic!("{corr_id} is not a command: {other:?}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A conversation that was stored in the middle goes on as if it had not been.
+//! A conversation that is stored and restored continues unchanged.
 
 use foldline::{
     conversation::{
@@ -14,7 +14,7 @@ fn restored(conversation: &Conversation) -> Conversation {
     serde_json::from_str(&serde_json::to_string(conversation).unwrap()).unwrap()
 }
 
-/// Stored and restored before each event, it ends as the one that was not.
+/// Checks that storing and restoring before each event changes nothing.
 fn goes_on(events: &[DomainEvent]) {
     let whole: Conversation = events.iter().collect();
     let mut stored = Conversation::default();
@@ -55,7 +55,7 @@ fn call(status: ToolStatus) -> NormalizedEntry {
     NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "ls")
 }
 
-/// Any events, also such as no executor would give.
+/// Any event, including ones that no executor emits.
 fn event() -> impl Strategy<Value = DomainEvent> {
     let id = "[a-c]".prop_map(CorrId::from);
     let text = |text: &str| NormalizedEntry::new(NormalizedEntryType::AssistantMessage, text);

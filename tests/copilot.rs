@@ -1,4 +1,4 @@
-//! Copilot's events: each log of the fixtures, from its bytes to the conversation.
+//! Copilot's events: every fixture, from bytes to the conversation.
 
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, is_regular, survives_any_value,
@@ -9,7 +9,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "copilot";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();
@@ -28,7 +28,7 @@ fn nothing_in_regular_logs_is_strange() {
     logs.for_each(|log| check_all_known(FORMAT, &log));
 }
 
-/// A run may end with the totals of all its models alone, in which cached input is no part of the input.
+/// A run may end with only the totals of all models, whose input excludes cached input.
 #[test]
 fn totals_without_a_model_are_counted() {
     let end = br#"{"type":"session.shutdown","data":{"shutdownType":"routine","modelMetrics":{"gpt-a":{"requests":2}},"tokenDetails":{"input":{"tokenCount":100},"output":{"tokenCount":15},"cache_read":{"tokenCount":5},"cache_write":{"tokenCount":0}}},"id":"e-1","timestamp":"2026-05-02T09:00:01.000Z"}"#;
@@ -96,7 +96,7 @@ fn the_end_counts_all_models_and_the_messages_count_nothing_more() {
         _ => None,
     });
     assert_eq!(models.collect::<Vec<_>>(), ["gpt-a", "gpt-b"]);
-    // Without an end, the messages are all there is.
+    // Without an end, only the messages count.
     assert_eq!(log("tools").usage().output_tokens, Some(80));
     assert_eq!(log("failure").usage().output_tokens, Some(7), "the end states none");
 }
@@ -254,7 +254,7 @@ fn a_session_that_is_summed_up_and_resumed_goes_on() {
             "assistant_message: Fourth.",
         ]
     );
-    // Two ends, summing up, and a run that has no end.
+    // Two cumulative ends, and a run without an end.
     assert_eq!(log.usage(), used(800 + 300 + 500, 30 + 15 + 40 + 9, 400 + 300, 5));
     assert_eq!(log.session().cwd, Some("/srv/ada/other".into()));
 }

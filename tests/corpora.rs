@@ -1,6 +1,5 @@
-//! Lines of every kind that tests of JSON parsers have (valid, invalid, and left to the parser), and
-//! strings of every kind that break programs: whatever a line is, each executor reads it or keeps it, with
-//! its position, and the lines round it are read as ever.
+//! Lines from the categories of JSON parser test suites (valid, invalid, implementation-defined) and strings that break
+//! programs. Each executor reads or keeps any such line with its position, and reads the lines around it as usual.
 
 use crate::corpus::{INVALID, NAUGHTY, UNDECIDED, VALID};
 use foldline::{
@@ -11,10 +10,10 @@ use foldline::{
 };
 use serde_json::{Value, json};
 
-/// A record that every executor reads, and tells of.
+/// A record that every executor reads and reports.
 const SOUND: &str = r#"{"n":1,"type":"sound"}"#;
 
-/// Every event of a log, and what was counted.
+/// All events of a log, and the counts.
 fn read(format: &str, log: &[u8]) -> (Vec<Located<DomainEvent>>, Counts) {
     let executor = Registry::builtin().named(format).cloned().unwrap();
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
@@ -25,7 +24,7 @@ fn read(format: &str, log: &[u8]) -> (Vec<Located<DomainEvent>>, Counts) {
     (events, counts)
 }
 
-/// What is told of a line: the kinds of its warnings, and the texts that are kept of it.
+/// The report on a line: the kinds of its warnings and its kept texts.
 #[derive(Debug, Default)]
 struct Told {
     kinds: Vec<WarningKind>,
@@ -46,8 +45,8 @@ fn told_of(line: u64, events: &[Located<DomainEvent>]) -> Told {
     told
 }
 
-/// Reads a line between two sound ones, and gives what is told of it; it was counted, everything told of
-/// it stands within it, and the other two were read.
+/// Reads a line between two sound ones and returns its report. Checks that the line is counted, that its events have
+/// positions within it, and that the other lines are read.
 fn told_between_sound_lines(format: &str, line: &[u8]) -> Told {
     let log = [SOUND.as_bytes(), b"\n", line, b"\n", SOUND.as_bytes(), b"\n"].concat();
     let (events, counts) = read(format, &log);
@@ -65,7 +64,7 @@ fn told_between_sound_lines(format: &str, line: &[u8]) -> Told {
     let begin = SOUND.len() as u64 + 1;
     let within = begin..begin + line.len().max(1) as u64;
     assert!(told.at.iter().all(|at| within.contains(at)), "{format}: {shown}: {told:?}");
-    // What is told of it is JSON for every reader.
+    // The report is valid JSON for every reader.
     for event in &events {
         let json = serde_json::to_string(event).unwrap();
         serde_json::from_str::<Value>(&json).unwrap_or_else(|error| panic!("{shown}: {error}"));
@@ -73,7 +72,7 @@ fn told_between_sound_lines(format: &str, line: &[u8]) -> Told {
     told
 }
 
-/// Whether it was read as a record that is whole, and none of the format's own.
+/// Whether it was read as a complete record that does not belong to the format.
 fn is_strange(told: &Told) -> bool {
     matches!(told.kinds[..], [WarningKind::UnknownEvent | WarningKind::ForeignRecord])
 }
@@ -92,11 +91,11 @@ fn valid_values_are_kept_as_they_are() {
                 matches!(kind, WarningKind::Malformed | WarningKind::PlainText)
             };
             assert!(!told.kinds.iter().any(is_damage), "{format}: {value}: {told:?}");
-            // As a value within a record.
+            // As a value in a record.
             let record = format!(r#"{{"type":"sound","value":{value}}}"#);
             let told = told_between_sound_lines(format, record.as_bytes());
             assert!(is_strange(&told), "{format}: {record}: {told:?}");
-            // A field that is null is one that is not there.
+            // A null field counts as absent.
             let field = format!(r#""value":{}"#, value.trim());
             assert!(*value == "null" || told.kept.contains(&field), "{format}: {told:?}");
         }
@@ -118,7 +117,7 @@ fn invalid_lines_are_kept_word_for_word() {
             };
             assert!(told.kinds.iter().any(is_damage), "{format}: {text}: {told:?}");
             assert_eq!(without_spaces(&told.kept), without_spaces(&text), "{format}: {told:?}");
-            // Within a record: the record is damaged, and all of it is kept.
+            // In a record: the damaged record is kept as a whole.
             let record = [br#"{"type":"sound","value":"#, *line, b"}"].concat();
             let text = String::from_utf8_lossy(&record).into_owned();
             let told = told_between_sound_lines(format, &record);
@@ -141,7 +140,7 @@ fn what_parsers_may_take_or_not_is_accounted_for() {
     }
 }
 
-/// Records in UTF-16 without a mark are no text, and every line of them is kept all the same.
+/// Records in UTF-16 without a byte order mark are not text, but every line is kept.
 #[test]
 fn other_encodings_are_accounted_for() {
     let log = format!("{SOUND}\n{SOUND}\n");
@@ -164,14 +163,14 @@ fn naughty_strings_are_nothing_but_strings() {
     for executor in Registry::builtin().iter() {
         let format = executor.format().name;
         for naughty in NAUGHTY {
-            // A line of its own.
+            // As a separate line.
             if !naughty.contains('\n') {
                 let told = told_between_sound_lines(format, naughty.as_bytes());
                 let (kept, line) = (without_spaces(&told.kept), without_spaces(naughty));
                 let is_record = naughty.contains("{\"type\"");
                 assert!(is_record || kept == line, "{format}: {naughty}: {told:?}");
             }
-            // Wherever a record has a string, and as its name.
+            // As each string of a record, and as its type.
             let record = json!({"type": naughty, "id": naughty, "message": {"content": naughty}});
             let told = told_between_sound_lines(format, record.to_string().as_bytes());
             assert!(!told.at.is_empty());

@@ -1,5 +1,4 @@
-//! How a conversation that was stored is gone on with: which call a late result belongs to, and which
-//! session a record of the audit trail.
+//! Resuming a stored conversation: the call of a late result, and the session of a record in the audit trail.
 
 use std::sync::Arc;
 
@@ -66,7 +65,7 @@ fn of_two_calls_with_one_id_a_store_finds_the_latest() {
         emitter.emit(&event).into_iter().for_each(|patch| store.push(patch).unwrap());
     }
     check(&store);
-    // Also when it was made from a document.
+    // Also after a restore from a document.
     let document = store.snapshot().json().to_owned();
     let restored: Conversation = serde_json::from_str(&document).unwrap();
     check(&MsgStore::from(restored));

@@ -1,4 +1,4 @@
-//! Cursor's stream: each log of the fixtures, from its bytes to the conversation.
+//! Cursor's stream: every fixture, from bytes to the conversation.
 
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, fixture, is_regular, survives_any_value,
@@ -10,7 +10,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "cursor";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();

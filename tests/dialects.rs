@@ -1,4 +1,4 @@
-//! What several agents have in common in the way they write their logs.
+//! Elements that the logs of several agents share.
 
 use foldline::{
     conversation::{
@@ -33,7 +33,7 @@ fn totals_go_on_from_run_to_run() {
     // A sub-agent used 20 and 2.
     assert_eq!(end(used(100, 10), used(120, 12)), used(120, 12));
     assert_eq!(end(used(50, 5), used(170, 17)), used(50, 5));
-    // The program began anew.
+    // The program was restarted.
     assert_eq!(end(used(30, 3), used(30, 3)), used(30, 3));
     run.note(Some(&"m".into()), &used(7, 1));
     assert_eq!(run.take_unsettled(), [(Some("m".into()), used(7, 1))]);
@@ -57,7 +57,7 @@ fn what_calls_state_is_not_counted_again() {
     run.count(Some(&model), &used(100, 4));
     run.note(Some(&model), &used(0, 6));
     run.count(Some(&model), &used(150, 6));
-    // A call that nothing told of.
+    // A call without a message.
     let end = run.settle(vec![(Some(model.clone()), used(300, 11))]);
     assert_eq!(end, [(Some(model), used(50, 1))]);
     assert_eq!(run.take_unsettled(), []);

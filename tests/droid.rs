@@ -1,6 +1,6 @@
-//! Droid's stream: each oddity of real logs, from a log of its own to the conversation.
+//! Droid's stream: each special case of real logs in a separate fixture.
 //!
-//! The whole conversation is a snapshot; what matters about it is asserted besides.
+//! The whole conversation is a snapshot; important properties are also asserted.
 
 mod lines;
 mod memory;
@@ -25,11 +25,11 @@ fn events(name: &str) -> Vec<Located<DomainEvent>> {
     run::sourced_events(&Registry::builtin().named("droid").cloned().unwrap(), [&*log])
 }
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn conversation(name: &str) -> Conversation {
     let events = events(name);
     let conversation: Conversation = events.iter().map(|event| &event.item).collect();
-    // Through a value, so that the snapshot spells every string in one way.
+    // Through a value, so that the snapshot has canonical escapes.
     let document = serde_json::to_value(&conversation).unwrap();
     insta::assert_snapshot!(name, serde_json::to_string_pretty(&document).unwrap());
     conversation

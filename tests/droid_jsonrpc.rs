@@ -1,4 +1,4 @@
-//! Droid's `stream-jsonrpc`: each log of the fixtures, from its bytes to the conversation.
+//! Droid's `stream-jsonrpc`: every fixture, from bytes to the conversation.
 
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, fixture, is_regular, survives_any_value,
@@ -9,7 +9,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "droid-jsonrpc";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();
@@ -80,7 +80,7 @@ fn the_session_has_its_facts_and_a_token_counts_once() {
     assert_eq!(session.reasoning_effort, Some("high".into()));
     assert_eq!((session.outcome, session.turns), (Some(Outcome::Success), Some(2)));
     assert_eq!(session.duration_ms, Some(1000));
-    // 150 with 60 and 5 of a cache, which the end of the turn repeats; then 10, which only that states.
+    // 150, with 60 and 5 cached, which the end of the turn repeats; then 10, which only the end states.
     let used = TokenUsage {
         input_tokens: Some(225),
         output_tokens: Some(23),
@@ -117,7 +117,7 @@ fn what_fails_is_refused_or_stopped_says_so() {
     let log = log("failure");
     let status = |id: &str| log.tool(id).status.clone();
     assert_eq!(status("f-1"), ToolStatus::Denied { reason: None });
-    assert_eq!(status("f-2"), ToolStatus::Denied { reason: None }, "nothing more was said of it");
+    assert_eq!(status("f-2"), ToolStatus::Denied { reason: None }, "nothing follows");
     assert_eq!([status("f-3"), status("f-4")], [ToolStatus::Failed, ToolStatus::Failed]);
     assert_eq!(log.result_of("f-4"), "no such file");
     assert_eq!([status("f-5"), status("f-6")], [ToolStatus::Cancelled, ToolStatus::Unfinished]);
@@ -163,10 +163,10 @@ fn what_a_sub_agent_says_is_attributed_to_its_call() {
         assert_eq!(parent(&log, said).as_deref(), call, "{said}");
     }
     let told = log.lines().iter().filter(|line| line.contains("Read")).count();
-    assert_eq!(told, 1, "a sub-agent that speaks for itself is not told again by its call");
+    assert_eq!(told, 1, "the call does not repeat a sub-agent with its own messages");
     assert_eq!(log.session().model, Some("large-1".into()), "not that of a sub-agent");
     assert_eq!(log.session().turns, Some(1));
-    // 100 of the session, 40 and 10 of two sub-agents. Of the first, three records tell.
+    // 100 of the session, 40 and 10 of two sub-agents. Three records state the first one.
     assert_eq!((log.usage().input_tokens, log.usage().output_tokens), (Some(150), Some(15)));
     assert!(log.conversation.summary.warnings.is_empty());
 }

@@ -1,4 +1,4 @@
-//! The settings beside Droid's session files, from the raw file to the conversation.
+//! The settings files of Droid's sessions, from bytes to the conversation.
 
 use crate::replay::{Replay, check_laws, fixture, replay, survives_any_value};
 use foldline::{

@@ -1,4 +1,4 @@
-//! Real consumers side by side: with positions and without, resumed, and one for each session.
+//! Real consumers in parallel: with and without positions, resumed, and one for each session.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn a_patch_stream_beside_others_gives_what_it_gives_alone() {
     assert!(records.into_iter().map(|record| record.patch).eq(patches));
 }
 
-/// Everything between two chunks of a log is one value, whatever the consumers are.
+/// The state between two chunks of a log is one value, regardless of the consumers.
 #[test]
 fn a_whole_fan_out_is_stored_and_resumed() {
     type Fan = (PatchStream, Metrics, Option<ByItem<PatchEmitter>>);
@@ -62,7 +62,7 @@ fn a_whole_fan_out_is_stored_and_resumed() {
         let mut processor = Processor::new(Transducer::new(reducer(), fan()));
         for end in (step..LOG.len()).step_by(step).chain([LOG.len()]) {
             let stored = serde_json::to_string(&processor.snapshot()).unwrap();
-            // The start of a line that was not whole yet is read again.
+            // The beginning of an incomplete line is read again.
             let read = usize::try_from(processor.position().offset).unwrap();
             let snapshot: Snapshot<_, _> = serde_json::from_str(&stored).unwrap();
             processor = Processor::resume(reducer(), snapshot, fan(), DEFAULT_MAX_LINE);
@@ -103,8 +103,7 @@ fn session(id: &str) -> String {
         .replace("ID", id)
 }
 
-/// Both sessions have a call with the same id: with one emitter for both, the results would replace one
-/// and the same entry.
+/// Both sessions have a call with the same id: with a single emitter, both results would replace the same entry.
 #[test]
 fn an_emitter_for_each_session_keeps_their_indices_apart() {
     let sinks = KeyedEmitter::new(
@@ -137,7 +136,7 @@ fn an_emitter_for_each_session_keeps_their_indices_apart() {
     }
 }
 
-/// A reducer that is shared costs a counter, not a copy.
+/// A shared reducer costs a counter, not a copy.
 #[test]
 fn a_shared_reducer_is_a_reducer() {
     let shared = Arc::new(Reducing::new(Droid));

@@ -1,4 +1,4 @@
-//! One driver, two engines.
+//! One driver with two kinds of ledgers.
 
 use std::{fs, path::Path};
 
@@ -21,7 +21,7 @@ use foldline::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Patches as lines, gathered: what `replay --format patches` would be.
+/// Collects patches as lines, like the output of `replay --format patches`.
 #[derive(Default)]
 struct PatchLines {
     stream: PatchStream,
@@ -74,7 +74,7 @@ impl Resume for PatchLines {
     }
 }
 
-/// What is beside an output, and gives none itself.
+/// An output and a value next to it that has no output.
 struct Beside<M, S>(M, S);
 
 impl<Event, M, S, A, B> Emitter<Event, (Batch<A>, Batch<B>)> for Beside<M, S>
@@ -114,7 +114,7 @@ impl<M: Resume, S: Resume> Resume for Beside<M, S> {
     }
 }
 
-/// The one driver: from where the ledger is, `segments` commits at the most; whether that was all.
+/// Continues from the ledger's position with at most `segments` commits. Returns whether the input is complete.
 fn drive<L, R, S, M, Out>(
     ledger: &mut L,
     name: &SourceName,
@@ -202,7 +202,7 @@ fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
             if all {
                 break;
             }
-            // Killed while the next segment was being written.
+            // Killed while writing the next segment.
             let mut bytes = fs::read(&out).unwrap();
             bytes.extend_from_slice(b"{\"seq\":99");
             fs::write(&out, bytes).unwrap();
@@ -259,16 +259,16 @@ fn a_journal_is_of_one_writer_whatever_its_output() {
         let checkpoint = Checkpoint { facts, position, state, complete: false };
         let commit = Commit { source: name, expected, checkpoint, output: b"line\n".to_vec() };
         ledger.commit(&[commit], &[]).unwrap();
-        // The journal was replaced, and is locked all the same.
+        // The replaced journal is also locked.
         refused("two");
     }
     drop(ledger);
-    // The journal is of another output.
+    // The journal belongs to another output.
     let error = FileLedger::open(&path("two"), &path("journal")).unwrap_err();
     assert!(matches!(error, FileLedgerError::Output), "{error}");
     assert_eq!(fs::read(path("one")).unwrap(), b"line\n".repeat(3));
 
-    // Somebody who does not ask for the lock has replaced it.
+    // Another program that ignores the lock has replaced it.
     let mut ledger = FileLedger::open(&path("one"), &path("journal")).unwrap();
     fs::copy(path("journal"), path("other")).unwrap();
     fs::rename(path("other"), path("journal")).unwrap();

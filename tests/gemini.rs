@@ -1,4 +1,4 @@
-//! Gemini's stream: each log of the fixtures, from its bytes to the conversation.
+//! Gemini's stream: every fixture, from bytes to the conversation.
 
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, fixture, is_regular, survives_any_value,
@@ -9,7 +9,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "gemini";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();
@@ -159,7 +159,7 @@ fn each_run_ends_in_its_own_way() {
             end(Outcome::Cancelled, "Operation cancelled."),
         ]
     );
-    assert_eq!(log.warnings(WarningKind::UnknownField), 1, "a status that nobody knows");
+    assert_eq!(log.warnings(WarningKind::UnknownField), 1, "an unknown status");
     let told = log.lines().iter().filter(|line| line.ends_with("quota is spent")).count();
     assert_eq!(told, 1);
 }

@@ -1,7 +1,6 @@
-//! Golden conversations: what every fixture of Claude Code and Codex comes to.
+//! Golden conversations of every fixture of Claude Code and Codex.
 //!
-//! A change to one is reviewed as a snapshot; what matters about a fixture is asserted in the tests of
-//! its agent.
+//! Changes are reviewed as snapshots; the tests of the agent assert the important properties of a fixture.
 
 use std::{fs, path::Path};
 
@@ -24,7 +23,7 @@ fn every_fixture_is_as_it_was<E: Executor>(executor: E) {
     for log in logs {
         let events = run::sourced_events(&reducer, [&*fs::read(&log).unwrap()]);
         let conversation: Conversation = events.iter().map(|event| &event.item).collect();
-        // Through a value, so that the snapshot spells every string in one way.
+        // Through a value, so that the snapshot has canonical escapes.
         let document = serde_json::to_value(&conversation).unwrap();
         let name = format!("{format}__{}", log.file_stem().unwrap().to_str().unwrap());
         insta::assert_snapshot!(name, serde_json::to_string_pretty(&document).unwrap());

@@ -24,7 +24,7 @@ fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
     all.into_iter().map(|event| (event.session, event.item)).collect()
 }
 
-/// Each session comes out of the interleaved stream as it does alone.
+/// Each session gives the same events in an interleaved stream as alone.
 fn is_as_alone(executor: &DynExecutor, a: &str, b: &str) {
     let mut mixed = String::from("starting up\n");
     let (mut left, mut right) = (a.lines(), b.lines());
@@ -44,7 +44,7 @@ fn is_as_alone(executor: &DynExecutor, a: &str, b: &str) {
     };
     let alone =
         |log: &str| -> Vec<_> { run(executor, log).into_iter().map(|(_, event)| event).collect() };
-    // What came before the first name belongs to the first session that is named.
+    // Records before the first name belong to the first named session.
     assert_eq!(of(0), alone(&format!("starting up\n{a}")));
     assert_eq!(of(1), alone(b));
     let duplicates = all.iter().filter(
@@ -72,7 +72,7 @@ fn interleaved_sessions_do_not_mix() {
     is_as_alone(&claude_executor, &claude.replace("ID", "a"), &claude.replace("ID", "b"));
 }
 
-/// However many sessions a stream carries, few are kept, and none is left unfinished.
+/// The number of open sessions is bounded, and every session is finished.
 #[test]
 fn a_stream_of_many_sessions_keeps_few() {
     let executor = DynExecutor::new(Droid);
@@ -99,7 +99,7 @@ fn a_stream_of_many_sessions_keeps_few() {
     assert_eq!(state.open().last().unwrap().0, Some("s999"));
 }
 
-/// Open calls and early results of all sessions have one limit together, and what is beyond it comes out.
+/// Open calls and early results of all sessions share one limit; those beyond it are emitted.
 #[test]
 fn what_all_sessions_hold_back_is_bounded() {
     let executor = DynExecutor::new(Droid);
@@ -128,7 +128,7 @@ fn what_all_sessions_hold_back_is_bounded() {
     assert_eq!(state.open().last().unwrap().0, Some("s63"));
 }
 
-/// The sessions of events that change what was opened, by its id.
+/// The sessions of the events that update an entry, with the entry's id.
 fn changed(events: &[(SessionKey, DomainEvent)]) -> Vec<(u32, &str)> {
     let changed = events.iter().filter_map(|(key, event)| match event {
         DomainEvent::UpdateToolCall { corr_id, .. } => Some((key.0, CorrId::as_str(corr_id))),
@@ -137,8 +137,8 @@ fn changed(events: &[(SessionKey, DomainEvent)]) -> Vec<(u32, &str)> {
     changed.collect()
 }
 
-/// A session file that continues under another id has one state: facts continue to hold, and the result of a call that
-/// was made before belongs to the session of the call.
+/// A session file that continues under another id has one state: facts remain valid, and the result of an earlier call
+/// belongs to the session of the call.
 #[test]
 fn a_file_that_continues_under_another_id_has_several_sessions() {
     let executor = Registry::builtin().named("claude-session").cloned().unwrap();
@@ -164,7 +164,7 @@ fn a_file_that_continues_under_another_id_has_several_sessions() {
         record("b", 5, &result("c3")),
     ];
     let events = run(&executor, &log.join("\n"));
-    // The second call is never answered, which is said in its own session.
+    // The second call has no result; its end belongs to its own session.
     assert_eq!(changed(&events), [(0, "c1"), (1, "c3"), (0, "c2")]);
     let facts = |key: u32| {
         let mut all = Session::default();

@@ -1,4 +1,4 @@
-//! The ledger over a transactional log, with a broker in memory: the trait fits such an engine too.
+//! A ledger over a transactional log, with a broker in memory: the trait also fits such an engine.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -9,15 +9,15 @@ use foldline::{
 };
 use proptest::prelude::*;
 
-/// What a transactional producer writes to (rdkafka: begin_transaction, send, send_offsets_to_transaction,
+/// The target of a transactional producer (rdkafka: begin_transaction, send, send_offsets_to_transaction,
 /// commit_transaction), and the compacted topic of states.
 #[derive(Clone, Default)]
 struct Broker {
     outputs: Vec<String>,
     states: BTreeMap<SourceName, String>,
-    /// Input offsets: what is beside the outputs.
+    /// The input offsets next to the outputs.
     offsets: BTreeMap<String, Json>,
-    /// Counted up by each producer that registers; only the latest one may commit.
+    /// Incremented by each registered producer; only the latest one may commit.
     epoch: u64,
 }
 
@@ -46,8 +46,7 @@ impl Ledger for KafkaLedger {
         commits: &[Commit<Vec<String>>],
         beside: &[Mark],
     ) -> Result<usize, CommitError<KafkaError>> {
-        // A broker compares no positions, it compares epochs. As long as nobody fenced this producer,
-        // the positions are those that it knows.
+        // A broker compares epochs, not positions. Unless this producer was fenced, its positions are current.
         if self.broker.borrow().epoch != self.epoch {
             return Err(KafkaError::Fenced.into());
         }
@@ -77,7 +76,7 @@ impl Ledger for KafkaLedger {
         Ok(self.broker.borrow().offsets.get(name).cloned())
     }
 
-    /// A tombstone for the state; outputs cannot be taken back.
+    /// Writes a tombstone for the state; outputs cannot be retracted.
     fn forget(&mut self, source: &SourceName) -> Result<bool, KafkaError> {
         Ok(self.broker.borrow_mut().states.remove(source).is_some())
     }

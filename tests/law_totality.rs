@@ -1,4 +1,4 @@
-//! Law 6 finds executors that lose something, and accepts those that do not.
+//! Law 6 rejects executors that lose data, and accepts the others.
 
 use foldline::{
     conversation::{NormalizedEntry, NormalizedEntryType, Text, Timestamp, tool_calls::CallResult},
@@ -7,7 +7,7 @@ use foldline::{
 };
 use serde::{Deserialize, Serialize};
 
-/// An agent that talks, and has no tools.
+/// An agent without tools.
 #[derive(Clone, Copy)]
 struct Toy {
     tag: &'static str,

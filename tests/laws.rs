@@ -1,8 +1,7 @@
-//! The laws of the crate, checked as anyone who writes an executor or an emitter can check them.
+//! The laws of the crate, checked in the way that any author of an executor or an emitter can.
 //!
-//! An executor of the registry needs nothing here but its folder `tests/fixtures/<format>/`, and, if it
-//! drops fields on purpose, a list of them in `laws/dropped`. Generators of its own (`generate::<agent>`) add
-//! a `generated!` at the end.
+//! An executor of the registry needs only its folder `tests/fixtures/<format>/` and, if it drops fields on purpose, a
+//! list of them in `laws/dropped`. A generator (`generate::<agent>`) needs a `generated!` at the end.
 
 mod emitters;
 
@@ -28,14 +27,14 @@ use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestRun
 /// No marker is planted.
 const ANYTHING: &[Dropped<'_>] = &[("*", "*")];
 
-/// What a format's executor drops on purpose.
+/// The fields that a format's executor drops on purpose.
 fn dropped(list: &str) -> Vec<Dropped<'_>> {
     let lines = list.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split_once(' ').unwrap()).collect()
 }
 
-/// The laws that a format is not about: where ids are used again, a response is to the request before it, and a
-/// permission is asked for before there is a result. Settings have no calls.
+/// The laws that do not apply to a format: ids are reused, a response belongs to the previous request, or a permission
+/// is requested before the result. Settings have no calls.
 fn exceptions(format: &str) -> &'static [Law] {
     match format {
         "acp" | "droid-jsonrpc" => &[Law::OrderOfResults],
@@ -51,8 +50,7 @@ fn for_every_executor(check: impl Fn(&DynExecutor, &str)) {
     }
 }
 
-/// Every law holds on every fixture, and each was about something in at least one of them. Nothing that
-/// is not declared is dropped.
+/// Every law holds on every fixture, and is not vacuous in at least one of them. Only declared fields are dropped.
 #[test]
 fn every_law_holds_on_every_log_of_every_format() {
     let lists = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/laws/dropped");
@@ -69,7 +67,7 @@ fn every_law_holds_on_every_log_of_every_format() {
             }
         };
         for path in captures::fixtures(format) {
-            // What comes again under its own id is dropped whole.
+            // A repeated record with the same id is dropped as a whole.
             let again = ["claude-session/glued.jsonl", "acp/again.jsonl"];
             let repeats = again.iter().any(|again| path.ends_with(again));
             check(&path, if repeats { ANYTHING } else { &dropped });
@@ -79,7 +77,7 @@ fn every_law_holds_on_every_log_of_every_format() {
         let names_sessions = captures::fixtures(format).iter().any(|path| {
             let log = fs::read(path).unwrap();
             let text = String::from_utf8_lossy(&log);
-            // Where the first record alone names it, as in Gemini's, runs cannot be interleaved.
+            // If only the first record names the session, as in Gemini's stream, runs cannot be interleaved.
             let records = run::records(&text);
             let named = records.iter().filter(|record| executor.session_of(record).is_some());
             2 * named.count() > records.len()
@@ -89,15 +87,15 @@ fn every_law_holds_on_every_log_of_every_format() {
             "no fixture of {format} has one session that every record names"
         );
         for law in Law::ALL {
-            // A session file names no session in its records.
+            // The records of a session file do not name the session.
             let elsewhere = matches!(law, Law::OrderOfResults | Law::Ledger | Law::Sessions)
                 || exceptions(format).contains(&law);
-            assert!(elsewhere || checked.contains(&law), "no fixture of {format} is about {law}");
+            assert!(elsewhere || checked.contains(&law), "no fixture of {format} exercises {law}");
         }
     });
 }
 
-/// A log that was cut off is a log too, and every byte may be the last one.
+/// A truncated log is also a log, and every byte may be the last one.
 #[test]
 fn every_beginning_of_a_log_is_in_balance() {
     for_every_executor(|executor, format| {
@@ -114,8 +112,7 @@ fn every_beginning_of_a_log_is_in_balance() {
     });
 }
 
-/// A reducer meets logs of other formats too: where it stops, and how their bytes come, changes nothing
-/// there either.
+/// A reducer may also read logs of other formats: stops and chunk boundaries change nothing there either.
 #[test]
 fn every_executor_may_stop_at_every_line_of_every_log() {
     let registry = Registry::builtin();
@@ -154,7 +151,7 @@ fn json_that_nests_without_end_is_accounted_for() {
     });
 }
 
-/// Versions of the fixtures that nobody has seen yet.
+/// Unknown variants of the fixtures.
 #[test]
 fn every_law_holds_on_mutated_logs() {
     for_every_executor(|executor, format| {
@@ -169,13 +166,13 @@ fn every_law_holds_on_mutated_logs() {
     });
 }
 
-/// Enough for each law to see every oddity of a format in seconds; `PROPTEST_CASES` asks for more.
+/// Enough cases for every law and every special case of a format in seconds; `PROPTEST_CASES` sets a larger number.
 fn fewer_cases(times: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig { cases: default.cases.div_ceil(times), ..default }
 }
 
-/// The laws for an executor on logs that the generators in `testkit::$agent` make from nothing.
+/// The laws for an executor on logs from the generators in `generate::$agent`.
 macro_rules! generated {
     ($name:ident: $($agent:ident)::+, $executor:expr, is_result: $is_result:expr) => {
         generated!($name: $($agent)::+, $executor, is_result: $is_result, moved: anywhere);
@@ -195,7 +192,7 @@ macro_rules! generated {
                 #[test]
                 fn every_law_holds(log in log(), bytes in vec(any::<u8>(), 0..200)) {
                     let every = Every::of($executor).dropping(ANYTHING);
-                    // The ids of records are used twice here; law 5 is checked on conversations.
+                    // Record ids repeat here; law 5 is checked on conversations.
                     let every = every.without(&[Law::OrderOfResults]);
                     every.check(&log)?;
                     every.check(&bytes)?;
@@ -240,13 +237,13 @@ generated!(
 );
 generated!(codex_rollout: codex::rollout, CodexRollout, is_result: is_only_output);
 
-/// A result may stand anywhere.
+/// A result may be anywhere.
 fn anywhere(number: usize, _others: usize) -> usize {
     number
 }
 
-/// A line that tells all of a call is its result only after the line that began it: before that, it
-/// is the call.
+/// A line with all data of a call is its result only after the line that began the call; before it, the line is the
+/// call.
 fn behind_everything_else(number: usize, others: usize) -> usize {
     let places = others + 1;
     (number % 1_000) * places + others
@@ -259,8 +256,7 @@ fn has_type(record: &Record<'_>, name: &str) -> bool {
     }
 }
 
-/// Whether a record ends an item that another line began: all but messages, thoughts, changes of
-/// files and errors.
+/// Whether a record ends an item that another line began: all items except messages, thoughts, file changes and errors.
 fn ends_an_item(record: &Record<'_>) -> bool {
     let Record::Object(object) = record else { return false };
     let item = object.get("item").map_or("", |item| item.get());
@@ -269,14 +265,14 @@ fn ends_an_item(record: &Record<'_>) -> bool {
     has_type(record, "item.completed") && !complete.iter().any(is_complete)
 }
 
-/// Whether a record is the output of a call whose end no event tells.
+/// Whether a record is the output of a call whose end no event reports.
 fn is_only_output(record: &Record<'_>) -> bool {
     let Record::Object(object) = record else { return false };
     let payload = object.get("payload").map_or("", |payload| payload.get());
     payload.contains(r#"_call_output""#) && payload.contains(r#""call_id":"call_"#)
 }
 
-/// Whether a record is a message of results; the generators put nothing beside them.
+/// Whether a record is a message of results; generated messages of results contain nothing else.
 fn answers(record: &Record<'_>) -> bool {
     let Record::Object(object) = record else { return false };
     let message = object.get("message").map_or("", |message| message.get());

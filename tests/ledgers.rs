@@ -42,7 +42,7 @@ impl Engine for FileEngine {
         text[..length].lines().map(str::to_owned).collect()
     }
 
-    /// Half an output, and half a journal that was not yet renamed.
+    /// Writes a part of an output, and a part of a journal before its rename.
     fn interrupt(&self) {
         let mut output = fs::OpenOptions::new().append(true).open(&self.output).unwrap();
         output.write_all(b"item 17\nite").unwrap();
@@ -105,7 +105,7 @@ fn only_one_of_two_writers_of_a_database_goes_on() {
 }
 
 proptest! {
-    // Both wait for the disk at each commit.
+    // Both ledgers sync to disk at each commit.
     #![proptest_config(ProptestConfig {
         cases: ProptestConfig::default().cases.div_ceil(8),
         ..ProptestConfig::default()

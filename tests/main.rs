@@ -1,4 +1,4 @@
-//! The tests of the library: one program, one module a subject.
+//! The tests of the library: one program with a module per subject.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
 mod acp;

@@ -1,4 +1,4 @@
-//! What the metrics count, and that Prometheus's own tool finds nothing to complain about.
+//! The values of the metrics, and a check by Prometheus's own tool.
 
 use foldline::{
     conversation::{
@@ -39,7 +39,7 @@ fn read(log: &str, metrics: &mut Metrics) {
     metrics.add_read(counts.into());
 }
 
-/// The value of a series, written as it is rendered.
+/// The value of a series, which is named as rendered.
 fn value(text: &str, series: &str) -> Option<f64> {
     let line =
         text.lines().find(|line| line.strip_prefix(series).is_some_and(|v| v.starts_with(' ')));
@@ -124,7 +124,7 @@ fn sessions_are_counted_when_they_end() {
     let sessions = |metrics: &Metrics| {
         metrics.agents.get("").map(|agent| agent.sessions.clone()).unwrap_or_default()
     };
-    // The log may go back to the first: none has ended before that is said, or the log has ended.
+    // The log may return to the first session: none has ended until this is stated or the log ends.
     assert_eq!(sessions(&metrics), [].into());
     metrics.count(&in_session(1, DomainEvent::SessionEnded));
     assert_eq!(sessions(&metrics), [("cancelled".into(), 1)].into());
@@ -132,7 +132,7 @@ fn sessions_are_counted_when_they_end() {
     metrics.end_log();
     assert_eq!(sessions(&metrics), [("cancelled".into(), 1), ("success".into(), 1)].into());
     metrics.end_log();
-    assert_eq!(sessions(&metrics).len(), 2, "what ended once does not end again");
+    assert_eq!(sessions(&metrics).len(), 2, "an ended session does not end again");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The live document: whoever joins it, at any time and at any speed, ends with all of it.
+//! The live document: every subscriber ends with the complete document, regardless of when it subscribes and how fast
+//! it reads.
 
 use std::{
     collections::BTreeSet,
@@ -53,7 +54,7 @@ fn document(store: &MsgStore) -> Value {
     serde_json::from_str(store.snapshot().json()).unwrap()
 }
 
-/// What the events add up to. What the fold needs to continue is not part of the document.
+/// The folded events. The state that the fold needs to continue is not part of the document.
 fn folded(events: &[DomainEvent]) -> Value {
     let folded: Conversation = events.iter().collect();
     let mut expected = serde_json::to_value(&folded).unwrap();
@@ -61,7 +62,7 @@ fn folded(events: &[DomainEvent]) -> Value {
     expected
 }
 
-/// A reader that applies what it receives as any JSON Patch library does.
+/// A reader that applies updates like any JSON Patch library.
 #[derive(Default)]
 struct Reader {
     document: Value,
@@ -99,7 +100,7 @@ fn after_a_restart_the_store_knows_where_a_call_is() {
     for event in [DomainEvent::entry(entry("on it")), new_call("a"), new_call("b")] {
         emitter.patch(&event).into_iter().for_each(|patch| store.push(patch).unwrap());
     }
-    // The process ends; what is left is the document.
+    // The process ends; only the document remains.
     drop(emitter);
     let stored = store.snapshot().json().to_owned();
     let store = MsgStore::from(serde_json::from_str::<Conversation>(&stored).unwrap());
@@ -182,7 +183,7 @@ fn a_reader_that_was_disconnected_continues_after_its_last_update() {
         assert!(matches!(next("e", seq), Ok(Update::Patch(patch)) if patch.seq == seq + 1));
     }
     assert_eq!(next("e", 5), Err(TryNextError::Empty));
-    // What came before the first reader is not kept: no reader can have received it.
+    // Patches before the first reader are dropped, since no reader can have received them.
     for (epoch, seq) in [("e", 0), ("e", 1), ("e", 6), ("other", 3), ("", 3)] {
         assert!(matches!(next(epoch, seq), Ok(Update::Snapshot(snapshot)) if snapshot.seq == 5));
     }
@@ -194,7 +195,7 @@ fn readers_share_updates_and_their_json() {
     store.push(added(0)).unwrap();
     let mut readers = [store.subscribe(), store.subscribe()];
     let [first, second] = readers.each_mut().map(|reader| {
-        // The document grows between the two, and the snapshot will do for both.
+        // The document grows in between, and the snapshot is valid for both readers.
         let Ok(Update::Snapshot(snapshot)) = reader.try_next() else { panic!("a snapshot") };
         store.push(added(store.len())).unwrap();
         snapshot
@@ -215,7 +216,7 @@ fn a_document_that_is_restored_reaches_every_reader_as_a_snapshot() {
     let mut reader = Reader::default();
     reader.read_some(&mut subscription, 1);
     let events = [new_call("a"), new_call("b"), end_call("b")];
-    // The fold has a memory of the open call.
+    // The fold remembers the open call.
     store.restore(events.iter().collect());
     reader.read_some(&mut subscription, 9);
     assert_eq!((&reader.document, reader.snapshots), (&folded(&events), 2));
@@ -258,7 +259,7 @@ fn added(index: usize) -> ConversationPatch {
     ConversationPatch::add_entry(EntryIdx::new(index), entry("x"))
 }
 
-/// Runs a future on this thread, which sleeps until it is woken.
+/// Runs a future on this thread, which sleeps until it is unparked.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -296,7 +297,7 @@ fn tasks_wait_for_what_comes_and_end_with_the_store() {
         .into();
     (0..PATCHES).for_each(|index| store.push(added(index)).unwrap());
     let expected = document(&store);
-    // The last handle: that closes the store, too.
+    // Dropping the last handle also closes the store.
     drop(store);
     for reader in readers {
         assert!(reader.join().unwrap() == expected);
@@ -341,7 +342,7 @@ fn a_task_is_woken_once_for_each_wait() {
     assert_eq!(subscription.poll_next(&mut cx), Poll::Ready(None));
 }
 
-/// No id is opened twice: that is a law for executors.
+/// Removes events that open an id again, which executors must not emit.
 fn opened_once(events: Vec<DomainEvent>) -> Vec<DomainEvent> {
     let mut opened = BTreeSet::new();
     let is_new = |event: &DomainEvent| match event {
@@ -353,7 +354,7 @@ fn opened_once(events: Vec<DomainEvent>) -> Vec<DomainEvent> {
     events.into_iter().filter(is_new).collect()
 }
 
-/// One event of a conversation in which anything else may happen; ids are few, so that they meet.
+/// Any event of a conversation; there are few ids, so that they collide.
 fn event() -> impl Strategy<Value = DomainEvent> {
     let id = "[a-d]".prop_map(CorrId::from);
     prop_oneof![
@@ -433,7 +434,7 @@ proptest! {
         prop_assert_eq!((reader.document, reader.snapshots), (document(&store), 1));
     }
 
-    /// Calls, facts, totals and counts of warnings are continued by what was stored. Text that was still growing is not.
+    /// A stored state continues calls, facts, totals and counts of warnings, but not growing text.
     #[test]
     fn a_restart_at_any_place_changes_nothing(
         events in prop::collection::vec(event(), 0..60).prop_map(opened_once),

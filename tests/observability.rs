@@ -1,6 +1,6 @@
-//! What is logged, as whoever collects it gets it.
+//! Logging, as received by a subscriber.
 //!
-//! A test program of its own: `tracing` decides once a process whether anyone listens to a message.
+//! A separate test program, since `tracing` caches per process whether a message has a subscriber.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
 use std::{
@@ -35,12 +35,12 @@ use tracing_subscriber::{
     registry::{LookupSpan, Scope},
 };
 
-/// Collects what is logged: `DEBUG source{path="log"}:session{id="a"}: message field=value`.
+/// Collects log lines: `DEBUG source{path="log"}:session{id="a"}: message field=value`.
 #[derive(Clone, Default)]
 struct Capture(Arc<Mutex<Vec<String>>>);
 
 impl Capture {
-    /// What is logged while `f` runs, down to a level.
+    /// The lines logged while `f` runs, down to a level.
     fn of(level: Level, f: impl FnOnce()) -> Vec<String> {
         let capture = Self::default();
         let layer = capture.clone().with_filter(LevelFilter::from_level(level));

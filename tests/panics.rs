@@ -1,5 +1,5 @@
-//! A panic in somebody's reducer or emitter: it is told, whatever stands beside it goes on, and one goes
-//! on from the last checkpoint once the cause is gone.
+//! A panic in a foreign reducer or emitter: it is reported, other consumers continue, and a run resumes from the last
+//! checkpoint after the cause is fixed.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use foldline::{
     transduce::{Batch, Emitter, Fault, Keyed, Reducer, Resume, Transducer, emit_fn, guard},
 };
 
-/// An executor that somebody wrote, with a mistake in it until it is mended.
+/// A foreign executor with a bug until it is fixed.
 #[derive(Clone, Copy)]
 struct Theirs {
     executor: Reducing<Droid>,
@@ -50,7 +50,7 @@ fn field(record: &Record<'_>, name: &str) -> String {
     object.get_str(name).unwrap_or_default().into_owned()
 }
 
-/// Two sessions in one log, with calls that are open where one of them breaks.
+/// Two sessions in one log, with open calls where one of them panics.
 fn log() -> String {
     let mut log = String::new();
     for n in 0..12 {
@@ -73,7 +73,7 @@ fn log() -> String {
 type States = BTreeMap<String, Option<Box<State<Droid>>>>;
 type Said = BTreeMap<String, Vec<Result<DomainEvent, Fault>>>;
 
-/// Reduces the lines, adds what each session said, and gives the state before each line as it is stored.
+/// Reduces the lines, collects the events of each session, and returns the stored state before each line.
 fn read(reducer: Theirs, begun: States, lines: &[&str], said: &mut Said) -> Vec<String> {
     let by_session = Keyed::new(guard(reducer), |record: &Record<'_>| field(record, "session_id"));
     let each = emit_fn(|event: &(String, Result<DomainEvent, Fault>)| Batch::one(event.clone()));
@@ -86,7 +86,7 @@ fn read(reducer: Theirs, begun: States, lines: &[&str], said: &mut Said) -> Vec<
             shell.step_with(record, &mut keep);
         }
     }
-    // The type of the input is of no matter at the end, but has to be said.
+    // The type of the input is irrelevant at the end, but must be specified.
     let (_, _, rest) = shell.finish::<Record<'_>, _, _>();
     rest.drain_with(keep);
     stored
@@ -111,7 +111,7 @@ fn the_other_sessions_go_on_and_the_broken_one_from_its_checkpoint() {
     let after = lines[7..].iter().filter(|line| line.contains(r#""session_id":"a""#)).count();
     assert_eq!(skipped, vec![Err(Fault::Skipped); after]);
 
-    // The last checkpoint that has the session's state is the one before the line that broke it.
+    // The last checkpoint with the session's state precedes the line that panicked.
     let has_state = |stored: &String| {
         let states: States = serde_json::from_str(stored).unwrap();
         states.get("a").is_none_or(Option::is_some)
@@ -126,7 +126,7 @@ fn the_other_sessions_go_on_and_the_broken_one_from_its_checkpoint() {
     assert_eq!(said["a"], expected["a"]);
 }
 
-/// The events that come out, each as its JSON.
+/// The emitted events as JSON.
 #[derive(Clone, Default)]
 struct Events(Vec<String>);
 
@@ -137,7 +137,7 @@ impl Emitter<Located<DomainEvent>, ()> for Events {
     }
 }
 
-/// What it remembers is how many there are; the events themselves are an output.
+/// The state is the number of events; the events themselves are an output.
 impl Resume for Events {
     type State = usize;
 
@@ -167,7 +167,7 @@ fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
         catch_unwind(AssertUnwindSafe(|| broken.push(line.as_bytes(), |()| {}))).err()
     });
     assert_eq!(panicked.unwrap().downcast_ref::<&str>(), Some(&"an answer they forgot"));
-    // There is no state, and none is made up that a checkpoint could be made of.
+    // There is no state for a checkpoint, and no substitute.
     assert!(broken.transducer().is_poisoned());
     assert!(catch_unwind(AssertUnwindSafe(|| broken.snapshot().counts)).is_err());
     let more = catch_unwind(AssertUnwindSafe(|| broken.push(log.as_bytes(), |()| {})));
@@ -182,7 +182,7 @@ fn a_log_goes_on_from_the_checkpoint_before_the_panic() {
     assert_eq!(mended.finish(|()| {}).emitter.0, expected);
 }
 
-/// Counts the events, and has a mistake in it until it is mended.
+/// Counts the events, with a bug until it is fixed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Count {
     events: usize,
@@ -231,7 +231,7 @@ fn the_other_emitters_go_on_and_the_broken_one_from_its_checkpoint() {
     assert_eq!(counts[..4], [Ok(1), Ok(2), Ok(3), told]);
     assert!(counts.len() > 4 && counts[4..].iter().all(|count| *count == Err(Fault::Skipped)));
 
-    // From what it remembered before the line that broke it.
+    // From the state before the line that panicked.
     let last = before.iter().rposition(|theirs| !theirs.is_lost()).unwrap();
     let mended = Count { breaks_at: 0, ..before[last].into_inner() };
     let mut states = Transducer::new(Theirs::new(true), ());

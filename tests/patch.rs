@@ -13,7 +13,7 @@ impl EntryIndexProvider for Tens {
     }
 }
 
-/// A fake store that knows one call.
+/// A fake store with one call.
 struct Knows(&'static str, usize);
 
 impl CorrIdResolver for Knows {

@@ -1,4 +1,4 @@
-//! Expectations that were computed by hand.
+//! Costs, compared with values computed by hand.
 
 use foldline::{conversation::TokenUsage, pricing::*};
 
@@ -13,15 +13,15 @@ fn used(input: u64, read: u64, write: u64, for_an_hour: u64, output: u64) -> Tok
     }
 }
 
-/// Whether two sums of money are the same to a thousandth of a cent.
+/// Whether two costs are equal up to a thousandth of a cent.
 fn is_close(cost: Option<Cost>, expected: f64) -> bool {
     cost.is_some_and(|cost| (cost.usd - expected).abs() < 1e-5)
 }
 
 #[test]
 fn each_kind_of_token_has_its_price() {
-    // Opus 4.5: input $5, read $0.50, written $6.25 for five minutes and $10 for an hour, output $25 a million.
-    // 1,000 × 5 + 10,000 × 0.5 + 2,000 × 6.25 + 3,000 × 10 + 400 × 25 = 62,500 dollars a million.
+    // Opus 4.5: input $5, read $0.50, written $6.25 for five minutes and $10 for an hour, output $25 per million. 1,000
+    // × 5 + 10,000 × 0.5 + 2,000 × 6.25 + 3,000 × 10 + 400 × 25 = 62,500 dollars per million.
     let usage = used(16_000, 10_000, 5_000, 3_000, 400);
     let cost = |model| Prices::builtin().cost(model, &usage, Requests::One);
     assert!(is_close(cost("claude-opus-4-5-20251101"), 0.0625));

@@ -1,4 +1,4 @@
-//! Qwen Code's stream: each log of the fixtures, from its bytes to the conversation.
+//! Qwen Code's stream: every fixture, from bytes to the conversation.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "qwen";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();
@@ -19,7 +19,7 @@ fn log(name: &str) -> Replay {
     log
 }
 
-/// Every log; the captures lie beside those of session files.
+/// Every log of a stream; the captures are in the same folder as those of session files.
 fn logs() -> impl Iterator<Item = PathBuf> {
     let is_stream = |log: &PathBuf| !std::fs::read_to_string(log).unwrap().contains("parentUuid");
     all_logs(FORMAT).into_iter().filter(is_stream)
@@ -94,7 +94,7 @@ fn what_is_written_in_pieces_is_one_entry() {
             "error_message: [API Error: 429]",
         ]
     );
-    // The message that was written in pieces is the one of the complete line, with all it says.
+    // The streamed message has all data of the complete line.
     let said = log.conversation.entries[2].metadata.as_ref().unwrap();
     assert_eq!(said.message_id, Some("m-2".into()));
     assert_eq!(said.extra.get("mood").unwrap().get(), r#""calm""#);

@@ -1,4 +1,4 @@
-//! Qwen Code's session files: each log of the fixtures, from its bytes to the conversation.
+//! Qwen Code's session files: every fixture, from bytes to the conversation.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use foldline::conversation::{
 
 const FORMAT: &str = "qwen-session";
 
-/// The conversation of a log, which is also compared with its snapshot.
+/// The conversation of a log, after a comparison with its snapshot.
 fn log(name: &str) -> Replay {
     let log = Replay::of(FORMAT, &fixture(FORMAT, name));
     let document = serde_json::to_value(&log.conversation).unwrap();
@@ -20,7 +20,7 @@ fn log(name: &str) -> Replay {
     log
 }
 
-/// Every log; the captures lie beside those of streams.
+/// Every session file; the captures are in the same folder as those of streams.
 fn logs() -> impl Iterator<Item = PathBuf> {
     let is_tree = |log: &PathBuf| std::fs::read_to_string(log).unwrap().contains("parentUuid");
     let captures = all_logs("qwen").into_iter().filter(|log| is_capture(log));

@@ -1,4 +1,4 @@
-//! The formats are told apart, whole and with their beginnings cut off.
+//! Formats are distinguished in whole logs and in logs without their beginning.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,12 +13,12 @@ fn recogniser() -> Recogniser {
     Registry::builtin().recogniser()
 }
 
-/// The name of the format that a verdict is, certain or likely.
+/// The name of a certain or likely format.
 fn name(verdict: &Verdict) -> Option<&'static str> {
     verdict.format().map(|format| format.name)
 }
 
-/// The verdict on a log, and the line at which it fell.
+/// The verdict on a log, and the line that decided it.
 fn judge<'a>(lines: impl IntoIterator<Item = &'a str>) -> (Verdict, Option<usize>) {
     let mut recogniser = recogniser();
     let mut fell = None;
@@ -35,7 +35,7 @@ fn verdict(log: &str) -> Verdict {
     judge(log.lines()).0
 }
 
-/// A short log of each format, whose every line tells something.
+/// A short log of each format, in which every line is evidence.
 const LOGS: &[(&str, &str)] = &[
     (
         "droid",
@@ -245,7 +245,7 @@ fn documents_are_no_logs() {
     }
 }
 
-/// The captures of all formats, and what lies between them.
+/// The captures of all formats, and other files among them.
 fn captures() -> Vec<PathBuf> {
     let list = |folder: PathBuf| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -257,7 +257,7 @@ fn captures() -> Vec<PathBuf> {
     files
 }
 
-/// What a capture is; nothing where it is no log.
+/// The format of a capture; `None` if it is not a log.
 fn format_of(path: &Path, content: &str) -> Option<&'static str> {
     let folder = path.parent()?.file_name()?.to_str()?;
     let is_log = path.extension().is_some_and(|extension| extension == "jsonl");

@@ -1,11 +1,11 @@
-//! What single records say of their format.
+//! Recognition of single records.
 
 use foldline::executors::{
     Evidence, Format, Registry, Verdict,
     wire::{Object, Record},
 };
 
-/// The names of the formats that are left after a record, sorted.
+/// The sorted names of the formats that remain after a record.
 fn read(line: &str) -> Vec<&'static str> {
     let mut recogniser = Registry::builtin().recogniser();
     recogniser.observe(&Record::Object(Object::parse(line).unwrap()));
@@ -28,7 +28,7 @@ fn a_record_that_any_log_may_hold_says_nothing() {
         "{}",
         r#"{"type":"shrug","session_id":"s"}"#,
         r#"{"type":7,"text":"t"}"#,
-        // Parts of documents that are no logs, and the documents themselves.
+        // Documents that are not logs, and parts of them.
         r#"{"type":"text","text":"t"}"#,
         r#"{"type":"tool_use","id":"TU-1","name":"Bash","input":{}}"#,
         r#"{"type":"tool_result","tool_use_id":"t","content":"c"}"#,
@@ -54,7 +54,7 @@ fn every_agent_introduces_itself() {
     assert_eq!(init(r#""cwd":"/","session_id":"T-1","tools":[],"mcp_servers":[]"#), ["amp"]);
     assert_eq!(init(r#""uuid":"s","session_id":"s","permission_mode":"plan""#), ["qwen"]);
     assert_eq!(init(r#""session_id":"s","tools":[],"qwen_code_version":"0""#), ["qwen"]);
-    // Amp's with its ids replaced.
+    // A record of Amp with replaced ids.
     let replaced = init(r#""cwd":"/","session_id":"s","tools":[],"mcp_servers":[]"#);
     assert_eq!(replaced, ["amp", "claude-stream", "cursor", "droid", "qwen"]);
 }

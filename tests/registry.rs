@@ -1,4 +1,4 @@
-//! The list of executors, and executors without their types.
+//! The list of executors, and type-erased executors.
 
 use std::{any::Any, fs};
 
@@ -32,8 +32,7 @@ fn run<S>(
     all
 }
 
-/// Every fixture through the executor itself, and through the erased one, whose state is stored
-/// and read again after each record.
+/// Compares an executor with its type-erased form, whose state is stored and restored after each record.
 fn erasure_changes_nothing<E: Executor + Copy>(executor: E) {
     let erased = DynExecutor::new(executor);
     let store = |state| {

@@ -1,4 +1,4 @@
-//! Content blocks, arguments, changes of files and command lines, in the shapes of several agents.
+//! Content blocks, arguments, file changes and command lines in the forms of several agents.
 
 use foldline::{
     conversation::{ActionType, CommandExitStatus, FileChange, Spelling},
@@ -185,14 +185,14 @@ fn changes_near_each_other_share_a_hunk() {
     assert_eq!(headers, ["@@ -2,7 +2,7 @@", "@@ -10,7 +10,7 @@"]);
 }
 
-/// What a search for the smallest difference takes hours for.
+/// A search for the minimal difference would take hours.
 #[test]
 fn texts_without_a_line_in_common_are_quick() {
     let text = |sign: char| -> String { (0..100_000).map(|n| format!("{sign}{n}\n")).collect() };
     assert_eq!(unified_diff(&text('a'), &text('b')).decode().lines().count(), 200_001);
 }
 
-/// Lines with everything that JSON escapes, few enough to be the same.
+/// Lines with all characters that JSON escapes, few enough to be equal often.
 fn text() -> impl Strategy<Value = String> {
     let pieces =
         ["a", "n", "é", " ", "\t", "\r", "\n", "\n", "\\", "\\n", "\"", "/", "\u{c}", "\u{1}"];

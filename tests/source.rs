@@ -1,4 +1,4 @@
-//! Logs as files that grow, are rotated, replaced and truncated.
+//! Log files that grow, are rotated, replaced or truncated.
 #![cfg(unix)]
 
 use std::{
@@ -15,10 +15,10 @@ use foldline::{
     source::{Follow, LogFile, Notice, SourceError, Step, Until},
 };
 
-/// Longer than any test takes: what does not come until then never comes.
+/// A timeout that is longer than any test.
 const LONG: Duration = Duration::from_secs(20);
 
-/// A log in a folder of its own.
+/// A log in a separate folder.
 struct Log {
     folder: tempfile::TempDir,
 }
@@ -34,7 +34,7 @@ impl Log {
         self.folder.path().join(name)
     }
 
-    /// Puts a new file there, or rewrites the one that is there in place.
+    /// Creates a file, or rewrites it in place.
     fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
     }
@@ -53,7 +53,7 @@ impl Log {
     }
 }
 
-/// What was read of a log that is followed. `|` stands where another file begins.
+/// The text read from a followed log. `|` marks the beginning of another file.
 struct Reader {
     follow: Follow,
     text: String,
@@ -65,7 +65,7 @@ impl Reader {
         Self { follow, text: String::new(), notices: Vec::new() }
     }
 
-    /// One step; whether there may be more.
+    /// One step. Returns whether more may follow.
     fn step(&mut self) -> bool {
         match self.follow.step().unwrap() {
             Step::Bytes(bytes) => self.text += std::str::from_utf8(bytes).unwrap(),
@@ -80,7 +80,7 @@ impl Reader {
         true
     }
 
-    /// Reads until `text` was read, from the very beginning on.
+    /// Reads until the whole text read so far is `text`.
     #[track_caller]
     fn expect(&mut self, text: &str) {
         while self.text != text {
@@ -152,7 +152,7 @@ fn where_the_file_before_is_gone_there_may_be_a_gap() {
     log.add("two\n");
     fs::remove_file(log.path("log")).unwrap();
     log.write("log", "three\n");
-    // The removed file is open still.
+    // The removed file is still open.
     reader.expect("one\ntwo\n|three\n");
     assert_eq!(reader.notices, [Notice::Replaced { may_have_gap: true }]);
 }
@@ -167,7 +167,7 @@ fn the_copy_of_a_truncated_log_is_read_to_its_end() {
     fs::copy(log.path("log"), log.path("log.1")).unwrap();
     File::create(log.path("log")).unwrap();
     log.add("three\n");
-    // Another one, which only begins alike, and a shorter one.
+    // Another file with the same beginning, and a shorter one.
     log.write("log.2", &begun.replace("hal", "HAL"));
     log.write("log.3", "one ");
     reader.expect(&format!("{begun}f\ntwo\n|three\n"));
@@ -181,7 +181,7 @@ fn a_truncated_log_without_a_copy_is_read_again() {
     let log = Log::new("one\n");
     let mut reader = log.follow();
     reader.expect("one\n");
-    // Shorter; as long with other text; longer with other text.
+    // Shorter; the same length with other text; longer with other text.
     log.write("log", "2\n");
     reader.expect("one\n|2\n");
     let truncated = Notice::Truncated { read: 4, lost: 0 };
@@ -192,7 +192,7 @@ fn a_truncated_log_without_a_copy_is_read_again() {
 
 #[test]
 fn what_is_known_to_be_lost_is_counted() {
-    // More than is read at once.
+    // More than one read returns.
     let log = Log::new(&"long\n".repeat(200_000));
     let mut reader = log.follow();
     assert!(reader.step());
@@ -208,12 +208,12 @@ fn another_text_of_the_same_length_is_noticed() {
     let log = Log::new("one\n");
     let mut reader = log.follow();
     reader.expect("one\n");
-    // In place, at another time: how fine the times of files are differs between systems.
+    // Rewritten in place at another time, since the resolution of file times depends on the system.
     log.write("log", "two\n");
     let later = SystemTime::now() + Duration::from_secs(2);
     OpenOptions::new().append(true).open(log.path("log")).unwrap().set_modified(later).unwrap();
     reader.expect("one\n|two\n");
-    // By another file that takes the name.
+    // Replaced by another file with the same name.
     log.write("new", "six\n");
     log.rename("new", "log");
     reader.expect("one\n|two\n|six\n");
@@ -257,7 +257,7 @@ fn following_does_not_end_before_the_file_that_has_the_name_is_read() {
     reader.expect_end();
 }
 
-/// Reads a log to its end, and says by what it is recognised again.
+/// Reads a log to its end and returns its identity.
 fn read_once(log: &Log) -> Identity {
     let mut reader = Reader::new(Follow::open(log.path("log"), Until::EndOfFile).unwrap());
     while reader.step() {}
@@ -291,7 +291,7 @@ fn a_log_that_is_another_one_is_not_gone_on_with() {
         let found = matches!(&error, SourceError::Unrecognised { is_shorter: found, .. } if *found == is_shorter);
         assert!(found && error.path() == log.path("log"), "{error}");
     }
-    // One that was put back as it was is the same log.
+    // A file with the same content is the same log.
     fs::remove_file(log.path("log")).unwrap();
     log.write("log", "one\ntwo\n");
     let mut reader = Reader::new(Follow::open(log.path("log"), Until::EndOfFile).unwrap());
@@ -308,7 +308,7 @@ fn a_log_that_was_cut_while_nobody_followed_it_is_read_from_its_beginning() {
         log.write("log", text);
         let mut reader = log.follow();
         assert_eq!(reader.follow.resume(&left).unwrap(), None);
-        // Nothing of the new text is taken for what was read.
+        // The new text is not mistaken for text already read.
         assert_eq!(reader.follow.identity(4).unwrap(), None);
         reader.expect(&format!("|{text}"));
         log.add("more\n");
@@ -316,7 +316,7 @@ fn a_log_that_was_cut_while_nobody_followed_it_is_read_from_its_beginning() {
         assert_eq!(reader.notices, [Notice::Truncated { read: 4, lost: 2 }]);
         assert!(reader.follow.identity(4).unwrap().is_some());
 
-        // Another file is not known to be the log.
+        // Another file is not recognised as the log.
         fs::rename(log.path("log"), log.path("other")).unwrap();
         log.write("log", text);
         let error = log.follow().follow.resume(&left).unwrap_err();
@@ -352,7 +352,7 @@ fn what_is_known_of_an_open_file_is_not_that_of_its_successor() {
     assert_eq!(file.read().unwrap(), b"one\n");
     let mut another = LogFile::open_regular(log.path("log")).unwrap();
     assert!(!another.starts_with(&before).unwrap());
-    // Truncated to less than was read, it has no identity.
+    // A file that is shorter than the text read has no identity.
     File::create(log.path("log.1")).unwrap();
     assert_eq!(file.identity(4).unwrap(), None);
     assert!(!file.starts_with(&before).unwrap());
@@ -389,7 +389,7 @@ fn what_was_read_ahead_of_a_pipe_comes_again() {
     assert_eq!(file.read().unwrap(), ahead);
     assert_eq!(file.read().unwrap(), b"three\n");
     assert_eq!((file.read().unwrap().len(), file.offset()), (0, 14));
-    // It has no length, no identity, and no way back.
+    // It has no length and no identity, and is not seekable.
     assert_eq!((file.length().unwrap(), file.identity(0).unwrap()), (None, None));
     assert!(matches!(file.seek(0), Err(SourceError::Read { .. })));
     assert!(file.read_at(0, 1).is_err());
@@ -406,7 +406,7 @@ fn a_pipe_is_no_regular_file_and_opening_it_does_not_wait() {
     assert!(not_regular(LogFile::open_regular(&pipe)));
     assert!(not_regular(LogFile::open_regular(log.folder.path())));
     assert!(Follow::open(&pipe, Until::Stopped).is_err());
-    // A pipe beside a log is not taken for a copy of it.
+    // A pipe next to a log is not taken for a copy of it.
     let mut reader = log.follow();
     log.add("one\n");
     reader.expect("one\n");

@@ -1,4 +1,4 @@
-//! The structure of the sources: which file uses which, what is public, and which names are used twice.
+//! The structure of the sources: dependencies between files, public items and repeated names.
 
 mod circles;
 mod floors;
@@ -22,22 +22,23 @@ use self::{
     package::{Definition, Package, add_files},
 };
 
-/// The folders of the library, each above all that it may use. Folders with one number do not use each other.
+/// The folders of the library, each above the folders that it may use. Folders with the same number do not use each
+/// other.
 const FLOORS: [Floor; 14] = [
-    // The framework has no dependency, not even on the rest of the crate.
+    // The framework depends on nothing, not even on the rest of the crate.
     ("transduce", 0),
     ("files", 1),
     ("json", 1),
     ("position", 1),
-    // The domain, and above it the objects of a log, which hold texts, ids and timestamps of the domain.
+    // The domain; above it the objects of a log, which contain texts, ids and timestamps of the domain.
     ("conversation", 2),
     ("wire", 3),
-    // The commit rule, and above it the shell and files, whose checkpoints it keeps.
+    // The commit rule; above it the shell and the files whose checkpoints it keeps.
     ("ledger", 4),
     ("pricing", 4),
     ("processor", 5),
     ("source", 5),
-    // Agents and consumers do not see each other.
+    // Agents and consumers are independent of each other.
     ("emitters", 6),
     ("executors", 6),
     ("store", 7),
@@ -47,10 +48,10 @@ const FLOORS: [Floor; 14] = [
 /// Imports that the floors do not allow.
 const EXCEPTIONS: [Exception; 0] = [];
 
-/// The most names of types that each package may use more than once. Lower them when they get fewer.
+/// The maximum number of repeated type names in each package. Lower it when there are fewer.
 const REPEATED: [(&str, usize); 3] = [("src", 59), ("cli/src", 12), ("fleet/src", 4)];
 
-/// The folders of sources of the packages. A published library is alone.
+/// The source folders of the packages. A published library has only its own.
 const SOURCES: [&str; 3] = ["src", "cli/src", "fleet/src"];
 
 fn root() -> &'static Path {
@@ -79,7 +80,7 @@ fn folders_use_only_those_below() {
 /// The folders whose files are users of the library.
 const USERS: [&str; 6] = ["tests", "examples", "benches", "fuzz", "cli", "fleet"];
 
-/// Documentation whose code teaches the use of items.
+/// Documentation with code that uses items.
 const TAUGHT: [&str; 2] = ["README.md", "src/executors/tutorial.rs"];
 
 fn used(library: &Package) -> BTreeSet<Definition> {
@@ -98,7 +99,7 @@ fn used(library: &Package) -> BTreeSet<Definition> {
 
 #[test]
 fn public_items_have_a_user_or_are_kept_for_authors() {
-    // A published library is alone, and its users are elsewhere.
+    // A published library does not contain its users.
     if package("cli/src").is_none() {
         return;
     }

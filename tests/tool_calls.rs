@@ -61,7 +61,7 @@ impl Machine {
         self.calls.result(key, Answer(text.into()), &self.limits, &mut self.events);
     }
 
-    /// What ended, as `id=status:result`; warnings by their kind.
+    /// The ended calls as `id=status:result`, and the warnings by kind.
     fn ended(&mut self) -> Vec<String> {
         let events = std::mem::take(&mut self.events);
         events
@@ -215,13 +215,13 @@ fn the_bytes_of_open_calls_are_bounded() {
     for id in ["a", "b", "c"] {
         machine.call(id, &long, "m");
     }
-    // Two calls exceed the limit, each of which holds its tool's name three times; the last one stays.
+    // Two calls exceed the limit, since each contains its tool's name three times; the last one remains.
     let unfinished = |ended: &[String]| ended.iter().filter(|it| it.contains("=unfin")).count();
     let ended = machine.ended();
     assert_eq!(unfinished(&ended), 2, "{ended:?}");
     assert_eq!(machine.calls.open_calls(), 1);
     machine.result("c", "came");
-    // A result that is too late is kept, with a warning.
+    // A late result is kept, with a warning.
     machine.result("a", "late");
     assert_eq!(machine.ended(), ["c=success:came", "duplicate_result"]);
 
@@ -249,7 +249,7 @@ fn the_machine_survives_serde() {
     assert_eq!(serde_json::from_str::<ToolCalls<Answer>>(&json).unwrap(), machine.calls);
 }
 
-/// A text that was stored and read may be spelt otherwise than in the log.
+/// A stored and restored text may have other escapes than in the log.
 #[test]
 fn the_size_of_an_open_call_does_not_depend_on_how_its_texts_are_spelt() {
     let content = serde_json::from_str(r#""x\u2028\/""#).unwrap();

@@ -1,4 +1,4 @@
-//! The transcript as people see it, over a conversation that holds one of everything.
+//! The rendered transcript of a conversation with every kind of content.
 
 mod hostile;
 
@@ -14,7 +14,7 @@ use foldline::{
 };
 use serde_json::json;
 
-/// The events of a conversation, written down as they happen.
+/// The recorded events of a conversation.
 #[derive(Default)]
 struct Script(Vec<DomainEvent>);
 
@@ -292,7 +292,7 @@ fn colours() {
     script.say(UserMessage, "Go on.");
     tools(&mut script);
     let colored = script.print(style);
-    // Escapes are spelt out, so that the snapshot is a text.
+    // Escape characters are replaced, so that the snapshot is text.
     insta::assert_snapshot!(colored.replace('\x1b', "ESC"));
 }
 
@@ -320,6 +320,6 @@ fn growing_entries_look_like_complete_ones() {
     let mut closed = text(&[a, b]);
     closed.0.push(DomainEvent::CloseEntry { corr_id: "m".into(), entry: None });
     assert_eq!(closed.print(style), complete);
-    // What nobody closed is printed at the end.
+    // Unclosed entries are printed at the end.
     assert_eq!(text(&[a, b]).print(style), complete);
 }

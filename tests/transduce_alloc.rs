@@ -1,4 +1,4 @@
-//! A step that yields nothing or one thing allocates nothing.
+//! A step with at most one event allocates nothing.
 //!
 //! The counting allocator counts for the whole process, so this binary has one test only.
 
@@ -38,7 +38,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// As many events as the input says, each as large as a real one.
+/// Yields as many events as the input states, each as large as a real one.
 struct Yields;
 
 struct Event([u64; 32]);
@@ -60,7 +60,7 @@ impl Emitter<Event, u64> for First {
     }
 }
 
-/// Says something every other time.
+/// Yields an event at every other step.
 struct Odd;
 
 impl Emitter<Event, [u64; 32]> for Odd {
@@ -75,7 +75,7 @@ fn allocations_in(f: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// The least of several runs: the test harness has a thread of its own, which may allocate meanwhile.
+/// The minimum of several runs, since the thread of the test harness may also allocate.
 fn least(mut run: impl FnMut() -> usize) -> usize {
     (0..5).map(|_| run()).min().unwrap_or(usize::MAX)
 }
@@ -108,7 +108,7 @@ fn nothing_and_one_are_free() {
     });
     assert_eq!(collected, 0, "step allocates");
 
-    // That the counter counts at all: two events are a vector.
+    // A check of the counter: two events are a vector.
     let two = least(|| allocations_in(|| shell.step_with(2, drop)));
     assert_eq!(two, 1, "two events take one allocation");
     assert!(sum > 0);

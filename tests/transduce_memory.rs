@@ -1,4 +1,4 @@
-//! What emitters remember and gather, through every wrapper and every fan-out.
+//! The state and the collected output of emitters, through every wrapper and fan-out.
 
 use std::{collections::BTreeMap, fmt::Debug};
 
@@ -8,7 +8,7 @@ use foldline::transduce::{
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 
-/// Emits its sum, gathers what it saw, and emits the sum once more at the end.
+/// Emits its sum, collects its input, and emits the sum again at the end.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Sum {
     sum: u32,
@@ -48,7 +48,7 @@ impl Gather for Sum {
     }
 }
 
-/// The law of `Resume`: a fresh emitter with the memory of another emits what that one would.
+/// The law of `Resume`: a new emitter with the state of another continues with the same output.
 fn goes_on<M, Out>(make: impl Fn() -> M, events: &[u32], cut: Index)
 where
     M: Emitter<u32, Out> + Resume,
@@ -67,8 +67,8 @@ where
     assert_eq!(rest(&mut resumed), rest(&mut whole));
 }
 
-/// The law of `Gather`: the size is 0 exactly when nothing was gathered, and the cuts add up to what one
-/// cut at the end gives.
+/// The law of `Gather`: the size is 0 exactly if nothing was collected, and the concatenated cuts equal one cut at the
+/// end.
 fn adds_up<M, Out>(
     make: impl Fn() -> M,
     events: &[u32],
@@ -91,7 +91,7 @@ fn adds_up<M, Out>(
         segments.extend(segment);
     }
     let mut together = seen(whole.cut());
-    // Several sinks in one segment come one after the other: only what there is counts here.
+    // The sinks of a segment are ordered by sink, so the comparison ignores the order.
     segments.sort_unstable();
     together.sort_unstable();
     assert_eq!(segments, together);
@@ -156,7 +156,7 @@ proptest! {
         let at = cut.index(inputs.len() + 1);
         for (place, input) in inputs.iter().enumerate() {
             if place == at {
-                // Stopped, and gone on with.
+                // Stopped and resumed.
                 let (state, memory) = (shell.state().clone(), shell.emitter().state());
                 let mut emitter = sinks();
                 emitter.resume(memory);
@@ -202,7 +202,7 @@ fn sessions_resumed_take_the_place_of_those_before() {
     assert_eq!(sinks.emit(&1).as_slice(), [(1, 1)]);
 }
 
-/// Breaks where it is told to.
+/// Panics at a given event.
 struct Breaks {
     on: u32,
     inner: Sum,

@@ -1,4 +1,4 @@
-//! The laws of the framework, on random reducers' random input.
+//! The laws of the framework, on random reducers and random input.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,7 @@ use foldline::transduce::{
 };
 use proptest::{collection::vec, prelude::*};
 
-/// A small machine with everything a reducer may have: several events a step, memory, a held-back
-/// rest, and an early end.
+/// A small machine with all features of a reducer: several events per step, state, a held-back rest and an early end.
 #[derive(Clone, Debug)]
 struct Machine {
     modulus: u32,
@@ -59,7 +58,7 @@ impl Reducer<(u8, u32), Vec<u32>, u32> for Tagged {
     }
 }
 
-/// Emits sums, now and then several, and the rest at the end.
+/// Emits sums, sometimes several, and the rest at the end.
 #[derive(Clone, Debug)]
 struct Sums {
     every: u32,
@@ -97,7 +96,7 @@ fn inputs() -> impl Strategy<Value = Vec<u32>> {
     vec(0_u32..1000, 0..40)
 }
 
-/// Every event of a whole run, and the last state; stops when done, as every driver does.
+/// All events of a run and its last state. Stops when done, like every driver.
 fn run<In, S, E>(
     reducer: &impl Reducer<In, S, E>,
     inputs: impl IntoIterator<Item = In>,
@@ -105,7 +104,7 @@ fn run<In, S, E>(
     let mut state = reducer.init();
     let mut all = Vec::new();
     let mut inputs = inputs.into_iter();
-    // Asked before an input is taken, so that a run that is done leaves the rest where it is.
+    // Checked before an input is taken, so that a finished run leaves the rest.
     while !reducer.is_done(&state) {
         let Some(input) = inputs.next() else { break };
         let (next, events) = reducer.reduce(state, input);
@@ -117,7 +116,7 @@ fn run<In, S, E>(
     (state, all)
 }
 
-/// Every output of an emitter, the end included.
+/// All outputs of an emitter, including the end.
 fn emit_all<E, O>(mut emitter: impl Emitter<E, O>, events: &[E]) -> Vec<O> {
     let mut all: Vec<O> = events.iter().flat_map(|event| emitter.emit(event)).collect();
     all.extend(emitter.finish());
@@ -153,7 +152,7 @@ proptest! {
 
     #[test]
     fn both_are_each_alone(a in machines(), b in machines(), inputs in inputs()) {
-        /// Marks the events, so that they can be told apart afterwards.
+        /// Marks the events, so that they can be distinguished later.
         struct Marked(Machine, char);
         impl Reducer<u32, Vec<u32>, (char, u32)> for Marked {
             fn init(&self) -> Vec<u32> {
@@ -220,7 +219,7 @@ proptest! {
     ) {
         let alone: Vec<Vec<u32>> = sinks.iter().map(|it| emit_all(it.clone(), &events)).collect();
 
-        // In a vector, marked with their place so that they can be told apart.
+        // In a vector, marked with their index so that they can be distinguished.
         let mut marked: Vec<Box<dyn Emitter<u32, (usize, u32)>>> = Vec::new();
         for (place, sink) in sinks.into_iter().enumerate() {
             marked.push(Box::new(Marked(place, sink)));
@@ -231,7 +230,7 @@ proptest! {
             prop_assert_eq!(&it, alone);
         }
 
-        // In tuples, switched on, borrowed, and with a listener.
+        // In tuples, enabled, borrowed, and with a listener.
         let (alone_a, alone_b) = (emit_all(a.clone(), &events), emit_all(b.clone(), &events));
         let silent = emit_fn(|_: &u32| Batch::EMPTY);
         let trio = (a.clone(), Some(b.clone()), Tee { main: a, side: silent });
@@ -343,7 +342,7 @@ proptest! {
     }
 }
 
-/// An emitter whose outputs say where they come from.
+/// An emitter whose outputs have its index.
 struct Marked(usize, Sums);
 
 impl Emitter<u32, (usize, u32)> for Marked {

@@ -1,4 +1,4 @@
-//! What a user of the shell relies on.
+//! The guarantees of the shell.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

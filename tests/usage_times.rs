@@ -1,4 +1,4 @@
-//! Tokens fall on the time at which they were used, wherever a log states it.
+//! Token usage has its time, if the log states it.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn a_run_that_was_cut_used_its_tokens_until_its_last_message() {
     assert_eq!(times(ClaudeStream, log), [Some(5_000)]);
 }
 
-/// Lines with a time of their own, in any format.
+/// Lines with a time, in any format.
 #[test]
 fn no_log_with_times_has_usage_without() {
     let mut timed = BTreeSet::new();

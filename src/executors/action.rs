@@ -1,4 +1,4 @@
-//! What the action mappers of several agents share.
+//! Building blocks of action mappers, shared by several agents.
 
 use crate::json::Raw;
 
@@ -11,14 +11,14 @@ use crate::conversation::{
     Spelling, Text, TodoItem, ToolUse,
 };
 
-/// What a call does, with its title.
+/// The action of a call and its title.
 pub type Titled = (ActionType, Text);
 
-/// Reads a call: the tool's name, what it is given, and the directory that the agent works in.
+/// Maps a call: the tool's name, its parameters, and the agent's working directory.
 pub type ActionMapper = fn(&str, Option<Raw<'_>>, Option<&str>) -> MappedCall;
 
-/// What a tool is given, to be taken field by field; nothing where something else than an object stands
-/// there, which then belongs to the call as it is: [`MappedCall::tool`].
+/// The parameters of a tool as an object. A value that is not an object gives an empty object; the call then keeps it
+/// as it is: [`MappedCall::tool`].
 pub fn parameters(given: Option<Raw<'_>>) -> Option<Object<'_>> {
     match given {
         Some(given) if !given.is_null() => value::object(given),
@@ -26,42 +26,42 @@ pub fn parameters(given: Option<Raw<'_>>) -> Option<Object<'_>> {
     }
 }
 
-/// Takes a path from the first of these fields, separated by spaces, that has one.
+/// Takes a path from the first of these fields that has one. `names` is separated by spaces.
 pub fn take_path(given: &mut Object<'_>, names: &str, cwd: Option<&str>) -> Text {
     let path = names.split(' ').find_map(|name| given.str(name)).unwrap_or_default();
     files::relative_path(&path, cwd)
 }
 
-/// Reads a file, or lists a directory.
+/// An action that reads a file or lists a directory.
 pub fn file_read(path: Text) -> Titled {
     (ActionType::FileRead { path: path.clone(), result: None }, path)
 }
 
-/// Changes files, `path` first.
+/// An action that changes files, `path` first.
 pub fn file_edit(path: Text, changes: Vec<FileChange>) -> Titled {
     (ActionType::FileEdit { path: path.clone(), changes, result: None }, path)
 }
 
-/// Writes a file as a whole; a call without a content empties it.
+/// An action that writes a whole file; a call without content empties it.
 pub fn file_write(path: Text, content: Option<Text>) -> Titled {
     let content = content.unwrap_or_default();
     file_edit(path.clone(), vec![FileChange::Write { path, content }])
 }
 
-/// Replaces a part of a file, as the two fields of these names say; see [`take_replacement`].
+/// An action that replaces a part of a file; the two named fields state the texts, see [`take_replacement`].
 pub fn file_replacement(path: Text, given: &mut Object<'_>, names: [&str; 2]) -> Titled {
     let change = take_replacement(given, names, &path);
     file_edit(path, change.into_iter().collect())
 }
 
-/// Takes what a cell of a notebook is to be; what it was is not stated.
+/// Takes the new content of a notebook cell; the old content is not stated.
 pub fn notebook_edit(path: Text, given: &mut Object<'_>) -> Titled {
     let new = given.take("new_source", Spelling::of_raw).unwrap_or_default();
     let change = files::replacement(&path, "", new);
     file_edit(path, vec![change])
 }
 
-/// Takes the text that is replaced and the text in its place, from the fields of these names.
+/// Takes the old and the new text from the two named fields.
 pub fn take_replacement(
     given: &mut Object<'_>,
     names: [&str; 2],
@@ -74,7 +74,7 @@ pub fn take_replacement(
     Some(change)
 }
 
-/// Takes a list of changes. It stays, beside them, if it says more than they do.
+/// Takes a list of changes. The field also stays if it states more than the changes.
 pub fn take_changes(
     given: &mut Object<'_>,
     list: &str,
@@ -95,7 +95,7 @@ pub fn take_changes(
     Some(changes)
 }
 
-/// Changes the files that a patch text names; nothing if it names none.
+/// An action that changes the files of a patch text; `None` if the patch names no file.
 pub fn file_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Option<Titled> {
     let changes = files::read_patch(patch, cwd);
     let path = changes.first()?.path().clone();
@@ -108,14 +108,14 @@ pub fn take_patch(given: &mut Object<'_>, names: &[&str], cwd: Option<&str>) -> 
     names.iter().find_map(|name| given.take(name, read))
 }
 
-/// Runs a command; a call without one has an empty command.
+/// An action that runs a command, which is empty if the call states none.
 pub fn command_run(command: Option<Text>) -> Titled {
     let command = command.unwrap_or_default();
     (ActionType::CommandRun { command: command.clone(), result: None }, command)
 }
 
-/// Takes the exit code that a tool's output states, by the ways agents spell it. A command that a `signal`
-/// ended, which stays, has not succeeded.
+/// Takes the exit code from a tool's output, under the field names that agents use. A `signal` that ended the command
+/// stays in the output and makes the status a failure.
 pub fn take_exit_status(output: &mut Object<'_>) -> Option<CommandExitStatus> {
     let mut names = ["exitCode", "exit_code"].into_iter();
     let code = names.find_map(|name| output.take(name, value::parse));
@@ -124,19 +124,19 @@ pub fn take_exit_status(output: &mut Object<'_>) -> Option<CommandExitStatus> {
     code.map(|code| CommandExitStatus::ExitCode { code }).or(killed)
 }
 
-/// Searches files, their names, or the web.
+/// An action that searches file contents, file names or the web.
 pub fn search(query: Option<Text>) -> Titled {
     let query = query.unwrap_or_default();
     (ActionType::Search { query: query.clone(), result: None }, query)
 }
 
-/// Fetches from the web.
+/// An action that fetches a web page.
 pub fn web_fetch(url: Option<Text>) -> Titled {
     let url = url.unwrap_or_default();
     (ActionType::WebFetch { url: url.clone(), result: None }, url)
 }
 
-/// Hands work to a sub-agent. Without a description, the prompt describes it.
+/// An action that delegates work to a sub-agent. Without a description, the prompt is used.
 pub fn task_create(
     description: Option<Text>,
     prompt: Option<Text>,
@@ -147,26 +147,26 @@ pub fn task_create(
     (ActionType::TaskCreate { description, prompt, subagent_type, result: None }, title)
 }
 
-/// The same, from the fields `description`, `prompt`, and the one of this name.
+/// [`task_create`] from the fields `description`, `prompt` and the one named `subagent_type`.
 pub fn take_task(given: &mut Object<'_>, subagent_type: &str) -> Titled {
     let (description, prompt) = (given.text("description"), given.text("prompt"));
     task_create(description, prompt, given.text(subagent_type))
 }
 
-/// Presents a plan for approval.
+/// An action that presents a plan for approval.
 pub fn plan_presentation(plan: Option<Text>) -> Titled {
     let plan = plan.unwrap_or_default();
     (ActionType::PlanPresentation { plan, result: None }, "plan".into())
 }
 
-/// Reads or writes the list of things to do.
+/// An action that reads or writes the to-do list.
 pub fn todo_list(operation: &str, todos: Vec<TodoItem>) -> Titled {
     let action = ActionType::TodoManagement { todos, operation: operation.into(), result: None };
     (action, "todo list".into())
 }
 
-/// Takes the field `todos`, an array or [lines](numbered_todos). An array stays, beside what was read, if not
-/// every item could be read.
+/// Takes the field `todos`, an array or [lines](numbered_todos). An array also stays if some of its items could not be
+/// read.
 pub fn take_todos(parameters: &mut Object<'_>) -> Vec<TodoItem> {
     if let Some(lines) = parameters.text("todos") {
         return numbered_todos(lines);
@@ -179,13 +179,13 @@ pub fn take_todos(parameters: &mut Object<'_>) -> Vec<TodoItem> {
     todos
 }
 
-/// Asks one question.
+/// An action that asks one question.
 pub fn question(question: Text) -> Titled {
     (ActionType::Question { questions: vec![question.clone()], result: None }, question)
 }
 
-/// Asks what the field `questions` says. The list stays, beside the questions, if it says more, such as
-/// the answers to choose from.
+/// An action that asks the questions of the field `questions`. The field also stays if it states more, such as answers
+/// to choose from.
 pub fn take_questions(parameters: &mut Object<'_>) -> Titled {
     let list = parameters.get("questions").and_then(value::elements);
     let mut is_whole = list.is_some();
@@ -203,26 +203,26 @@ pub fn take_questions(parameters: &mut Object<'_>) -> Titled {
     (ActionType::Question { questions, result: None }, title)
 }
 
-/// A tool call, read by an action mapper.
+/// The result of an action mapper for one tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MappedCall {
-    /// What the call does.
+    /// The action of the call.
     pub action: ActionType,
-    /// A short title: a path, a command, a query, the tool's name.
+    /// A short title: a path, a command, a query or the tool's name.
     pub title: Text,
-    /// Parameters that the action has no place for.
+    /// Parameters that the action has no field for.
     pub extra: Vec<(String, Json)>,
-    /// Nobody knows this tool.
+    /// Whether the tool is unknown.
     pub unknown: bool,
 }
 
 impl MappedCall {
-    /// A call that does this, with a short title for people.
+    /// A call with this action and a short human-readable title.
     pub fn new(action: ActionType, title: impl Into<Text>) -> Self {
         Self { action, title: title.into(), extra: Vec::new(), unknown: false }
     }
 
-    /// A call of a known tool; what was not taken of its parameters is kept.
+    /// A call of a known tool; parameters that were not taken are kept as extra fields.
     pub fn known((action, title): Titled, parameters: Object<'_>) -> Self {
         Self { extra: parameters.into_extra().collect(), ..Self::new(action, title) }
     }
@@ -234,12 +234,12 @@ impl MappedCall {
         Self::new(action, name)
     }
 
-    /// The same, of a tool that has no action of its own, and that may be unknown.
+    /// A [`tool`](Self::tool) without its own action; the tool may be unknown.
     pub fn other(name: &str, arguments: Option<Raw<'_>>, is_known: bool) -> Self {
         Self { unknown: !is_known, ..Self::tool(name, arguments) }
     }
 
-    /// The entry of the call, as it stands before its result.
+    /// The entry of the call before its result.
     pub fn into_entry(self, tool_name: &str) -> NormalizedEntry {
         let tool = ToolUse::new(tool_name, self.action);
         let mut entry = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), self.title);
@@ -250,26 +250,25 @@ impl MappedCall {
     }
 }
 
-/// A call whose parameters the action has a place for.
+/// A call without extra parameters.
 impl From<Titled> for MappedCall {
     fn from((action, title): Titled) -> Self {
         Self::new(action, title)
     }
 }
 
-/// Whether a name is one of these, which are separated by spaces.
+/// Whether `names`, separated by spaces, contains a name.
 pub fn is_among(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| known == name)
 }
 
-/// Whether a tool comes from an MCP server, by the ways agents spell such names: `server___tool`
-/// (Droid) and `mcp__server__tool` (Claude Code and others).
+/// Whether a tool belongs to an MCP server, according to its name: `server___tool` (Droid) and `mcp__server__tool`
+/// (Claude Code and others).
 pub fn is_mcp_tool(name: &str) -> bool {
     name.contains("___") || name.starts_with("mcp__")
 }
 
-/// Reads a list of things to do from objects with `content` (or `text`, `step`, `description`),
-/// `status`, `priority`.
+/// Reads a to-do list from objects with `content` (or `text`, `step`, `description`), `status`, `priority`.
 pub fn todo_items(items: &[Raw<'_>]) -> Vec<TodoItem> {
     let items = items.iter().filter_map(|raw| {
         let mut item: Object<'_> = value::object(*raw)?;
@@ -285,7 +284,7 @@ pub fn todo_items(items: &[Raw<'_>]) -> Vec<TodoItem> {
     items.collect()
 }
 
-/// `TODO_STATUS_IN_PROGRESS` is `in_progress`.
+/// Normalizes a status: `TODO_STATUS_IN_PROGRESS` becomes `in_progress`.
 fn plain_status(status: Text) -> Text {
     let word = match status.decode().strip_prefix("TODO_STATUS_") {
         Some("PENDING") => "pending",
@@ -297,8 +296,8 @@ fn plain_status(status: Text) -> Text {
     Text::from(word)
 }
 
-/// Reads a list of things to do from lines such as `1. [in_progress] Write the tests`, or `- [x] Write the
-/// tests`. A text of thousands of lines, or of a MiB, is one thing to do.
+/// Reads a to-do list from lines such as `1. [in_progress] Write the tests`, or `- [x] Write the tests`. A text beyond
+/// the limits of lines or size is a single item.
 fn numbered_todos(text: Text) -> Vec<TodoItem> {
     const MAX_ITEMS: usize = 1 << 12;
     const MAX_SIZE: usize = 1 << 20;

@@ -1,7 +1,7 @@
-//! What a program adds to an agent's log: lines that the agent printed beside it.
+//! Standard error of an agent as records of its log.
 //!
-//! An agent prints its log to standard output, and what else it has to say to standard error. A program that
-//! runs the agent writes both to one log, so that all of it can be replayed in the same order:
+//! An agent prints its log to standard output and other messages to standard error. A program that runs the agent
+//! writes both to one log, so that a replay has the same order:
 //!
 //! ```
 //! use foldline::{conversation::Timestamp, executors::aside};
@@ -13,7 +13,7 @@
 //! );
 //! ```
 //!
-//! Such a record is an entry of its own in every format.
+//! Every format reads such a record as a separate entry.
 
 use serde_json::json;
 
@@ -23,22 +23,22 @@ use super::{
 };
 use crate::conversation::{Json, NormalizedEntryType, Text, Timestamp, tool_calls::CallResult};
 
-/// The type of a record that holds a line of standard error.
+/// The type of a record with a line of standard error.
 pub(super) const STDERR: &str = "foldline.stderr";
 
-/// The record of a line that an agent printed to standard error at some time, as JSON in one line.
+/// A line of standard error as a JSON record on one line.
 pub fn stderr(text: &str, at: Timestamp) -> String {
     let moment = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
     let (timestamp, text) = (json!(moment.to_string()), json!(text));
     format!(r#"{{"type":"{STDERR}","timestamp":{timestamp},"text":{text}}}"#)
 }
 
-/// Takes what such a record says.
+/// Takes the text of such a record.
 pub(super) fn text(object: &mut Object<'_>) -> Text {
     object.text("text").unwrap_or_default()
 }
 
-/// Says what such a record means.
+/// Emits the entry of such a record.
 pub(super) fn say<R: CallResult>(text: Text, mut extra: Extra, cx: &mut Context<'_, R>) {
     extra.push(("stream".to_owned(), Json::from(Text::from("stderr"))));
     cx.entry(NormalizedEntryType::SystemMessage, text, (None, extra));

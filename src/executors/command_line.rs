@@ -1,9 +1,9 @@
-//! Command lines as people type them.
+//! Command lines in the form that a user would type.
 
 use crate::{conversation::Text, json::Raw, wire::value};
 
-/// A command line: a string as it is; of an argument list that only starts a shell, the script;
-/// otherwise the arguments, quoted where a shell would need it.
+/// A command line from a string or an argument list. A list that only starts a shell gives the shell's script; other
+/// arguments are joined and quoted for a shell.
 pub fn command_line(raw: Raw<'_>) -> Option<Text> {
     if let Some(line) = Text::from_raw(raw) {
         return Some(line);

@@ -1,4 +1,4 @@
-//! Content blocks: what messages and tool results are made of, in the spellings of several agents.
+//! Content blocks of messages and tool results, in the notations of several agents.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use crate::conversation::{Json, Text};
 /// The blocks of a message or of a tool's result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Blocks {
-    /// What can be shown, in order.
+    /// Displayable parts, in order.
     pub parts: Vec<Part>,
-    /// Blocks of a type that nobody knows, by that type.
+    /// Blocks of unknown types, by type.
     pub unknown: Vec<(String, Json)>,
 }
 
-/// A block that can be shown.
+/// A displayable block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// Text.
     Text(Text),
-    /// A placeholder for something that is not text, such as `[image: image/png, 12345 bytes]`.
+    /// A placeholder for content other than text, such as `[image: image/png, 12345 bytes]`.
     Placeholder(String),
 }
 
@@ -31,8 +31,7 @@ impl Blocks {
         Self::read_with_fields(raw).0
     }
 
-    /// The same, with the fields that nobody took of blocks whose type is known, named after it:
-    /// `text.mood`.
+    /// Reads blocks together with the unknown fields of known blocks, named after the block type: `text.mood`.
     pub fn read_with_fields(raw: Raw<'_>) -> (Self, Vec<(String, Json)>) {
         let (mut blocks, mut fields) = (Self::default(), Vec::new());
         match value::elements(raw) {
@@ -52,7 +51,7 @@ impl Blocks {
             return;
         };
         let mut kind = block.str("type").unwrap_or_default();
-        // The type as the name of the only field.
+        // The name of the only field is the type.
         if kind.is_empty()
             && let Some((name, inner)) = only_field(&block)
         {
@@ -73,7 +72,7 @@ impl Blocks {
                 self.parts.push(Part::Placeholder(placeholder("audio", &media_type, bytes)));
             }
             "resource_link" => {
-                // What the client shows of something that is not here.
+                // Display hints for a resource that is not in the log.
                 block.ignore(&["description", "mimeType", "name", "size", "title"]);
                 let uri = block.str("uri").unwrap_or_default();
                 self.parts.push(Part::Placeholder(format!("[resource: {uri}]")));
@@ -93,18 +92,18 @@ impl Blocks {
             "" => return self.unknown.push(("no type".to_owned(), raw.into())),
             _ => return self.unknown.push((kind.into_owned(), raw.into())),
         }
-        // What is meant for the program that shows the block, or for the model's provider.
+        // Fields for the client or for the model's provider.
         block.ignore(&["_meta", "annotations", "cache_control", "citations", "detail"]);
         let fields = block.into_extra().map(|(name, json)| (format!("{kind}.{name}"), json));
         unknown_fields.extend(fields);
     }
 
-    /// Everything that can be shown, as one text. Parts stand on lines of their own.
+    /// All displayable parts as one text, each on separate lines.
     pub fn text(&self) -> Text {
         join(self.parts.iter())
     }
 
-    /// The same without placeholders.
+    /// All text parts as one text, without placeholders.
     pub fn words(&self) -> Text {
         join(self.parts.iter().filter(|part| matches!(part, Part::Text(_))))
     }
@@ -138,7 +137,7 @@ fn join<'p>(parts: impl Iterator<Item = &'p Part>) -> Text {
     joined.into()
 }
 
-/// Several texts as one, each on lines of its own; nothing of none.
+/// Several texts joined by line breaks; `None` for an empty list.
 pub fn lines(texts: &[Text]) -> Option<Text> {
     match texts {
         [] => None,
@@ -147,14 +146,15 @@ pub fn lines(texts: &[Text]) -> Option<Text> {
     }
 }
 
-/// `{"text": {"text": ".."}}`, `{"image": {..}}`.
+/// Reads a block whose only field is its type: `{"text": {"text": ".."}}`, `{"image": {..}}`.
 fn only_field<'a>(block: &Object<'a>) -> Option<(Cow<'a, str>, Object<'a>)> {
     let mut fields = block.clone().rest().into_iter();
     let (name, inner) = fields.next().filter(|_| fields.next().is_none())?;
     Some((name, value::object(inner)?))
 }
 
-/// `{data, mimeType}` (MCP), `{source: {media_type, data}}` (Anthropic), `{image_url}` (OpenAI).
+/// The placeholder of an image block: `{data, mimeType}` (MCP), `{source: {media_type, data}}` (Anthropic),
+/// `{image_url}` (OpenAI).
 fn image_block(block: &mut Object<'_>) -> String {
     if let Some(mut source) = block.object("source") {
         let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
@@ -179,7 +179,7 @@ fn image_block(block: &mut Object<'_>) -> String {
     }
 }
 
-/// Stands for an image that is given as a URL: `data:image/png;base64,..` or an address.
+/// The placeholder of an image URL: `data:image/png;base64,..` or an address.
 pub fn image_of_url(url: &str) -> String {
     let Some(data) = url.strip_prefix("data:") else {
         return format!("[image: {url}]");
@@ -190,12 +190,12 @@ pub fn image_of_url(url: &str) -> String {
     placeholder("image", media_type, Some(bytes))
 }
 
-/// Stands for an image that is given as base64.
+/// The placeholder of a base64 image.
 pub fn image_of_base64(media_type: &str, data: &str) -> String {
     placeholder("image", media_type, Some(base64_bytes(data)))
 }
 
-/// Stands for a file of any type that is given as base64.
+/// The placeholder of a base64 file of any media type.
 pub fn media_of_base64(media_type: &str, data: &str) -> String {
     let what =
         media_type.split('/').next().filter(|kind| ["image", "audio", "video"].contains(kind));
@@ -210,7 +210,7 @@ fn placeholder(what: &str, media_type: &str, bytes: Option<usize>) -> String {
     }
 }
 
-/// How many bytes a base64 text stands for.
+/// The decoded size of a base64 text in bytes.
 fn base64_bytes(data: &str) -> usize {
     let digits = data.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=').count();
     digits / 4 * 3 + (digits % 4) * 3 / 4

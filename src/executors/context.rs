@@ -1,4 +1,4 @@
-//! [`Context`]: everything that an executor may say, and nothing else.
+//! [`Context`]: the only interface through which an executor emits events.
 
 use std::borrow::Cow;
 
@@ -13,15 +13,15 @@ use crate::{
     transduce::Batch,
 };
 
-/// Fields that nobody knows, to be kept with what the record says.
+/// Unknown fields of a record, to be kept with its entry.
 pub type Extra = Vec<(String, Json)>;
 
-/// What stands beside an entry's text.
+/// Fields of an entry in addition to its text.
 #[derive(Clone, Debug, Default)]
 pub struct Meta {
-    /// The message that the entry is a part of.
+    /// The message that contains the entry.
     pub message_id: Option<Text>,
-    /// The model that wrote it, where it is another than the session's.
+    /// The model that wrote it, if it differs from the session's model.
     pub model: Option<Text>,
     /// Further fields.
     pub extra: Extra,
@@ -46,7 +46,7 @@ impl From<(Option<Text>, Extra)> for Meta {
 }
 
 impl Meta {
-    /// The same for one more entry of the message: further fields stand beside the first only.
+    /// The metadata for the next entry of the message; only the first entry has the extra fields.
     pub(super) fn next(&mut self) -> Self {
         let Self { message_id, model, extra } = self;
         let (message_id, model) = (message_id.clone(), model.clone());
@@ -66,12 +66,12 @@ impl Meta {
     }
 }
 
-/// What an executor says of one record.
+/// Collects the events of one record.
 #[derive(Debug)]
 pub struct Context<'s, R> {
-    /// When what is said was said: the record's time.
+    /// The time of the record.
     pub at: Option<Timestamp>,
-    /// The call whose sub-agent speaks.
+    /// The call whose sub-agent wrote the record.
     pub parent: Option<CorrId>,
     pub(super) agent: &'static str,
     pub(super) limits: &'s Limits,
@@ -81,8 +81,8 @@ pub struct Context<'s, R> {
 }
 
 impl<R: CallResult> Context<'_, R> {
-    /// Merges facts into what is known of the session; an event says what changed. A model that is
-    /// another than before is also an entry of the conversation.
+    /// Merges facts into the session and emits the changes as an event. A change of the model is also an entry of the
+    /// conversation.
     pub fn session(&mut self, facts: Session) {
         let known = &self.known().model;
         let model = facts.model.clone().filter(|model| known.as_ref() != Some(model));
@@ -92,24 +92,24 @@ impl<R: CallResult> Context<'_, R> {
         }
     }
 
-    /// What is known of the session, except its tools.
+    /// The known facts of the session, except its tools.
     pub fn known(&self) -> &Session {
         self.facts.known()
     }
 
-    /// The directory that the agent works in.
+    /// The agent's working directory.
     pub fn cwd(&self) -> Option<Cow<'_, str>> {
         self.facts.cwd()
     }
 
-    /// The record belongs to a session of this id.
+    /// Enters the session with this id.
     pub(super) fn enter(&mut self, id: &str) {
         if self.known().session_id.as_ref().is_none_or(|known| known.as_str() != id) {
             self.session(Session { session_id: Some(id.into()), ..Session::default() });
         }
     }
 
-    /// Whatever is said first, the agent's name comes before it.
+    /// Emits the agent's name before the first other event.
     pub(super) fn introduce(&mut self) {
         self.facts.introduce(self.agent, self.events);
     }
@@ -119,7 +119,7 @@ impl<R: CallResult> Context<'_, R> {
         self.events.push(event);
     }
 
-    /// Somebody said something.
+    /// Emits an entry.
     pub fn entry(
         &mut self,
         kind: NormalizedEntryType,
@@ -130,7 +130,7 @@ impl<R: CallResult> Context<'_, R> {
         self.push(entry);
     }
 
-    /// An entry of whoever speaks now, which is not said yet.
+    /// Builds an entry with the record's time and parent call, without emitting it.
     pub fn draft(
         &self,
         kind: NormalizedEntryType,
@@ -142,28 +142,28 @@ impl<R: CallResult> Context<'_, R> {
         entry
     }
 
-    /// Says what was drafted.
+    /// Emits a drafted entry.
     pub fn push(&mut self, entry: NormalizedEntry) {
         self.say(DomainEvent::entry(entry));
     }
 
-    /// Something begins to be said. The id is the caller's to choose, and must not be used twice.
+    /// Opens an entry that grows. The caller chooses the id, which must be unique.
     pub fn open(&mut self, id: CorrId, entry: NormalizedEntry) {
         self.say(DomainEvent::OpenEntry { corr_id: id, entry: entry.into() });
     }
 
-    /// An open entry got more text.
+    /// Appends text to an open entry.
     pub fn grow(&mut self, id: CorrId, text: Text) {
         self.events.push(DomainEvent::GrowEntry { corr_id: id, text });
     }
 
-    /// An open entry is complete; `whole` replaces what has grown.
+    /// Closes an open entry; `whole` replaces its content.
     pub fn close(&mut self, id: CorrId, whole: Option<NormalizedEntry>) {
         let entry = whole.map(Into::into);
         self.events.push(DomainEvent::CloseEntry { corr_id: id, entry });
     }
 
-    /// A tool was called.
+    /// Reports a tool call.
     pub fn call(
         &mut self,
         id: Option<CorrId>,
@@ -182,19 +182,18 @@ impl<R: CallResult> Context<'_, R> {
         self.calls.call(id, entry, self.limits, self.events);
     }
 
-    /// A tool answered.
+    /// Reports the result of a tool call.
     pub fn result(&mut self, key: impl Into<ResultKey>, result: R) {
         self.introduce();
         self.calls.result(key.into(), result, self.limits, self.events);
     }
 
-    /// An open call went on. Nothing happens where no such call is open.
+    /// Updates an open call. Returns `false` if no such call is open.
     pub fn update(&mut self, id: &CorrId, change: impl FnOnce(&mut NormalizedEntry)) -> bool {
         self.calls.update(id, change, self.limits, self.events)
     }
 
-    /// A tool was called; a call that is open already is told anew, if it is told otherwise. What that has come
-    /// to so far stays.
+    /// Reports a tool call; an open call is reported again if its details changed, and keeps its partial result.
     pub fn call_again(
         &mut self,
         id: Option<CorrId>,
@@ -227,7 +226,7 @@ impl<R: CallResult> Context<'_, R> {
         }
     }
 
-    /// The log shows that an open call is running.
+    /// Marks an open call as running.
     pub fn running(&mut self, id: &CorrId) {
         let status = self.calls.get(id).and_then(NormalizedEntry::tool).map(|tool| &tool.status);
         if matches!(status, Some(ToolStatus::Created | ToolStatus::PendingApproval)) {
@@ -239,22 +238,22 @@ impl<R: CallResult> Context<'_, R> {
         }
     }
 
-    /// The calls that are open, and those that ended not long ago.
+    /// The open calls and the calls that ended recently.
     pub fn calls(&self) -> &ToolCalls<R> {
         self.calls
     }
 
-    /// Tokens were used, by the session's model. A stated zero is passed on: it is not the same as unknown.
+    /// Reports token usage of the session's model. A stated zero is reported: it differs from unknown.
     pub fn usage(&mut self, usage: TokenUsage) {
         self.usage_of(self.known().model.clone(), usage);
     }
 
-    /// Tokens were used by a model.
+    /// Reports token usage of a model.
     pub fn usage_of(&mut self, model: Option<Text>, usage: TokenUsage) {
         self.usage_at(self.at, model, usage);
     }
 
-    /// Tokens were used by a model at another time than the record's.
+    /// Reports token usage of a model at a time other than the record's.
     pub fn usage_at(
         &mut self,
         timestamp: Option<Timestamp>,
@@ -267,7 +266,7 @@ impl<R: CallResult> Context<'_, R> {
         }
     }
 
-    /// Tokens were used by a model for a message that other logs may tell of, too.
+    /// Reports token usage of a message that other logs may also contain.
     pub fn usage_of_message(
         &mut self,
         message_id: Option<Text>,
@@ -280,23 +279,23 @@ impl<R: CallResult> Context<'_, R> {
         }
     }
 
-    /// Reports fields that nobody knows, and gives them back to be kept.
+    /// Reports unknown fields, and returns them to be kept.
     pub fn unknown_fields(&mut self, of: &str, fields: &Fields<'_>) -> Extra {
         report::unknown_fields(of, fields, self.events)
     }
 
-    /// Keeps a part of a record, whose type nobody knows, with a name for it.
+    /// Keeps a part of a record of an unknown type, under a name.
     pub fn unknown_event(&mut self, name: &str, fields: &Fields<'_>) {
         report::unread_record(WarningKind::UnknownEvent, name, fields, self.at, self.events);
     }
 
-    /// Keeps a content block whose type nobody knows.
+    /// Keeps a content block of an unknown type.
     pub fn unknown_block(&mut self, name: &str, block: impl Into<Json>) {
         report::unknown_block(name, block.into(), self.at, self.events);
     }
 
-    /// Reads content blocks: what can be shown of them, as one text, and fields that nobody knows. `of` names
-    /// in warnings what they are the content of. Blocks of a type that nobody knows are kept.
+    /// Reads content blocks as one text with their unknown fields. Warnings name the owner of the content by `of`.
+    /// Blocks of unknown types are kept.
     pub fn content(&mut self, of: &str, raw: Raw<'_>) -> (Text, Extra) {
         let (blocks, fields) = Blocks::read_with_fields(raw);
         for (name, block) in &blocks.unknown {
@@ -307,12 +306,12 @@ impl<R: CallResult> Context<'_, R> {
         (blocks.text(), extra)
     }
 
-    /// Reports a part of a tool's result whose type nobody knows; the result keeps it.
+    /// Reports a part of a tool's result of an unknown type; the result keeps it.
     pub fn unknown_part(&mut self, name: &str, part: Raw<'_>) {
         report::unknown_part(name, part, self.events);
     }
 
-    /// The log is not what it should be.
+    /// Emits a warning about the log.
     pub fn warning(&mut self, warning: Warning) {
         self.events.push(warning.into());
     }

@@ -1,4 +1,4 @@
-//! What changed between two texts, in unified format.
+//! The difference between two texts in unified format.
 
 use std::{fmt::Write, iter, ops::Range};
 
@@ -6,20 +6,20 @@ use imara_diff::{Algorithm, Diff, IndentHeuristic, IndentLevel, InternedInput};
 
 use crate::conversation::{Spelling, Text};
 
-/// How many lines without a change are shown before and after one.
+/// The number of unchanged lines before and after a change.
 const CONTEXT: u32 = 3;
 
-/// How long a line usually is, in bytes.
+/// The typical length of a line in bytes.
 const LINE: usize = 32;
 
-/// For how many lines room is made at the most before they are found.
+/// The maximum number of lines that are allocated in advance.
 const LINES: usize = 1 << 10;
 
-/// How wide a tab is, where indents are compared.
+/// The width of a tab where indents are compared.
 const TAB: u8 = 8;
 
-/// The change from `old` to `new` in unified format, without file headers: it begins with its first
-/// `@@` line. The line numbers are those of the two texts. Empty if there is none.
+/// The change from `old` to `new` in unified format, without file headers: it begins with its first `@@` line. Line
+/// numbers refer to the two texts. Equal texts give an empty diff.
 ///
 /// ```
 /// use foldline::executors::diff::unified_diff;
@@ -29,14 +29,13 @@ const TAB: u8 = 8;
 pub fn unified_diff<'t>(old: impl Into<Spelling<'t>>, new: impl Into<Spelling<'t>>) -> Text {
     let (old, new) = (old.into(), new.into());
     match (escaped(&old), escaped(&new)) {
-        // Neither is decoded, nor is the diff escaped where it is written.
+        // This avoids decoding both texts and escaping the diff on output.
         (Some(old), Some(new)) => diff(&Spelling::Escaped(old), &Spelling::Escaped(new)),
         _ => diff(&Spelling::Plain(old.decode()), &Spelling::Plain(new.decode())),
     }
 }
 
-/// The inside of a JSON literal, if it is the only one for its string, so that lines are equal if they are spelt
-/// equally.
+/// The body of a JSON literal if it is the canonical literal of its string, so that equal lines have equal escapes.
 fn escaped<'s>(text: &'s Spelling<'_>) -> Option<&'s str> {
     match text {
         Spelling::Escaped(body) => (!body.contains("\\/")).then_some(body),
@@ -44,10 +43,10 @@ fn escaped<'s>(text: &'s Spelling<'_>) -> Option<&'s str> {
     }
 }
 
-/// The same for two texts of one representation.
+/// [`unified_diff`] for two texts of the same representation.
 fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
     let mut lines = InternedInput::default();
-    // A guess at how many there are, so that the list of different lines seldom has to grow.
+    // An estimate, so that the list of distinct lines rarely reallocates.
     let [before, after] = [old, new].map(|text| (text.get().len() / LINE).min(LINES) as u32);
     lines.reserve(before, after);
     lines.update_before(old.lines_with_ends());
@@ -92,7 +91,7 @@ fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
     old.text_of(text)
 }
 
-/// The bytes of a line, of which the first that is no white space is the last that counts.
+/// The bytes of a line up to its first character that is not white space.
 fn beginning<'l>(text: &Spelling<'_>, line: &'l str) -> impl Iterator<Item = u8> + use<'l> {
     let is_escaped = matches!(text, Spelling::Escaped(_));
     let mut bytes = line.bytes();
@@ -108,7 +107,7 @@ fn beginning<'l>(text: &Spelling<'_>, line: &'l str) -> impl Iterator<Item = u8>
     })
 }
 
-/// Lines, as the header of a hunk counts them: from 1, and those of nothing are where it would be.
+/// A range of lines in a hunk header, counted from 1. An empty range is at its insertion point.
 fn range(lines: &Range<u32>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -1,16 +1,16 @@
-//! [`Evidence`]: how surely a record belongs to a format.
+//! [`Evidence`]: the certainty that a record belongs to a format.
 
 use super::wire::{Object, value};
 use crate::json::Raw;
 
-/// How surely a record belongs to a format.
+/// The certainty that a record belongs to a format.
 ///
-/// There is no evidence *against* a format: that a field is absent says too little.
+/// There is no evidence *against* a format: an absent field proves too little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// The record does not say.
+    /// The record is no evidence.
     None,
-    /// Logs of this format have such records; others may, too.
+    /// Logs of this format have such records; other formats may have them, too.
     Possible,
     /// Only logs of this format have such records.
     Certain,
@@ -28,10 +28,10 @@ impl Evidence {
     }
 }
 
-/// Judges how surely a record belongs to a format. Takes nothing from the record.
+/// Judges a record for a format. Takes nothing from the record.
 pub type Judge = fn(&Object<'_>) -> Evidence;
 
-/// The object in a field, which stays.
+/// The object in a field, without taking it.
 pub(super) fn nested<'a>(object: &Object<'a>, field: &str) -> Option<Object<'a>> {
     value::object(object.get(field)?)
 }
@@ -41,13 +41,13 @@ pub(super) fn all_strings(object: &Object<'_>, fields: &[&str]) -> bool {
     fields.iter().all(|field| object.get(field).is_some_and(Raw::is_string))
 }
 
-/// Whether the record is one of a session file that is kept as a tree of messages.
+/// Whether the record comes from a session file with a tree of messages.
 pub(super) fn is_tree_record(object: &Object<'_>) -> bool {
     object.has("parentUuid")
         || (object.has("sessionId") && (object.has("uuid") || object.has("message")))
 }
 
-/// The message of a `user` or `assistant` record in the manner of Claude Code's stream.
+/// The message of a `user` or `assistant` record in the format of Claude Code's stream.
 pub(super) fn message<'a>(object: &Object<'a>) -> Option<Object<'a>> {
     if is_tree_record(object) {
         return None;

@@ -1,14 +1,14 @@
-//! [`Executor`]: what the author of an agent writes. The rest is [`Reducing`](super::reducing::Reducing).
+//! [`Executor`]: the code for one log format. [`Reducing`](super::reducing::Reducing) does the rest.
 //!
-//! What all formats have in common is decided in one place, the same for each:
+//! These rules are the same for all formats:
 //!
-//! - **Objects without a type.** A record whose [`Header::name`] is empty, and that is no
-//!   [`Line`](Parsed::Line), is kept whole, with a warning of the kind `unexpected_value`.
-//! - **Unknown and foreign records** are kept as they are, `type` among their fields. Only a timestamp
-//!   that was read is taken out: it is the entry's. Whatever `parse` took is lost to such a record, so
-//!   `parse` decides first, and takes then.
-//! - **Timestamps that cannot be read** stay in the record, and are reported as an unknown field.
-//! - **Zero usage** is no event: a log that states that no tokens were used says nothing.
+//! - **Objects without a type.** A record with an empty [`Header::name`] that is not a [`Line`](Parsed::Line) is kept
+//!   whole, with a warning of the kind `unexpected_value`.
+//! - **Unknown and foreign records** are kept as they are, with their `type`. Only a readable timestamp is removed,
+//!   which becomes the time of the entry. Such a record loses the fields that `parse` took, so `parse` must decide
+//!   before it takes fields.
+//! - **Unreadable timestamps** stay in the record and are reported as an unknown field.
+//! - **Empty usage**, without any number, is not an event. A stated zero is one.
 
 use std::{borrow::Cow, fmt::Debug};
 
@@ -22,34 +22,33 @@ use super::{
 };
 use crate::conversation::{CorrId, Timestamp, tool_calls::CallResult};
 
-/// What every record says of itself, whatever it means.
+/// The fields that records of every type have.
 #[derive(Clone, Debug, Default)]
 pub struct Header<'a> {
-    /// Its type, as warnings name it: `message`, `system/init`. Begins as the field `type`.
+    /// Its type as named in warnings: `message`, `system/init`. The initial value is the field `type`.
     pub name: Cow<'a, str>,
-    /// When it was written. Begins as the field `timestamp`, which is taken if it can be read: an executor whose
-    /// records have another field for it keeps this for those that do not,
-    /// `header.at = object.timestamp("at").or(header.at)`.
+    /// Its time. The initial value is the field `timestamp`, which is taken if it is readable. An executor whose
+    /// records use another field keeps this one as a fallback: `header.at = object.timestamp("at").or(header.at)`.
     pub at: Option<Timestamp>,
-    /// The call whose sub-agent it comes from.
+    /// The call whose sub-agent wrote it.
     pub parent: Option<CorrId>,
 }
 
-/// What an executor made of a record. What it left of the object's fields is for the shell to report.
+/// The outcome of parsing a record. [`Reducing`](super::Reducing) reports the fields that were not taken.
 #[derive(Clone, Debug)]
 pub enum Parsed<L> {
-    /// A record that says something.
+    /// A record with content.
     Line(L),
-    /// A record that is known, and says nothing.
+    /// A known record without content.
     Ignored,
     /// A record of another format.
     Foreign,
-    /// A record of a type that nobody knows.
+    /// A record of an unknown type.
     Unknown,
 }
 
 impl<L> Parsed<L> {
-    /// The same with another type of line.
+    /// Converts the line.
     pub fn map<M>(self, f: impl FnOnce(L) -> M) -> Parsed<M> {
         match self {
             Self::Line(line) => Parsed::Line(f(line)),
@@ -60,13 +59,13 @@ impl<L> Parsed<L> {
     }
 }
 
-/// One log format of an agent: how a record reads, and what it means.
+/// One log format of an agent: parses records and emits their events.
 pub trait Executor: Sized + Send + Sync + 'static {
-    /// What the format is called.
+    /// The format.
     const FORMAT: Format;
-    /// A record, read.
+    /// A parsed record.
     type Line<'a>;
-    /// What a tool gave back.
+    /// The result of a tool call.
     type Result: CallResult
         + Clone
         + Debug
@@ -75,32 +74,31 @@ pub trait Executor: Sized + Send + Sync + 'static {
         + DeserializeOwned
         + Send
         + 'static;
-    /// What is remembered from one record to the next, beside calls and the session's facts.
+    /// The state between records, in addition to calls and the facts of the session.
     type Memory: Default + Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static;
 
-    /// The executor for a file of this name (without its folder), if that says something of the session that
-    /// the file does not.
+    /// The executor for a file of this name (without its folder), if the name states facts that the file does not.
     fn of_file(&self, _name: &str) -> Option<Self> {
         None
     }
 
-    /// How surely a record belongs to this format.
+    /// Judges whether a record belongs to this format.
     fn recognise(&self, object: &Object<'_>) -> Evidence;
 
-    /// The session that a record belongs to, where one stream may carry several: sub-agents that share
-    /// their session's memory share its id. Takes nothing.
+    /// The session of a record, for streams that interleave sessions. Sub-agents that share their session's memory
+    /// share its id. Takes nothing.
     ///
-    /// Their states are kept apart by [`Sessions`](super::Sessions), in which the program wraps every executor. With
-    /// [`Reducing`](super::Reducing) alone, sessions that are interleaved share their calls.
+    /// [`Sessions`](super::Sessions) keeps a separate state for each; the program wraps every executor in it. With
+    /// [`Reducing`](super::Reducing) alone, interleaved sessions share their calls.
     fn session<'a>(&self, _object: &Object<'a>) -> Option<Cow<'a, str>> {
         None
     }
 
-    /// Reads a record: takes what it knows from the object, and leaves the rest.
+    /// Parses a record: takes the known fields from the object and leaves the rest.
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>)
     -> Parsed<Self::Line<'a>>;
 
-    /// Says what a record means. `extra` are the fields that nobody took; they have been reported.
+    /// Emits the events of a record. `extra` are the fields that were not taken; they have been reported.
     fn line(
         &self,
         line: Self::Line<'_>,
@@ -109,7 +107,6 @@ pub trait Executor: Sized + Send + Sync + 'static {
         cx: &mut Context<'_, Self::Result>,
     );
 
-    /// The session is over: the log ended, or another session begins in it. Open calls are the
-    /// shell's to end.
+    /// Ends the session: the log ended or another session begins in it. [`Reducing`](super::Reducing) ends open calls.
     fn end(&self, _memory: &mut Self::Memory, _cx: &mut Context<'_, Self::Result>) {}
 }

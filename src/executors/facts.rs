@@ -1,4 +1,4 @@
-//! [`Facts`]: what is known of a session so far.
+//! [`Facts`]: the known facts of a session.
 
 use std::borrow::Cow;
 
@@ -9,34 +9,34 @@ use crate::{
     transduce::Batch,
 };
 
-/// What is known of a session so far, so that only changes become events.
+/// The known facts of a session, so that only changes become events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Facts {
-    /// Everything known, except the list of tools, which may be long.
+    /// All facts except the list of tools, which may be long.
     session: Session,
     introduced: bool,
 }
 
 impl Facts {
-    /// Everything known, except the list of tools.
+    /// All facts except the list of tools.
     pub(super) fn known(&self) -> &Session {
         &self.session
     }
 
-    /// The directory that the agent works in.
+    /// The agent's working directory.
     pub(super) fn cwd(&self) -> Option<Cow<'_, str>> {
         self.session.cwd.as_ref().map(Text::decode)
     }
 
-    /// An event says who the agent is, unless that was said.
+    /// Emits the agent's name, once.
     pub(super) fn introduce(&mut self, agent: &str, events: &mut Batch<DomainEvent>) {
         if !self.introduced {
             self.merge(agent, Session::default(), events);
         }
     }
 
-    /// Merges facts into what is known; an event says what changed. The first time, `agent` is one of
-    /// the facts, unless the log names another one.
+    /// Merges facts and emits the changes as an event. The first event includes `agent`, unless the log names another
+    /// agent.
     pub(super) fn merge(&mut self, agent: &str, facts: Session, events: &mut Batch<DomainEvent>) {
         if self.introduced && facts == Session::default() {
             return;

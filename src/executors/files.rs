@@ -1,11 +1,11 @@
-//! What executors say about files: paths below the session's directory, and changes.
+//! Files in events: paths relative to the session's directory, and changes.
 
 use super::diff::unified_diff;
 use crate::conversation::{FileChange, Spelling, Text};
 
-/// The path relative to `cwd` where it lies below it; otherwise as it is.
+/// The path relative to `cwd` if it is below it, otherwise unchanged.
 ///
-/// Only text is compared: nothing from a log is ever looked up on a disk.
+/// Only text is compared: paths from a log are never accessed on disk.
 pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
     let below = cwd.filter(|cwd| !cwd.is_empty()).and_then(|cwd| {
         let rest = path.strip_prefix(cwd)?;
@@ -15,7 +15,7 @@ pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
     Text::from(below.unwrap_or(path))
 }
 
-/// A replacement of one part of a file by another, as edit tools are given it.
+/// The replacement of a part of a file, as edit tools state it.
 pub fn replacement<'t>(
     path: &Text,
     old: impl Into<Spelling<'t>>,
@@ -25,8 +25,8 @@ pub fn replacement<'t>(
     FileChange::Edit { path: path.clone(), unified_diff, has_line_numbers: false }
 }
 
-/// The change of a file from one text to another; without a text before, it is new. The texts are whole
-/// files if the line numbers are to be those of the file.
+/// The change of a file from one text to another; without an old text, the file is new. Line numbers are correct only
+/// if both texts are whole files.
 pub fn change(
     path: &Text,
     before: Option<&str>,
@@ -42,8 +42,8 @@ pub fn change(
 
 /// Reads the patch text of `apply_patch` tools (`*** Begin Patch`, `*** Update File: ..`, ..).
 ///
-/// Lines outside any file section are skipped; a text without a section has no changes, and neither
-/// has one with thousands of them: whoever keeps the text keeps less.
+/// Lines outside of file sections are skipped. A text without a section, or with more sections than the limit, has no
+/// changes.
 pub fn read_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Vec<FileChange> {
     const MAX_SECTIONS: usize = 1 << 12;
     let mut changes = Vec::new();
@@ -51,7 +51,7 @@ pub fn read_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Vec<
     let patch = patch.into();
     for spelt in patch.lines_with_ends() {
         if spelt.as_bytes().first_chunk() != Some(b"*** ") {
-            // No header: most lines.
+            // Most lines are not headers.
             section.iter_mut().for_each(|section| section.push(spelt));
             continue;
         }
@@ -76,12 +76,12 @@ pub fn read_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Vec<
     changes
 }
 
-/// One file of a patch text.
+/// The section of a file in a patch text.
 struct Section<'p, 't> {
     kind: SectionKind,
     path: Text,
     moved_to: Option<Text>,
-    /// The lines, as the patch spells them.
+    /// The lines with the escapes of the patch.
     body: String,
     patch: &'p Spelling<'t>,
 }

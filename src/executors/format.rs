@@ -1,19 +1,19 @@
-//! [`Format`]: what a log format is called.
+//! [`Format`]: the name of a log format and the folders of its logs.
 
 use std::fmt;
 
-/// What a log format is called, and where people have such logs.
+/// The name of a log format and the folders of its logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Format {
-    /// The name that the program takes and prints: `claude-stream`.
+    /// The name in arguments and output of the program: `claude-stream`.
     pub name: &'static str,
-    /// What the format is, for people: `Claude Code, stream-json`.
+    /// The human-readable title: `Claude Code, stream-json`.
     pub title: &'static str,
-    /// How the session's facts name the agent: `claude`.
+    /// The name of the agent in the facts of a session: `claude`.
     pub agent: &'static str,
-    /// The folders that such logs are in; empty for a stream that nobody stores by default. As in a shell,
-    /// `~` at the beginning is the home directory, and `${NAME:-FOLDER}` is the variable of the environment, or
-    /// the folder if it is not set. A variable may name several folders, separated by commas.
+    /// The folders of such logs; empty for a stream that is not stored by default. As in a shell, a leading `~` is the
+    /// home directory, and `${NAME:-FOLDER}` is an environment variable with a default. A variable may name several
+    /// folders, separated by commas.
     pub homes: &'static [&'static str],
 }
 

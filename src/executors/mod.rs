@@ -1,9 +1,8 @@
 //! The agents: one folder each, wire types in, domain events out.
 //!
-//! An [`Executor`] reads one log format of one agent. What all of them have in common is in
-//! [`Reducing`], the reducer that runs one; [`DynExecutor`] is any of them, chosen at run time, and a
-//! [`Registry`] is a list of them that is open: an executor of another crate is recognised and read
-//! like one of these. The [`tutorial`] writes one.
+//! An [`Executor`] reads one log format of one agent. [`Reducing`] is the reducer that runs an executor and implements
+//! the common rules. [`DynExecutor`] is an executor chosen at run time. A [`Registry`] is an extensible list of
+//! executors, which may come from other crates. The [`tutorial`] writes an executor.
 
 pub mod action;
 pub mod agents;

@@ -1,4 +1,4 @@
-//! [`Recogniser`]: tells the format of a log from its first records.
+//! [`Recogniser`]: detects the format of a log from its first records.
 
 use super::{
     evidence::Evidence,
@@ -8,21 +8,21 @@ use super::{
 };
 
 impl Registry {
-    /// Begins to recognise the format of a log.
+    /// A recogniser for one log.
     pub fn recogniser(&self) -> Recogniser {
         let left = self.formats().map(|_| Some(Evidence::None)).collect();
         Recogniser { registry: self.clone(), left }
     }
 }
 
-/// What is known of the format of a log so far.
+/// The format of a log, according to the records so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
     /// The format is known, and no later record changes it.
     Certain(&'static Format),
-    /// Only this format is left, and no record proves it. At the end of the log, or of what can be
-    /// looked at of it, it may be taken.
+    /// Only this format is left, but no record proves it. It is the answer at the end of the log or of its readable
+    /// part.
     Likely(&'static Format),
     /// The records seen so far could be of several formats.
     Undecided,
@@ -33,7 +33,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The format, certain or likely.
+    /// The certain or likely format.
     pub fn format(&self) -> Option<&'static Format> {
         match self {
             Self::Certain(format) | Self::Likely(format) => Some(format),
@@ -47,11 +47,11 @@ impl Verdict {
     }
 }
 
-/// Recognises the format of a log from its first records. Made by [`Registry::recogniser`].
+/// Detects the format of a log from its first records. Created by [`Registry::recogniser`].
 ///
-/// Every format judges each record alone. Those with the best [`Evidence`] stay; a record that no
-/// format has evidence for leaves all of them. So a log whose beginning was cut off is recognised
-/// from the records that are left, and weak signs add up.
+/// Every format judges each record alone. The formats with the best [`Evidence`] remain; a record without evidence for
+/// any format is ignored. So a log without its beginning is recognised from its other records, and weak evidence
+/// accumulates.
 ///
 /// ```
 /// use foldline::executors::{Registry, Verdict, wire::Record};
@@ -68,13 +68,13 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub struct Recogniser {
     registry: Registry,
-    /// The best evidence for each format; none for those that are ruled out.
+    /// The best evidence for each format; `None` for a format that is ruled out.
     left: Vec<Option<Evidence>>,
 }
 
 impl Recogniser {
-    /// Takes note of the next record. What is no object says nothing, and once the verdict
-    /// [is final](Verdict::is_final), nothing else does.
+    /// Evaluates the next record. A record that is not an object is ignored, as is every record after the verdict [is
+    /// final](Verdict::is_final).
     pub fn observe(&mut self, record: &Record<'_>) {
         if let Record::Object(object) = record
             && !self.verdict().is_final()
@@ -91,7 +91,7 @@ impl Recogniser {
         }
     }
 
-    /// What is known so far.
+    /// The verdict on the records so far.
     pub fn verdict(&self) -> Verdict {
         let certain: Vec<_> = self.with_evidence(Evidence::Certain).collect();
         let mut left = self.with_evidence(Evidence::None);
@@ -105,7 +105,7 @@ impl Recogniser {
         }
     }
 
-    /// The formats that the log may still have; all of them before the first telling record.
+    /// The formats that remain possible; all formats before the first record with evidence.
     pub fn candidates(&self) -> impl Iterator<Item = &'static Format> {
         self.with_evidence(Evidence::None)
     }

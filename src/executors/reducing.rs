@@ -1,4 +1,4 @@
-//! [`Reducing`]: the one reducer that all executors share.
+//! [`Reducing`]: the reducer that all executors share.
 
 use std::{borrow::Cow, fmt};
 
@@ -22,7 +22,7 @@ use crate::{
     transduce::{Batch, Reducer},
 };
 
-/// The state of a session: its open calls, its facts, and what the executor remembers.
+/// The state of a session: its open calls, its facts and the executor's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionState<R, M> {
     calls: ToolCalls<R>,
@@ -30,7 +30,7 @@ pub struct SessionState<R, M> {
     memory: M,
 }
 
-/// The state of an executor's session.
+/// The state of a session of an executor.
 pub type State<E> = SessionState<<E as Executor>::Result, <E as Executor>::Memory>;
 
 impl<R, M: Default> Default for SessionState<R, M> {
@@ -40,7 +40,7 @@ impl<R, M: Default> Default for SessionState<R, M> {
 }
 
 impl<R, M> SessionState<R, M> {
-    /// The calls that wait for their result, and the results that wait for their call.
+    /// The calls without a result and the results without a call.
     pub fn calls(&self) -> &ToolCalls<R> {
         &self.calls
     }
@@ -52,7 +52,7 @@ impl<R: CallResult, M> StateSize for SessionState<R, M> {
     }
 }
 
-/// Reduces the records of one format, as its executor reads them.
+/// Reduces the records of one format by its executor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reducing<E> {
     pub(super) executor: E,
@@ -65,7 +65,7 @@ impl<E> Reducing<E> {
         Self { executor, limits: Limits::DEFAULT }
     }
 
-    /// The session that a record names.
+    /// The session in a record.
     pub(super) fn session_of<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>
     where
         E: Executor,
@@ -73,7 +73,7 @@ impl<E> Reducing<E> {
         self.executor.session(object)
     }
 
-    /// A reducer that holds at most as much as `limits` say.
+    /// Sets the limits of the state.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -81,23 +81,23 @@ impl<E> Reducing<E> {
     }
 }
 
-/// A record as its executor has parsed it: all that can be said of it without the state.
+/// A record parsed by its executor, independent of the state.
 pub(super) enum ParsedRecord<'a, L> {
     Irregular(Irregular<'a>),
     Object {
-        /// What nobody took of it.
+        /// The fields that were not taken.
         rest: Fields<'a>,
         header: Header<'a>,
-        /// What it says, if it is a line of standard error.
+        /// Its text, if it is a line of standard error.
         aside: Option<Text>,
-        /// The session that it names.
+        /// The session in the record.
         session: Option<Cow<'a, str>>,
         parsed: Parsed<L>,
     },
 }
 
 impl<L> ParsedRecord<'_, L> {
-    /// The session that it names.
+    /// The session in the record.
     pub(super) fn session(&self) -> Option<&str> {
         match self {
             Self::Irregular(_) => None,
@@ -130,7 +130,7 @@ impl<E: Executor> Reducing<E> {
         ParsedRecord::Object { rest: object.rest(), header, aside, session, parsed }
     }
 
-    /// The second half.
+    /// The second half of reducing a record.
     pub(super) fn reduce_parsed(
         &self,
         state: &mut State<E>,
@@ -185,7 +185,7 @@ impl<E: Executor> Reducing<E> {
         events
     }
 
-    /// The end of the log.
+    /// Ends the log.
     pub(super) fn finish_state(&self, state: &mut State<E>) -> Batch<DomainEvent> {
         let mut events = Batch::EMPTY;
         let before = state.calls.open_calls();
@@ -237,7 +237,7 @@ impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reduci
     }
 }
 
-/// Logs what became of a record, whose name may hold anything. Costs a comparison where nobody listens.
+/// Logs the outcome of a record, whose name may contain any text. Costs one comparison without a subscriber.
 #[inline]
 fn log<R>(record: &str, open_before: usize, calls: &ToolCalls<R>, events: &Batch<DomainEvent>) {
     let (open, held) = (calls.open_calls(), calls.held_results());

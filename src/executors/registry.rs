@@ -1,4 +1,4 @@
-//! [`Registry`]: an open list of executors.
+//! [`Registry`]: an extensible list of executors.
 
 use super::{
     acp::Acp,
@@ -18,8 +18,7 @@ use super::{
     wire::Object,
 };
 
-/// The executors that a program reads logs with, and the formats that it can name without being able
-/// to read them. Nothing of it is global: a program makes its own.
+/// The executors of a program, and the formats that it recognises but cannot read. There is no global registry.
 ///
 /// ```
 /// use foldline::executors::Registry;
@@ -79,14 +78,13 @@ impl Registry {
             .with(Acp)
     }
 
-    /// The same with one more executor. It takes the place of an entry of the same name.
+    /// Adds an executor. It replaces an entry of the same name.
     #[must_use]
     pub fn with<E: Executor>(self, executor: E) -> Self {
         self.add(Entry::Executor(DynExecutor::new(executor)))
     }
 
-    /// The same with a format that can be recognised and not read. It takes the place of an entry of
-    /// the same name.
+    /// Adds a format that can be recognised but not read. It replaces an entry of the same name.
     #[must_use]
     pub fn with_format(self, format: &'static Format, judge: Judge) -> Self {
         self.add(Entry::Format(format, judge))
@@ -98,12 +96,12 @@ impl Registry {
         self
     }
 
-    /// The executor of the format with this name.
+    /// The executor for the format with this name.
     pub fn named(&self, name: &str) -> Option<&DynExecutor> {
         self.iter().find(|executor| executor.format().name == name)
     }
 
-    /// The executors, in the order in which they were added.
+    /// The executors in insertion order.
     pub fn iter(&self) -> impl Iterator<Item = &DynExecutor> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Executor(executor) => Some(executor),
@@ -111,12 +109,12 @@ impl Registry {
         })
     }
 
-    /// All formats that can be recognised, those without an executor among them.
+    /// All recognised formats, including those without an executor.
     pub fn formats(&self) -> impl Iterator<Item = &'static Format> {
         self.entries.iter().map(Entry::format)
     }
 
-    /// What each format says of a record, in the order of [`formats`](Self::formats).
+    /// The evidence for each format, in the order of [`formats`](Self::formats).
     pub(super) fn judge(&self, object: &Object<'_>) -> Vec<Evidence> {
         self.entries.iter().map(|entry| entry.recognise(object)).collect()
     }

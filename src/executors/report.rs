@@ -1,5 +1,5 @@
-//! How an executor says that it did not understand something. Shared by all of them, so that the
-//! same oddity is the same warning for every agent.
+//! Warnings about content that an executor does not know. All executors share them, so that the same problem gives the
+//! same warning for every agent.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::{
     transduce::Batch,
 };
 
-/// Keeps a record that is no object.
+/// Keeps a record that is not an object.
 pub(crate) fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>) {
     let warning = |kind| Warning::new(kind, record.to_string());
     match record {
@@ -46,7 +46,7 @@ pub(crate) fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>)
     }
 }
 
-/// Keeps a record that is not read: its type is unknown, or it belongs to another format than the one being read.
+/// Keeps a record of an unknown type or of another format.
 pub(crate) fn unread_record(
     kind: WarningKind,
     name: &str,
@@ -61,7 +61,7 @@ pub(crate) fn unread_record(
     keep(Warning::new(kind, message).about(name), object_of(fields), timestamp, events);
 }
 
-/// Keeps an object that does not say what type of record it is.
+/// Keeps an object that does not state its record type.
 pub(crate) fn untyped(
     fields: &Fields<'_>,
     timestamp: Option<Timestamp>,
@@ -71,7 +71,7 @@ pub(crate) fn untyped(
     keep(warning, object_of(fields), timestamp, events);
 }
 
-/// Keeps a content block whose type the executor does not know; its message goes on without it.
+/// Keeps a content block whose type the executor does not know; its message continues without it.
 pub(crate) fn unknown_block(
     name: &str,
     block: Json,
@@ -83,7 +83,7 @@ pub(crate) fn unknown_block(
     keep(warning, block, timestamp, events);
 }
 
-/// Keeps a value as an entry, and in the warning as well if it is not large.
+/// Keeps a value as an entry, and also in the warning if it is small.
 fn keep(
     mut warning: Warning,
     value: Json,
@@ -104,8 +104,7 @@ pub(crate) fn unknown_part(name: &str, part: Raw<'_>, events: &mut Batch<DomainE
     events.push(warning.sample(part).into());
 }
 
-/// Reports the fields of a known record that nobody took, and gives them back to be kept in the
-/// metadata of what the record says.
+/// Reports the fields of a known record that were not taken, and returns them for the metadata of its entry.
 pub(crate) fn unknown_fields(
     of: &str,
     fields: &Fields<'_>,
@@ -128,14 +127,14 @@ pub(crate) fn unknown_tool(name: &str, arguments: Option<&Json>, events: &mut Ba
     events.push(warning.into());
 }
 
-/// The fields as one object again, sorted by name.
+/// The fields as one object, sorted by name.
 pub(crate) fn object_of(fields: &Fields<'_>) -> Json {
     let object: BTreeMap<_, _> = distinct(fields).collect();
-    // Names and raw values always have a JSON form, so the fallback is never taken.
+    // Names and raw values always serialize, so the default is never used.
     serde_json::value::to_raw_value(&object).map(Json::from).unwrap_or_default()
 }
 
-/// An ordinary entry, as an event.
+/// An event with a plain entry.
 pub(crate) fn entry(
     entry_type: NormalizedEntryType,
     content: impl Into<Text>,

@@ -1,6 +1,6 @@
-//! Writing an executor: from a log you have never seen to one that every verb of the program reads.
+//! Writing an executor: from an unknown log to a format that every command of the program reads.
 //!
-//! The agent does not exist. It prints one JSON object a line:
+//! The agent is fictional. It prints one JSON object per line:
 //!
 //! ```json
 //! {"kind":"hello","model":"parrot-2","cwd":"/home/ada","at":1000}
@@ -9,7 +9,7 @@
 //! {"kind":"did","nr":7,"ok":true,"gave":"a.txt","at":2400}
 //! ```
 //!
-//! What follows is the whole executor. The parts are explained below.
+//! This is the whole executor. Its parts are explained below.
 //!
 //! ```
 //! use std::borrow::Cow;
@@ -103,7 +103,7 @@
 //!     }
 //! }
 //!
-//! /// What a call does. Parameters that the action has no place for are kept with it.
+//! /// The action of a call. Parameters without a field in the action are kept with it.
 //! fn map(verb: &str, with: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
 //!     let mut given = with.and_then(value::object).unwrap_or_default();
 //!     let action = match verb {
@@ -121,7 +121,7 @@
 //!     MappedCall::known(action, given)
 //! }
 //!
-//! // Registered: recognised, and read by whoever asks the registry.
+//! // Registered, the format is recognised and read.
 //! let registry = Registry::builtin().with(Parrot);
 //! let parrot = registry.named("parrot").ok_or("it was just added")?;
 //! let log = r#"{"kind":"hello","model":"parrot-2","cwd":"/home/ada","at":1000}
@@ -135,7 +135,7 @@
 //! }
 //! assert_eq!(recogniser.verdict(), Verdict::Certain(parrot.format()));
 //!
-//! // Law-tested: one log is enough to begin with.
+//! // Check the laws: one log is enough to begin with.
 //! # #[cfg(feature = "testkit")]
 //! foldline::testkit::law::every(Parrot, log.as_bytes())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -143,50 +143,48 @@
 //!
 //! # The record
 //!
-//! [`parse`](super::Executor::parse) takes out of an [`Object`](super::wire::Object) what the executor
-//! knows, with the type that it expects. What it does not take is left over, and the shell reports it:
-//! that is how a field that a release adds is noticed, never by an error and never silently. A field of
-//! another type than expected stays, and is reported the same way. Fields that are known and of no use
-//! are [ignored](super::wire::Object::ignore) by name.
+//! [`parse`](super::Executor::parse) takes the known fields out of an [`Object`](super::wire::Object), each with its
+//! expected type. [`Reducing`](super::Reducing) reports the fields that were not taken. So a field that a new release
+//! adds is reported, neither an error nor lost. A field of an unexpected type is not taken, and is reported in the same
+//! way. Known but useless fields are [ignored](super::wire::Object::ignore) by name.
 //!
-//! The [`Header`](super::Header) says what every record says of itself: its type, its time, and the call
-//! whose sub-agent it comes from. The shell fills in `type` and `timestamp`; this agent spells both in
-//! another way. A type that nobody knows is [`Unknown`](super::Parsed::Unknown): the record is kept
-//! whole, so `parse` decides first and takes then.
+//! The [`Header`](super::Header) has the fields that every record has: its type, its time, and the call whose sub-agent
+//! wrote it. It is initialised from `type` and `timestamp`; this agent names both fields differently. A record of an
+//! unknown type is [`Unknown`](super::Parsed::Unknown) and is kept whole, so `parse` must decide before it takes
+//! fields.
 //!
-//! Strings that are only passed on are [`Text`](crate::conversation::Text)s, which are not decoded.
+//! A string that is only passed on is a [`Text`](crate::conversation::Text), which is not decoded.
 //!
-//! # What it means
+//! # Events
 //!
-//! [`line`](super::Executor::line) says it to the [`Context`](super::Context): facts of the session,
-//! entries, calls, results, tokens. Calls and results are paired by id; a result may come before its
-//! call, twice, or never. The executor has nothing to do for that, and nothing at the end of the log.
-//! `extra` are the fields that nobody took: they go beside the entry.
+//! [`line`](super::Executor::line) emits events through the [`Context`](super::Context): facts of the session, entries,
+//! calls, results and tokens. The library pairs calls and results by id, also if a result comes before its call, twice
+//! or never, and ends open calls at the end of the log. `extra` are the fields that were not taken: they belong to the
+//! metadata of the entry.
 //!
-//! What must be remembered from one record to the next goes into
-//! [`Memory`](super::Executor::Memory), a plain value that serde can store: a run may stop behind any
-//! record, and go on in another process. Never a clock, never randomness, never I/O.
+//! State between records is in [`Memory`](super::Executor::Memory), a plain value that serde can store: a run may stop
+//! after any record and resume in another process. An executor uses no clock, randomness or I/O.
 //!
 //! # Actions
 //!
-//! What a call does is an [`ActionType`](crate::conversation::ActionType), made by the functions of
-//! [`action`](super::action). A tool that nobody knows keeps its name and arguments
+//! The action of a call is an [`ActionType`](crate::conversation::ActionType), built by the functions of
+//! [`action`](super::action). An unknown tool keeps its name and arguments
 //! ([`MappedCall::tool`](super::MappedCall::tool)).
 //!
 //! # Results
 //!
-//! What a tool gave back is a [`ToolOutcome`](crate::conversation::tool_calls::ToolOutcome): a status and a
-//! text, and exit codes, diffs or durations where the log states them. Where the words of an output state
-//! them, a [`Wording`](crate::conversation::tool_calls::Wording) reads them.
+//! The result of a tool is a [`ToolOutcome`](crate::conversation::tool_calls::ToolOutcome): a status and a text, with
+//! exit codes, diffs or durations if the log states them. If only the text of the output states them, a
+//! [`Wording`](crate::conversation::tool_calls::Wording) reads them.
 //!
 //! # Recognition
 //!
-//! [`recognise`](super::Executor::recognise) looks at one record, alone: *certain* where only this format
-//! has such records, *possible* where others may, too.
+//! [`recognise`](super::Executor::recognise) judges a single record: *certain* if only this format has such records,
+//! *possible* if other formats may have them, too.
 //!
 //! # Tests
 //!
-//! The laws hold for every executor: `testkit::law::every` checks them on a log. Write a small log for
-//! each oddity; a real one cut in the middle is the first. An executor of this crate is a folder beside
-//! this file, a line in [`Registry::builtin`](super::Registry::builtin), and such logs in
-//! `tests/fixtures/<format>/`, which the tests find by themselves.
+//! The laws hold for every executor: `testkit::law::every` checks them on a log. Write a small log for each special
+//! case, beginning with a real log that is cut in the middle. To add an executor to this crate, add a folder in
+//! `src/executors/agents`, a line in [`Registry::builtin`](super::Registry::builtin), and such logs in
+//! `tests/fixtures/<format>/`, which the tests find automatically.

@@ -1,14 +1,14 @@
-//! [`ParseAhead`]: records that are parsed before their turn.
+//! [`ParseAhead`]: parsing of records ahead of time.
 
 use super::record::Record;
 use crate::position::Locating;
 
-/// Parses records without knowing what stands before them: in any order, on any thread.
+/// Parses records without their predecessors: in any order, on any thread.
 ///
-/// What it makes of them is the input of a reducer, which gets it in the order of the log. For
+/// A reducer receives the parsed records in the order of the log. For
 /// [`Processor::relay`](crate::processor::Processor::relay).
 pub trait ParseAhead: Sync + 'static {
-    /// A record, parsed.
+    /// A parsed record.
     type Parsed<'a>
     where
         Self: 'a;

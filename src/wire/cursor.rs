@@ -6,7 +6,7 @@ use super::{
     split::{Split, whole_value},
 };
 
-/// How much of a line was read. It borrows nothing, so that reading can be interrupted.
+/// The position of a reader within a line. It borrows nothing, so that reading can be interrupted.
 ///
 /// A line that is one object costs one scan.
 #[derive(Clone, Debug, Default)]
@@ -14,14 +14,14 @@ pub(crate) enum RecordCursor {
     /// Nothing.
     #[default]
     Begin,
-    /// Some of a line that is not one object.
+    /// A part of a line that is not one object.
     Within(Split),
-    /// All.
+    /// The whole line.
     End,
 }
 
 impl RecordCursor {
-    /// Where the next record of the same line begins; `None` at the end of the line.
+    /// The start of the next record of the same line; `None` at the end of the line.
     #[allow(dead_code, reason = "what reads a line in parts is in a layer above")]
     pub(crate) fn peek(&self, line: &str) -> Option<usize> {
         match self {
@@ -31,13 +31,13 @@ impl RecordCursor {
         }
     }
 
-    /// The record that is the whole line, if it is an object, and where it begins.
+    /// The record and its start, if the whole line is an object.
     #[allow(dead_code, reason = "what parses lines ahead is in a layer above")]
     pub(crate) fn object(line: &str) -> Option<(usize, Record<'_>)> {
         Some((start(line), Record::Object(Object::parse(line).ok()?)))
     }
 
-    /// The next record of the same line, and where it begins.
+    /// The next record of the same line and its start.
     pub(crate) fn next<'a>(&mut self, line: &'a str) -> Option<(usize, Record<'a>)> {
         if matches!(self, Self::Begin) {
             let record;
@@ -54,7 +54,7 @@ impl RecordCursor {
 }
 
 impl<'a> Record<'a> {
-    /// Reads every record of a line, with the byte at which each begins.
+    /// Reads every record of a line with its start in bytes.
     ///
     /// A line that is one object costs one scan. Otherwise, objects without a separator and arrays of objects
     /// are split, and after a damaged part the search continues at the next record.
@@ -66,7 +66,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The record that is the whole line, if it is one.
+/// The record, if the whole line is one.
 fn begin(line: &str) -> (RecordCursor, Option<Record<'_>>) {
     let error = match Object::parse(line) {
         Ok(object) => return (RecordCursor::End, Some(Record::Object(object))),
@@ -81,7 +81,7 @@ fn begin(line: &str) -> (RecordCursor, Option<Record<'_>>) {
     }
 }
 
-/// Where the text of a line begins, after white space.
+/// The start of the text of a line, after white space.
 fn start(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }

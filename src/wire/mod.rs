@@ -1,4 +1,4 @@
-//! What all wire formats have in common: lines that are mostly JSON objects, read without copying.
+//! Wire formats: lines that are mostly JSON objects, read without copying.
 
 mod ahead;
 pub(crate) mod cursor;

@@ -10,15 +10,15 @@ use crate::{
     json::{Raw, Scanner},
 };
 
-/// A JSON object whose fields are taken out one by one. The fields that remain are those that the
-/// executor does not know, and are reported.
+/// A JSON object whose fields are taken one by one. The remaining fields, which the executor does not know, are
+/// reported.
 ///
 /// Parsing scans the text once and copies nothing. A field of another type than the requested one
 /// is not taken; `null` counts as absent.
 #[derive(Clone, Default)]
 pub struct Object<'a> {
     fields: Vec<Field<'a>>,
-    /// Where the next field is likely to be: logs write their keys in a constant order.
+    /// The likely index of the next field, since logs write their keys in a constant order.
     next: usize,
 }
 
@@ -26,7 +26,7 @@ pub struct Object<'a> {
 struct Field<'a> {
     tag: u64,
     name: Cow<'a, str>,
-    /// None once it is taken.
+    /// `None` after it was taken.
     value: Option<Raw<'a>>,
 }
 
@@ -45,8 +45,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The first eight bytes of a name, as a number: most names differ in them, and numbers are quick to compare. Of two
-/// names of one length, up to eight bytes, it says whether they are the same.
+/// The first eight bytes of a name as a number, which is fast to compare and differs for most names. It identifies
+/// names of the same length of up to eight bytes.
 #[inline]
 fn tag(name: &str) -> u64 {
     let name = name.as_bytes();
@@ -69,7 +69,7 @@ impl<'a> Object<'a> {
     /// Parses the text of one object.
     ///
     /// # Errors
-    /// The text is not JSON, or no object, or one with more than [`MAX_FIELDS`] fields.
+    /// The text is not a JSON object, or has more than [`MAX_FIELDS`] fields.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         match Self::scan(Scanner::new(text)) {
             Some(object) => Ok(object),
@@ -104,7 +104,7 @@ impl<'a> Object<'a> {
         value::as_str(self.get(key)?)
     }
 
-    /// Whether there is such a field, taken or not.
+    /// Whether the field exists, taken or not.
     #[inline]
     pub fn has(&self, key: &str) -> bool {
         let tag = tag(key);
@@ -149,18 +149,18 @@ impl<'a> Object<'a> {
         self.take(key, |raw| Some(raw.into()))
     }
 
-    /// Takes fields that are kept as they are, as extra fields of an entry.
+    /// Takes fields unchanged, as extra fields of an entry.
     pub fn extra(&mut self, keys: &[&str]) -> Vec<(String, Json)> {
         let taken = keys.iter().filter_map(|key| Some(((*key).to_owned(), self.json(key)?)));
         taken.collect()
     }
 
-    /// Takes a string that the executor looks at.
+    /// Takes a string that the executor inspects.
     pub fn str(&mut self, key: &str) -> Option<Cow<'a, str>> {
         self.take(key, value::as_str)
     }
 
-    /// Takes a string that is passed on.
+    /// Takes a string that the executor only passes on.
     pub fn text(&mut self, key: &str) -> Option<Text> {
         self.take(key, Text::from_raw)
     }
@@ -234,8 +234,8 @@ impl<'a> Object<'a> {
         self.fields.into_iter().filter_map(named).collect()
     }
 
-    /// Adds the fields that were not taken of a nested object, the value of the field `of`, under names such
-    /// as `usage.credits`; with an empty `of`, under their own names.
+    /// Adds the fields that were not taken from a nested object, the value of the field `of`, under names such as
+    /// `usage.credits`. With an empty `of`, they keep their names.
     pub fn adopt(&mut self, of: &str, nested: Self) {
         for (name, raw) in nested.rest() {
             let name = if of.is_empty() { name } else { Cow::Owned(format!("{of}.{name}")) };
@@ -243,7 +243,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Takes an object. What `read` leaves of it stays, as [adopted](Self::adopt).
+    /// Takes an object. Fields that `read` does not take are [adopted](Self::adopt).
     pub fn within<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let mut nested = self.object(key)?;
         let taken = read(&mut nested);
@@ -251,7 +251,7 @@ impl<'a> Object<'a> {
         Some(taken)
     }
 
-    /// Takes an array of objects, in the same way; an array with any other element is not taken.
+    /// Takes an array of objects like [`within`](Self::within); an array with any other element is not taken.
     pub fn within_each<T>(
         &mut self,
         key: &str,
@@ -267,8 +267,8 @@ impl<'a> Object<'a> {
         Some(taken.collect())
     }
 
-    /// Takes an object of objects, in the same way, each with its name; one with any other value, or an empty
-    /// one, is not taken.
+    /// Takes an object of named objects like [`within`](Self::within); an empty object, or one with any other value, is
+    /// not taken.
     pub fn within_values<T>(
         &mut self,
         key: &str,
@@ -303,8 +303,7 @@ pub fn object(raw: Raw<'_>) -> Option<Object<'_>> {
     Object::of(raw)
 }
 
-/// The fields, each under a name of its own: what an object says again under the same name is `name#2`, and so
-/// on.
+/// The fields under unique names: a repeated name becomes `name#2`, and so on.
 pub(crate) fn distinct<'f, 'a>(
     fields: &'f Fields<'a>,
 ) -> impl Iterator<Item = (String, Raw<'a>)> + 'f {
@@ -349,7 +348,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// A key, borrowed where it has no escape.
+/// A key, borrowed if it has no escape.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {

@@ -7,10 +7,10 @@ use crate::json::Raw;
 use super::object::Object;
 use crate::position::Digest;
 
-/// One value of a log, or text in place of one.
+/// One value of a log, or other text.
 #[derive(Clone, Debug)]
 pub enum Record<'a> {
-    /// A JSON object: the records of every format here.
+    /// A JSON object, as the records of all supported formats are.
     Object(Object<'a>),
     /// Anything else, which real logs contain too.
     Irregular(Irregular<'a>),
@@ -21,13 +21,13 @@ pub enum Record<'a> {
 pub enum Irregular<'a> {
     /// JSON, but not an object.
     Value(Raw<'a>),
-    /// Not JSON: text for people.
+    /// Text that is not JSON.
     Text(&'a str),
     /// Begins like JSON and is not: truncated or damaged.
     Malformed {
-        /// The text as it stands.
+        /// The unchanged text.
         text: &'a str,
-        /// What is wrong with it, and where.
+        /// The error and its position.
         error: String,
     },
     /// The line that follows is not UTF-8; the bytes in question were replaced by U+FFFD.

@@ -7,20 +7,20 @@ use super::{
     record::{Irregular, Record},
 };
 
-/// The number of positions of a damaged line that are tried as the beginning of the next record.
+/// The maximum number of positions in a damaged line that are tried as the start of the next record.
 const MAX_RESTARTS: usize = 64;
 
-/// A line that is not one object, and how much of it was read. It borrows nothing, so that reading can be
+/// A line that is not one object, and the position of a reader within it. It borrows nothing, so that reading can be
 /// interrupted.
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
-    /// Where the rest begins.
+    /// The start of the rest.
     at: usize,
-    /// Where the line ends, without white space.
+    /// The end of the line without white space.
     end: usize,
     is_array: bool,
     restarts: usize,
-    /// Why the line is not one object.
+    /// The reason why the line is not one object.
     error: String,
 }
 
@@ -39,13 +39,13 @@ impl Split {
         }
     }
 
-    /// Where the next record of the same line begins.
+    /// The start of the next record of the same line.
     pub(super) fn peek(&self, line: &str) -> Option<usize> {
         let rest = self.rest(line);
         (!rest.is_empty()).then(|| offset_of(line, rest))
     }
 
-    /// The next record of the same line, and where it begins.
+    /// The next record of the same line and its start.
     pub(super) fn next<'a>(&mut self, line: &'a str) -> Option<(usize, Record<'a>)> {
         let rest = Some(self.rest(line)).filter(|rest| !rest.is_empty())?;
         let at = offset_of(line, rest);
@@ -125,7 +125,7 @@ fn find_restart(damaged: &str, restarts: &mut usize) -> usize {
     found.unwrap_or(damaged.len())
 }
 
-/// Where `part` lies within `whole`.
+/// The offset of `part` in `whole`.
 fn offset_of(whole: &str, part: &str) -> usize {
     part.as_ptr().addr() - whole.as_ptr().addr()
 }

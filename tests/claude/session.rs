@@ -1,4 +1,4 @@
-//! What single session files say.
+//! Tests of single session files.
 
 use foldline::conversation::{ActionType, Conversation, DomainEvent, FileChange, WarningKind};
 
@@ -27,7 +27,7 @@ fn a_conversation_is_told_without_its_bookkeeping() {
     let ActionType::FileEdit { changes, .. } = file.action("toolu_1") else { panic!() };
     assert!(matches!(changes.as_slice(), [FileChange::Edit { has_line_numbers: true, .. }]));
     assert_eq!(file.tool("toolu_2").duration_ms, Some(12));
-    // What the log does not state follows from its timestamps.
+    // A duration that the log does not state is computed from its timestamps.
     assert_eq!(file.tool("toolu_1").duration_ms, Some(3000));
 }
 
@@ -35,7 +35,7 @@ fn a_conversation_is_told_without_its_bookkeeping() {
 fn a_message_counts_once_by_its_last_line() {
     let file = replay("conversation");
     assert_eq!(file.tokens(), (1203 + 1392, 77 + 20));
-    // Of its four lines the first and the two that grew are news, and no zeros are told.
+    // Of its four lines, the first and the two with larger numbers are reported, without zeros.
     assert_eq!(file.count("usage"), 4);
 }
 
@@ -114,10 +114,10 @@ fn a_sub_agents_messages_are_told_and_counted_once() {
     assert_eq!(file.children("toolu_3"), ["Review.", "a", "Fine."]);
     assert_eq!(file.result("toolu_c"), "A");
     assert_eq!(file.tool("toolu_3").duration_ms, Some(4321));
-    // Five messages of the main conversation, one input and five output tokens each, and two of the sub-agent,
-    // of which one stands there twice.
+    // Five messages of the main conversation with one input and five output tokens each, and two of the sub-agent, one
+    // of which appears twice.
     assert_eq!(file.tokens(), (5 + 500 + 600, 25 + 1 + 1));
-    // A message that is repeated is no second call.
+    // A repeated message is not a second call.
     assert_eq!(file.warnings(), [(WarningKind::UnfinishedCall, "")]);
 }
 
@@ -283,7 +283,7 @@ fn what_nobody_knows_is_reported_even_of_a_record_that_is_written_twice() {
     assert_eq!(unknown.count(), 2);
 }
 
-/// However many sub-agents a session starts, few of their calls are remembered once they have ended.
+/// The number of remembered calls of ended sub-agents is bounded.
 #[test]
 fn calls_of_sub_agents_that_ended_are_forgotten() {
     use foldline::{executors::Registry, transduce::Reducer, wire::Record};

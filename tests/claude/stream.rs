@@ -1,4 +1,4 @@
-//! What single streams say.
+//! Tests of single streams.
 
 use foldline::conversation::{
     ActionType, CommandExitStatus, CommandRunResult, DomainEvent, FileChange, Outcome, ToolStatus,
@@ -70,7 +70,7 @@ fn an_edit_gets_the_line_numbers_of_its_file_when_it_is_done() {
 #[test]
 fn a_run_costs_what_its_result_says_and_ends_as_it_says() {
     let run = replay("run");
-    // Helper models included.
+    // Including helper models.
     assert_eq!(run.tokens(), (8 + 4900 + 390 + 700, 420 + 30));
     let usage = run.conversation.summary.usage.unwrap();
     assert_eq!(usage.cache_read_tokens, Some(4900));
@@ -89,7 +89,7 @@ fn a_run_costs_what_its_result_says_and_ends_as_it_says() {
         [
             main(Some(420), Some(0.2)),
             ("claude-haiku-4-5".to_owned(), Some(30), Some(0.05)),
-            // What is stated of the whole run only: its reasoning.
+            // Reasoning, which is stated only for the whole run.
             main(None, None),
         ]
     );
@@ -119,7 +119,7 @@ fn streamed_text_is_shown_once() {
     // A thought that is only a signature opens nothing.
     assert_eq!(run.count("open_entry"), 3);
     assert_eq!(run.count("close_entry"), 3);
-    // What has grown as it should is not sent again; what the complete line corrects is.
+    // Correctly streamed text is not sent again; text that the complete line corrects is.
     let replaced: Vec<_> = run
         .events
         .iter()
@@ -144,7 +144,7 @@ fn a_stream_that_is_cut_keeps_what_was_written() {
             "Read unfinished: ",
         ]
     );
-    // The running total of the message counts, since no result came.
+    // The running total of the message counts, since there is no result.
     assert_eq!(run.tokens(), (105, 17));
     assert_eq!(run.session().outcome, None);
 }
@@ -191,7 +191,7 @@ fn what_was_refused_failed_or_given_up_is_told_apart() {
     assert_eq!(*status("toolu_7"), ToolStatus::Failed);
     assert_eq!(run.result("toolu_6"), "cat: /secret/x: Permission denied");
     assert_eq!(run.result("toolu_7"), "String to replace not found in file.");
-    // Listed as denied: one that waited for its result, and one that no line tells of.
+    // Listed as denied: a call that waited for its result, and a call without a line.
     assert_eq!(*status("toolu_8"), ToolStatus::Denied { reason: None });
     assert_eq!(*status("toolu_9"), ToolStatus::Denied { reason: None });
     assert_eq!(run.entry("toolu_9").content, "secret");
@@ -222,9 +222,9 @@ fn the_flag_decides_whether_a_run_failed() {
 #[test]
 fn several_runs_add_up_without_counting_twice() {
     let runs = replay("two-runs");
-    // 100 and 40 of one session, 7 of another, and 5 of a run that was cut.
+    // 100 and 40 of one session, 7 of another, and 5 of a truncated run.
     assert_eq!(runs.tokens(), (100 + 40 + 7 + 5, 10 + 20 + 3 + 1));
-    // The cost goes on within a session: 1.5 in all, not 2.5; then the other session's.
+    // The cost is cumulative within a session: a total of 1.5, not 2.5; then the other session's.
     assert_eq!(runs.cost(), Some(1.5 + 0.25));
     assert_eq!(runs.session().session_id.as_ref().unwrap().as_str(), "other");
     assert_eq!(runs.count("usage"), 4);
@@ -286,7 +286,7 @@ fn what_is_strange_is_kept_and_counted() {
     ] {
         assert!(told.contains(&expected.to_owned()), "{expected}: {told:#?}");
     }
-    // The result came before its call.
+    // The result precedes its call.
     assert_eq!(odd.result("toolu_1"), "early\n[image: image/jpeg, 3 bytes]");
     assert_eq!(odd.result("srv_1"), "Shop https://shop.example");
     assert_eq!(odd.result("toolu_4"), "ticket 7\n{\"type\":\"hologram\"}");

@@ -1,4 +1,4 @@
-//! Reading logs, and asking a conversation.
+//! Replays of logs, and queries on conversations.
 
 use std::{
     fs,
@@ -59,7 +59,7 @@ pub(crate) fn replay(format: &str, log: &Path) -> Vec<DomainEvent> {
     replay_lines(format, &lines(log))
 }
 
-/// A fixture, replayed.
+/// A replayed fixture.
 pub(crate) struct Replay {
     pub(crate) events: Vec<DomainEvent>,
     pub(crate) conversation: Conversation,
@@ -73,14 +73,14 @@ impl Replay {
         Self { events, conversation }
     }
 
-    /// Lines of a log, replayed.
+    /// Replays lines of a log.
     pub(crate) fn of_lines(format: &str, lines: &[String]) -> Self {
         let events = replay_lines(format, lines);
         let conversation = events.iter().collect();
         Self { events, conversation }
     }
 
-    /// Everything that was said, as `type: content`; calls as `tool status: title`.
+    /// All entries as `type: content`, calls as `tool status: title`.
     pub(crate) fn told(&self) -> Vec<String> {
         let tell = |entry: &Arc<NormalizedEntry>| match entry.tool() {
             Some(tool) => format!("{} {}: {}", tool.tool_name, tool.status.name(), entry.content),
@@ -132,7 +132,7 @@ impl Replay {
         self.conversation.summary.usage.unwrap_or_default().cost_usd
     }
 
-    /// Warnings as their kind, with what they are about.
+    /// The kinds of the warnings, with their subjects.
     pub(crate) fn warnings(&self) -> Vec<(WarningKind, &str)> {
         let warnings = self.events.iter().filter_map(|event| match event {
             DomainEvent::Warning(warning) => Some(warning),

@@ -1,4 +1,4 @@
-//! What single fixtures of `codex exec --json` say.
+//! Tests of single fixtures of `codex exec --json`.
 
 use foldline::conversation::{
     ActionType, CorrId, DomainEvent, Outcome, TokenUsage, ToolKind, ToolStatus, WarningKind,
@@ -138,7 +138,7 @@ fn threads_do_not_collide() {
     assert_eq!(log.session().turns, Some(2));
 }
 
-/// Ids are those of the log, unless two threads use the same.
+/// Ids are those of the log, unless two threads use the same id.
 #[test]
 fn items_keep_their_ids_whosever_they_are() {
     let item = |thread: &str, id: &str, phase: &str| {
@@ -168,7 +168,7 @@ fn items_keep_their_ids_whosever_they_are() {
 
 #[test]
 fn a_resumed_thread_counts_its_past_once() {
-    // 100, then 250 in all, the same again, and a counter that began anew at 40.
+    // 100, then a total of 250, the same again, and a counter that restarted with 40.
     assert_eq!(exec("resumed").usage(), usage(290, 34, 150, None));
 }
 

@@ -1,4 +1,4 @@
-//! What single fixtures of rollout files say.
+//! Tests of single fixtures of rollout files.
 
 use foldline::conversation::{
     ActionType, DomainEvent, FileChange, Outcome, ToolStatus, WarningKind,
@@ -272,7 +272,7 @@ fn unknown_fields_of_nested_objects_are_reported() {
 #[test]
 fn running_totals_count_once() {
     assert_eq!(rollout("session").usage(), usage(250, 45, 160, Some(9)));
-    // 150, and 90 after the counter began anew.
+    // 150, and 90 after the counter was reset.
     let log = rollout("usage_reset");
     assert_eq!(log.usage(), usage(240, 24, 50, Some(2)));
     assert_eq!(log.session().version, Some("0.141.0".into()));

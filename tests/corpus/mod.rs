@@ -1,6 +1,6 @@
-//! The cases, by their kinds.
+//! The cases by kind.
 
-/// What every parser must take.
+/// Texts that every parser must accept.
 #[rustfmt::skip]
 pub(crate) const VALID: &[&str] = &[
     // Numbers.
@@ -23,7 +23,7 @@ pub(crate) const VALID: &[&str] = &[
     "true", "false", "null",
 ];
 
-/// What no parser may take.
+/// Texts that every parser must reject.
 #[rustfmt::skip]
 pub(crate) const INVALID: &[&[u8]] = &[
     // Numbers.
@@ -58,14 +58,14 @@ pub(crate) const INVALID: &[&[u8]] = &[
     b"\xe9", b"caf\xe9", b"\xe2\x82", b"\xf0\x9f\x98", b"a\x80b", b"[\x80", b"\xc3", b"\xfc\x83\xbf",
 ];
 
-/// What a parser may take or not: too large, too deep, doubled, marked, or no Unicode.
+/// Texts that a parser may accept or reject: too large, too deep, duplicated, with a byte order mark, or not Unicode.
 #[rustfmt::skip]
 pub(crate) const UNDECIDED: &[&[u8]] = &[
-    // Numbers beyond what most can hold.
+    // Numbers beyond the usual ranges.
     b"1e999", b"-1e999", b"1e-999", b"123123e100000", b"0.4e006699999999999999999999999999999999999",
     b"18446744073709551616", b"-9223372036854775809", b"100000000000000000000000000000000000000000",
     b"-123123123123123123123123123123", b"1.5e+9999",
-    // Strings that are no Unicode.
+    // Strings that are not Unicode.
     br#""\uD800""#, br#""\uDADA""#, br#""\uDFAA""#, br#""\uD888\u1234""#, br#""\uD800\uD800\n""#,
     br#""\uDd1e\uD834""#, br#""\ud800abc""#, br#""\uD83D\uDE00\uDE00""#, b"\"\xff\"", b"\"\x80\"",
     b"\"\xc0\xaf\"", b"\"\xe0\xff\"", b"\"\xed\xa0\x80\"", b"\"\xf4\xbf\xbf\xbf\"", b"\"\xe6\x97\"",
@@ -78,10 +78,10 @@ pub(crate) const UNDECIDED: &[&[u8]] = &[
     b"data: {}", b"2026-01-01 {}", b"\x1e{}", b"({})", b"callback({})", b"{\"a\":\"x{\"b\":2}",
 ];
 
-/// Strings of the kinds that lists of such strings have, in words of our own.
+/// Strings of the kinds in the usual lists of problematic strings, written for this test.
 #[rustfmt::skip]
 pub(crate) const NAUGHTY: &[&str] = &[
-    // What means something elsewhere.
+    // Words with a meaning in programming languages.
     "", "undefined", "undef", "null", "NULL", "(null)", "nil", "NIL", "true", "false", "True", "None",
     "hasOwnProperty", "__proto__", "constructor", "then", "\\", "\\\\", "-", "type", "id",
     // Numbers.
@@ -89,12 +89,12 @@ pub(crate) const NAUGHTY: &[&str] = &[
     "0..0", ".", "0.0.0", "0,00", "0,,0", ",", "--1", "-.", "0x0", "0xffffffffffffffff", "0b1", "0o7",
     "NaN", "Infinity", "-Infinity", "1#INF", "1#IND", "-1#QNAN", "١٢٣", "1e1000", "01000", "08",
     "123456789012345678901234567890123456789", "1 000", "1'000", "1_000",
-    // Signs, spaces, and what cannot be seen.
+    // Punctuation, spaces and invisible characters.
     ",./;'[]\\-=", "<>?:\"{}|_+", "!@#$%^&*()`~", "\u{1}\u{2}\u{3}\u{8}\u{b}\u{c}\u{e}\u{1f}\u{7f}",
     "\u{80}\u{85}\u{9f}", "\t\u{a0}\u{1680}\u{2000}\u{200a}\u{202f}\u{3000}", "\u{ad}\u{600}\u{61c}\u{70f}",
     "\u{200b}\u{200c}\u{200d}\u{2060}\u{2064}", "\u{feff}", "\u{fffe}", "\u{fff9}\u{fffd}\u{ffff}",
     "\u{110bd}\u{1d173}\u{e0001}\u{e007f}", "\u{fdd0}", "\u{10ffff}", "a\0b", "\0",
-    // Letters, in many ways.
+    // Letters of many scripts.
     "Ω≈ç√∫˜µ≤≥÷", "åß∂ƒ©˙∆˚¬…æ", "œ∑´®†¥¨ˆøπ“‘", "¡™£¢∞§¶•ªº–≠", "Ё Ђ Ѓ щ ъ", "⁰⁴⁵", "₀₁₂", "⁰⁴⁵₀₁₂",
     "ด้้้้้็็็็็้้้้้", "田中さんにあげて下さい", "パーティーへ行かないか", "사회과학원", "찦차를 타고 온", "𠜎𠜱𠝹𠱓",
     "Ⱥ Ⱦ", "ß İ ı ſ ǅ", "ヽ༼ຈل͜ຈ༽ﾉ", "(｡◕ ∀ ◕｡)", "¯\\_(ツ)_/¯", "👾 🙇 💁 🙅", "👨‍👩‍👧‍👦", "🏳️‍🌈", "🇺🇸🇷🇺🇸", "1️⃣ 0️⃣",
@@ -102,7 +102,7 @@ pub(crate) const NAUGHTY: &[&str] = &[
     "\u{2066}isolated\u{2067}\u{2069}", "﷽", "ﷺ", "Z\u{351}\u{36b}\u{343}\u{36a}a\u{327}\u{328}l\u{336}go",
     "ɐɯǝɹ nɹoqɐl", "𝐓𝐡𝐞 𝕢𝕦𝕚𝕔𝕜 𝔟𝔯𝔬𝔴𝔫", "Ｔｈｅ ｗｉｄｅ", "⒯⒣⒠", "⠞⠓⠑", "e\u{301} \u{e9}", "\u{212b} \u{c5}",
     "گچپژ", "\u{1b21}\u{1b3a}", "\u{0c1c}\u{0c4d}\u{0c1e}\u{200c}\u{0c3e}",
-    // What other languages run.
+    // Code in other languages.
     "<script>alert(1)</script>", "&lt;script&gt;", "\"><script>alert(1)</script>", "' onfocus=alert(1) x='",
     "javascript:alert(1)", "<svg/onload=alert(1)>", "<img src=x onerror=alert(1)>", "<!--", "]]>", "-->",
     "<a href=\"\\x0Bjavascript:alert(1)\">x</a>", "1;DROP TABLE entries", "1'; DROP TABLE entries; --",

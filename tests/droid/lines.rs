@@ -1,4 +1,4 @@
-//! Lines that are not what they should be.
+//! Irregular lines.
 
 use foldline::conversation::{ActionType, DomainEvent, Position, WarningKind};
 use serde_json::Value;
@@ -71,7 +71,7 @@ fn what_no_release_has_is_kept_counted_and_named() {
             _ => None,
         })
         .collect();
-    // An object without a type has nothing to be named by.
+    // An object without a type has no name.
     assert_eq!(
         named,
         [

@@ -1,4 +1,4 @@
-//! What is remembered follows what is open, and not how much there was.
+//! The size of the state depends on open items, not on the length of the log.
 
 use foldline::{
     emitters::patch::{PatchEmitter, PatchState},
@@ -26,7 +26,7 @@ fn step(shell: &mut Shell, line: &str) {
     drop(shell.step(Record::Object(Object::parse(line).unwrap())));
 }
 
-/// Bytes of both states as they would be stored.
+/// The size of both stored states in bytes.
 fn stored(shell: &Shell) -> usize {
     let emitter: &PatchState = shell.emitter().state();
     serde_json::to_string(&(shell.state(), emitter)).unwrap().len()
@@ -48,7 +48,7 @@ fn a_million_calls_leave_nothing_behind() {
             sizes.push(stored(&shell));
         }
     }
-    // The numbers in it grow by a digit; nothing else does.
+    // Only the numbers in it grow by a digit.
     let (first, last) = (sizes[0], sizes[sizes.len() - 1]);
     assert!(last <= first + 64, "{sizes:?}");
 }

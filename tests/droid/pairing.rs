@@ -1,4 +1,4 @@
-//! Which result belongs to which call.
+//! The pairing of results with calls.
 
 use foldline::conversation::WarningKind;
 

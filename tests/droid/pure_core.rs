@@ -42,7 +42,7 @@ fn a_tool_call_and_its_error() {
     assert_eq!(tool.action_type.result_text(), Some("no such file".into()));
     assert_eq!((state.calls().open_calls(), state.calls().held_results()), (0, 0));
 
-    // Nothing was open, so the end has nothing to say.
+    // Nothing is open, so the end emits nothing.
     let (_, events) = Reducing::new(Droid).finish(state);
     assert!(events.is_empty());
 }

@@ -1,4 +1,4 @@
-//! What is said, and how a run ends.
+//! Messages, and the end of a run.
 
 use foldline::conversation::{Outcome, WarningKind};
 

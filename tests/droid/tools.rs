@@ -1,4 +1,4 @@
-//! What tools are given, and what they give back.
+//! Parameters and results of tools.
 
 use foldline::conversation::{
     ActionType, CommandExitStatus, Conversation, FileChange, Outcome, ToolStatus, WarningKind,
@@ -10,14 +10,14 @@ use super::{calls, conversation, extra, results, session, warnings};
 fn changes(conversation: &Conversation, call: usize) -> &[FileChange] {
     match &calls(conversation)[call].1.action_type {
         ActionType::FileEdit { changes, .. } => changes,
-        other => panic!("no edit: {other:?}"),
+        other => panic!("not an edit: {other:?}"),
     }
 }
 
 fn diff(change: &FileChange) -> String {
     match change {
         FileChange::Edit { unified_diff, .. } => unified_diff.decode().into_owned(),
-        other => panic!("no edit: {other:?}"),
+        other => panic!("not an edit: {other:?}"),
     }
 }
 
@@ -30,7 +30,7 @@ fn edits_become_diffs() {
     let written =
         FileChange::Write { path: "/tmp/elsewhere.txt".into(), content: "hello\n".into() };
     assert_eq!(changes(&conversation, 2), [written]);
-    // A change that cannot be read is not lost with the list it stands in.
+    // An unreadable change is kept with its list.
     assert_eq!(changes(&conversation, 3).len(), 1);
     let kept = extra(calls(&conversation)[3].0, "edits").unwrap();
     assert!(kept.contains(r#""insert":"r""#), "{kept}");
@@ -60,7 +60,7 @@ fn the_exit_line_says_how_a_command_ended() {
                 let output = result.output.as_ref().unwrap().decode().into_owned();
                 (tool.status.name(), result.exit_status.unwrap(), output)
             }
-            other => panic!("no command that ended: {other:?}"),
+            other => panic!("not an ended command: {other:?}"),
         })
         .collect();
     let code = |code| CommandExitStatus::ExitCode { code };
@@ -97,7 +97,7 @@ fn todos_are_read_in_both_spellings() {
             ActionType::TodoManagement { todos, .. } => {
                 todos.iter().map(|todo| format!("{} {}", todo.status, todo.content)).collect()
             }
-            other => panic!("no todos: {other:?}"),
+            other => panic!("not a to-do list: {other:?}"),
         })
         .collect();
     assert_eq!(read[0], ["completed Read the code", "in_progress Change it"]);

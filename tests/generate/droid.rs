@@ -1,5 +1,5 @@
-//! Strategies for Droid's stream: `droid exec --output-format stream-json`, and `-o json`. Those for
-//! its session files are in [`session`].
+//! Strategies for Droid's stream: `droid exec --output-format stream-json`, and `-o json`. [`session`] has the
+//! strategies for its session files.
 
 pub(crate) mod session;
 mod tools;
@@ -12,12 +12,11 @@ use foldline::testkit::generate::{
     object, quote, word,
 };
 
-/// The ids of [`line`]: few, so that some are used twice and some results come early; the empty one
-/// counts as missing.
+/// The ids of [`line`]: few, so that some repeat and some results precede their calls; the empty id counts as missing.
 const IDS: &[&str] = &["call_1", "call_2", "toolu_1", "call_3\nfc_3", ""];
 
-/// Any one line: every type of record with every variation of its fields, and types that Droid does
-/// not have. Lines of their own do not make a conversation: ids are missing, repeated, never used.
+/// Any one line: every type of record with every variation of its fields, and types that Droid does not have. Single
+/// lines do not form a conversation: ids are missing, repeated or unused.
 pub(crate) fn line() -> BoxedStrategy<String> {
     let unknown = object(vec![maybe("type", literal()), maybe("id", json()), common()]);
     prop_oneof![
@@ -34,10 +33,9 @@ pub(crate) fn line() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// The lines of a log in which everything is as it should be: every call has an id of its own and at
-/// most one result, which comes after it and names it; parallel calls are answered in any order;
-/// thoughts come twice, as they do; the log ends with a completion, before or after the last words,
-/// with a failure, or without any end.
+/// The lines of a regular log: every call has a unique id and at most one result, which follows it and has its id;
+/// results of parallel calls are in any order; thoughts appear twice, as in real logs; the log ends with a completion,
+/// before or after the last message, with a failure, or without an end.
 pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     let parts = vec(part(), 0..8);
     (parts, end())
@@ -52,8 +50,7 @@ pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
         .boxed()
 }
 
-/// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
-/// then [`disturbed`].
+/// The bytes of an irregular log: a conversation or any lines, after [`disturbed`].
 pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
@@ -97,7 +94,7 @@ impl Part {
     }
 }
 
-/// How a conversation ends.
+/// The end of a conversation.
 #[derive(Clone, Debug)]
 enum End {
     Cut,
@@ -140,7 +137,7 @@ fn double_thoughts(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().flat_map(|line| std::iter::repeat_n(line.clone(), times(&line))).collect()
 }
 
-/// What nearly every line has: the time and the session.
+/// The fields of nearly every line: the time and the session.
 fn common() -> FieldsStrategy {
     let session = word(&["7f0c5c1e-0000-4000-8000-000000000001"]);
     let timestamp = (1_760_806_427_595_u64..1_760_806_927_595).prop_map(|at| at.to_string());

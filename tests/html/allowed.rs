@@ -1,5 +1,4 @@
-//! (a) Read by a parser of HTML5, a hostile page has the elements and attributes of the templates, and no
-//! others.
+//! (a) According to an HTML5 parser, a hostile page has only the elements and attributes of the templates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,7 +73,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("use", "href"),
 ];
 
-/// Checks a page with this many entries, and returns the elements that it has.
+/// Checks a page with this number of entries, and returns its elements.
 fn check(html: &str, entries: usize) -> BTreeSet<String> {
     let allowed: BTreeMap<_, BTreeSet<_>> = ALLOWED
         .iter()
@@ -135,7 +134,7 @@ fn is_number(text: &str) -> bool {
     text.parse::<usize>().is_ok()
 }
 
-/// That nothing acts on how the text around it is shown.
+/// Checks that no character affects the display of the text around it.
 pub(crate) fn check_text(text: &str) {
     let acts = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
@@ -152,7 +151,7 @@ fn a_hostile_page_has_the_elements_of_the_templates_only() {
         let (page, entries) = page_of(some);
         found.extend(check(&page.render(), entries));
     }
-    // What the list allows occurs: nothing is on it that was never checked.
+    // Every element of the list occurs, so that all of them are checked.
     let never: Vec<_> = ALLOWED.iter().filter(|(name, _)| !found.contains(*name)).collect();
     assert!(never.is_empty(), "{never:?}");
 }

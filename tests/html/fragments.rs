@@ -1,4 +1,4 @@
-//! Fragments as a page gets them.
+//! HTML fragments as delivered to a page.
 
 use std::sync::Arc;
 
@@ -249,7 +249,7 @@ fn what_a_log_does_not_say_that_it_cost_is_estimated() {
     assert_eq!(cost(&[used(None, Some(1))]).as_deref(), Some("≈ $2.00"));
     assert_eq!(cost(&[used(Some(7.0), Some(1))]).as_deref(), Some("$7.00"));
     assert_eq!(cost(&[used(Some(7.0), Some(1)), used(None, Some(1))]).as_deref(), Some("≈ $9.00"));
-    // What the whole cost is stated apart from the tokens.
+    // The total cost is stated separately from the tokens.
     assert_eq!(cost(&[used(None, Some(1)), used(Some(5.0), None)]).as_deref(), Some("$5.00"));
 }
 

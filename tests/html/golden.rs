@@ -1,4 +1,4 @@
-//! Whole pages, as they were looked at.
+//! Whole pages as reviewed snapshots.
 
 use foldline::{
     emitters::html::{Page, SHEET, SPRITE},
@@ -6,7 +6,7 @@ use foldline::{
     testkit::run,
 };
 
-/// A page without its sheet and its icons, which are files of their own.
+/// A page without its style sheet and icons, which are separate files.
 fn page_of(log: &str) -> String {
     let mut page = Page::default();
     for event in run::sourced_events(&Reducing::new(ClaudeSession), [log.as_bytes()]) {
@@ -16,7 +16,7 @@ fn page_of(log: &str) -> String {
     let html = page.render().replace(SHEET, "").replace(SPRITE, "");
     let policy = html.find("sha256-").unwrap() + "sha256-".len();
     let hash = html[policy..].split('\'').next().unwrap().to_owned();
-    // A line for each element that stands for itself, so that a change can be read.
+    // A line for each block element, so that changes are readable.
     ["<article", "<details", "<summary", "<section", "<header", "<main", "<aside", "<tr", "<dt"]
         .into_iter()
         .fold(html.replace(&hash, "HASH"), |html, tag| html.replace(tag, &format!("\n{tag}")))

@@ -1,4 +1,4 @@
-//! A session at a moment is what a page of the events until then shows.
+//! A session at a moment equals a page of the events until then.
 
 use foldline::{
     conversation::DomainEvent,
@@ -7,7 +7,7 @@ use foldline::{
 };
 use proptest::prelude::*;
 
-/// All that is shown; the words of the moment are not compared.
+/// The rendered content without the texts that depend on the moment.
 fn shown(snapshot: &Snapshot, words: &str) -> [String; 4] {
     let end = snapshot.outermost().next_back().map_or(0, |last| last.get() + 1);
     let about = snapshot.about();
@@ -48,7 +48,7 @@ proptest! {
     }
 }
 
-/// More events than there are places for checkpoints, so that those in between are dropped.
+/// More events than the maximum number of checkpoints, so that intermediate ones are dropped.
 #[test]
 fn the_facts_of_a_long_session_are_those_of_their_moment() {
     use foldline::conversation::{NormalizedEntry, NormalizedEntryType::UserMessage};

@@ -1,4 +1,4 @@
-//! Everything that is known to act in a page, in every place of an entry.
+//! All known injection vectors, in every field of an entry.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use foldline::{
     emitters::html::Page,
 };
 
-/// The vectors: one JSON string a line.
+/// The vectors: one JSON string per line.
 pub(crate) fn vectors() -> Vec<String> {
     let lines = include_str!("../fixtures/hostile-markup.txt").lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A session that has each vector wherever a log can put it.
+/// A page of a session with each vector in every possible place.
 pub(crate) fn page_of(vectors: &[String]) -> (Page, usize) {
     let mut page = Page::default();
     let mut entries = 0;
@@ -39,7 +39,7 @@ pub(crate) fn page_of(vectors: &[String]) -> (Page, usize) {
     (page, entries)
 }
 
-/// A session that has the vector in each place.
+/// The events of a session with the vector in each place.
 pub(crate) fn events(n: usize, vector: &str) -> Vec<DomainEvent> {
     let text = || Text::from(vector);
     let mut events = vec![session(n, vector)];
@@ -52,7 +52,7 @@ pub(crate) fn events(n: usize, vector: &str) -> Vec<DomainEvent> {
         Diagnostic { code: WarningKind::UnknownField },
     ];
     events.extend(said.map(|kind| DomainEvent::entry(entry(kind, vector, None))));
-    // Text that grows, cut in the middle of a vector.
+    // Growing text, split in the middle of a vector.
     let half = vector.chars().count() / 2;
     let cut = vector.char_indices().nth(half).map_or(0, |(at, _)| at);
     let id = CorrId::from(vector);
@@ -74,7 +74,7 @@ pub(crate) fn events(n: usize, vector: &str) -> Vec<DomainEvent> {
             1 => ToolStatus::Failed,
             _ => ToolStatus::Denied { reason: Some(text()) },
         };
-        // The first call has a sub-agent, which makes the others.
+        // The first call starts a sub-agent, which makes the other calls.
         if kind > 0 {
             let call = Arc::new(entry(ToolUse(tool), vector, parent.clone()));
             events.push(DomainEvent::UpdateToolCall { corr_id: id.clone(), entry: call });

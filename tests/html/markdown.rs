@@ -1,5 +1,5 @@
-//! (c) A hostile session as Markdown, made HTML by a renderer that lets raw HTML through, has the elements of
-//! Markdown, and no others; its links lead out, and each entry ends where it ends.
+//! (c) A hostile session as Markdown, rendered with raw HTML enabled, has only the elements of Markdown. Its links are
+//! external, and no entry extends into the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::{
     hostile::{events, vectors},
 };
 
-/// What a renderer makes of Markdown, with their attributes.
+/// The elements that a Markdown renderer emits, with their attributes.
 const ALLOWED: &[(&str, &str)] = &[
     ("a", "href title"),
     ("blockquote", "class"),
@@ -53,7 +53,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("ul", ""),
 ];
 
-/// How renderers read Markdown. GitHub knows tables, tasks, footnotes and formulas, editors less of it.
+/// The Markdown variants of renderers. GitHub supports tables, tasks, footnotes and formulas, editors only some of
+/// them.
 fn dialects() -> [Options; 3] {
     [
         Options::empty(),
@@ -67,7 +68,7 @@ fn dialects() -> [Options; 3] {
     ]
 }
 
-/// The document of a session that has each vector in each place, and a landmark behind each.
+/// The document of a session with each vector in each place, each followed by a landmark.
 fn document_of(vectors: &[String]) -> String {
     let mut document = Markdown::default();
     for (n, vector) in vectors.iter().enumerate() {
@@ -79,7 +80,7 @@ fn document_of(vectors: &[String]) -> String {
     document.render()
 }
 
-/// Checks what a renderer made, and returns how many landmarks stand where they belong.
+/// Checks the rendered HTML, and returns the number of landmarks in their proper place.
 fn check(html: &str) -> usize {
     let allowed: BTreeMap<_, BTreeSet<_>> = ALLOWED
         .iter()

@@ -1,4 +1,4 @@
-//! Sessions as HTML and as Markdown: what they look like, and that nothing in a log acts in them.
+//! Sessions as HTML and as Markdown: their form, and their safety against markup in logs.
 
 mod allowed;
 mod fragments;

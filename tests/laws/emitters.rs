@@ -1,5 +1,5 @@
-//! The laws for the emitters of the crate, on whatever an executor may give, and more: several entries
-//! that grow at once.
+//! The laws for the emitters of the crate, on all possible events of executors and on several entries that grow at
+//! once.
 
 use foldline::{
     conversation::{Json, Position},
@@ -22,7 +22,7 @@ use proptest::prelude::*;
 
 use super::fewer_cases;
 
-/// What a database holds after segments were committed one by one.
+/// The content of a database after segments were committed one by one.
 fn database_of(segments: Vec<Rows>) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();

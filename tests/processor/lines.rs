@@ -56,7 +56,7 @@ fn nothing_is_read_once_the_reducer_is_done() {
         assert_eq!(finished.counts, Counts { lines: 2, blank: 0, records: 2 });
         assert_eq!(finished.framer.position, Position { line: 3, offset: 29 });
 
-        // Nor after it was resumed.
+        // Nor after a resumption.
         let mut again = Processor::resume(
             locating(Names),
             Snapshot::from_json(&stored).unwrap(),
@@ -107,12 +107,12 @@ fn a_record_over_several_lines_is_copied_as_one() {
     assert_eq!(counts, Counts { lines: 7, blank: 0, records: 2 });
     assert_eq!(names(&found[0]).as_slice()[0], "{     \"a\": 1   }");
     assert_eq!(found[1].position, Position { line: 7, offset: log.len() as u64 - 13 });
-    // The digest is that of the lines as they stand in the log.
+    // The digest covers the unchanged lines of the log.
     let lines = log.trim_end().rsplit_once('\n').unwrap().0;
     assert_eq!(found[0].line_sha256.as_deref(), Some(&Digest::of(lines.as_bytes())));
 }
 
-/// Collects what [`names`] says, with positions and the digests of lines.
+/// Collects the output of [`names`] with positions and digests of lines.
 #[derive(Debug, Default)]
 struct Collected(Vec<(Position, Option<Digest>, String)>);
 
@@ -154,7 +154,7 @@ fn nothing(never: Infallible) {
     match never {}
 }
 
-/// Everything that is read of a log, and what was counted.
+/// All outputs of a log, and the counts.
 fn read(
     mut processor: Collecting,
     log: &[u8],
@@ -165,7 +165,7 @@ fn read(
     (finished.emitter.cut(), finished.counts)
 }
 
-/// Logs with several records on a line, in every way that lines can be odd.
+/// Logs with several records on a line, in all irregular forms of lines.
 fn crowded() -> Vec<Vec<u8>> {
     let a = r#"{"type":"a"}"#;
     let logs = [

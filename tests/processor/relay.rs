@@ -22,7 +22,7 @@ type Event = Located<DomainEvent>;
 /// The longest line that is kept.
 const MAX_LINE: usize = 300;
 
-/// Everything that can be seen of a log that was read: its events, with session and digest, and where it ended.
+/// The observable result of reading a log: its events with session and digest, the counts, and the last position.
 type Seen = (Vec<Event>, Counts, Position);
 
 fn copies() -> impl Emitter<Event, Event> + Send {
@@ -93,7 +93,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// Whatever the log and however it is cut, two threads make of it what one does.
+    /// For any log in any chunks, two threads give the same result as one.
     #[test]
     fn it_does_what_push_does(
         lines in prop::collection::vec(line(), 0..60),
@@ -122,7 +122,7 @@ proptest! {
     }
 }
 
-/// More short lines in a chunk than are parsed before their turn.
+/// A chunk with more short lines than are parsed ahead.
 #[test]
 fn short_lines_are_all_read() {
     let log = "{}\n".repeat(5 * (1 << 11));
@@ -130,7 +130,7 @@ fn short_lines_are_all_read() {
     assert_eq!(relayed([chunk, chunk, chunk]), pushed([chunk, chunk, chunk]));
 }
 
-/// Says of each record how many there were, with a text of this size; done after some.
+/// Numbers the records, with a text of this size; done after a given number.
 struct Counting {
     text: usize,
     until: u64,
@@ -160,7 +160,7 @@ impl<'a> Reducer<Located<Record<'a>>, u64, Event> for Counting {
     }
 }
 
-/// The numbers that a [`Counting`] said, how often `after` was called, and how it ended. `after` fails at a number.
+/// The numbers from a [`Counting`], the number of calls of `after`, and the outcome. `after` fails at a given number.
 fn counted(
     counting: impl Fn() -> Counting,
     chunks: &[io::Result<&'static str>],
@@ -197,7 +197,7 @@ const TEN: &str = "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n";
 #[test]
 fn large_events_are_emitted_before_the_chunk_ends() {
     let large = || Counting { text: 1 << 20, until: u64::MAX };
-    // The first chunk is the framer's: it may have a byte order mark.
+    // The framer reads the first chunk, which may have a byte order mark.
     let (said, calls, ended) = counted(large, &[Ok(TEN), Ok(TEN), Ok(TEN)], 0);
     assert_eq!(said, (0..30).collect::<Vec<_>>());
     assert!(calls > 6, "{calls}");

@@ -1,4 +1,4 @@
-//! Replays logs through an executor, and what every replay has to satisfy.
+//! Replays of logs, and the properties of every replay.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use crate::captures;
 pub(crate) use crate::captures::{is_capture, is_regular};
 
-/// The fixtures of a format: small, synthetic, one oddity each.
+/// A fixture of a format.
 pub(crate) fn fixture(folder: &str, name: &str) -> Vec<u8> {
     let path = root().join("tests/fixtures").join(folder).join(format!("{name}.jsonl"));
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every log of a format: the fixtures, and captures where there are some.
+/// All logs of a format: fixtures and captures, if any.
 pub(crate) fn all_logs(folder: &str) -> Vec<PathBuf> {
     captures::fixtures(folder).into_iter().chain(captures::of(folder)).collect()
 }
@@ -39,7 +39,7 @@ pub(crate) fn replay(format: &str, log: &[u8]) -> Vec<DomainEvent> {
     run(format, log, |state| state).0
 }
 
-/// The events of a log whose reader stopped after every line, and stored and restored its state.
+/// The events of a log whose reader stores and restores its state after every line.
 pub(crate) fn replay_with_stops(format: &str, log: &[u8]) -> (Vec<DomainEvent>, AnyState) {
     let executor = Registry::builtin().named(format).cloned().unwrap();
     run(format, log, |state| {
@@ -72,7 +72,7 @@ fn run(
     (events, state)
 }
 
-/// A log, replayed: its events, and the conversation that they make.
+/// A replayed log: its events and its conversation.
 pub(crate) struct Replay {
     pub(crate) events: Vec<DomainEvent>,
     pub(crate) conversation: Conversation,
@@ -97,7 +97,7 @@ impl Replay {
         self.conversation.summary.warnings.get(&kind).copied().unwrap_or(0)
     }
 
-    /// What was said, as `name: text`, tool calls as `tool_use(name, status): title`.
+    /// All entries as `name: text`, tool calls as `tool_use(name, status): title`.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.conversation.entries.iter().map(|entry| line(entry)).collect()
     }
@@ -134,7 +134,7 @@ fn line(entry: &NormalizedEntry) -> String {
     }
 }
 
-/// What holds for every log, whatever is in it.
+/// Checks the properties of every log.
 pub(crate) fn check_laws(format: &str, log: &Path) {
     let name = log.display();
     let bytes = fs::read(log).unwrap();
@@ -169,7 +169,7 @@ fn check_balance(events: &[DomainEvent], name: &str) {
     assert!(open.is_empty(), "{name}: left open: {open:?}");
 }
 
-/// Nothing in a log may be strange to the executor, except where somebody took a value out of it.
+/// Checks that the executor knows all content of a log, except where a value was removed from it.
 pub(crate) fn check_all_known(format: &str, log: &Path) {
     let strange = [WarningKind::UnknownEvent, WarningKind::UnknownBlock, WarningKind::UnknownField];
     for event in replay(format, &fs::read(log).unwrap()) {
@@ -184,7 +184,7 @@ pub(crate) fn check_all_known(format: &str, log: &Path) {
     }
 }
 
-/// The counts of a conversation, in the shape that the independent readers print.
+/// The counts of a conversation, in the format that independent readers print.
 pub(crate) fn counts(conversation: &Conversation) -> serde_json::Value {
     let count = |name: &str| {
         conversation.entries.iter().filter(|entry| entry.entry_type.name() == name).count()
@@ -203,8 +203,8 @@ pub(crate) fn counts(conversation: &Conversation) -> serde_json::Value {
     })
 }
 
-/// Puts every kind of value into every place of every line of the fixtures, one at a time: a reducer
-/// ends all the same, and says nothing that does not hold together.
+/// Puts every kind of value into every place of every line of the fixtures, one at a time: the reducer terminates, and
+/// its events are consistent.
 pub(crate) fn survives_any_value(format: &str, folder: &str) {
     for log in all_logs(folder).iter().filter(|log| !is_capture(log)) {
         let text = fs::read_to_string(log).unwrap();
@@ -217,7 +217,7 @@ pub(crate) fn survives_any_value(format: &str, folder: &str) {
                     let mut changed = whole.clone();
                     *changed.pointer_mut(&place).unwrap() = value;
                     let changed = changed.to_string();
-                    // Before the line as it was, and after it.
+                    // Before and after the original line.
                     let twice = format!("{changed}\n{line}\n{changed}");
                     check_balance(&replay(format, twice.as_bytes()), &changed);
                 }
@@ -226,7 +226,7 @@ pub(crate) fn survives_any_value(format: &str, folder: &str) {
     }
 }
 
-/// Every place within a value, as JSON pointers.
+/// All places in a value, as JSON pointers.
 fn places(value: &Value) -> Vec<String> {
     let mut places = vec![String::new()];
     let inner: Vec<(String, &Value)> = match value {

@@ -42,7 +42,7 @@ impl Place {
         Database::open(&self.path, DEFAULT_WAIT).unwrap()
     }
 
-    /// Does to the database what no part of foldline does.
+    /// Tampers with the database in a way that foldline never does.
     fn tamper(&self, sql: &str) {
         let connection = rusqlite::Connection::open(&self.path).unwrap();
         connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).unwrap();
@@ -62,7 +62,7 @@ fn a_sound_database_has_no_findings() {
 
 #[test]
 fn what_is_derived_is_made_anew() {
-    // A total is in the checksum of its row, which shows that it is again what it was.
+    // The checksum of a row covers its totals and shows that they are restored.
     for (tampering, part) in [
         ("UPDATE sessions SET entries = 7", "says that it has 7 entries"),
         ("DELETE FROM search_docsize WHERE id = 2", "search index"),
@@ -137,14 +137,14 @@ fn nothing_of_others_is_lost_by_a_repair() {
 #[test]
 fn a_database_is_looked_through_unless_it_is_as_it_was_closed() {
     let place = Place::new();
-    // Damage that the file's time does not show is not noticed by a look at the file.
+    // A quick check does not detect damage that does not change the file's time.
     let time = std::fs::metadata(&place.path).unwrap().modified().unwrap();
     place.tamper("UPDATE entries SET line = 9 WHERE idx = 1");
     let error = Database::open_sound(&place.path, DEFAULT_WAIT).unwrap_err().to_string();
     assert!(error.contains("is damaged: the row of entries id 2"), "{error}");
     std::fs::File::options().write(true).open(&place.path).unwrap().set_modified(time).unwrap();
     drop(Database::open_sound(&place.path, DEFAULT_WAIT).unwrap());
-    // What was not written to is not marked again.
+    // A database without writes is not marked again.
     place.open().close().unwrap();
     assert_eq!(std::fs::metadata(&place.path).unwrap().modified().unwrap(), time);
 }

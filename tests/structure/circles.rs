@@ -1,10 +1,10 @@
-//! Circles of files: each uses names that another one defines, and the last one names of the first.
+//! Dependency cycles of files: each file uses names of the next, and the last one names of the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::package::{Edge, Package};
 
-/// The circles among files, each with the names that make it. A file does not use a name that it only passes on.
+/// The cycles among files, each with its names. A file does not use a name that it only re-exports.
 pub(super) fn circles(package: &Package) -> Vec<String> {
     let edges = package.edges();
     let edges: Vec<_> = edges.iter().filter(|edge| !edge.is_passed_on).collect();

@@ -1,13 +1,13 @@
-//! The floors of the library: a folder uses only folders below its own.
+//! The layers of the library: a folder uses only folders of lower layers.
 
 use std::collections::BTreeMap;
 
 use super::package::Package;
 
-/// A folder, and how high it is.
+/// A folder and its layer.
 pub(super) type Floor = (&'static str, u32);
 
-/// An import that the floors do not allow, and why it is there.
+/// An import that the layers do not allow, and its reason.
 pub(super) struct Exception {
     pub(super) from: &'static str,
     pub(super) to: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct Exception {
     pub(super) reason: &'static str,
 }
 
-/// Imports that go up or sideways, those of folders without a floor, and exceptions that are not needed.
+/// Imports from the same or a higher layer, imports of folders without a layer, and unused exceptions.
 pub(super) fn faults(package: &Package, floors: &[Floor], exceptions: &[Exception]) -> Vec<String> {
     let floors: BTreeMap<_, _> = floors.iter().copied().collect();
     let mut faults = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn faults(package: &Package, floors: &[Floor], exceptions: &[Exceptio
     faults
 }
 
-/// The folder of a file that is not in a folder is called as the file.
+/// The folder of a file; a file outside of folders is its own folder.
 fn folder(file: &str) -> &str {
     let end = file.find(['/', '.']).unwrap_or(file.len());
     &file[..end]

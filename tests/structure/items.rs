@@ -1,4 +1,4 @@
-//! [`Item`]: an item of a Rust file, found in its tokens. Items of tests are left out.
+//! [`Item`]: an item of a Rust file, found in its tokens. Test items are skipped.
 
 use std::str::FromStr;
 
@@ -7,14 +7,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The tokens of some text.
 pub(super) type Tokens = Vec<TokenTree>;
 
-/// Who can name an item.
+/// The visibility of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visibility {
-    /// Its module, and the modules within.
+    /// Its module and nested modules.
     Private,
-    /// A part of the crate, or the whole of it.
+    /// A part of the crate, or the whole crate.
     Restricted,
-    /// Everything that can name its module.
+    /// Wherever its module is visible.
     Public,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Item {
     pub(super) kind: String,
     /// Blocks of `impl`, imports and calls of macros have no name.
     pub(super) name: String,
-    /// Everything after the keyword and the name, attributes included.
+    /// All tokens after the keyword and the name, and the attributes.
     pub(super) tokens: Tokens,
 }
 
@@ -46,7 +46,7 @@ const KEYWORDS: [&str; 12] = [
     "macro_rules",
 ];
 
-/// Words before a keyword that do not change which kind of item it is.
+/// Words before a keyword that do not change the kind of the item.
 const QUALIFIERS: [&str; 5] = ["unsafe", "async", "default", "extern", "auto"];
 
 impl Item {
@@ -55,7 +55,7 @@ impl Item {
         Self::of(TokenStream::from_str(text).unwrap())
     }
 
-    /// The items in the body of a module, or in that of a `trait` or an `impl`.
+    /// The items in the body of a module, a `trait` or an `impl`.
     pub(super) fn of(tokens: TokenStream) -> Vec<Self> {
         let tokens: Tokens = tokens.into_iter().collect();
         let mut items = Vec::new();
@@ -68,7 +68,7 @@ impl Item {
         items
     }
 
-    /// The first item, what follows it, and whether it belongs to tests.
+    /// The first item, the remaining tokens, and whether it belongs to tests.
     fn first(tokens: &[TokenTree]) -> (Option<Self>, &[TokenTree], bool) {
         let (attributes, mut rest) = attributes(tokens);
         let is_test = attributes.iter().any(is_test);
@@ -114,7 +114,7 @@ impl Item {
         (is_item.then_some(item), after, is_test)
     }
 
-    /// Whether it defines a type or a trait.
+    /// Whether it is a type or a trait.
     pub(super) fn is_type(&self) -> bool {
         ["struct", "enum", "union", "trait"].contains(&&*self.kind)
     }
@@ -130,7 +130,7 @@ impl Item {
     }
 }
 
-/// The attributes at the beginning, and what follows them.
+/// The leading attributes and the remaining tokens.
 pub(super) fn attributes(tokens: &[TokenTree]) -> (Tokens, &[TokenTree]) {
     let (mut attributes, mut rest) = (Vec::new(), tokens);
     while is_punct(rest.first(), '#') {
@@ -142,7 +142,7 @@ pub(super) fn attributes(tokens: &[TokenTree]) -> (Tokens, &[TokenTree]) {
     (attributes, rest)
 }
 
-/// The tokens after an item, of which the keyword and the name are taken already.
+/// The tokens after an item, whose keyword and name are already taken.
 fn end<'t>(kind: &str, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
     let has_value = ["const", "static", "type", "use"].contains(&kind);
     let at = tokens.iter().position(|token| match token {
@@ -158,7 +158,7 @@ fn is_qualifier(token: &TokenTree, next: Option<&TokenTree>) -> bool {
     is_abi || QUALIFIERS.iter().any(|word| is_ident(Some(token), word))
 }
 
-/// Whether an attribute is `cfg(test)`, or something that includes it.
+/// Whether an attribute is `cfg(test)` or includes it.
 fn is_test(attribute: &TokenTree) -> bool {
     let TokenTree::Group(group) = attribute else { return false };
     let text = group.stream().to_string();

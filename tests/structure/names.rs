@@ -1,4 +1,4 @@
-//! Types of one name: a reader has to find out which one is meant.
+//! Types with the same name, which confuse readers.
 
 use std::collections::BTreeMap;
 

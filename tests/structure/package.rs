@@ -1,4 +1,4 @@
-//! [`Package`]: the modules of a package, and what their names mean.
+//! [`Package`]: the modules of a package and the resolution of their names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,19 +11,19 @@ use super::{
     paths::{Import, Path, Used, imports},
 };
 
-/// The modules of a package. Those of tests are left out.
+/// The modules of a package. Test modules are skipped.
 #[derive(Debug, Default)]
 pub(super) struct Package {
     pub(super) modules: BTreeMap<Path, Module>,
 }
 
-/// A module, which is a file or a part of one.
+/// A module, which is a file or a part of a file.
 #[derive(Debug)]
 pub(super) struct Module {
     pub(super) file: String,
-    /// Whether everything that can name the module above can name this one.
+    /// Whether it is visible wherever its parent module is visible.
     pub(super) is_public: bool,
-    /// Everything but imports and modules.
+    /// All items except imports and modules.
     pub(super) items: Vec<Item>,
     pub(super) imports: Vec<(Import, Visibility)>,
 }
@@ -40,28 +40,28 @@ pub(super) enum Target {
     Module(Path),
     /// An item, by the module that defines it and its name.
     Item(Path, String),
-    /// Something of another package.
+    /// An item of another package.
     External,
 }
 
 /// An item: the module that defines it, and its name.
 pub(super) type Definition = (Path, String);
 
-/// One file uses names of another one.
+/// A dependency of a file on another file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Edge {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) name: String,
-    /// Whether `from` only passes the name on.
+    /// Whether `from` only re-exports the name.
     pub(super) is_passed_on: bool,
 }
 
-/// How many imports a name may pass through.
+/// The maximum number of imports in a resolution.
 const DEPTH: usize = 16;
 
 impl Package {
-    /// The package whose sources are in a folder, if there is one.
+    /// The package whose sources are in a folder, if it exists.
     pub(super) fn read(folder: &FilePath) -> Option<Self> {
         let mut files = BTreeMap::new();
         add_files(folder, folder, &mut files);
@@ -70,7 +70,7 @@ impl Package {
         (!files.is_empty()).then(|| Self::of(&files))
     }
 
-    /// The package of these files, by their names in the folder of sources.
+    /// The package of these files, by their names in the source folder.
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let files: BTreeMap<_, _> = files.iter().copied().collect();
         let mut package = Self::default();
@@ -119,7 +119,7 @@ impl Package {
         self.modules.insert(path, module);
     }
 
-    /// The meaning of a path in a module; `None` if that does not follow from imports.
+    /// The meaning of a path in a module; `None` if imports do not resolve it.
     pub(super) fn resolve(&self, module: &[String], path: &[String]) -> Option<Target> {
         self.resolve_within(module, path, DEPTH)
     }
@@ -183,7 +183,7 @@ impl Package {
         })
     }
 
-    /// Which files use names of which, each name as of the file that defines it.
+    /// The dependencies between files; each name belongs to the file that defines it.
     pub(super) fn edges(&self) -> BTreeSet<Edge> {
         let mut edges = BTreeSet::new();
         for (path, module) in &self.modules {
@@ -214,7 +214,7 @@ impl Package {
     }
 }
 
-/// Reads all Rust files at and below a folder, by their names below `root`.
+/// Reads all Rust files in and below a folder, by their names relative to `root`.
 pub(super) fn add_files(root: &FilePath, folder: &FilePath, files: &mut BTreeMap<String, String>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries {

@@ -1,4 +1,4 @@
-//! [`Import`] and [`paths`]: the names that some tokens use.
+//! [`Import`] and [`paths`]: the names in tokens.
 
 use proc_macro2::{Delimiter, TokenTree};
 
@@ -7,11 +7,11 @@ use super::items::{Tokens, is_punct};
 /// A path, as its segments.
 pub(super) type Path = Vec<String>;
 
-/// One name that a `use` brings into its module.
+/// A name that a `use` imports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Import {
     pub(super) path: Path,
-    /// The name in the module; `*` for everything that the path holds.
+    /// The name in the module; `*` for a glob import.
     pub(super) name: String,
 }
 
@@ -57,7 +57,7 @@ fn tree(tokens: &[TokenTree], before: &[String], all: &mut Vec<Import>) {
     }
 }
 
-/// The names that some tokens use.
+/// The names in tokens.
 #[derive(Debug, Default)]
 pub(super) struct Used {
     /// Paths, of one segment or of several.
@@ -90,7 +90,7 @@ impl Used {
                 }
                 TokenTree::Ident(word) => {
                     let is_after = |sign| at > 1 && is_punct(tokens.get(at - 2), sign);
-                    // A field, a method, a lifetime, or what follows a type in angle brackets.
+                    // A field, a method, a lifetime, or the continuation of a type in angle brackets.
                     let is_part =
                         is_after('.') || is_after('\'') || is_after(':') && is_path(tokens, at);
                     let mut path = vec![word.to_string()];

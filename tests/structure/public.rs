@@ -1,4 +1,4 @@
-//! Public items: each has a user outside of the library, or is kept for authors.
+//! Public items: each is used outside of the library, or is kept for authors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,7 +74,7 @@ pub(super) fn listed(list: &str) -> Vec<&str> {
     items.filter(|line| !line.starts_with('#')).collect()
 }
 
-/// Public items that nothing uses and that are not kept; kept ones that are used, or are not there.
+/// Public items that are neither used nor kept, and kept items that are used or missing.
 pub(super) fn faults(package: &Package, used: BTreeSet<Definition>, list: &str) -> Vec<String> {
     let public = public(package);
     let listed: BTreeSet<_> = listed(list).into_iter().collect();
@@ -145,7 +145,7 @@ mod tests {
                 "free has no user: make it private, or list it"
             ]
         );
-        // Its answer is kept with it.
+        // Its return type is kept with it.
         assert_eq!(faults_of("use library::Shown;", "# why\na::Lonely\nfree"), [""; 0]);
     }
 

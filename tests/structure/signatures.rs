@@ -1,4 +1,4 @@
-//! Items that the signatures of others name.
+//! Items in the signatures of other items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::{
     paths::{Path, Used},
 };
 
-/// These items, and all that their signatures name: an author who uses the one holds values of the other.
+/// These items and all items in their signatures, since a user of the former has values of the latter.
 pub(super) fn with_signatures(
     package: &Package,
     items: impl IntoIterator<Item = Definition>,
@@ -26,7 +26,7 @@ pub(super) fn with_signatures(
     found
 }
 
-/// The items that the signature of each names: those of its fields, variants and methods included.
+/// The items in the signature of each item, including its fields, variants and methods.
 fn signatures(package: &Package) -> BTreeMap<Definition, BTreeSet<Definition>> {
     let mut signatures = BTreeMap::<_, BTreeSet<_>>::new();
     for (path, module) in &package.modules {
@@ -51,7 +51,7 @@ fn signatures(package: &Package) -> BTreeMap<Definition, BTreeSet<Definition>> {
     signatures
 }
 
-/// Whether an `impl` is one of a trait, and the type that it is for.
+/// Whether an `impl` implements a trait, and its type.
 fn implemented(item: &Item) -> (bool, Tokens) {
     let (_, tokens) = split_attributes(item);
     let tokens = without_generics(tokens);
@@ -61,7 +61,7 @@ fn implemented(item: &Item) -> (bool, Tokens) {
     }
 }
 
-/// The attributes of an item are groups before its other tokens.
+/// Splits the attributes of an item, which are groups, from its other tokens.
 fn split_attributes(item: &Item) -> (&[TokenTree], &[TokenTree]) {
     let is_attribute = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket);
     let at = item.tokens.iter().take_while(|token| is_attribute(token)).count();
@@ -83,7 +83,7 @@ fn without_generics(tokens: &[TokenTree]) -> Tokens {
     Tokens::new()
 }
 
-/// The signatures of the public methods of an `impl`, and the types that it chooses for a trait.
+/// The signatures of the public methods of an `impl`, and its associated types.
 fn methods(item: &Item, of_trait: bool) -> Tokens {
     let Some(body) = item.body() else { return Tokens::new() };
     let items = Item::of(body).into_iter();
@@ -94,7 +94,7 @@ fn methods(item: &Item, of_trait: bool) -> Tokens {
     seen.flat_map(|it| signature(&it)).collect()
 }
 
-/// The part of an item that an author sees: no body of a function, no private field, no value.
+/// The public part of an item, without function bodies, private fields and values.
 fn signature(item: &Item) -> Tokens {
     let (_, tokens) = split_attributes(item);
     let tokens = tokens.to_vec();
@@ -118,7 +118,7 @@ fn signature(item: &Item) -> Tokens {
     }
 }
 
-/// The public ones of some fields; anything else as it is.
+/// Only the public fields of a group; any other token unchanged.
 fn public_fields(token: TokenTree) -> Tokens {
     let TokenTree::Group(group) = &token else { return vec![token] };
     let inner: Tokens = group.stream().into_iter().collect();
@@ -132,7 +132,7 @@ fn public_fields(token: TokenTree) -> Tokens {
             is_public = is_ident(rest.first(), "pub") && !is_restriction(rest.get(1));
         }
         let Some((token, after)) = rest.split_first() else { break };
-        // A comma within angle brackets ends no field.
+        // A comma within angle brackets does not end a field.
         depth += i32::from(is_punct(Some(token), '<')) - i32::from(is_punct(Some(token), '>'));
         is_first = depth == 0 && is_punct(Some(token), ',');
         public.extend(Some(token.clone()).filter(|_| is_public));
@@ -141,7 +141,7 @@ fn public_fields(token: TokenTree) -> Tokens {
     public
 }
 
-/// Whether parentheses restrict the visibility before them, and are not the type of a field.
+/// Whether parentheses restrict the preceding visibility, and are not the type of a field.
 fn is_restriction(token: Option<&TokenTree>) -> bool {
     let Some(TokenTree::Group(group)) = token else { return false };
     let first = group.stream().into_iter().next();

@@ -1,4 +1,4 @@
-//! Items of a library that other crates name.
+//! Items of a library that other crates use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use super::{
     paths::{Import, Path, Used},
 };
 
-/// The items of a library that a text of another crate names.
+/// The items of a library that a source of another crate uses.
 pub(super) fn named(package: &Package, library: &str, text: &str) -> BTreeSet<Definition> {
     let tokens: TokenStream = text.parse().unwrap();
     let used = Used::of(&tokens.into_iter().collect::<Tokens>());
-    // In one scope: that is enough to know what is used at all.
+    // All in one scope, which is sufficient to find used items.
     let imports: BTreeMap<&str, &Import> =
         used.imports.iter().map(|import| (import.name.as_str(), import)).collect();
     let globs = used.imports.iter().filter(|import| import.name == "*");
@@ -50,7 +50,7 @@ pub(super) fn named(package: &Package, library: &str, text: &str) -> BTreeSet<De
     found
 }
 
-/// The Rust code of a Markdown text, without what hides lines of it.
+/// The Rust code of a Markdown text, without the markers of hidden lines.
 pub(super) fn code(markdown: &str) -> String {
     let mut code = String::new();
     let mut is_code = None;

@@ -1,4 +1,4 @@
-//! A law that cannot be broken says nothing: each is broken here.
+//! A test of the laws: each law has an executor or emitter that violates it.
 
 use std::{
     cell::Cell,
@@ -103,7 +103,7 @@ fn events_out_of_balance() {
     assert_eq!(law_of(balance(&[born_ended])), at(0));
 }
 
-/// Pairs results with calls by their order, as it should not be done.
+/// Incorrectly pairs results with calls by their order.
 #[test]
 fn pairing_by_order_depends_on_the_order() {
     let reducer = reduce_fn(Vec::new, |mut open: Vec<CorrId>, line: &str| {
@@ -126,7 +126,7 @@ fn pairing_by_order_depends_on_the_order() {
     assert_eq!(law_of(swapped), (5, Place::Completion));
 }
 
-/// An executor that says nothing of types it does not know, and panics at one.
+/// An executor that does not report unknown types, and panics at one of them.
 struct Careless;
 
 impl<'a> Reducer<Record<'a>, (), DomainEvent> for Careless {
@@ -259,7 +259,7 @@ fn a_violation_says_what_differs_where() {
     );
 }
 
-/// Joins what it sees, and forgets or loses something at a cut.
+/// Joins its input, and forgets or loses data at a cut.
 #[derive(Default)]
 struct Joins {
     count: u32,
@@ -347,7 +347,7 @@ fn the_laws_of_emitters_are_reported() {
     assert!(nothing.to_string().starts_with("law 1 (determinism): vacuous, no event\n"));
 }
 
-/// It counts records outside of its state, as a static would.
+/// Counts records outside of its state, like a static.
 struct Leaks(AtomicU32);
 
 impl NamesSession<Record<'_>> for Leaks {
@@ -356,7 +356,7 @@ impl NamesSession<Record<'_>> for Leaks {
     }
 }
 
-/// How many records a session had.
+/// The number of records of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Count(u32);
 
@@ -385,7 +385,7 @@ fn what_reaches_another_session_violates_law_11() {
     assert!(violation.to_string().contains("the events of session"), "{violation}");
 }
 
-/// Reading in pieces makes no difference to a reducer, unless it remembers more than its state has.
+/// Reading in chunks changes nothing for a reducer, unless it has memory outside of its state.
 #[test]
 fn what_differs_between_two_readings_violates_law_3() {
     let log = b"{\"type\":\"message\"}\n";

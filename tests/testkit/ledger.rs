@@ -1,4 +1,4 @@
-//! A suite that nothing fails says nothing: each rule is broken here by a ledger that keeps the others.
+//! A test of the test suite: for each rule, a ledger that violates only this rule fails.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -17,19 +17,19 @@ enum Defect {
     IgnoresLines,
     /// Commits before the stale one remain.
     CommitsHalf,
-    /// Marks are set although the commit is refused.
+    /// Marks are set although the commit fails.
     MarksEarly,
     /// Every commit is compared with what was stored before the first one.
     ComparesWithTheFirst,
-    /// What was committed last is lost at a restart.
+    /// The last commit is lost at a restart.
     LosesTheLast,
     /// The journal is older than the output at a restart.
     LosesCheckpoints,
-    /// Marks go with the source that is forgotten.
+    /// Marks are removed with a forgotten source.
     ForgetsMarks,
-    /// Outputs stay although the source is forgotten.
+    /// Outputs of a forgotten source remain.
     ForgetsHalf,
-    /// What is there when it is opened counts.
+    /// Uncommitted output is kept when it is opened.
     KeepsHalfOutputs,
     Panics,
 }

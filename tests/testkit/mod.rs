@@ -1,4 +1,4 @@
-//! The laws and the suite for ledgers find what they are for: each broken part is caught.
+//! Tests of the laws and of the ledger suite: each violation is detected.
 
 mod law;
 mod ledger;

@@ -1,6 +1,6 @@
-//! What compiles without a type annotation, and what the compiler says about mistakes.
+//! Code that compiles without type annotations, and compiler messages for mistakes.
 //!
-//! The messages are those of one compiler: `TRYBUILD=overwrite cargo test -p foldline-ui` renews them.
+//! The messages depend on the compiler version: `TRYBUILD=overwrite cargo test -p foldline-ui` updates them.
 
 #[test]
 fn ui() {

@@ -1,7 +1,7 @@
-//! [`UsageEmitter`]: the tokens of each message, and the sessions that they were used in.
+//! [`UsageEmitter`]: the token usage of each message, by session.
 //!
-//! It keeps what the table `message_usage` of a database keeps, without a database: [`count_once`] is the rule of
-//! the view `usage`, for the sessions of any number of logs.
+//! It collects the content of the database table `message_usage` without a database. [`count_once`] implements the rule
+//! of the view `usage` for the sessions of any number of logs.
 
 #[cfg(feature = "pricing")]
 mod priced;
@@ -22,45 +22,45 @@ use crate::{
     transduce::{Batch, Emitter, Resume},
 };
 
-/// What was used in a session.
+/// The token usage of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionUsage {
     /// The agent's own id of the session.
     pub session_id: Option<SessionId>,
-    /// The session that started it, as a sub-agent or a fork.
+    /// The session that started it as a sub-agent or a fork.
     pub parent_session_id: Option<SessionId>,
-    /// Which agent.
+    /// The agent.
     pub agent: Option<Text>,
-    /// The directory that the agent works in.
+    /// The agent's working directory.
     pub cwd: Option<Text>,
-    /// The branch there.
+    /// The branch in that directory.
     pub branch: Option<Text>,
-    /// The task that it belongs to: its own id, unless a database states another one.
+    /// The task of the session: its own id, unless a database states another task.
     #[serde(default)]
     pub task: Option<Text>,
     /// The tokens, in the order of the log.
     pub messages: Vec<MessageUsage>,
 }
 
-/// Tokens that were used for one message, or for several that no other log tells of.
+/// The token usage of one message, or of several messages that no other log contains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessageUsage {
-    /// What they were used for.
+    /// The message, model and time of the usage.
     pub of: UsedFor,
     /// The tokens and the cost.
     pub usage: TokenUsage,
 }
 
-/// What tokens are added up by.
+/// The key by which token usage is summed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UsedFor {
-    /// The message, if other logs may tell of it.
+    /// The message, if other logs may contain it.
     pub message_id: Option<String>,
     /// The model, if the log names it.
     pub model: Option<String>,
-    /// When, if the log states it; see [`UsageEmitter`] for how exactly.
+    /// The time, if the log states it; [`UsageEmitter`] sets its precision.
     pub at: Option<Timestamp>,
 }
 
@@ -77,12 +77,12 @@ impl UsedFor {
 }
 
 impl MessageUsage {
-    /// Tokens that were used for something.
+    /// Token usage with its key.
     pub fn new(of: UsedFor, usage: TokenUsage) -> Self {
         Self { of, usage }
     }
 
-    /// What they cost, as the log states or by the price of the model. Without the id of a message, they may be of any
+    /// The cost, as stated by the log or computed from the model's price. Usage without a message id may cover any
     /// number of requests.
     #[cfg(feature = "pricing")]
     pub fn cost(&self, prices: &Prices) -> Option<Cost> {
@@ -91,23 +91,23 @@ impl MessageUsage {
     }
 }
 
-/// Collects what was used in the sessions of a log.
+/// Collects the token usage of the sessions of a log.
 ///
-/// Moments are rounded down to a quarter of an hour, as those of a database are
-/// ([`Timestamp::quarter_hour`]); [`UsageEmitter::exact`] keeps them.
+/// Times are rounded down to a quarter of an hour, as in a database ([`Timestamp::quarter_hour`]);
+/// [`UsageEmitter::exact`] keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct UsageEmitter {
     state: UsageState,
     is_exact: bool,
-    /// Where the messages of a session are.
+    /// The indices of the messages of a session.
     places: HashMap<(SessionKey, UsedFor), usize>,
 }
 
-/// What a [`UsageEmitter`] remembers.
+/// The state of a [`UsageEmitter`].
 type UsageState = BTreeMap<SessionKey, SessionUsage>;
 
 impl UsageEmitter {
-    /// One that keeps moments as the log states them, in milliseconds.
+    /// An emitter that keeps the times of the log in milliseconds.
     #[must_use]
     pub fn exact() -> Self {
         Self { is_exact: true, ..Self::default() }
@@ -184,15 +184,15 @@ impl Resume for UsageEmitter {
     }
 }
 
-/// Counts each message once, in the session that tells the most of it, the first of several: removes it from the
-/// others. A session that was resumed repeats the messages of the one before, and a sub-agent's messages stand in
-/// the file of the session that started it, too.
+/// Counts each message once, in the session with the most output tokens for it (the first of several), and removes it
+/// from the others. A resumed session repeats the messages of its predecessor, and a sub-agent's messages are also in
+/// the file of the session that started it.
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
-    // Each id has a number, so that it is looked up once.
+    // Each id is numbered, so that it is hashed only once.
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::new();
-    // By number: the output tokens that the session tells of which told of it last, and those of the best one.
+    // By number: the last session that has the message with its output tokens, and the best session.
     let mut told: Vec<(usize, Option<u64>)> = Vec::new();
     let mut best: Vec<(usize, Option<u64>)> = Vec::new();
     for (session, used) in sessions.iter().enumerate() {

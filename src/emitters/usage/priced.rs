@@ -1,4 +1,4 @@
-//! What messages cost, and in which sessions.
+//! The cost of messages, by session.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,37 +12,37 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PricedMessage<'s> {
-    /// The session that it is counted in.
+    /// The session in which it is counted.
     pub session: &'s SessionUsage,
-    /// The session that the person began: this one, or the one that it was started from.
+    /// The session that the user started: this one, or the one that started it.
     pub root: RootSession<'s>,
     /// The tokens.
     pub message: &'s MessageUsage,
-    /// What they cost. Where the log states what the session cost as a whole, apart from its tokens, that is the cost,
-    /// and nothing is estimated.
+    /// The cost. If the log states the total cost of the session separately from its tokens, that is the cost, and
+    /// nothing is estimated.
     pub cost: Option<Cost>,
-    /// The cost is unknown, as the model has no price.
+    /// Whether the cost is unknown because the model has no price.
     pub is_unpriced: bool,
 }
 
-/// The session that a person began.
+/// A session that the user started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RootSession<'s> {
-    /// By its id.
+    /// A session with an id.
     Named(&'s str),
-    /// One without an id, by its place.
+    /// A session without an id, by its index.
     Unnamed(usize),
 }
 
-/// What was used in sum.
+/// Totals of usage.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UsageSum<'s> {
-    /// In which sessions.
+    /// The sessions.
     pub sessions: HashSet<RootSession<'s>>,
     /// The tokens.
     pub tokens: TokenUsage,
-    /// What they cost, where that is known.
+    /// The known cost.
     pub cost: Option<Cost>,
 }
 
@@ -63,7 +63,7 @@ pub fn priced<'s>(
     })
 }
 
-/// Input and output.
+/// The sum of input and output tokens.
 pub fn all_tokens(usage: &TokenUsage) -> u64 {
     usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0))
 }
@@ -94,7 +94,7 @@ fn states_cost_of_whole(session: &SessionUsage) -> bool {
     })
 }
 
-/// The session that each one belongs to, however long the chain of sub-agents is.
+/// The root session of each session, through any number of sub-agents.
 fn roots(sessions: &[SessionUsage]) -> Vec<RootSession<'_>> {
     let mut parents: HashMap<&str, &str> = HashMap::new();
     for session in sessions {

@@ -1,4 +1,4 @@
-//! One folder an agent: how its records read, and what they mean. None uses another.
+//! The supported agents, one folder each. None depends on another.
 
 pub mod acp;
 pub mod amp;

@@ -1,8 +1,8 @@
-//! Counters of tokens, whose names and meaning differ from agent to agent.
+//! Token counters, whose names and meaning depend on the agent.
 
 use crate::{conversation::TokenUsage, executors::wire::Object};
 
-/// Takes the counters of these names: input, output, read from and written to a cache, and reasoning.
+/// Takes the counters of these names: input, output, cache reads, cache writes and reasoning.
 pub fn take_counters(stated: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
     let [input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens] =
         names.map(|name| stated.u64(name));
@@ -16,7 +16,7 @@ pub fn take_counters(stated: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
     }
 }
 
-/// Adds cached input to the input, for agents that count it apart.
+/// Adds cached input to the input, for agents that count it separately.
 pub fn with_cache(apart: TokenUsage) -> TokenUsage {
     let cached = [apart.cache_read_tokens, apart.cache_write_tokens].into_iter().flatten();
     let input_tokens = apart.input_tokens.map(|input| cached.fold(input, u64::saturating_add));

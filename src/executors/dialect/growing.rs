@@ -1,4 +1,4 @@
-//! Entries that are told in pieces.
+//! Entries that appear in chunks.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,25 +7,25 @@ use crate::{
     executors::context::Context,
 };
 
-/// The entry that is being told in pieces, if one is.
+/// The entry that is growing, if any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Growing {
     open: Option<Open>,
-    /// White space, which begins an entry only if more follows.
+    /// Leading white space, which begins an entry only if text follows.
     blank: Option<NormalizedEntry>,
-    /// How many entries there were.
+    /// The number of entries so far.
     count: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Open {
     corr_id: CorrId,
-    /// What has been told so far.
+    /// The entry so far.
     entry: NormalizedEntry,
 }
 
 impl Growing {
-    /// A piece came. It goes on with what is open, unless it is of another kind or of another message.
+    /// Appends a chunk to the open entry. A chunk of another kind or message begins a new entry.
     pub fn grow<R: CallResult>(&mut self, mut piece: NormalizedEntry, cx: &mut Context<'_, R>) {
         if let Some(Open { corr_id, entry }) = &mut self.open
             && are_of_one_message(entry, &piece)
@@ -48,7 +48,7 @@ impl Growing {
         cx.open(corr_id, piece);
     }
 
-    /// An entry came as a whole, perhaps after its pieces.
+    /// Emits a whole entry, possibly after its chunks.
     pub fn say<R: CallResult>(&mut self, whole: NormalizedEntry, cx: &mut Context<'_, R>) {
         let told = self.open.take_if(|open| is_repeated(&open.entry, &whole));
         match told {
@@ -63,7 +63,7 @@ impl Growing {
         }
     }
 
-    /// What has been told so far is all.
+    /// Closes the open entry.
     pub fn close<R: CallResult>(&mut self, cx: &mut Context<'_, R>) {
         self.blank = None;
         if let Some(Open { corr_id, .. }) = self.open.take() {
@@ -81,7 +81,7 @@ fn are_of_one_message(one: &NormalizedEntry, other: &NormalizedEntry) -> bool {
     one.entry_type == other.entry_type && message(one) == message(other)
 }
 
-/// Whether a whole entry begins with what was told of it. Its pieces need not name the message.
+/// Whether a whole entry begins with its chunks, which need not name the message.
 fn is_repeated(pieces: &NormalizedEntry, whole: &NormalizedEntry) -> bool {
     pieces.entry_type == whole.entry_type
         && whole.content.decode().starts_with(&*pieces.content.decode())

@@ -8,19 +8,19 @@ use crate::{
     executors::wire::{Object, value},
 };
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Debug)]
 pub enum Rpc<'a> {
-    /// A request, or a notification, by its method; without parameters, they are empty.
+    /// A request or a notification, by its method. Missing parameters are empty.
     Call(Cow<'a, str>, Object<'a>),
-    /// The result of a request; anything but an object is empty.
+    /// The result of a request; a value other than an object is empty.
     Result(Object<'a>),
-    /// What went wrong with a request.
+    /// The error of a request.
     Error(Said),
 }
 
 impl<'a> Rpc<'a> {
-    /// Reads a record, and takes nothing.
+    /// Reads a record without taking fields.
     pub fn read(object: &Object<'a>) -> Option<Self> {
         let of = |field| object.get(field).and_then(value::object).unwrap_or_default();
         match (object.get_str("method"), object.get("error")) {
@@ -33,7 +33,7 @@ impl<'a> Rpc<'a> {
         }
     }
 
-    /// The name that the record is counted under.
+    /// The name of the record in warnings.
     pub fn name(&self) -> Cow<'a, str> {
         match self {
             Self::Call(method, _) => method.clone(),
@@ -42,7 +42,7 @@ impl<'a> Rpc<'a> {
         }
     }
 
-    /// Takes the record's id. Of the parameters, `rest` is left.
+    /// Takes the record's id. `rest` are the remaining parameters.
     pub fn take(object: &mut Object<'a>, rest: Object<'a>) -> Option<Json> {
         let id = object.json("id");
         if object.get("result").is_some_and(|raw| raw.is_null() || raw.get().starts_with('{')) {

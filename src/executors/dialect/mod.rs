@@ -1,5 +1,5 @@
-//! What several agents have in common in the way they write their logs: plain functions and small values that executors
-//! call, those of another crate too. An executor takes what fits, and reads the rest itself.
+//! Elements that the logs of several agents share: functions and small types for executors, also in other crates. An
+//! executor uses the matching ones and reads the rest itself.
 
 pub mod anthropic;
 pub mod counters;

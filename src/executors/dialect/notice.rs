@@ -1,18 +1,17 @@
-//! Records that say one thing.
+//! Records with a single message.
 
 use crate::{
     conversation::{NormalizedEntryType, Text, tool_calls::CallResult},
     executors::{Context, Extra, wire::Object},
 };
 
-/// A record that says one thing: its name, the kind of its entry, what stands before the words, and the field
-/// that has them.
+/// A record with a single message: its name, the kind of its entry, the prefix of the text and the field of the text.
 pub type Notice = (&'static str, NormalizedEntryType, &'static str, &'static str);
 
-/// An entry: its kind, its text, and what stands beside it.
+/// An entry: its kind, its text and its extra fields.
 pub type Said = (NormalizedEntryType, Text, Extra);
 
-/// The kind of what the agent said last, or of what went wrong instead.
+/// The kind of the agent's last message, or of an error in its place.
 pub fn kind_of_answer(is_error: bool) -> NormalizedEntryType {
     match is_error {
         true => NormalizedEntryType::ErrorMessage,
@@ -20,7 +19,7 @@ pub fn kind_of_answer(is_error: bool) -> NormalizedEntryType {
     }
 }
 
-/// Takes what a record of this name says, if it is one of `notices`. All other fields stand beside it.
+/// Takes the message of a record, if its name is in `notices`. All other fields become extra fields.
 pub fn take(notices: &[Notice], name: &str, given: &mut Object<'_>) -> Option<Said> {
     let (_, kind, before, field) = notices.iter().find(|(of, ..)| *of == name)?;
     let words = given.str(field).or_else(|| given.str("error")).unwrap_or_default();
@@ -28,7 +27,7 @@ pub fn take(notices: &[Notice], name: &str, given: &mut Object<'_>) -> Option<Sa
     Some((kind.clone(), format!("{before}{words}").into(), facts))
 }
 
-/// Says it, with what else the record has.
+/// Emits the message with the extra fields of the record.
 pub fn say<R: CallResult>(said: Said, extra: Extra, cx: &mut Context<'_, R>) {
     let (kind, text, mut facts) = said;
     facts.extend(extra);

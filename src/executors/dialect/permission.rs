@@ -1,4 +1,4 @@
-//! Calls that wait until somebody permits them. The answer stands in the call's metadata, as `permission`.
+//! Calls that wait for a permission. The answer is in the call's metadata, as `permission`.
 
 use crate::{
     conversation::{
@@ -9,12 +9,12 @@ use crate::{
 
 const FIELD: &str = "permission";
 
-/// An open call waits for an answer.
+/// Marks an open call as waiting for an answer.
 pub fn ask<R: CallResult>(id: &CorrId, cx: &mut Context<'_, R>) {
     set_status(id, ToolStatus::PendingApproval, None, cx);
 }
 
-/// The answer came, in the log's own word: `allow_once`, `reject_once`, `cancelled`.
+/// Records the answer in the log's own word: `allow_once`, `reject_once`, `cancelled`.
 pub fn answer<R: CallResult>(id: &CorrId, answer: Text, cx: &mut Context<'_, R>) {
     set_status(id, ToolStatus::Created, Some(answer), cx);
 }
@@ -35,11 +35,11 @@ fn set_status<R: CallResult>(
     });
 }
 
-/// How a call ends that was not permitted.
+/// The final status of a denied call; `None` if it was not denied.
 pub fn refusal(call: &NormalizedEntry) -> Option<ToolStatus> {
     let answer = call.metadata.as_ref()?.extra.get(FIELD)?.get().trim_matches('"');
     match answer {
-        // Droid's word for no.
+        // Droid's word for a denial.
         "cancel" => Some(ToolStatus::Denied { reason: None }),
         _ if answer.starts_with("reject") => Some(ToolStatus::Denied { reason: None }),
         _ if answer.starts_with("cancel") => Some(ToolStatus::Cancelled),
@@ -47,7 +47,7 @@ pub fn refusal(call: &NormalizedEntry) -> Option<ToolStatus> {
     }
 }
 
-/// The agent has stopped: calls that were not permitted end so. When it was stopped, all end.
+/// Ends the turn: denied calls end as denied. If the turn was cancelled, all calls end.
 pub fn end_turn<R: CallResult>(
     outcome: Option<Outcome>,
     end: impl Fn(ToolStatus, Option<Timestamp>) -> R,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of ids that are remembered.
+/// The maximum number of ids.
 const MOST: usize = 256;
 
 /// The values of the latest 256 ids, such as the requests of one side that wait for their responses.
@@ -18,7 +18,7 @@ impl<K, T> Default for RecentMap<K, T> {
 }
 
 impl<K: PartialEq, T> RecentMap<K, T> {
-    /// Adds the value of an id. A value without an id cannot be found, and is left out.
+    /// Adds the value of an id. A value without an id is dropped.
     pub fn push(&mut self, id: Option<K>, what: T) {
         self.0.extend(id.map(|id| (id, what)));
         if self.0.len() > MOST {

@@ -1,4 +1,4 @@
-//! The tokens of logs whose runs end with totals.
+//! Token usage in logs whose runs end with totals.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::conversation::{Text, TokenUsage};
 
-/// What a model used; without a name where the log names none.
+/// The usage of a model, whose name may be missing.
 pub type ModelUsage = (Option<Text>, TokenUsage);
 
-/// What the runs of a log used, counted once.
+/// The usage of the runs of a log, counted once.
 ///
-/// The end of a run states totals, which may go on from those of the run before. What the messages state
-/// counts for a run without an end, and where it is more.
+/// The end of a run states totals, which may continue those of the previous run. The usage in messages counts for a run
+/// without an end, and if it is larger than the total.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunUsage {
-    /// What was counted so far, by model.
+    /// The usage counted so far, by model.
     counted: BTreeMap<String, TokenUsage>,
-    /// What the messages since the last end of a run state, by model.
+    /// The usage in messages since the end of the last run, by model.
     messages: BTreeMap<String, TokenUsage>,
-    /// Each call of the model states what it used, and the messages nothing more.
+    /// Whether each model call states its usage, so that messages add nothing.
     is_exact: bool,
 }
 
@@ -28,21 +28,21 @@ fn name(model: Option<&Text>) -> String {
 }
 
 impl RunUsage {
-    /// A message states what it used.
+    /// Records the usage in a message.
     pub fn note(&mut self, model: Option<&Text>, usage: &TokenUsage) {
         if !self.is_exact && !usage.is_zero() {
             self.messages.entry(name(model)).or_default().add(usage);
         }
     }
 
-    /// A call of a model states what it used, which counts at once.
+    /// Counts the usage of a model call immediately.
     pub fn count(&mut self, model: Option<&Text>, usage: &TokenUsage) {
         self.is_exact = true;
         self.messages.clear();
         self.counted.entry(name(model)).or_default().add(usage);
     }
 
-    /// What a run used that ended with these totals, beyond what was counted.
+    /// The uncounted usage of a run that ended with these totals.
     pub fn settle(&mut self, mut totals: Vec<ModelUsage>) -> Vec<ModelUsage> {
         self.is_exact = false;
         let messages = std::mem::take(&mut self.messages);
@@ -55,7 +55,7 @@ impl RunUsage {
         for (model, usage) in &mut totals {
             let name = name(model.as_ref());
             let mut stated = TokenUsage::default();
-            // A total without a model is that of all of them.
+            // A total without a model covers all models.
             let of_it = messages.iter().filter(|(of, _)| name.is_empty() || **of == name);
             of_it.for_each(|(_, usage)| stated.add(usage));
             let counted = self.counted.entry(name).or_default();
@@ -70,7 +70,7 @@ impl RunUsage {
         totals
     }
 
-    /// What a run used that has no end; nothing is known of the next one.
+    /// Takes the usage of a run without an end, and resets the totals for the next run.
     pub fn take_unsettled(&mut self) -> Vec<ModelUsage> {
         by_model(std::mem::take(self).messages)
     }

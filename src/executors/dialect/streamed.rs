@@ -1,7 +1,7 @@
-//! What was shown of messages while they were written, so that the complete lines show no text twice.
+//! Streamed parts of messages, so that the complete lines do not repeat text.
 //!
-//! A block's complete line comes before or after the event that ends the block, so an entry stays open
-//! until its line has come, and the line closes it. What no line claims is closed with the run.
+//! The complete line of a block precedes or follows the event that ends the block. So an entry stays open until its
+//! line closes it. Entries that no line claims are closed with the run.
 
 use std::collections::VecDeque;
 
@@ -19,16 +19,16 @@ use crate::{
     json::{self, Raw},
 };
 
-/// How many blocks, messages and ids are remembered at the most.
+/// The maximum number of blocks, messages and ids that are remembered.
 const REMEMBERED: usize = 256;
 
-/// The blocks that were written piece by piece and wait for their complete line.
+/// The streamed blocks that wait for their complete line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Streamed {
-    /// The message that each agent is writing.
+    /// The message in progress of each agent.
     messages: VecDeque<Writing>,
     blocks: VecDeque<Block>,
-    /// The ids of the entries opened last; a message that is written twice needs new ones.
+    /// The ids of the latest entries; a repeated message needs new ids.
     opened: RecentIds,
     count: u64,
 }
@@ -44,7 +44,7 @@ struct Block {
     parent: Option<CorrId>,
     message_id: Option<Text>,
     index: u64,
-    /// Its message is still being written.
+    /// Whether its message is still in progress.
     is_current: bool,
     kind: Kind,
 }
@@ -52,7 +52,7 @@ struct Block {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Said {
-        /// The open entry; none while there is nothing to show.
+        /// The open entry; `None` while it is empty.
         corr_id: Option<CorrId>,
         is_thought: bool,
         text: String,
@@ -65,7 +65,7 @@ pub(super) enum Kind {
 }
 
 impl Streamed {
-    /// An agent begins to write a message.
+    /// Begins a message of an agent.
     pub(super) fn begin(&mut self, parent: Option<&CorrId>, message_id: Option<Text>) {
         self.stop(parent);
         self.messages.push_back(Writing { parent: parent.cloned(), message_id });
@@ -74,7 +74,7 @@ impl Streamed {
         }
     }
 
-    /// An agent's message is complete.
+    /// Ends the message of an agent.
     pub(super) fn stop(&mut self, parent: Option<&CorrId>) {
         self.messages.retain(|message| message.parent.as_ref() != parent);
         for block in &mut self.blocks {
@@ -84,7 +84,7 @@ impl Streamed {
         }
     }
 
-    /// A text, a thought or a call begins within the message that is being written.
+    /// Begins a text, a thought or a call in the message in progress.
     pub(super) fn begin_within<R: CallResult>(
         &mut self,
         index: u64,
@@ -114,7 +114,7 @@ impl Streamed {
         }
     }
 
-    /// More of a text or a thought of a message, in logs whose pieces name theirs.
+    /// Appends a chunk of a text or thought, in logs whose chunks name their message.
     pub fn piece<R: CallResult>(
         &mut self,
         message_id: &Text,
@@ -131,14 +131,14 @@ impl Streamed {
         };
         if !self.blocks.iter().any(is_it) {
             let kind = Kind::said(is_thought);
-            // No call begins here that would have to be read.
+            // No call begins here, so the mapper is never used.
             let map: ActionMapper = |name, input, _| MappedCall::tool(name, input);
             self.begin_block(Some(message_id.clone()), index, kind, map, cx);
         }
         self.grow_at(self.blocks.iter().position(is_it), more, cx);
     }
 
-    /// More of a text or a thought. More of a block whose line has come is no news.
+    /// Appends to a text or thought. A block whose complete line has been read is skipped.
     pub(super) fn grow<R: CallResult>(&mut self, index: u64, more: &Text, cx: &mut Context<'_, R>) {
         self.grow_at(self.current(index, cx.parent.as_ref()), more, cx);
     }
@@ -164,7 +164,7 @@ impl Streamed {
         cx.open(id, entry);
     }
 
-    /// More of a call's input.
+    /// Appends to a call's input.
     pub(super) fn grow_input(&mut self, index: u64, more: &str, parent: Option<&CorrId>) {
         let Some(at) = self.current(index, parent) else { return };
         if let Some(Block { kind: Kind::Call { input, .. }, .. }) = self.blocks.get_mut(at) {
@@ -178,17 +178,17 @@ impl Streamed {
         })
     }
 
-    /// Something came as a whole, perhaps after its pieces.
+    /// Emits a whole entry, possibly after its chunks.
     pub fn say<R: CallResult>(&mut self, whole: NormalizedEntry, cx: &mut Context<'_, R>) {
         if let Some(entry) = self.claim(whole, cx) {
             cx.push(entry);
         }
     }
 
-    /// The complete text came: gives it back if nothing of it was shown.
+    /// Claims the entry of a complete text: returns the text if no part of it was emitted.
     ///
-    /// It belongs to the first waiting block of its message and kind. Where the ids of message and
-    /// line differ, the text itself tells.
+    /// The text belongs to the first waiting block of its message and kind. If the ids of message and line differ, the
+    /// text itself identifies the block.
     pub fn claim<R: CallResult>(
         &mut self,
         entry: NormalizedEntry,
@@ -229,12 +229,12 @@ impl Streamed {
         None
     }
 
-    /// The complete line of a call came.
+    /// Claims a call by its complete line.
     pub fn claim_call(&mut self, call: &CorrId) {
         self.blocks.retain(|block| !matches!(&block.kind, Kind::Call { id, .. } if id == call));
     }
 
-    /// The run is over: what no line has claimed stays as it was shown.
+    /// Ends the run: closes unclaimed entries with their streamed text.
     pub fn abandon<R: CallResult>(&mut self, map: ActionMapper, cx: &mut Context<'_, R>) {
         self.messages.clear();
         for block in std::mem::take(&mut self.blocks) {
@@ -250,7 +250,7 @@ impl Kind {
 }
 
 impl Block {
-    /// What was shown of it, if it is of this kind.
+    /// The emitted text of the block, if it is of this kind.
     fn text_for(&self, thinks: bool, parent: Option<&CorrId>) -> Option<&str> {
         match &self.kind {
             Kind::Said { is_thought, text, .. }
@@ -270,7 +270,7 @@ impl Block {
                 }
             }
             Kind::Call { id, tool_name, input } => {
-                // A cut input is no JSON, and is kept as a text.
+                // A truncated input is not JSON and is kept as text.
                 let text = Raw::parse(&input).is_err().then(|| json::literal(&input));
                 let input = Raw::parse(text.as_ref().unwrap_or(&input)).ok();
                 let parent = std::mem::replace(&mut cx.parent, self.parent);
@@ -282,7 +282,7 @@ impl Block {
     }
 }
 
-/// An id for an entry: `msg_1/0`, which a message that is written a second time cannot use again.
+/// A new id for an entry: `msg_1/0`, or another id for a repeated message.
 fn next_id(
     opened: &mut RecentIds,
     count: &mut u64,

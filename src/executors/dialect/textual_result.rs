@@ -1,19 +1,19 @@
-//! [`TextualResult`]: results that are stated in words. The exit code of a command is in its output, and a change as it
-//! was made is next to the answer.
+//! [`TextualResult`]: results in text form. The exit code of a command is in its output, and an applied change is next
+//! to the result.
 
 use crate::conversation::{
     ActionType, CommandExitStatus, Json, Text, ToolResult as Body, ToolStatus,
     tool_calls::{ToolOutcome, Wording},
 };
 
-/// The result of a call, as it is kept while it waits for its call.
+/// The result of a call, which may wait for its call.
 pub type TextualResult = ToolOutcome<TextualWords>;
 
-/// The words of these results.
+/// Reads facts from the text of these results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextualWords {}
 
-/// How a call ended, and why if it was not permitted.
+/// The status of a call, with the reason of a denial.
 pub fn status(has_failed: bool, is_denied: bool, reason: Option<Text>) -> ToolStatus {
     match has_failed {
         true if is_denied => ToolStatus::Denied { reason },
@@ -28,7 +28,7 @@ impl Wording for TextualWords {
         let is_news = |detail: &Text| !is_repeated(&detail.decode(), &text.decode());
         outcome.detail = outcome.detail.take().filter(is_news);
         if !matches!(action, ActionType::CommandRun { .. }) {
-            // Gemini's stream leaves out what was read, found or written.
+            // Gemini's stream omits the content that was read, found or written.
             outcome.body = outcome.body.take().filter(|_| !text.is_empty());
         } else if let Some(Ended { code, output, report }) = Ended::read(&text.decode()) {
             outcome.body = output.map(Body::Text);
@@ -39,30 +39,29 @@ impl Wording for TextualWords {
     }
 }
 
-/// Whether a detail is the text, or a diff that changes nothing of it.
+/// Whether a detail repeats the text, also as a diff with only context lines.
 fn is_repeated(detail: &str, text: &str) -> bool {
     let hunk = detail.split_once(" @@\n").map(|(_, lines)| lines).unwrap_or_default();
     let lines = hunk.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     detail == text || !hunk.is_empty() && lines.eq(text.lines())
 }
 
-/// How a command ended, as its result says it in words.
+/// The end of a command, parsed from the text of its result.
 #[derive(Debug, Default, PartialEq)]
 struct Ended {
     code: i32,
     output: Option<Text>,
-    /// What else is told.
+    /// The remaining text.
     report: Option<Text>,
 }
 
 impl Ended {
-    /// Words that stand in place of an output, or what the model is told: lines with labels, the output
-    /// among them.
+    /// Parses a text in place of an output, or the text for the model: labelled lines, including the output.
     fn read(body: &str) -> Option<Self> {
         if let Some(code) = body.strip_prefix("Command exited with code: ") {
             return Some(Self { code: code.parse().ok()?, ..Self::default() });
         }
-        // `<exited with exit code 2>`, a line of its own after the output.
+        // `<exited with exit code 2>`, a separate line after the output.
         if let Some((output, line)) = body.trim_end().rsplit_once('<')
             && let Some(line) = line.strip_suffix('>')
             && let Some((_, code)) = line.split_once("exit code ")

@@ -47,7 +47,7 @@ where
 
 /// The state of a [`DynExecutor`](crate::executors::DynExecutor).
 ///
-/// It is stored with the name of its format: a state of one executor is not restored as another's.
+/// It is stored with the name of its format, so that another executor cannot restore it.
 #[derive(Debug)]
 pub struct AnyState {
     format: &'static str,
@@ -66,7 +66,7 @@ impl AnyState {
         Self { format, state }
     }
 
-    /// Restores a state of this format.
+    /// Restores a stored state of this format.
     pub(in crate::executors) fn restore<S>(
         format: &'static str,
         json: &str,
@@ -120,7 +120,7 @@ impl StateSize for AnyState {
     }
 }
 
-/// A reducer does not panic, and a state of another executor has no meaning to this one.
+/// The events for a state of another executor: a warning, since a reducer does not panic.
 pub(in crate::executors) fn foreign_state() -> Batch<DomainEvent> {
     let message = "the state belongs to another executor, so the record was not read";
     Batch::one(DomainEvent::warning(WarningKind::ForeignRecord, message))

@@ -1,4 +1,4 @@
-//! [`DynExecutor`]: any executor, chosen at run time; [`Preparsed`]: the same in two halves.
+//! [`DynExecutor`]: an executor chosen at run time; [`Preparsed`]: a `DynExecutor` in two halves.
 
 use std::{
     borrow::Cow,
@@ -23,7 +23,7 @@ use crate::{
     transduce::{Batch, Reducer},
 };
 
-/// An executor's object-safe face.
+/// The object-safe interface of an executor.
 trait AnyExecutor: Send + Sync {
     fn format(&self) -> &'static Format;
     fn of_file(&self, name: &str) -> Option<DynExecutor>;
@@ -112,18 +112,18 @@ impl<E: Executor> From<E> for DynExecutor {
 }
 
 impl DynExecutor {
-    /// This executor, without its type.
+    /// Erases the type of an executor.
     pub fn new<E: Executor>(executor: E) -> Self {
         Self(Arc::new(Reducing::new(executor)))
     }
 
-    /// The same for a file of this name (without its folder), which may say which session it is of.
+    /// The executor for a file of this name (without its folder), which may state the session.
     #[must_use]
     pub fn of_file(&self, name: &str) -> Self {
         self.0.of_file(name).unwrap_or_else(|| self.clone())
     }
 
-    /// What its format is called.
+    /// The format.
     pub fn format(&self) -> &'static Format {
         self.0.format()
     }
@@ -133,30 +133,30 @@ impl DynExecutor {
         self.0.parsed(record)
     }
 
-    /// How surely a record belongs to its format.
+    /// Judges whether a record belongs to the format.
     pub fn recognise(&self, object: &Object<'_>) -> Evidence {
         self.0.recognise(object)
     }
 
-    /// The session that a record belongs to.
+    /// The session of a record.
     pub fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
         self.0.session(object)
     }
 
-    /// Reads a record as the executor does, and says only what kind of record it is.
+    /// Parses a record and returns only its kind.
     pub fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
         self.0.parse(object, header)
     }
 
-    /// Reads a state that was stored.
+    /// Restores a stored state.
     ///
     /// # Errors
-    /// The text is no state of this executor.
+    /// The text is not a state of this executor.
     pub fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
         self.0.restore(json)
     }
 
-    /// Whether a state is one of this executor's.
+    /// Whether a state belongs to this executor.
     pub fn owns(&self, state: &AnyState) -> bool {
         self.0.owns(state)
     }
@@ -187,8 +187,8 @@ impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
     }
 }
 
-/// A [`DynExecutor`] in two halves: it parses records before their turn, and reduces them later. State and events
-/// are the same.
+/// A [`DynExecutor`] in two halves: it parses records ahead of time and reduces them later. State and events are the
+/// same.
 ///
 /// ```
 /// use foldline::{
@@ -209,7 +209,7 @@ impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
 pub struct Preparsed(DynExecutor);
 
 impl Preparsed {
-    /// This executor, in two halves.
+    /// Splits an executor into two halves.
     pub const fn new(executor: DynExecutor) -> Self {
         Self(executor)
     }

@@ -1,4 +1,4 @@
-//! Any executor: its type erased, with its state and its records, and what is parsed before its turn.
+//! Executors with erased types, their states and their records.
 
 mod any_record;
 mod any_state;

@@ -1,8 +1,8 @@
-//! How many sessions are open at once, and how much they hold back.
+//! Limits on the number and the size of open sessions.
 
-/// The maximum number of open sessions. A further session ends the one that was silent for longest.
+/// The maximum number of open sessions. A further session ends the least recently active one.
 pub const MAX_SESSIONS: usize = 64;
 
-/// The maximum number of bytes that the open sessions hold back together, as [`StateSize`](super::StateSize) counts them: as many as one
-/// session may hold back alone. Beyond that, the sessions that were silent for longest end.
+/// The maximum number of bytes that all open sessions hold back, as counted by [`StateSize`](super::StateSize). It
+/// equals the limit of a single session. Beyond it, the least recently active sessions end.
 pub const MAX_SESSIONS_SIZE: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! [`Sessions`]: the sessions of a log, each with a state of its own.
+//! [`Sessions`]: the sessions of a log, each with a separate state.
 
 mod limits;
 mod names;
@@ -19,19 +19,19 @@ use crate::{
     transduce::{Batch, Reducer},
 };
 
-/// The one owner of sessions: numbers the sessions of a log, stamps every event with the number of its session
-/// ([`Located::session`]), and reports the end of each ([`DomainEvent::SessionEnded`]).
+/// Separates the sessions of a log: numbers them, stamps every event with the number of its session
+/// ([`Located::session`]), and reports the end of each session ([`DomainEvent::SessionEnded`]).
 ///
-/// "Session" has two meanings in logs, and both are decided here and nowhere else:
+/// "Session" has two meanings in logs, and only this type handles both:
 ///
-/// - A *stream* interleaves sessions. Each has a reducer state of its own, so that neither calls nor facts mix. A record
-///   that names no session ([`Executor::session`](super::Executor::session)) belongs to the session of the record before
-///   it, and everything before the first name belongs to the first session that is named.
-/// - A *file* continues under another id, because the session was resumed, forked or cleared. It has one state, whose
-///   facts continue to hold, and several sessions. An update belongs to the session of the entry that it updates.
+/// - A *stream* interleaves sessions. Each has its own reducer state, so that neither calls nor facts mix. A record
+///   without a session name ([`Executor::session`](super::Executor::session)) belongs to the session of the previous
+///   record. Records before the first name belong to the first named session.
+/// - A *file* continues under another id, because the session was resumed, forked or cleared. It has several sessions
+///   but one state, whose facts remain valid. An update belongs to the session of the entry that it updates.
 ///
-/// At most [`MAX_SESSIONS`] are open, and what they hold back is bounded ([`MAX_SESSIONS_SIZE`]), so that memory does
-/// not grow with the length of a stream. A session that ended and appears again has a new number.
+/// The number of open sessions ([`MAX_SESSIONS`]) and their size ([`MAX_SESSIONS_SIZE`]) are bounded, so that memory
+/// does not grow with the length of a stream. A session that appears again after its end has a new number.
 ///
 /// ```
 /// use foldline::{
@@ -71,7 +71,7 @@ impl<R> Sessions<R> {
         Self { reducer: locating(reducer) }
     }
 
-    /// The reducer within.
+    /// The inner reducer.
     pub const fn get_ref(&self) -> &R {
         self.reducer.get_ref()
     }
@@ -90,22 +90,22 @@ impl<R: ParseAhead> ParseAhead for Sessions<R> {
 pub struct SessionsState<S> {
     /// The number of the next session.
     next: Next,
-    /// The session of the record before comes last, the one that was silent for longest first.
+    /// The open sessions, the least recently active first. The last is the session of the previous record.
     open: Vec<OpenSession<S>>,
-    /// Kept, so that a record costs the same however many sessions are open.
+    /// Cached, so that the cost of a record does not depend on the number of open sessions.
     #[serde(skip)]
     size: Total,
 }
 
-/// What the open sessions hold back, which follows from the rest of the state, once it is known.
+/// The size of the open sessions, computed lazily from the rest of the state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total(Option<Held>);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Held {
-    /// By all open sessions together.
+    /// The size of all open sessions.
     all: usize,
-    /// By the last of them.
+    /// The size of the last session.
     last: usize,
 }
 
@@ -116,7 +116,7 @@ impl PartialEq for Total {
 }
 
 impl<S> SessionsState<S> {
-    /// The same with other states within.
+    /// Converts the inner states.
     ///
     /// # Errors
     /// The error of `make`.
@@ -129,7 +129,7 @@ impl<S> SessionsState<S> {
         Ok(SessionsState { next, open: open.collect::<Result<_, E>>()?, size: Total(None) })
     }
 
-    /// The current session and the facts of it that last: id, agent, version, model, folder and branch.
+    /// The current session and its lasting facts: id, agent, version, model, folder and branch.
     pub fn current(&self) -> Option<(SessionKey, &Session)> {
         self.open.last()?.current()
     }
@@ -141,7 +141,7 @@ impl<S> SessionsState<S> {
 }
 
 impl<R> Sessions<R> {
-    /// Finishes a state, and with it its sessions.
+    /// Finishes a state and its sessions.
     fn end<In, S>(
         &self,
         session: OpenSession<S>,

@@ -1,11 +1,11 @@
-//! [`NamesSession`]: the session that a record names; [`StateSize`]: what a session holds back.
+//! [`NamesSession`]: the session of a record; [`StateSize`]: the size of a state.
 
 use std::borrow::Cow;
 
-/// Finds the session of a record in the record itself. (A closure cannot: none can be inferred that borrows from the
-/// text of a record that it is given by reference.)
+/// Finds the session name in a record. This is a trait because Rust infers no closure that borrows from the text of a
+/// record behind a reference.
 pub trait NamesSession<In> {
-    /// The session that a record names.
+    /// The session named in a record.
     fn session_of<'r>(&self, record: &'r In) -> Option<Cow<'r, str>>;
 }
 

@@ -1,4 +1,4 @@
-//! [`OpenSession`]: the state of an open session, and the sessions that a file continues under other ids.
+//! [`OpenSession`]: the state of an open session, with all sessions of a file that changes its session id.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,11 +13,10 @@ use crate::{
     transduce::Batch,
 };
 
-/// A state of the reducer and the session that it belongs to. A file that continues under another id has one state and
-/// several sessions.
+/// A reducer state and its session. A file that continues under another id has one state and several sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenSession<S> {
-    /// The name that records of a stream give it.
+    /// Its name in the records of a stream.
     pub(super) name: Option<String>,
     pub(super) state: LocatingState<S>,
     sessions: Numbered,
@@ -28,8 +27,8 @@ pub(super) struct OpenSession<S> {
 struct Numbered {
     /// The current session comes last, after those that it continues.
     sessions: Vec<(SessionKey, Session)>,
-    /// The sessions of open entries and calls, since there are several sessions: updates belong to the session of what
-    /// they update.
+    /// The sessions of open entries and calls, recorded from the second session on: an update belongs to the session of
+    /// its entry.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     opened: BTreeMap<CorrId, SessionKey>,
 }
@@ -43,7 +42,7 @@ impl<S> OpenSession<S> {
         Self { name: None, state, sessions: Numbered { sessions, opened: BTreeMap::new() } }
     }
 
-    /// The same with another state, and the value that comes with that.
+    /// Converts the state and returns the second value of the conversion.
     pub(super) fn map<T, V>(
         self,
         make: impl FnOnce(LocatingState<S>) -> (LocatingState<T>, V),
@@ -53,7 +52,7 @@ impl<S> OpenSession<S> {
         (OpenSession { name, state, sessions }, value)
     }
 
-    /// The same with another state.
+    /// Converts the state.
     ///
     /// # Errors
     /// The error of `make`.
@@ -99,7 +98,7 @@ impl<S> OpenSession<S> {
 
 impl Numbered {
     /// Assigns facts to the current session or, if they state another id, to another session, which becomes the current
-    /// one. Returns a session that ended for it.
+    /// one. Returns the session that this ends.
     fn learn(&mut self, news: &mut Session, next: &mut Next) -> Option<SessionKey> {
         let mut ended = None;
         let (_, known) = self.sessions.last()?;
@@ -109,7 +108,7 @@ impl Numbered {
             match before {
                 Some(at) => self.sessions[at..].rotate_left(1),
                 None => {
-                    // The same agent continues in the same place, and states only what has changed.
+                    // The same agent continues in the same folder and states only changed facts.
                     let mut all = known.clone();
                     all.merge(news);
                     *news = all;
@@ -125,14 +124,14 @@ impl Numbered {
         ended
     }
 
-    /// The session of an event: that of the entry that it updates, else the current one.
+    /// The session of an event: the session of the entry that it updates, otherwise the current one.
     fn session_of(&mut self, event: &DomainEvent) -> SessionKey {
         let Self { sessions, opened } = self;
         let current = sessions.last().map_or_else(SessionKey::default, |(key, _)| *key);
         if sessions.len() == 1 {
             return current;
         }
-        // Entries that were opened before there was a second session belong to the first.
+        // Entries opened before the second session belong to the first.
         let first = || sessions.iter().map(|(key, _)| *key).min().unwrap_or(current);
         match event {
             DomainEvent::NewToolCall { corr_id, .. } | DomainEvent::OpenEntry { corr_id, .. } => {
@@ -156,13 +155,13 @@ impl Numbered {
     }
 }
 
-/// The id of another session that facts state.
+/// The id in the facts, if it differs from the session's.
 fn is_another<'n>(known: &Session, news: &'n Session) -> Option<&'n SessionId> {
     let id = news.session_id.as_ref()?;
     known.session_id.as_ref().is_some_and(|known| known != id).then_some(id)
 }
 
-/// The facts that a session which continues another one shares with it.
+/// The facts that a session inherits from the one it continues.
 fn lasting(news: &Session) -> Session {
     let Session { session_id, agent, version, model, cwd, branch, .. } = news.clone();
     Session { session_id, agent, version, model, cwd, branch, ..Session::default() }
@@ -174,7 +173,7 @@ fn begin(next: &mut Next) -> SessionKey {
     key
 }
 
-/// The end of a session, caused by its last record, or by the one that another session began with.
+/// The end of a session, caused by its last record or by the first record of another session.
 fn end(
     position: Position,
     line_sha256: Option<&Arc<Digest>>,

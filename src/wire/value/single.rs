@@ -1,4 +1,4 @@
-//! Values that are read without knowing [`Object`](crate::wire::Object), which reads its fields with these functions.
+//! Functions that read single values; [`Object`](crate::wire::Object) reads its fields with them.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub fn parse<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
 /// element of two bytes in the log costs hundreds of bytes once it is parsed.
 pub const MAX_ELEMENTS: usize = 1 << 14;
 
-/// The elements of an array, if it is one and has not [too many](MAX_ELEMENTS).
+/// The elements of an array, unless it has [too many](MAX_ELEMENTS).
 pub fn elements(raw: Raw<'_>) -> Option<Vec<Raw<'_>>> {
     let mut elements = Vec::new();
     Scanner::of(raw).array(|element| {
@@ -28,7 +28,7 @@ pub fn elements(raw: Raw<'_>) -> Option<Vec<Raw<'_>>> {
     Some(elements)
 }
 
-/// A string, borrowed where it has no escape.
+/// A string, borrowed if it has no escape.
 pub fn as_str(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     raw.is_string().then(|| decode_literal(raw.get()))
 }
@@ -53,7 +53,7 @@ pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
     Some(Timestamp::from_millis(millis as i64))
 }
 
-/// A string without its quotes, as it is spelt, and any other value as it is.
+/// A string without its quotes but with its escapes, or any other value unchanged.
 fn inside(raw: Raw<'_>) -> &str {
     string_body(raw.get()).unwrap_or(raw.get())
 }

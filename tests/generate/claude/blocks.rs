@@ -1,4 +1,4 @@
-//! Messages and their blocks, which stream and session files have in common.
+//! Messages and blocks of streams and session files.
 
 use proptest::{collection::vec, prelude::*};
 
@@ -8,7 +8,7 @@ use foldline::testkit::generate::{
     word,
 };
 
-/// A string of several pieces, as JSON text.
+/// The concatenation of several JSON strings.
 pub(super) fn join(pieces: &[String]) -> String {
     let inner = |piece: &String| piece.get(1..piece.len() - 1).unwrap_or_default().to_owned();
     format!("\"{}\"", pieces.iter().map(inner).collect::<String>())
@@ -29,7 +29,7 @@ pub(super) fn thinking() -> BoxedStrategy<String> {
     object(vec![kind("thinking"), field("thinking", thought), maybe("signature", literal())])
 }
 
-/// A block that is neither said, thought, called nor answered.
+/// A block that is not a text, thought, call or result.
 pub(super) fn odd() -> BoxedStrategy<String> {
     let source = object(vec![
         maybe("type", word(&["base64", "url", "text", "file"])),
@@ -84,7 +84,7 @@ pub(super) fn tool_result(id: FieldsStrategy) -> BoxedStrategy<String> {
     object(vec![kind("tool_result"), id, maybe("content", content), maybe("is_error", is_error)])
 }
 
-/// A result once more, in a shape of its tool's own.
+/// The tool-specific form of a result.
 pub(super) fn detail() -> BoxedStrategy<String> {
     let numbers = || (1..40_u8).prop_map(|line| line.to_string());
     let hunk = object(vec![
@@ -110,7 +110,7 @@ pub(super) fn detail() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// Why the call `id` was not run.
+/// The reason why the call `id` did not run.
 pub(super) fn meta(id: String) -> BoxedStrategy<String> {
     let kinds = word(&["user-rejected", "permission-rule", "cancelled", "novel"]);
     let meta = vec![
@@ -159,7 +159,7 @@ pub(super) fn user(content: BoxedStrategy<String>) -> BoxedStrategy<String> {
     object(vec![field("role", Just(quote("user"))), field("content", content)])
 }
 
-/// Any content: blocks of every kind, a string, or something else.
+/// Any content: blocks of every kind, a string, or another value.
 pub(super) fn any_content(ids: &'static [&'static str]) -> BoxedStrategy<String> {
     let id = maybe("id", word(ids));
     let answered = maybe("tool_use_id", word(ids));
@@ -174,7 +174,7 @@ pub(super) fn any_content(ids: &'static [&'static str]) -> BoxedStrategy<String>
     prop_oneof![8 => blocks, 1 => literal(), 1 => json()].boxed()
 }
 
-/// What the program says of a request that failed.
+/// A message of the program about a failed request.
 pub(super) fn api_error() -> FieldsStrategy {
     let inner = object(vec![maybe("message", literal()), maybe("type", literal())]);
     let error = object(vec![maybe("status", number()), maybe("error", inner)]);

@@ -11,7 +11,7 @@ use foldline::testkit::generate::{
     list, literal, maybe, object, quote, time, word,
 };
 
-/// The ids of [`line`]: few, so that some are used twice and some results come early.
+/// The ids of [`line`]: few, so that some repeat and some results precede their calls.
 const IDS: &[&str] = &["toolu_1", "toolu_2", "srvtoolu_3", "toolu_4\nx", ""];
 
 /// Any one line: every type of record with every variation of its fields, side chains with and
@@ -68,13 +68,12 @@ pub(crate) fn line() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// The lines of a log in which everything is as it should be: records with ids of their own, by one
-/// author in one directory, as real ones are; parallel calls that are answered in any order, with
-/// progress between, and messages of sub-agents within the progress; compaction, failed requests,
-/// bookkeeping.
+/// The lines of a regular log: records with unique ids, by one author in one directory, as in real logs; parallel calls
+/// with results in any order, progress in between, and messages of sub-agents in the progress; compaction, failed
+/// requests, bookkeeping.
 ///
-/// A side chain names its agent here: those of old releases belong to the oldest open call, so that
-/// the order of the results does matter to them.
+/// A side chain names its agent here: side chains of old releases belong to the oldest open call, so that the order of
+/// results matters.
 pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     vec(part(), 0..8)
         .prop_flat_map(|parts| {
@@ -84,8 +83,7 @@ pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
         .boxed()
 }
 
-/// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
-/// then [`disturbed`].
+/// The bytes of an irregular log: a conversation or any lines, after [`disturbed`].
 pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
@@ -105,7 +103,7 @@ enum Part {
     Calls { calls: Calls, work: Work },
 }
 
-/// What is told of calls before their results.
+/// The lines of a call before its result.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Nothing,
@@ -174,14 +172,14 @@ impl Part {
     }
 }
 
-/// A few lines on what a call is doing.
+/// A few lines on the progress of a call.
 fn at_work(name: &str, id: &str) -> BoxedStrategy<Vec<String>> {
     let (name, id) = (name.to_owned(), id.to_owned());
     (0..3_usize)
         .prop_flat_map(move |count| {
             let line = |n| {
                 let call = field("parentToolUseID", Just(id.clone()));
-                // A message of an agent would be another's work.
+                // A message of an agent would belong to another call.
                 let nobody = Just("{}".to_owned()).boxed();
                 one(progress(nobody, call, author(&format!("{name}_progress_{n}"))))
             };
@@ -190,7 +188,7 @@ fn at_work(name: &str, id: &str) -> BoxedStrategy<Vec<String>> {
         .boxed()
 }
 
-/// The messages of a sub-agent, as copies within the progress of its call.
+/// The messages of a sub-agent, as copies in the progress of its call.
 fn sub_agent(name: &str, parent: &str) -> BoxedStrategy<Vec<String>> {
     let id = quote(&format!("toolu_child_{name}"));
     let call = blocks::tool_use(field("id", Just(id.clone())));
@@ -247,7 +245,7 @@ fn prompt(name: &str) -> BoxedStrategy<String> {
     ])
 }
 
-/// A call's result.
+/// The result of a call.
 fn answer(id: String) -> BoxedStrategy<String> {
     let result = blocks::tool_result(field("tool_use_id", Just(id.clone())));
     let uuid = format!("answer {id}").replace('"', "");
@@ -260,7 +258,7 @@ fn answer(id: String) -> BoxedStrategy<String> {
     ])
 }
 
-/// Who wrote a record: always stated.
+/// The author fields of a record.
 fn author(uuid: &str) -> FieldsStrategy {
     fields(vec![
         field("uuid", Just(quote(uuid))),

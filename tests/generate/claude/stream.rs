@@ -15,7 +15,7 @@ use foldline::testkit::generate::{
     list, literal, maybe, number, object, path, quote, word,
 };
 
-/// The ids of [`line`]: few, so that some are used twice and some results come early.
+/// The ids of [`line`]: few, so that some repeat and some results precede their calls.
 const IDS: &[&str] = &["toolu_1", "toolu_2", "srvtoolu_3", "toolu_4\nx", ""];
 
 /// The messages of [`line`].
@@ -56,13 +56,12 @@ pub(crate) fn line() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// The lines of a log in which everything is as it should be: messages of several blocks, one a line,
-/// some of them written piece by piece before; parallel calls that are answered in any order, some of
-/// them sub-agents that talk and call tools between; notices anywhere; and at the end a result, or
-/// nothing.
+/// The lines of a regular log: messages of several blocks, one per line, some of them streamed before; parallel calls
+/// with results in any order, some of them sub-agents with messages and calls in between; notices anywhere; and an
+/// optional final result.
 ///
-/// A call that the result names as denied has no other result: of two, the first would count, and
-/// their order would matter.
+/// A call that the result lists as denied has no other result: the first of two results would count, so their order
+/// would matter.
 pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     let end = prop_oneof![1 => Just(false), 4 => Just(true)];
     (vec(part(), 0..7), end)
@@ -78,8 +77,7 @@ pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
         .boxed()
 }
 
-/// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
-/// then [`disturbed`].
+/// The bytes of an irregular log: a conversation or any lines, after [`disturbed`].
 pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
@@ -150,7 +148,7 @@ impl Part {
     }
 }
 
-/// What a sub-agent does: it is told something, says something, calls a tool, and gets an answer.
+/// The lines of a sub-agent: a prompt, a message, a tool call and its result.
 fn sub_agent(name: &str, parent: &str) -> BoxedStrategy<Vec<String>> {
     let id = quote(&format!("toolu_child_{name}"));
     let running = notice(field("tool_use_id", Just(parent.to_owned())));
@@ -163,7 +161,7 @@ fn sub_agent(name: &str, parent: &str) -> BoxedStrategy<Vec<String>> {
     concat(vec![one(running), one(prompt(parent.clone())), message, one(answer(id, parent))])
 }
 
-/// A call's result.
+/// The result of a call.
 fn answer(id: String, parent: String) -> BoxedStrategy<String> {
     let result = blocks::tool_result(field("tool_use_id", Just(id.clone())));
     object(vec![
@@ -204,7 +202,7 @@ fn init() -> BoxedStrategy<String> {
     ])
 }
 
-/// What the program says of itself, and of tasks that run for a call.
+/// Messages of the program, and about tasks of a call.
 fn notice(call: FieldsStrategy) -> BoxedStrategy<String> {
     let subtype = word(&[
         "task_started",

@@ -1,4 +1,4 @@
-//! Claude Code's tools and what they are given.
+//! Claude Code's tools and their input.
 
 use proptest::prelude::*;
 

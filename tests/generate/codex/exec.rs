@@ -11,8 +11,8 @@ use foldline::testkit::generate::{
 /// The ids of [`line`]: few, so that items share them and some end before they start.
 const IDS: &[&str] = &["item_0", "item_1", "item_2", "ws_3\nx", ""];
 
-/// Any one line: every type with every variation of its fields, the app server's dialect, and types
-/// that Codex does not have.
+/// Any one line: every type with every variation of its fields, the app server's variant, and types that Codex does not
+/// have.
 pub(crate) fn line() -> BoxedStrategy<String> {
     let phase = select(vec!["item.started", "item.updated", "item.completed"]);
     let unknown = object(vec![maybe("type", literal()), maybe("item", json()), dialect()]);
@@ -37,9 +37,8 @@ pub(crate) fn line() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// The lines of a log in which everything is as it should be: items with ids of their own; messages,
-/// thoughts and changes of files that come complete, or grow; tools that start at once and end in any
-/// order, updated or not; a list of things to do that ends with the turn.
+/// The lines of a regular log: items with unique ids; messages, thoughts and file changes, complete or growing;
+/// parallel tools that end in any order, with or without updates; a to-do list that ends with the turn.
 pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     let end = prop_oneof![
         3 => turn_completed().prop_map(|line| vec![line]),
@@ -63,8 +62,7 @@ pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
         .boxed()
 }
 
-/// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
-/// then [`disturbed`].
+/// The bytes of an irregular log: a conversation or any lines, after [`disturbed`].
 pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
@@ -115,7 +113,7 @@ impl Part {
                 .boxed(),
             Self::Calls { calls, updated } => {
                 let ids = calls.ids(&format!("item_{part}"));
-                // What an item is does not change on its way.
+                // The type of an item does not change.
                 vec(any::<u8>(), ids.len())
                     .prop_flat_map(move |kinds| {
                         let ids = ids.iter().cloned().zip(kinds).collect::<Vec<_>>();
@@ -140,7 +138,7 @@ impl Part {
     }
 }
 
-/// A message that may begin, grow and end again and again, since there are only two.
+/// A message that may begin, grow and end repeatedly, since there are only two ids.
 fn grown() -> BoxedStrategy<String> {
     let id = field("id", word(&["item_0", "item_1"]));
     item(id, fields(vec![kind("agent_message"), field("text", word(&["a", "ab", "abc"]))]))
@@ -151,7 +149,7 @@ fn any_item() -> FieldsStrategy {
     prop_oneof![2 => said(), 5 => any::<u8>().prop_flat_map(call)].boxed()
 }
 
-/// Items that come complete.
+/// Complete items.
 fn said() -> FieldsStrategy {
     prop_oneof![
         4 => fields(vec![kind("agent_message"), maybe("text", literal())]),
@@ -189,7 +187,7 @@ fn item_line(
     object(vec![kind(phase), field("item", item), dialect])
 }
 
-/// What every line of the app server's dialect has.
+/// The fields of every line in the app server's variant.
 fn dialect() -> FieldsStrategy {
     let stated = fields(vec![
         maybe(

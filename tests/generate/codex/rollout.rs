@@ -39,12 +39,11 @@ pub(crate) fn line() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// The lines of a log in which everything is as it should be: what is said comes as an event and as
-/// an item, in either order; parallel calls of functions and custom tools are answered in any order,
-/// with counts of tokens between; a turn ends with an event, or not at all.
+/// The lines of a regular log: messages as an event and as an item, in either order; parallel calls of functions and
+/// custom tools with results in any order, and token counts in between; turns with or without a final event.
 ///
-/// The calls whose end an event tells too have ids that begin with `told`: of such two results the
-/// first counts, so the order of these does matter.
+/// Calls whose end is also an event have ids that begin with `told`: the first of two results counts, so their order
+/// matters.
 pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     vec(part(), 0..8)
         .prop_flat_map(|parts| {
@@ -56,8 +55,7 @@ pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
         .boxed()
 }
 
-/// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
-/// then [`disturbed`].
+/// The bytes of an irregular log: a conversation or any lines, after [`disturbed`].
 pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
@@ -147,7 +145,7 @@ impl Part {
     }
 }
 
-/// The same words as an event and as an item.
+/// The same text as an event and as an item.
 fn said(by: By, words: &str) -> [BoxedStrategy<String>; 2] {
     let words = || Just(words.to_owned());
     let part = |kind: &'static str| format!(r#"{{"type":"{kind}","text":"#);

@@ -1,4 +1,4 @@
-//! What Codex's tools do, as items and events tell it in almost the same words.
+//! Codex's tools in items and events, which are almost the same.
 
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ pub(super) fn kinds() -> FieldsStrategy {
     fields(vec![maybe("changes", prop_oneof![4 => list(change), 1 => json()]), status()])
 }
 
-/// Changes by path, with what is changed.
+/// Changes by path, with their content.
 pub(super) fn changes() -> FieldsStrategy {
     let change = || {
         let kinds = word(&["add", "update", "delete"]);
@@ -107,7 +107,7 @@ pub(super) fn agents() -> FieldsStrategy {
     ])
 }
 
-/// The name of a function and its arguments as JSON; in a log they stand as text.
+/// The name of a function and its arguments as JSON; in a log, they are text.
 pub(super) fn function() -> Tool {
     let command = object(vec![
         maybe("cmd", literal()),

@@ -8,7 +8,7 @@ use foldline::testkit::generate::{
     list, literal, maybe, number, object, quote, time, word,
 };
 
-/// The ids of [`line`]: few, so that some are used twice and some results come early.
+/// The ids of [`line`]: few, so that some repeat and some results precede their calls.
 const IDS: &[&str] = &["call_1", "toolu_1", "call_3\nfc_3", ""];
 
 /// Any one line: every type of record, and types that these files do not have.
@@ -34,9 +34,8 @@ pub(crate) fn line() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// The lines of a log in which everything is as it should be: as
-/// [`droid::conversation`](super::conversation), with calls in one message or in several, and their
-/// results likewise.
+/// The lines of a regular log: like [`droid::conversation`](super::conversation), with calls in one or several
+/// messages, and their results likewise.
 pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
     vec(part(), 0..8)
         .prop_flat_map(|parts| {
@@ -48,8 +47,7 @@ pub(crate) fn conversation() -> BoxedStrategy<Vec<String>> {
         .boxed()
 }
 
-/// The bytes of a log in which hardly anything is as it should be: a conversation, or any lines, and
-/// then [`disturbed`].
+/// The bytes of an irregular log: a conversation or any lines, after [`disturbed`].
 pub(crate) fn log() -> BoxedStrategy<LogBytes> {
     disturbed(prop_oneof![conversation(), vec(line(), 0..24)])
 }
@@ -96,7 +94,7 @@ impl Part {
     }
 }
 
-/// These blocks in one message, or in one each.
+/// These blocks in one message or in one message each.
 fn messages(
     role: &'static str,
     one_message: bool,

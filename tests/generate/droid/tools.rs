@@ -1,4 +1,4 @@
-//! Droid's tools and what they are given.
+//! Droid's tools and their parameters.
 
 use proptest::prelude::*;
 
@@ -6,8 +6,8 @@ use foldline::testkit::generate::{
     Tool, field, json, list, literal, maybe, number, object, path, quote, tool as named, word,
 };
 
-/// A tool's name and its parameters as JSON text: the tools that are known, with the spellings of
-/// older builds, MCP tools, and others.
+/// A tool's name and its parameters as JSON text: known tools, also under the names of older builds, MCP tools, and
+/// others.
 pub(crate) fn tool() -> Tool {
     prop_oneof![
         3 => execute(),

@@ -1,4 +1,4 @@
-//! Events that nobody receives.
+//! Events without a receiver.
 
 #![deny(unused_must_use)]
 

@@ -1,4 +1,4 @@
-//! No type is named at the call sites: one `impl` each is enough for everything to follow.
+//! No call site names a type: a single `impl` each is sufficient for inference.
 
 use std::convert::Infallible;
 
@@ -40,14 +40,14 @@ impl Emitter<str, usize> for Words {
 }
 
 fn main() {
-    // One.
+    // One emitter.
     let mut shell = Transducer::new(Echo, Length);
     assert_eq!(shell.step("one").as_slice(), [3]);
     shell.step_with("one", |length| assert_eq!(length, 3));
     let (seen, Length, rest) = shell.finish();
     assert_eq!((seen, rest.len()), (2, 0));
 
-    // Several, from one buffer that is used again.
+    // Several emitters, with a reused buffer.
     let sinks = (
         Length,
         filter(Length, |event| event.text.len() > 3),
@@ -68,7 +68,7 @@ fn main() {
         });
     }
 
-    // A listener beside an emitter; the set chosen at run time.
+    // A listener next to an emitter; a set chosen at run time.
     let mut heard = 0;
     let listener = emit_fn(|_: &Event| -> Batch<Infallible> {
         heard += 1;

@@ -1,5 +1,5 @@
-//! From calls to [`ActionType`](crate::conversation::ActionType)s. What an action has no place for is kept in
-//! the entry's metadata.
+//! Maps calls to [`ActionType`](crate::conversation::ActionType)s. Input without a field in the action is kept in the
+//! entry's metadata.
 
 use crate::{
     conversation::{FileChange, Text},
@@ -15,7 +15,7 @@ use crate::{
     json::Raw,
 };
 
-/// Reads a call of this kind, or what the agent asks its client for.
+/// Maps a call of this kind, or a request of the agent to its client.
 pub(super) fn map(
     kind: &str,
     title: Option<Text>,
@@ -33,7 +33,7 @@ pub(super) fn map(
     call
 }
 
-/// The title, which every agent words in its own way, stands for what the input does not say.
+/// The action of a call. The title, which is agent-specific, replaces missing input.
 fn action(kind: &str, title: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
     let first = |given: &mut Object<'_>, names: &[&str]| {
         let text = names.iter().find_map(|name| given.take(name, command_line));
@@ -46,7 +46,7 @@ fn action(kind: &str, title: &str, given: &mut Object<'_>, cwd: Option<&str>) ->
     Some(match kind {
         "read" | "fs/read_text_file" => file_read(path(given)),
         "fs/write_text_file" => file_write(path(given), given.text("content")),
-        // The changes are the content of the call.
+        // The content of the call has the changes.
         "edit" | "move" => file_edit(path(given), Vec::new()),
         "delete" => {
             let path = path(given);

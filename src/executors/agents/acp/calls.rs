@@ -1,4 +1,4 @@
-//! Calls, and what they come to.
+//! Calls and their results.
 
 use super::{action_mapper, types::ToolCall};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 
 type Cx<'s> = Context<'s, ToolOutcome>;
 
-/// A call, or what changed of one. One that is not known begins so.
+/// Applies a new or changed call. An unknown call is opened.
 pub(super) fn update(call: &ToolCall<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
     let before = cx.calls().get(&call.id).cloned();
     let tool = before.as_ref().and_then(NormalizedEntry::tool);
@@ -43,7 +43,7 @@ pub(super) fn update(call: &ToolCall<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
     }
 }
 
-/// A call came to this: that is its end, or so far.
+/// Applies the final or partial result of a call.
 pub(super) fn tell(call: CorrId, result: ToolOutcome, cx: &mut Cx<'_>) {
     if result.status.is_final() || cx.calls().get(&call).is_none() {
         cx.result(call, result);
@@ -52,7 +52,7 @@ pub(super) fn tell(call: CorrId, result: ToolOutcome, cx: &mut Cx<'_>) {
     }
 }
 
-/// Adds what there is to see of a call, blocks, diffs and terminals, and what its tool gave back.
+/// Adds the blocks, diffs and terminals of a call, and its tool's output.
 fn add_output(call: &ToolCall<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
     let (mut texts, mut changes) = (Vec::new(), Vec::new());
     for raw in &call.content {
@@ -94,7 +94,7 @@ fn add_output(call: &ToolCall<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
     result.extra.extend(call.locations.clone().map(|list| ("locations".to_owned(), list)));
 }
 
-/// What the client did for the agent, or how far a command has come.
+/// The result of a request to the client, or the state of a command.
 pub(super) fn done(mut given: Object<'_>, status: ToolStatus, cx: &Cx<'_>) -> ToolOutcome {
     let mut result = ToolOutcome::new(status, cx.at);
     result.body = given.text("content").or_else(|| given.text("output")).map(Body::Text);

@@ -1,4 +1,4 @@
-//! The Agent Client Protocol: what a client and an agent say to each other, in one or both directions.
+//! The Agent Client Protocol: messages between a client and an agent, in one or both directions.
 
 mod action_mapper;
 mod calls;
@@ -26,23 +26,23 @@ use crate::{
 
 /// The Agent Client Protocol.
 ///
-/// - Messages and thoughts are told in pieces alone.
-/// - What the agent asks its client to do, to read a file or to run a command, is a call of its own.
-/// - A session that is loaded tells what was said before. What was said in this log is not said again.
+/// - Messages and thoughts appear only in chunks.
+/// - A request to the client, such as reading a file or running a command, is a separate call.
+/// - A loaded session replays its history. Content that is already in this log is not repeated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Acp;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AcpMemory {
-    /// A message or a thought that is not complete.
+    /// An incomplete message or thought.
     growing: Growing,
-    /// The calls that requests of the agent are about, and for a permission, the ids and kinds of the answers.
-    /// What its client asked for is known by the response.
+    /// The calls of the agent's requests and, for a permission, the ids and kinds of the answers. The response
+    /// identifies a request of the client.
     asked: RecentMap<Json, (CorrId, Vec<(Text, Text)>)>,
-    /// The calls of the commands that the client runs, by terminal.
+    /// The calls of commands that the client runs, by terminal.
     terminals: RecentMap<Json, CorrId>,
-    /// How many calls there were that the log has no id for.
+    /// The number of calls without an id.
     unnamed: u64,
     turns: u64,
     is_loading: bool,
@@ -128,7 +128,7 @@ impl Executor for Acp {
                 let prompt = memory.prompt.decode();
                 let rest = prompt.trim_start().strip_prefix(text.decode().trim()).map(Text::from);
                 match rest.filter(|_| entry_type == NormalizedEntryType::UserMessage) {
-                    // It has been said.
+                    // It was already emitted.
                     Some(rest) => memory.prompt = rest,
                     _ => memory.growing.grow(cx.draft(entry_type, text, (message_id, more)), cx),
                 }
@@ -146,7 +146,7 @@ impl Executor for Acp {
             Kind::Mode(mode) => {
                 cx.entry(NormalizedEntryType::SystemMessage, format!("mode: {mode}"), extra);
             }
-            // They are of a session that has no id yet.
+            // They belong to a session without an id.
             Kind::Facts(_) if name == "session/new" && cx.known().session_id.is_some() => {}
             Kind::Facts(facts) => {
                 memory.is_loading |= name == "session/load";
@@ -154,7 +154,7 @@ impl Executor for Acp {
             }
             Kind::Usage(cost_usd) => {
                 let spent = TokenUsage { cost_usd, ..TokenUsage::default() };
-                // What a session cost before it was loaded was spent elsewhere.
+                // The cost of a session before it was loaded belongs to another log.
                 if memory.turns > 0 {
                     cx.usage(spent.since(&memory.spent));
                 }
@@ -218,14 +218,14 @@ impl AcpMemory {
         given.ignore(&setup);
         let unknown = given.rest();
         if says_nothing && unknown.is_empty() {
-            // The answer to a request that is not in the log.
+            // The response to a request that is not in the log.
             let id = id.map(|id| ("id".into(), Raw::known(id.get())));
             return cx.unknown_event("response", &id.into_iter().collect());
         }
         cx.unknown_fields("response", &unknown);
     }
 
-    /// A request was not fulfilled.
+    /// Reports a failed request.
     fn failure(&mut self, id: Option<&Json>, said: Said, cx: &mut Cx<'_>) {
         let (kind, message, extra) = said;
         if let Some((call, _)) = id.and_then(|id| self.asked.take(id)) {

@@ -15,34 +15,34 @@ pub enum Kind<'a> {
     Response(Object<'a>),
     Error(Said),
     Prompt(Raw<'a>),
-    /// `session/request_permission`, with the ids and kinds of the answers to choose from.
+    /// `session/request_permission`, with the ids and kinds of the available answers.
     Permission(ToolCall<'a>, Vec<(Text, Text)>),
-    /// `fs/..`, `terminal/..`: what the client is to do for the agent, and in which terminal.
+    /// `fs/..`, `terminal/..`: a request to the client, and its terminal.
     Work(Option<Raw<'a>>, Option<Json>),
-    /// A piece of a message or of a thought, and the message's id.
+    /// A chunk of a message or thought, and the message's id.
     Chunk(NormalizedEntryType, Raw<'a>, Option<Text>),
     ToolCall(ToolCall<'a>),
     Plan(Raw<'a>),
     Mode(Text),
     Facts(Session),
-    /// What the session has cost in US dollars.
+    /// The cost of the session in US dollars.
     Usage(Option<f64>),
 }
 
-/// A call, or what changed of it.
+/// A call or its changed fields.
 #[derive(Clone, Debug)]
 pub struct ToolCall<'a> {
     pub id: CorrId,
     pub title: Option<Text>,
     /// `read`, `execute`, ..
     pub kind: Option<Text>,
-    /// `pending`, `in_progress`, `completed`, `failed`; another word stays.
+    /// `pending`, `in_progress`, `completed`, `failed`; any other word is not taken.
     pub status: Option<ToolStatus>,
     pub input: Option<Raw<'a>>,
     pub output: Option<Raw<'a>>,
     /// Blocks, diffs and terminals.
     pub content: Vec<Raw<'a>>,
-    /// The files that it is about.
+    /// The affected files.
     pub locations: Option<Json>,
 }
 
@@ -81,10 +81,10 @@ pub(super) fn parse<'a>(object: &mut Object<'a>, header: &mut Header<'a>) -> Par
     }
 }
 
-/// What the sides can do, and what the response to a prompt says again.
+/// Capabilities of both sides, and messages that the response to a prompt repeats.
 const SETUP: [&str; 3] = ["available_commands_update", "initialize", "session/cancel"];
 
-/// Whether a response says what the agent can do, and nothing else.
+/// Whether a response only lists capabilities of the agent.
 fn is_setup(result: &Object<'_>) -> bool {
     let names = ["agentCapabilities", "authMethods", "protocolVersion"];
     let fields = result.clone().rest();
@@ -124,7 +124,7 @@ impl<'a> Kind<'a> {
             "current_mode_update" => update.text("currentModeId").map(Self::Mode),
             "config_option_update" | "session_info_update" => Some(Self::Facts(facts(update))),
             "usage_update" => {
-                // The tokens of the context, which are no spending.
+                // The size of the context is not usage.
                 update.ignore(&["size", "used"]);
                 Some(Self::Usage(update.take("cost", |raw| {
                     let mut cost = value::object(raw)?;
@@ -160,7 +160,7 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// What is said of the session and of the agent. The model, and how much it thinks, are options among others.
+/// Facts of the session and the agent. The model and the reasoning effort are options among others.
 pub(super) fn facts(given: &mut Object<'_>) -> Session {
     let mut agent = given.object("agentInfo").unwrap_or_default();
     let outcome_reason = given.text("stopReason");

@@ -1,7 +1,7 @@
-//! From Amp's tools to [`ActionType`](crate::conversation::ActionType)s.
+//! Maps Amp's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
-//! The tools of 2026's releases are known, with the names of older ones. Parameters that an action has
-//! no place for are kept in the entry's metadata.
+//! Tools of the releases of 2026 are known, as are older names. Parameters without a field in the action are kept in
+//! the entry's metadata.
 
 use crate::{
     conversation::TodoItem,
@@ -16,7 +16,7 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "chart clear_schedule create_thread download_thread_file format_file \
     get_current_user_identity get_diagnostics get_schedule handoff list_agent_modes \
     list_mcp_resources list_runners load_plugin mermaid painter public_artifact_url \
@@ -24,7 +24,7 @@ const PLAIN_TOOLS: &str = "chart clear_schedule create_thread download_thread_fi
     task_update thread_file_url thread_interact undo_edit update_schedule upload_thread_file \
     wait_for_threads walkthrough";
 
-/// Reads a call of the tool `name`.
+/// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
@@ -54,7 +54,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
             todo_list(&operation, take_todo(&mut given).into_iter().collect())
         }
         "Task" => take_task(&mut given, ""),
-        // Agents that answer one question.
+        // Sub-agents that answer one question.
         "oracle" => task_create(None, given.text("task"), Some(name.into())),
         "librarian" => task_create(None, given.text("query"), Some(name.into())),
         _ => {

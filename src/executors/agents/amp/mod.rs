@@ -23,15 +23,15 @@ use crate::{
 
 /// `amp --execute --stream-json`.
 ///
-/// A failed command is known by its exit code alone: the result says that all is well. The tokens are
-/// those of the messages, each stated once; the run's end states none.
+/// Only the exit code shows that a command failed, since the result reports success. Tokens are counted from the
+/// messages, which state them once; the end of the run states none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Amp;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AmpMemory {
-    /// The agent's last words, which the end of the run repeats.
+    /// The agent's last message, which the end of the run repeats.
     last_words: Option<Text>,
     mode: Option<Text>,
 }
@@ -50,13 +50,13 @@ impl Executor for Amp {
         if is_tree_record(object) || !["system", "user", "assistant", "result"].contains(&&*kind) {
             return Evidence::None;
         }
-        // A session is a thread, and its id says so.
+        // A session is a thread, as its id shows.
         let is_thread = object.get_str("session_id").map(|id| id.starts_with("T-"));
         if is_thread == Some(true) || (kind == "system" && object.has("agent_mode")) {
             return Evidence::Certain;
         }
         match &*kind {
-            // With another id where somebody replaced it.
+            // Another program may have replaced the id.
             "system" => Evidence::Possible,
             _ if is_thread.is_some() => Evidence::None,
             "result" => {
@@ -139,7 +139,7 @@ impl AmpMemory {
     }
 }
 
-/// The blocks of a message whose texts are entries of this kind.
+/// The blocks of a message, whose texts are entries of this kind.
 struct Blocks(NormalizedEntryType);
 
 impl Reader<AmpResult> for Blocks {

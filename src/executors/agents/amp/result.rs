@@ -1,7 +1,7 @@
-//! What a tool of Amp gave back, and how it ends the call.
+//! Results of Amp's tools, and the status of the call.
 //!
-//! Most tools answer with the text of a JSON object: `{"output", "exitCode"}` of commands,
-//! `{"summary", "files"}` of edits, `{"content"}` of what was read.
+//! Most results are the text of a JSON object: `{"output", "exitCode"}` for commands, `{"summary", "files"}` for edits,
+//! `{"content"}` for reads.
 
 use crate::{
     conversation::{
@@ -17,7 +17,7 @@ use crate::{
 /// The result of a call.
 pub(super) type AmpResult = ToolOutcome<AmpWords>;
 
-/// The words of Amp's results.
+/// Reads facts from the text of Amp's results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AmpWords {}
 
@@ -49,7 +49,7 @@ impl Wording for AmpWords {
     }
 }
 
-/// What is shown of an answer; nothing where it is shown as it is.
+/// Takes the displayed body of a result; `None` if the result is displayed unchanged.
 fn take_body(answer: &mut Object<'_>, action: &ActionType) -> Option<Body> {
     match action {
         ActionType::CommandRun { .. } => answer.text("output").map(Body::Text),
@@ -65,7 +65,7 @@ fn take_body(answer: &mut Object<'_>, action: &ActionType) -> Option<Body> {
     }
 }
 
-/// The changes as they were made, with line numbers. The list stays if it says more than they do.
+/// Takes the applied changes with line numbers. The list also stays if it states more.
 fn take_diffs(answer: &mut Object<'_>, changes: &mut [FileChange]) {
     let Some(files) = answer.get("files").and_then(value::elements) else { return };
     let mut is_whole = true;
@@ -92,7 +92,7 @@ fn take_diffs(answer: &mut Object<'_>, changes: &mut [FileChange]) {
     }
 }
 
-/// Whether a URI is that of a path, which may be relative.
+/// Whether a URI refers to a path, which may be relative.
 fn is_at(path: &str, uri: &str) -> bool {
     let full = uri.strip_prefix("file://").unwrap_or(uri);
     full.strip_suffix(path).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))

@@ -10,18 +10,17 @@ use crate::{
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum AmpJson<'a> {
-    /// `system/init`: a run begins in this mode. `smart`, `medium`, ..: it stands for the model, which is never
-    /// named.
+    /// `system/init`: the beginning of a run and its mode, `smart`, `medium`, .., which replaces the unnamed model.
     Init(Box<Session>, Option<Text>),
-    /// A prompt, or a tool's result.
+    /// A prompt or a tool's result.
     User(Message<'a>),
-    /// Texts and calls of one message together.
+    /// A message with its texts and calls.
     Assistant(Message<'a>),
-    /// The run is over.
+    /// The end of the run.
     Result {
-        /// The last words of the agent, once more.
+        /// Repeats the agent's last message.
         words: Option<Text>,
-        /// What went wrong; may be an HTTP status with JSON text.
+        /// The error, possibly an HTTP status with JSON text.
         error: Option<Text>,
         facts: Box<Session>,
     },
@@ -40,7 +39,7 @@ impl<'a> AmpJson<'a> {
             "user" | "assistant" => {
                 let Some(message) = object.object("message") else { return Parsed::Unknown };
                 let mut message = Message::take(message);
-                // The size of the context, which is no spending.
+                // The size of the context is not usage.
                 message.unknown.retain(|(name, _)| name != "usage.max_tokens");
                 match &*header.name {
                     "user" => Self::User(message),

@@ -1,7 +1,7 @@
 //! From Claude Code's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
-//! The tools of the captured logs and of the documentation are known, with the names of older
-//! releases. Parameters that an action has no place for are kept in the entry's metadata.
+//! Tools of the captured logs and of the documentation are known, as are names of older releases. Parameters without a
+//! field in the action are kept in the entry's metadata.
 
 use crate::{
     conversation::{FileChange, Spelling, Text, TodoItem},
@@ -17,16 +17,16 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "BashOutput CronCreate CronDelete CronList DesignSync EnterPlanMode \
     EnterWorktree ExitWorktree KillBash KillShell ListMcpResourcesTool Monitor PushNotification \
     ReadMcpResourceTool RemoteTrigger SendMessage Skill SlashCommand TaskOutput TaskStop \
     ToolSearch";
 
-/// The fields of a path.
+/// Fields that contain a path.
 const PATHS: &str = "file_path notebook_path path";
 
-/// Reads a call of the tool `name`.
+/// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
@@ -68,7 +68,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
     MappedCall::known(action, given)
 }
 
-/// A task that is named by its number alone.
+/// The title of a task that has only a number.
 fn task_title(given: &Object<'_>) -> Text {
     let id = given.get("taskId").map(|id| id.get().trim_matches('"'));
     id.map_or_else(|| "task".into(), |id| Text::from(format!("task {id}")))

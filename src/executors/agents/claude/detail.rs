@@ -1,5 +1,5 @@
-//! `tool_use_result` (in session files `toolUseResult`): the result once more, in a shape of its
-//! tool's own. Only what the result's text lacks is read; the rest is the tool's business.
+//! `tool_use_result` (in session files `toolUseResult`): the tool-specific form of the result. Only data that the
+//! result's text lacks is read.
 
 use std::fmt::Write;
 
@@ -9,29 +9,29 @@ use crate::{
     json::Raw,
 };
 
-/// What is known of a result beside its text.
+/// Data of a result in addition to its text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResultDetail {
-    /// Somebody stopped the tool.
+    /// Whether the tool was interrupted.
     pub interrupted: bool,
-    /// The command goes on in the background.
+    /// Whether the command continues in the background.
     pub in_background: bool,
     /// The exit code, in the few logs that state it.
     pub exit_code: Option<i32>,
-    /// What the tool printed or said, for results whose text is missing.
+    /// The output, for results without a text.
     pub text: Option<Text>,
     /// The change of a file in unified format, with the line numbers of the file.
     pub patch: Option<Text>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub duration_ms: Option<u64>,
-    /// Why the tool was not run: `user-rejected`, `permission-rule`, `cancelled`, ...
+    /// The reason why the tool did not run: `user-rejected`, `permission-rule`, `cancelled`, ...
     pub not_run: Option<Text>,
-    /// What the person said when rejecting it.
+    /// The user's comment on the rejection.
     pub feedback: Option<Text>,
 }
 
 impl ResultDetail {
-    /// Reads the field that stands beside the message, whatever it is.
+    /// Reads the field next to the message, of any type.
     pub(super) fn read(raw: Raw<'_>) -> Self {
         let Some(mut object) = value::object(raw) else {
             return Self { text: Text::from_raw(raw), ..Self::default() };
@@ -69,7 +69,7 @@ fn take_output(object: &mut Object<'_>) -> Option<Text> {
     }
 }
 
-/// `structuredPatch` is the change as a list of hunks.
+/// Converts `structuredPatch`, a list of hunks, to a unified diff.
 fn unified_diff(hunks: &[Raw<'_>]) -> Option<Text> {
     let mut diff = String::new();
     for &raw in hunks {
@@ -86,7 +86,7 @@ fn unified_diff(hunks: &[Raw<'_>]) -> Option<Text> {
     (!diff.is_empty()).then(|| Text::from(diff))
 }
 
-/// As `diff` spells it: a range of one line has no length.
+/// A range in the notation of `diff`, which omits a length of one.
 fn range(start: u64, lines: u64) -> String {
     if lines == 1 { start.to_string() } else { format!("{start},{lines}") }
 }

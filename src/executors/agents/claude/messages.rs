@@ -1,4 +1,4 @@
-//! What streams and session files have in common: messages in, entries and calls out.
+//! Messages of streams and session files, converted to entries and calls.
 
 use super::{
     action_mapper,
@@ -15,14 +15,14 @@ use crate::{
     json::Raw,
 };
 
-/// What is said of one line.
+/// The context of a line.
 pub(super) type Cx<'s> = Context<'s, ClaudeResult>;
 
-/// Somebody who may have shown an entry before: gives it back if not.
+/// A check for entries that were already emitted: returns the entry if it was not.
 pub(super) type Claim<'c> =
     &'c mut dyn FnMut(NormalizedEntry, &mut Cx<'_>) -> Option<NormalizedEntry>;
 
-/// The main conversation goes on with a model; that it is another one than before is shown.
+/// Sets the model of the main conversation; a change is emitted as an entry.
 pub(super) fn model(model: Option<Text>, cx: &mut Cx<'_>) {
     let model = model.filter(|model| is_new_model(model, cx));
     if model.is_some() {
@@ -30,12 +30,12 @@ pub(super) fn model(model: Option<Text>, cx: &mut Cx<'_>) {
     }
 }
 
-/// Something that the program says.
+/// Emits a message of the program.
 pub(super) fn notice(text: impl Into<Text>, cx: &mut Cx<'_>) {
     cx.entry(NormalizedEntryType::SystemMessage, text, ());
 }
 
-/// A message of the model. `entry_type` is what its texts are.
+/// Emits a message of the model. `entry_type` is the kind of its texts.
 pub(super) fn assistant(
     message: Message<'_>,
     entry_type: &NormalizedEntryType,
@@ -73,18 +73,18 @@ impl Reader<ClaudeResult> for FromModel<'_> {
     }
 }
 
-/// What is known of a message to the model beside its blocks.
+/// Facts about a message to the model in addition to its blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ToModel<'a> {
-    /// The program says it in the person's name. (The person of a sub-agent is the agent that started it.)
+    /// Whether the program wrote it in the user's name. (The user of a sub-agent is the agent that started it.)
     pub(super) from_program: bool,
-    /// `tool_use_result`: the one result of the message, in its tool's own shape.
+    /// `tool_use_result`: the only result of the message, in a tool-specific form.
     pub(super) detail: Option<Raw<'a>>,
-    /// `tool_result_meta`: why tools were not run.
+    /// `tool_result_meta`: the reasons why tools did not run.
     pub(super) meta: &'a [Raw<'a>],
 }
 
-/// A message to the model: what somebody said, and what the tools gave back.
+/// Emits a message to the model: texts and tool results.
 pub(super) fn user(message: Message<'_>, mut to: ToModel<'_>, extra: Extra, cx: &mut Cx<'_>) {
     let is_result = |block: &&Block<'_>| matches!(block.kind, BlockKind::ToolResult(_));
     if message.content.iter().filter(is_result).count() != 1 {
@@ -112,7 +112,7 @@ impl Reader<ClaudeResult> for ToModel<'_> {
     }
 }
 
-/// Whether the program made the message up.
+/// Whether the program generated the message.
 pub(super) fn is_synthetic(message: &Message<'_>) -> bool {
     message.model.as_ref().is_some_and(|model| *model == "<synthetic>")
 }
@@ -121,7 +121,7 @@ fn is_new_model(model: &Text, cx: &Cx<'_>) -> bool {
     cx.known().model.as_ref().is_none_or(|known| !is_same_model(known, model))
 }
 
-/// A session's model may be spelt with the size of its context: `claude-opus-4-6[1m]`.
+/// Compares models without the size of the context, which a session may state: `claude-opus-4-6[1m]`.
 fn is_same_model(a: &Text, b: &Text) -> bool {
     let (a, b) = (a.decode(), b.decode());
     let base = |name: &str| name.split('[').next().unwrap_or_default().to_owned();

@@ -1,5 +1,4 @@
-//! Anthropic's Claude Code: the stream of `claude -p --output-format stream-json`, and its session
-//! files.
+//! Anthropic's Claude Code: the stream of `claude -p --output-format stream-json`, and session files.
 
 mod action_mapper;
 mod detail;

@@ -1,20 +1,20 @@
-//! What the program around the agent has to say, in words: compaction, retries, hooks.
+//! Messages of the program itself: compaction, retries, hooks.
 
 use crate::{
     conversation::Text,
     executors::wire::{Object, value},
 };
 
-/// The conversation was compacted: one line for a person, which begins with `what`.
+/// A line for the user about a compaction, with the prefix `what`.
 ///
-/// Takes the field of the first of these names that is there. What nobody knows of it stays, as `name.field`.
+/// Takes the first of these fields that is present. Its unknown fields stay, as `name.field`.
 pub(super) fn compaction(object: &mut Object<'_>, names: &[&str], what: &str) -> Text {
     let found = names.iter().find_map(|name| Some((name, object.object(name)?)));
     let Some((name, mut metadata)) = found else { return Text::from(what) };
     let trigger = metadata.text("trigger").as_ref().map(Text::to_string);
     let before = metadata.u64("pre_tokens").or_else(|| metadata.u64("preTokens"));
     let after = metadata.u64("post_tokens").or_else(|| metadata.u64("postTokens"));
-    // Which records were kept, and what became of the others.
+    // The records that were kept, and the fate of the others.
     metadata.ignore(&["preservedSegment", "preservedMessages", "preCompactDiscoveredTools"]);
     metadata.ignore(&["preserved_segment", "preserved_messages", "duration_ms", "durationMs"]);
     metadata.ignore(&["cumulativeDroppedTokens", "cumulative_dropped_tokens", "tokensSaved"]);
@@ -33,8 +33,8 @@ pub(super) fn compaction(object: &mut Object<'_>, names: &[&str], what: &str) ->
     }
 }
 
-/// A request to the model failed with this HTTP status, and is tried again: which attempt it was, and how often
-/// it is tried.
+/// A line about a failed model request with its HTTP status, the number of the attempt and the maximum number of
+/// attempts.
 pub(super) fn api_error(
     status: Option<u64>,
     message: Option<&Text>,
@@ -55,8 +55,8 @@ pub(super) fn api_error(
     Text::from(line)
 }
 
-/// Takes a hook's fields, in either spelling. One line for a person, if it failed: what it printed as errors, else
-/// what it printed.
+/// Takes a hook's fields, in either notation. If the hook failed, returns a line for the user with its standard error,
+/// otherwise its output.
 pub(super) fn hook_failure(object: &mut Object<'_>) -> Option<Text> {
     let name = object.str("hook_name").or_else(|| object.str("hookName")).unwrap_or_default();
     let exit_code: Option<i64> = object.take("exit_code", value::parse);

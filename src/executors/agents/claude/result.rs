@@ -1,4 +1,4 @@
-//! What a tool of Claude Code gave back, and how it ends the call.
+//! Results of Claude Code's tools, and the status of the call.
 
 use super::detail::ResultDetail;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 /// The result of a call.
 pub(super) type ClaudeResult = ToolOutcome<ClaudeWords>;
 
-/// The words of Claude Code's results.
+/// Reads facts from the text of Claude Code's results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaudeWords {}
 
@@ -25,7 +25,7 @@ pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
     let success = status == ToolStatus::Success;
     let exit_status = match exit_code {
         Some(code) => Some(CommandExitStatus::ExitCode { code }),
-        // It has not ended yet, or never began.
+        // The command has not ended yet, or never started.
         None if in_background || matches!(status, ToolStatus::Denied { .. }) => None,
         None => Some(CommandExitStatus::Success { success }),
     };
@@ -76,15 +76,15 @@ fn status_of(is_error: bool, body: &Text, detail: &ResultDetail) -> ToolStatus {
     if is_denial(&text) {
         ToolStatus::Denied { reason: Some(body.clone()) }
     } else if text == "Sibling tool call errored" {
-        // Another call of the same batch failed, and this one was not run.
+        // Another call of the batch failed, so this call did not run.
         ToolStatus::Cancelled
     } else {
         ToolStatus::Failed
     }
 }
 
-/// Older releases say only in words that a tool was not permitted: the person said no, a rule did, or
-/// there was nobody to ask.
+/// Whether a text reports a denial. Older releases state only in words that the user or a rule denied a tool, or that
+/// no user was available.
 fn is_denial(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] = [
         "The user doesn't want to ",
@@ -101,14 +101,14 @@ fn is_denial(text: &str) -> bool {
         || (first_line.starts_with("Permission to use ") && first_line.contains(" been denied"))
 }
 
-/// `<tool_use_error>…</tool_use_error>` says only that the text is an error.
+/// Removes the tags `<tool_use_error>..</tool_use_error>`, which only mark the text as an error.
 fn without_error_tag(body: Text) -> Text {
     let text = body.decode();
     let Some(inner) = text.strip_prefix("<tool_use_error>").map(str::trim_end) else { return body };
     Text::from(inner.strip_suffix("</tool_use_error>").unwrap_or(inner))
 }
 
-/// What a failed command printed begins with a line of its own: `Exit code 2`.
+/// Splits off the first line of a failed command's output: `Exit code 2`.
 fn split_exit_line(body: Text) -> (Text, Option<i32>) {
     let text = body.decode();
     let (line, output) = text.split_once('\n').unwrap_or((&text, ""));

@@ -1,4 +1,4 @@
-//! What a message cost, counted once however often the log says it.
+//! The usage of messages, each counted once even if the log repeats it.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::conversation::{Text, TokenUsage};
 
-/// How many messages are remembered. The lines of one message stand close together; between them
-/// stand at most the lines of the sub-agents that it started.
+/// The number of messages that are remembered. The lines of a message are close together, separated at most by lines of
+/// the sub-agents that it started.
 const REMEMBERED: usize = 64;
 
-/// What the latest messages are known to have cost.
+/// The known usage of the latest messages.
 ///
-/// The lines of one message repeat its usage: in streams the same early snapshot, in session files
-/// growing numbers whose last are the true ones. Either way the largest counts, once.
+/// The lines of a message repeat its usage: streams repeat an early snapshot, session files state growing numbers of
+/// which the last is correct. In both cases the largest number counts, once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct MessageUsage {
@@ -21,14 +21,14 @@ pub(super) struct MessageUsage {
 }
 
 impl MessageUsage {
-    /// What of `usage` was not yet counted for this message. Without an id every line is a message.
+    /// The part of `usage` that is not counted yet for this message. Without an id, every line is a message.
     pub(super) fn increase(
         &mut self,
         message_id: Option<&Text>,
         usage: TokenUsage,
     ) -> Option<TokenUsage> {
         let Some(id) = message_id else { return Some(usage) };
-        // Decoded once: most lines are compared with all that are remembered.
+        // Decoded once, since most lines are compared with all remembered ids.
         let id = id.decode();
         if let Some((_, known)) = self.latest.iter_mut().rev().find(|(known, _)| **known == *id) {
             let increase = usage.since(known);

@@ -1,7 +1,7 @@
-//! From the functions and custom tools of rollout files to [`ActionType`]s.
+//! Maps the functions and custom tools of rollout files to [`ActionType`]s.
 //!
-//! Arguments are JSON text within a JSON string, custom tools take any text (a patch, JavaScript).
-//! Parameters that an action has no place for are kept in the entry's metadata.
+//! Arguments are JSON text in a JSON string; custom tools take any text (a patch, JavaScript). Parameters without a
+//! field in the action are kept in the entry's metadata.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "image_generation js_repl list_mcp_resource_templates \
     list_mcp_resources read_mcp_resource request_permissions wait write_stdin";
 
@@ -38,7 +38,7 @@ pub(super) fn full_name<'n>(namespace: Option<&str>, name: &'n str) -> Cow<'n, s
     }
 }
 
-/// Reads a call of the tool `name`, which is given `input`.
+/// Maps a call of the tool `name` with `input`.
 pub(super) fn map(
     namespace: Option<&str>,
     name: &str,
@@ -102,7 +102,7 @@ fn map_arguments(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Optio
             let title = questions.first().cloned()?;
             (ActionType::Question { questions, result: None }, title)
         }
-        // The JavaScript tool has a `wait` of its own.
+        // The JavaScript tool has its own `wait`.
         "wait" if given.has("cell_id") => return None,
         _ if is_among(AGENT_TOOLS, name) => {
             let prompt = ["message", "prompt", "input"].into_iter().find_map(|key| given.text(key));
@@ -121,7 +121,7 @@ fn map_text(name: &str, text: &str, cwd: Option<&str>) -> Option<Titled> {
     }
 }
 
-/// `["apply_patch", "*** Begin Patch.."]`: models call the patch program as if it were a command.
+/// `["apply_patch", "*** Begin Patch.."]`: models call the patch program like a command.
 fn patch_of_arguments(given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
     given.take("command", |raw| {
         let arguments: Vec<Raw<'_>> = value::elements(raw)?;

@@ -1,5 +1,5 @@
-//! Two spellings of one name: `codex exec` and rollout files write `in_progress`, the app server
-//! writes `inProgress`, and harnesses pass either on.
+//! Two notations of a name: `codex exec` and rollout files write `in_progress`, the app server writes `inProgress`, and
+//! harnesses forward either.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ fn camel(key: &str) -> String {
     camel
 }
 
-/// Takes the field `key`, given in `snake_case`, under either spelling.
+/// Takes the field `key`, given in `snake_case`, in either notation.
 pub(super) fn either<'a, T>(
     object: &mut Object<'a>,
     key: &str,

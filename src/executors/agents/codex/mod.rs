@@ -13,5 +13,5 @@ mod usage;
 use self::usage::Counter;
 pub use self::{exec::CodexExec, rollout::CodexRollout};
 
-/// How the session's facts name the agent.
+/// The name of the agent in the facts of a session.
 const AGENT: &str = "codex";

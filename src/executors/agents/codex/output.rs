@@ -1,4 +1,4 @@
-//! Outputs of functions, as the model is given them: text with a few lines of facts before it.
+//! Outputs of functions as given to the model: text after a few lines of facts.
 
 use crate::{
     conversation::{Json, Text, ToolStatus},
@@ -6,28 +6,28 @@ use crate::{
     json::Raw,
 };
 
-/// An output, taken apart.
+/// A parsed output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Output {
-    /// What the tool itself said.
+    /// The text of the tool.
     pub(super) body: Text,
-    /// How a command exited.
+    /// The exit code of a command.
     pub(super) exit_code: Option<i32>,
-    /// How long it took.
+    /// The duration.
     pub(super) duration_ms: Option<u64>,
-    /// How the call ended, where the output says it in so many words.
+    /// The status of the call, if the output states it.
     pub(super) status: Option<ToolStatus>,
     /// Further facts, by name.
     pub(super) extra: Vec<(String, Json)>,
 }
 
-/// What Codex says instead of running something that nobody permitted.
+/// Outputs of calls that were denied.
 const REFUSALS: [&str; 2] = ["exec command rejected by user", "patch rejected by user"];
 
-/// No refusal is longer than this.
+/// The maximum length of a denial.
 const LONGEST_CLOSING: usize = 60;
 
-/// Lines before the output that state further facts, and their names.
+/// Prefixes of lines with further facts, and the names of the facts.
 const FURTHER_FACTS: [(&str, &str); 6] = [
     ("Chunk ID: ", "chunk_id"),
     ("Process running with session ID ", "session_id"),
@@ -37,13 +37,13 @@ const FURTHER_FACTS: [(&str, &str); 6] = [
     ("Script completed", "completed"),
 ];
 
-/// Takes an output apart. One that has no such facts is all body.
+/// Parses an output. Without such facts, all of it is the body.
 ///
 /// - `Chunk ID: ..`, `Wall time: 0.05 seconds`, `Process exited with code 0`, .., `Output:`, text;
 /// - `Script completed`, `Wall time 0.0 seconds`, `Output:`, text (the JavaScript tool);
 /// - `{"output": text, "metadata": {"exit_code": 0, "duration_seconds": 0.1}}` (2025).
 pub(super) fn read(text: Text) -> Output {
-    // Long outputs begin in one of these ways, or need not be decoded.
+    // An output without one of these prefixes need not be decoded.
     let begins = |prefix: &&str| text.may_begin_with(prefix);
     if ["{", "Chunk ID:", "Wall time", "Exit code:", "Process ", "Script "].iter().any(begins) {
         let decoded = text.decode();
@@ -119,7 +119,7 @@ fn closing_status(text: &str) -> Option<ToolStatus> {
     aborted.then_some(ToolStatus::Cancelled)
 }
 
-/// Seconds in milliseconds; a number beyond the range ends at its bounds.
+/// Converts seconds to milliseconds, saturating.
 fn millis(seconds: f64) -> u64 {
     (seconds * 1000.0).round() as u64
 }

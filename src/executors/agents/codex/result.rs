@@ -1,4 +1,4 @@
-//! What a Codex tool gave back, and how it ends the call.
+//! Results of Codex's tools, and the status of the call.
 
 use super::{output, status::Status};
 use crate::conversation::{
@@ -9,7 +9,7 @@ use crate::conversation::{
 /// The result of a call.
 pub(super) type CodexResult = ToolOutcome<CodexWords>;
 
-/// The words of Codex's results.
+/// Reads facts from the text of Codex's results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CodexWords {}
 
@@ -17,7 +17,7 @@ impl Wording for CodexWords {
     const STATES_FAILURE: bool = false;
 
     fn read(outcome: &mut CodexResult, action: &mut ActionType) {
-        // Outputs of other tools begin with the same lines, and their code says nothing more.
+        // Outputs of other tools begin with the same lines, but their exit code is meaningless.
         outcome.exit_status.take_if(|_| !matches!(action, ActionType::CommandRun { .. }));
     }
 }
@@ -31,7 +31,7 @@ pub(super) fn of_status(status: &Status, body: Option<ToolResult>) -> CodexResul
     result
 }
 
-/// The result of a function or custom tool, as the model was given it.
+/// The result of a function or custom tool, as given to the model.
 pub(super) fn of_output(text: Text, success: Option<bool>) -> CodexResult {
     let output::Output { body, exit_code, duration_ms, status, extra } = output::read(text);
     let status = status.unwrap_or(match (exit_code, success) {

@@ -1,24 +1,24 @@
-//! [`Status`]: where a call stands, in Codex's words.
+//! [`Status`]: the status of a call in Codex's terms.
 
 use crate::{
     conversation::{Text, ToolStatus},
     executors::{codex::case::snake, wire::Object},
 };
 
-/// Where a call stands.
+/// The status of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// The log does not say.
+    /// Not stated.
     #[default]
     Unstated,
     InProgress,
     Completed,
     Failed,
-    /// `declined`: nobody permitted it.
+    /// `declined`: it was not permitted.
     Declined,
     /// `interrupted`, `aborted`, `cancelled`.
     Cancelled,
-    /// A word that nobody knows.
+    /// An unknown word.
     Other(Text),
 }
 
@@ -36,7 +36,7 @@ impl Status {
         }
     }
 
-    /// Success or failure, where the log says only that.
+    /// The status of a log that states only success or failure.
     pub fn of_success(success: Option<bool>) -> Self {
         match success {
             Some(true) => Self::Completed,
@@ -45,13 +45,13 @@ impl Status {
         }
     }
 
-    /// This status, or another where the log does not state it.
+    /// This status, or `other` if this one is not stated.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         if self == Self::Unstated { other } else { self }
     }
 
-    /// How a call ended that has this status when nothing more can come.
+    /// The final status of a call that ends with this status.
     pub fn ended(&self) -> ToolStatus {
         match self {
             Self::Failed => ToolStatus::Failed,

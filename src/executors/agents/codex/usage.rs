@@ -1,18 +1,18 @@
 //! Codex's token counters.
 //!
-//! `input_tokens` includes what was read from the cache, and `output_tokens` includes reasoning (in
-//! every captured counter `total_tokens` is the sum of the two), so nothing is added here.
+//! `input_tokens` includes cached input, and `output_tokens` includes reasoning (in every captured counter
+//! `total_tokens` is the sum of the two), so nothing is added here.
 //!
-//! Both formats state running totals of the *thread*, never the tokens of one turn: rollout files
-//! repeat `total_token_usage` again and again, and `turn.completed` of `codex exec` copies it, so
-//! that a resumed thread begins with all that was used before.
+//! Both formats state running totals of the *thread*, never the tokens of one turn: rollout files repeat
+//! `total_token_usage` often, and `turn.completed` of `codex exec` copies it. So a resumed thread starts with its
+//! earlier usage.
 
 use serde::{Deserialize, Serialize};
 
 use super::case::either;
 use crate::{conversation::TokenUsage, executors::wire::Object};
 
-/// Takes the field `key`, a usage object of either format. What nobody knows of it stays, as `key.name`.
+/// Takes the field `key`, a usage object of either format. Its unknown fields stay, as `key.name`.
 pub(super) fn take_usage(object: &mut Object<'_>, key: &str) -> Option<TokenUsage> {
     object.within(key, |usage| {
         usage.ignore(&["total_tokens", "totalTokens"]);
@@ -27,16 +27,16 @@ pub(super) fn take_usage(object: &mut Object<'_>, key: &str) -> Option<TokenUsag
     })
 }
 
-/// A running total, and how much of it was passed on.
+/// A running total, and the part that was reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counter {
     total: TokenUsage,
 }
 
 impl Counter {
-    /// Takes the total as it stands now; what is new in it, if anything.
+    /// Sets the current total and returns its increase, if any.
     ///
-    /// A total that went back has begun anew, and all of it is new.
+    /// A smaller total was reset, so all of it is new.
     pub(super) fn advance(&mut self, now: TokenUsage) -> Option<TokenUsage> {
         if went_back(now.input_tokens, self.total.input_tokens)
             || went_back(now.output_tokens, self.total.output_tokens)

@@ -1,7 +1,7 @@
-//! From Copilot's tools to [`ActionType`](crate::conversation::ActionType)s.
+//! Maps Copilot's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
-//! The tools of 2026's releases are known, with the names of older ones. Parameters that an action has no
-//! place for are kept in the entry's metadata.
+//! Tools of the releases of 2026 are known, as are older names. Parameters without a field in the action are kept in
+//! the entry's metadata.
 
 use crate::{
     executors::{
@@ -15,14 +15,14 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "create_pull_request fetch_copilot_cli_documentation list_agents list_bash \
     list_powershell lsp manage_schedule read_agent read_bash read_powershell report_intent \
     report_progress session_store_sql skill sql stop_bash stop_powershell store_memory task_complete \
     think tool_search tool_search_tool tool_search_tool_regex vote_memory write_agent write_bash \
     write_powershell";
 
-/// Reads a call of the tool `name`.
+/// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let text = arguments.and_then(value::as_str).unwrap_or_default();
     if name == "apply_patch"

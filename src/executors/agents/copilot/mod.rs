@@ -1,5 +1,5 @@
-//! GitHub's Copilot CLI: the events of a session, in `~/.copilot/session-state/<session>/events.jsonl` and
-//! as `copilot --output-format json` prints them.
+//! GitHub's Copilot CLI: the events of a session, from `~/.copilot/session-state/<session>/events.jsonl` or `copilot
+//! --output-format json`.
 
 mod action_mapper;
 mod types;
@@ -26,29 +26,29 @@ use crate::{
 
 /// The events of a Copilot session.
 ///
-/// - A call is requested by a message, then begins, then ends: three events with one id. Whether it may run
-///   is asked before the message comes.
-/// - The end of the program states the tokens of all models. Messages state their output before.
+/// - A call has three events with the same id: a message requests it, then it begins, then it ends. A permission is
+///   requested before the message.
+/// - The end of the program states the tokens of all models. Before it, messages state their output tokens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copilot;
 
-/// How many denied calls are remembered at the most.
+/// The maximum number of denied calls that are remembered.
 const REMEMBERED: usize = 256;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CopilotMemory {
     streamed: Streamed,
     usage: RunUsage,
-    /// When the last record with tokens was written.
+    /// The time of the last record with tokens.
     used_at: Option<Timestamp>,
-    /// What the model was told to begin with, which is told again when the conversation was summed up.
+    /// The system prompt, which is repeated after a compaction.
     prompt: Option<Digest>,
     /// The last thought, which the message may repeat.
     last_thought: Option<Text>,
-    /// The calls that were not permitted.
+    /// The denied calls.
     denied: RecentIds,
-    /// The sub-agents, and the calls that started them.
+    /// The calls that started sub-agents.
     agents: RecentMap<CorrId, CorrId>,
 }
 
@@ -83,7 +83,7 @@ impl Executor for Copilot {
             Event::Session(session) => cx.session(session),
             Event::Said(said, (model, usage)) => {
                 notice::say(said, extra, cx);
-                // The end of the program leaves this out.
+                // The totals at the end of the program exclude this usage.
                 cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);
             }
             Event::Prompt(text) => memory.prompt(text, extra, cx),
@@ -163,7 +163,7 @@ impl CopilotMemory {
         }
     }
 
-    /// Says something as a whole, perhaps after its pieces.
+    /// Emits a whole text, possibly after its chunks.
     fn show(&mut self, kind: NormalizedEntryType, text: Text, meta: Meta, cx: &mut Cx<'_>) {
         let entry = cx.draft(kind, text, meta);
         self.streamed.say(entry, cx);
@@ -188,7 +188,7 @@ impl CopilotMemory {
     }
 }
 
-/// A call is told: by the message that requests it, and once more as it begins, perhaps with other arguments.
+/// Reports a call: for the message that requests it, and again when it begins, possibly with other arguments.
 fn tell(call: Call<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
     let mut mapped = action_mapper::map(&call.name, call.arguments, cx.cwd().as_deref());
     mapped.unknown &= !call.facts.iter().any(|(name, _)| name == "mcpServerName");

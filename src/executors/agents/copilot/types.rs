@@ -27,29 +27,29 @@ use crate::{
 pub enum Event<'a> {
     /// `session.start`, `session.model_change`, ..: facts of the session.
     Session(Session),
-    /// Something is said, with what stands beside it, and what it took to say it.
+    /// A message with further fields and its usage.
     Said(Said, ModelUsage),
-    /// `system.message`: what the model is told to begin with.
+    /// `system.message`: the system prompt.
     Prompt(Text),
     /// `assistant.message`
     Message(Message<'a>),
     /// `assistant.reasoning`: a thought, which the message may repeat.
     Thought(Option<Text>, Text),
-    /// `assistant.message_delta` and `assistant.reasoning_delta`: a piece of a message, or of a thought.
+    /// `assistant.message_delta` and `assistant.reasoning_delta`: a chunk of a message or thought.
     Delta { id: Text, is_thought: bool, more: Text },
     /// `tool.execution_start`, `tool.user_requested`
     Start(Call<'a>),
     /// `tool.execution_complete`
     Complete(Complete<'a>),
-    /// `permission.completed`: it may not; and what the user said.
+    /// `permission.completed`: the denied call and the user's comment.
     Denied(CorrId, Option<Text>),
-    /// `subagent.started` by a call.
+    /// `subagent.started`: the call that started a sub-agent.
     SubAgent(CorrId),
-    /// `assistant.usage`: what a call of the model used.
+    /// `assistant.usage`: the usage of a model call.
     Usage(ModelUsage),
-    /// `session.shutdown`: the program ends, and says what each model has used.
+    /// `session.shutdown`: the end of the program, with the usage by model.
     Shutdown(Session, Vec<ModelUsage>),
-    /// Nothing that other events do not say, or nothing of the conversation.
+    /// An event that others repeat, or that is not part of the conversation.
     Quiet,
 }
 
@@ -58,20 +58,20 @@ pub enum Event<'a> {
 pub struct Message<'a> {
     pub id: Option<Text>,
     pub model: Option<Text>,
-    /// What the model thought, as far as it can be read.
+    /// The readable part of the model's thought.
     pub reasoning: Option<Text>,
     pub content: Text,
     pub calls: Vec<Call<'a>>,
     pub usage: TokenUsage,
 }
 
-/// A tool is called.
+/// A tool call.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     pub id: Option<CorrId>,
     pub name: Cow<'a, str>,
     pub arguments: Option<Raw<'a>>,
-    /// What the call is for, and which server's tool it is.
+    /// The purpose of the call, and the server of the tool.
     pub facts: Extra,
 }
 
@@ -81,18 +81,18 @@ pub struct Complete<'a> {
     pub call: Option<CorrId>,
     pub has_failed: bool,
     pub is_denied: bool,
-    /// What the model is told.
+    /// Text for the model.
     pub content: Option<Text>,
-    /// What a person is shown.
+    /// Text for the user.
     pub detail: Option<Text>,
-    /// Files, as content blocks.
+    /// Files as content blocks.
     pub files: Option<Raw<'a>>,
     pub error: Option<Text>,
-    /// What the model and a person are told, once more in other forms.
+    /// The result in further forms.
     pub facts: Extra,
 }
 
-/// Events that say one thing.
+/// Events with a single message.
 const NOTICES: [Notice; 12] = [
     ("abort", SystemMessage, "aborted: ", "reason"),
     ("hook.end", ErrorMessage, "hook failed: ", "hookType"),
@@ -108,7 +108,7 @@ const NOTICES: [Notice; 12] = [
     ("system.notification", SystemMessage, "", "content"),
 ];
 
-/// Events that say nothing, or nothing that others do not say.
+/// Events without content, or with content that others repeat.
 const QUIET: &str = "assistant.idle assistant.intent assistant.message_start \
     assistant.streaming_delta assistant.tool_call_delta assistant.turn_end assistant.turn_start \
     hook.start pending_messages.modified permission.requested session.background_tasks_changed session.compaction_start \
@@ -120,7 +120,7 @@ impl<'a> Event<'a> {
         let Some(mut data) = object.get("data").and_then(value::object) else {
             return Parsed::Unknown;
         };
-        // What is meant for the program and the model's provider.
+        // Fields for the program and the model's provider.
         data.ignore(&["apiCallId", "clientRequestId", "interactionId", "providerCallId"]);
         data.ignore(&["requestId", "serviceRequestId", "hookInvocationId", "parentAgentTaskId"]);
         data.ignore(&["chunkCount", "chunkIndex", "turnId", "rte", "producer", "shellToolInfo"]);
@@ -137,7 +137,7 @@ impl<'a> Event<'a> {
         Parsed::Line(event)
     }
 
-    /// What an event of this type says; nothing of a type that nobody knows.
+    /// Reads an event; `None` for an unknown type.
     fn take(name: &str, data: &mut Object<'a>) -> Option<Self> {
         let has_succeeded = name == "hook.end" && data.bool("success") == Some(true);
         if has_succeeded || is_among(QUIET, name) {
@@ -155,7 +155,7 @@ impl<'a> Event<'a> {
             | "session.context_changed"
             | "session.model_change"
             | "session.title_changed" => Self::Session(take_session(data)),
-            // How the program came to choose a model.
+            // The automatic choice of a model.
             "session.auto_mode_resolved" => {
                 let model = std::mem::take(data).text("chosenModel");
                 Self::Session(Session { model, ..Session::default() })
@@ -194,17 +194,17 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Counters of tokens. Cached input is counted as input, and reasoning as output.
+/// Token counters. The input includes cached input, the output includes reasoning.
 const COUNTERS: [&str; 5] =
     ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"];
 
-/// What a model used.
+/// Takes the usage of a model.
 fn take_usage(stated: &mut Object<'_>) -> ModelUsage {
     (stated.text("model"), take_counters(stated, COUNTERS))
 }
 
 fn take_session<'a>(data: &mut Object<'a>) -> Session {
-    // Where the session is; one event has these fields, another an object of them.
+    // The location of the session, which is in an object of the event or in the event itself.
     let context = data.object("context").unwrap_or_default();
     data.adopt("", context);
     data.ignore(&["gitRoot", "repository", "repositoryHost", "baseCommit"]);
@@ -215,7 +215,7 @@ fn take_session<'a>(data: &mut Object<'a>) -> Session {
     Session {
         session_id: data.str("sessionId").map(SessionId::from),
         version: data.text("copilotVersion"),
-        // `auto` is a way to choose one.
+        // `auto` is not a model but a way to choose one.
         model: model.filter(|model| *model != "auto"),
         reasoning_effort: data.text("reasoningEffort"),
         started_at: data.timestamp("startTime"),
@@ -226,7 +226,7 @@ fn take_session<'a>(data: &mut Object<'a>) -> Session {
     }
 }
 
-/// The end of a run states what it was about in many ways; what each model used is one of them.
+/// Takes the usage by model from the end of a run, which has many other statistics.
 fn take_shutdown<'a>(data: &mut Object<'a>) -> Event<'a> {
     data.ignore(&["codeChanges", "conversationTokens", "currentModel", "currentTokens"]);
     data.ignore(&["eventsFileSizeBytes", "sessionStartTime", "systemTokens"]);
@@ -251,7 +251,7 @@ fn take_shutdown<'a>(data: &mut Object<'a>) -> Event<'a> {
     let mut usages: Vec<_> = usages.collect();
     let mut details = data.object("tokenDetails").unwrap_or_default();
     if usages.is_empty() {
-        // The totals of the run, of which cached input is no part of the input.
+        // The totals of the run, whose input excludes cached input.
         let mut count = |name| details.object(name)?.u64("tokenCount");
         let totals = TokenUsage {
             input_tokens: count("input"),
@@ -283,7 +283,7 @@ fn take_user<'a>(data: &mut Object<'a>) -> Event<'a> {
     Event::Said((kind, content.into(), facts), ModelUsage::default())
 }
 
-/// Stands for a file, or for something else that belongs to a prompt.
+/// The placeholder of a file or another attachment of a prompt.
 fn placeholder(file: &mut Object<'_>) -> String {
     let kind = file.str("type").unwrap_or("file".into());
     let name = file.str("displayName");
@@ -329,7 +329,7 @@ impl<'a> Complete<'a> {
         data.ignore(&["model", "isUserRequested", "toolDescription"]);
         let mut result = data.object("result").unwrap_or_default();
         let mut error = data.object("error").unwrap_or_default();
-        // Newer releases have a word for failures, older ones for any result.
+        // Newer releases state a code for failures, older ones a type for any result.
         let word = error.str("code").or_else(|| result.str("result_type")).unwrap_or_default();
         let taken = Self {
             call,

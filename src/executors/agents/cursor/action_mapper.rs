@@ -1,5 +1,5 @@
-//! From Cursor's tools to [`ActionType`](crate::conversation::ActionType)s. Arguments that an action has no place for are kept in the entry's
-//! metadata.
+//! Maps Cursor's tools to [`ActionType`](crate::conversation::ActionType)s. Arguments without a field in the action are
+//! kept in the entry's metadata.
 
 use crate::{
     conversation::{FileChange, Spelling, Text},
@@ -15,7 +15,7 @@ use crate::{
     json::Raw,
 };
 
-/// Reads a call of a tool of this kind, whose own name is `name`.
+/// Maps a call of a tool of this kind with the name `name`.
 pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let Some(mut given) = parameters(args) else { return MappedCall::tool(name, args) };
     given.ignore(&["toolCallId"]);
@@ -24,7 +24,7 @@ pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&st
             file_action(kind, take_path(&mut given, "path", cwd), &mut given)
         }
         "shellToolCall" => {
-            // What the command line says.
+            // Facts that the command line shows.
             given.ignore(&["hasInputRedirect", "hasOutputRedirect"]);
             given.ignore(&["parsingResult", "simpleCommands"]);
             command_run(given.text("command"))
@@ -46,7 +46,7 @@ pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&st
 fn file_action(kind: &str, path: Text, given: &mut Object<'_>) -> Titled {
     match kind {
         "editToolCall" => {
-            // A part of a file, or all of a new one: its result says which.
+            // A part of a file, or a whole new file: the result determines which.
             let text = given.take("streamContent", Spelling::of_raw);
             let change = text.map(|text| files::replacement(&path, "", text));
             file_edit(path, change.into_iter().collect())
@@ -59,7 +59,7 @@ fn file_action(kind: &str, path: Text, given: &mut Object<'_>) -> Titled {
     }
 }
 
-/// Takes the list of things to do, which may be a part of it.
+/// Takes the to-do list, which may be partial.
 pub(super) fn take_list(given: &mut Object<'_>, is_part: &str) -> Titled {
     let is_part = given.bool(is_part) == Some(true);
     todo_list(if is_part { "update" } else { "write" }, take_todos(given))

@@ -1,4 +1,4 @@
-//! How Cursor's tools answer: with an object whose one field says how it went.
+//! Results of Cursor's tools: an object whose only field is the status.
 
 use super::{action_mapper, types::ToolCall};
 use crate::{
@@ -55,7 +55,7 @@ pub(super) fn read(call: &ToolCall<'_>, cx: &mut Cx<'_>) -> ToolOutcome {
     result
 }
 
-/// Takes what tools of this kind are known to answer.
+/// Takes the known fields of a result by the kind of the tool.
 fn take(call: &ToolCall<'_>, answer: &mut Object<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
     result.duration_ms = answer.u64("executionTime").or_else(|| answer.u64("durationMs"));
     result.action = match &*call.kind {
@@ -83,7 +83,7 @@ fn take(call: &ToolCall<'_>, answer: &mut Object<'_>, result: &mut ToolOutcome, 
     if answer.bool("isError") == Some(true) {
         result.status = ToolStatus::Failed;
     }
-    // What the call says.
+    // Fields that the call repeats.
     answer.ignore(&["command", "path", "pattern", "workingDirectory"]);
     let words = ["content", "message", "errorMessage", "error", "reason", "markdown"];
     let mut words = words.into_iter().filter_map(|name| answer.text(name));
@@ -91,7 +91,7 @@ fn take(call: &ToolCall<'_>, answer: &mut Object<'_>, result: &mut ToolOutcome, 
     result.body = body.or(result.body.take());
 }
 
-/// What a command printed. One that goes on in the background has no exit code, whatever it says.
+/// Takes the output of a command. The exit code of a command that continues in the background is ignored.
 fn take_output(answer: &mut Object<'_>, result: &mut ToolOutcome) -> Option<Text> {
     let code = answer.take("exitCode", value::parse).filter(|_| !answer.has("shellId"));
     result.exit_status = code.map(|code| CommandExitStatus::ExitCode { code });
@@ -104,7 +104,7 @@ fn take_output(answer: &mut Object<'_>, result: &mut ToolOutcome) -> Option<Text
     Some(together.unwrap_or(apart.into())).filter(|output| !output.is_empty())
 }
 
-/// An edit as it was made: a new file has no content before.
+/// Takes an applied edit; a new file has no old content.
 fn take_edit(answer: &mut Object<'_>, cwd: Option<&str>) -> Option<ActionType> {
     let path = files::relative_path(&answer.get_str("path").unwrap_or_default(), cwd);
     let after = answer.str("afterFullFileContent")?;
@@ -114,7 +114,7 @@ fn take_edit(answer: &mut Object<'_>, cwd: Option<&str>) -> Option<ActionType> {
     Some(file_edit(path, vec![change]).0)
 }
 
-/// What a sub-agent said. Its last words are the result of the call that began it.
+/// Takes the steps of a sub-agent. Its last message is the result of the call that started it.
 fn take_steps(answer: &mut Object<'_>, id: Option<&CorrId>, cx: &mut Cx<'_>) -> Option<Text> {
     let steps = answer.array("conversationSteps")?;
     let parent = std::mem::replace(&mut cx.parent, id.cloned());

@@ -24,23 +24,22 @@ use crate::{
 
 /// `cursor-agent --print --output-format stream-json`.
 ///
-/// - Thoughts are told in pieces alone. Answers are told as a whole; with `--stream-partial-output`, in
-///   pieces before that. Those that are white space alone are no entries.
-/// - The end of a run repeats all of its answers, one behind the other.
-/// - A call that has ended is told once more, with its result. Where its beginning is not in the log, that is
-///   the call.
+/// - Thoughts appear only in chunks. Answers appear as a whole, with `--stream-partial-output` after their chunks.
+///   White space alone is not an entry.
+/// - The end of a run repeats all of its answers, concatenated.
+/// - The end of a call repeats the call with its result. If the log lacks its beginning, the end is also the call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CursorMemory {
-    /// A thought or an answer that is not complete.
+    /// An incomplete thought or answer.
     growing: Growing,
-    /// The length in bytes of all answers of this run, and the last one: the end of the run repeats them.
+    /// The length in bytes of all answers of this run, which the end of the run repeats.
     said: usize,
     last_words: Text,
-    /// When the latest record was written: the end of a run does not say.
+    /// The time of the latest record, since the end of a run has none.
     last_at: Option<Timestamp>,
 }
 
@@ -61,7 +60,7 @@ impl Executor for Cursor {
             }
             "system" if is_tree_record(object) => Evidence::None,
             "system" => {
-                // What it has in common with others, and nothing beside it.
+                // Only the fields shared with other formats.
                 let is_own = object.get_str("subtype").as_deref() == Some("init")
                     && object.has_all(&["apiKeySource", "permissionMode"])
                     && !object.has_any(&[
@@ -142,7 +141,7 @@ impl Executor for Cursor {
 }
 
 impl CursorMemory {
-    /// A run begins, or the log ends.
+    /// Resets the state at the beginning of a run or the end of the log.
     fn begin(&mut self, cx: &mut Cx<'_>) {
         self.growing.close(cx);
         (self.said, self.last_words) = (0, Text::default());
@@ -188,7 +187,7 @@ fn started(call: &ToolCall<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
 fn completed(call: &ToolCall<'_>, extra: Extra, cx: &mut Cx<'_>) {
     let is_begun = call.id.as_ref().is_none_or(|id| cx.calls().knows(id));
     if !is_begun && call.args.is_some() {
-        // It began at some time before.
+        // Its start time is unknown.
         let ended_at = cx.at.take();
         started(call, Extra::new(), cx);
         cx.at = ended_at;

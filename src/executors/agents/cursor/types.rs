@@ -15,43 +15,43 @@ use crate::{
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum JsonLine<'a> {
-    /// `system/init`: a run begins.
+    /// `system/init`: the beginning of a run.
     Init(Session),
     Message {
         is_user: bool,
-        /// A piece of a message that follows as a whole.
+        /// Whether it is a chunk of a message that follows as a whole.
         is_piece: bool,
         id: Option<Text>,
         content: Raw<'a>,
     },
-    /// `thinking/delta`: a piece of a thought, often an empty one.
+    /// `thinking/delta`: a chunk of a thought, often empty.
     Thinking(Text),
     Thought,
     Started(ToolCall<'a>),
-    /// `tool_call/completed`: the call once more, with its result.
+    /// `tool_call/completed`: the call again, with its result.
     Completed(ToolCall<'a>),
-    /// The run is over.
+    /// The end of the run.
     Result {
-        /// All of the agent's answers, one behind the other, or what went wrong.
+        /// All of the agent's answers, concatenated, or the error.
         words: Option<Text>,
         facts: Session,
         usage: TokenUsage,
     },
 }
 
-/// `tool_call`: a tool is called, or has answered.
+/// `tool_call`: a tool call or its result.
 #[derive(Clone, Debug)]
 pub struct ToolCall<'a> {
     pub id: Option<CorrId>,
     pub message_id: Option<Text>,
     /// `shellToolCall`, ..
     pub kind: Cow<'a, str>,
-    /// The same, or the name of a tool that is none of Cursor's own.
+    /// The kind, or the name of a foreign tool.
     pub name: Cow<'a, str>,
-    /// Absent from calls that ended with an error.
+    /// The arguments; absent from calls that ended with an error.
     pub args: Option<Raw<'a>>,
     pub result: Option<Raw<'a>>,
-    /// What stands beside the arguments: what the call is for, and what hooks say of it.
+    /// Fields next to the arguments: the purpose of the call and the output of hooks.
     pub facts: Extra,
 }
 
@@ -88,7 +88,7 @@ impl<'a> JsonLine<'a> {
         object.adopt("message", message);
         let id = object.text("model_call_id");
         let is_user = header.name == "user";
-        // A whole answer names its call of the model, and the last one of a run has no time.
+        // A whole answer names its model call, and the last one of a run has no time.
         let is_piece = !is_user && id.is_none() && header.at.is_some();
         Some(Self::Message { is_user, is_piece, id, content })
     }
@@ -96,7 +96,7 @@ impl<'a> JsonLine<'a> {
     fn take_result(object: &mut Object<'_>) -> Self {
         let subtype = object.text("subtype").unwrap_or_else(|| "success".into());
         let is_error = object.bool("is_error").unwrap_or(subtype == "error");
-        // The time of the interface is that of the run.
+        // The duration of the API calls equals that of the run.
         object.ignore(&["duration_api_ms", "request_id"]);
         let usage = object.within("usage", take_usage).unwrap_or_default();
         let facts = Session {
@@ -110,7 +110,7 @@ impl<'a> JsonLine<'a> {
 }
 
 impl<'a> ToolCall<'a> {
-    /// The call stands in the one field whose name says what kind of tool it is.
+    /// Takes the call from the only field, whose name is the kind of the tool.
     fn take(object: &mut Object<'a>) -> Option<Self> {
         let mut outer = object.get("tool_call").and_then(value::object)?;
         let mut fields = outer.clone().rest().into_iter();
@@ -145,7 +145,7 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// The name of an MCP server's tool, as other agents spell it, and its own arguments.
+/// Takes the name of an MCP server's tool, in the notation of other agents, and its arguments.
 fn take_mcp<'a>(call: &mut Object<'a>) -> (Cow<'a, str>, Option<Raw<'a>>) {
     let mut args = call.object("args").unwrap_or_default();
     args.ignore(&["toolCallId"]);
@@ -157,8 +157,8 @@ fn take_mcp<'a>(call: &mut Object<'a>) -> (Cow<'a, str>, Option<Raw<'a>>) {
     (name.or(full_name).or(tool).unwrap_or("mcpToolCall".into()), given)
 }
 
-/// Early releases count cached input as a part of the input, later ones apart from it. A log does not say
-/// which; a part cannot be more than the whole.
+/// Takes the usage. The input includes cached input in early releases and excludes it in later ones. A log does not
+/// state which; but a part cannot exceed the whole.
 fn take_usage(usage: &mut Object<'_>) -> TokenUsage {
     let (read, write) = (usage.u64("cacheReadTokens"), usage.u64("cacheWriteTokens"));
     let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));

@@ -1,7 +1,7 @@
-//! From Droid's tools to [`ActionType`]s.
+//! Maps Droid's tools to [`ActionType`]s.
 //!
-//! The tools of the captured streams and of the documentation are known, with the spellings of older
-//! builds. Parameters that an action has no place for are kept in the entry's metadata.
+//! Tools of the captured streams and of the documentation are known, as are names of older builds. Parameters without a
+//! field in the action are kept in the entry's metadata.
 
 use std::borrow::Cow;
 
@@ -19,14 +19,14 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "Skill ToolSearch GenerateDroid ProposeMission StartMissionRun \
     EndFeatureRun DismissHandoffItems slack_post_message";
 
-/// The fields of a path.
+/// Fields that contain a path.
 const PATHS: &str = "file_path path";
 
-/// Reads a call of the tool `name`.
+/// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = parameters.and_then(value::object).unwrap_or_default();
     let action = match name {

@@ -1,4 +1,4 @@
-//! Messages of content blocks, as session files and stream-jsonrpc have them.
+//! Messages of content blocks in session files and stream-jsonrpc.
 
 use std::borrow::Cow;
 
@@ -20,19 +20,19 @@ use crate::{
     json::Raw,
 };
 
-/// What somebody said or did.
+/// A message of content blocks.
 #[derive(Clone, Debug, Default)]
 pub struct BlockMessage<'a> {
     /// `user`, `assistant`, `tool` or `system`. Results of tools are in messages of the user or of the tool.
     pub role: Cow<'a, str>,
-    /// Whether only the model was to see it: context that nobody typed.
+    /// Whether only the model sees it: context that the user did not type.
     pub hidden: bool,
     pub model: Option<Text>,
     pub reasoning_effort: Option<Text>,
     pub message: Message<'a>,
 }
 
-/// What is meant for the program and for the model's provider, and the tree that messages make.
+/// Fields for the program and the model's provider, and the links of the message tree.
 const IGNORED: [&str; 15] = [
     "chatCompletionReasoningField",
     "geminiThoughtSignature",
@@ -68,7 +68,7 @@ impl<'a> BlockMessage<'a> {
         }
     }
 
-    /// Says what the message says, once if pieces of it were told before. `extra` goes to its first entry.
+    /// Emits the blocks of the message, without chunks that were already emitted. `extra` goes to its first entry.
     pub(super) fn tell(
         self,
         extra: Extra,
@@ -132,7 +132,7 @@ impl Reader<DroidResult> for Blocks<'_> {
     }
 }
 
-/// What the program tells the model in the person's name.
+/// Whether a text is written by the program in the user's name.
 fn is_reminder(text: &Text) -> bool {
     let text = text.decode();
     let text = text.trim();

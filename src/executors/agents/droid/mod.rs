@@ -1,5 +1,5 @@
 //! Factory's Droid: the stream of `droid exec --output-format stream-json`, `-o json`, the messages of
-//! `stream-jsonrpc`, session files, and the settings beside these.
+//! `stream-jsonrpc`, session files, and their settings files.
 
 mod action_mapper;
 mod jsonrpc;
@@ -28,14 +28,14 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Droid;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidMemory {
-    /// The last thought, since streams print each twice.
+    /// The last thought, since streams print each thought twice.
     last_reasoning: Option<(Option<Text>, Text)>,
-    /// The agent's last words, which the completion repeats.
+    /// The agent's last message, which the completion repeats.
     last_words: Option<Text>,
-    /// The words of a completion that came before the message it repeats.
+    /// The text of a completion that precedes the message it repeats.
     final_words: Option<Text>,
 }
 
@@ -60,7 +60,7 @@ impl Executor for Droid {
             "tool_result" => object.has("isError"),
             "completion" => object.has("finalText"),
             "error" => object.has_all(&["source", "message"]),
-            // The only record of `-o json`. Others have the same fields and more.
+            // The only record of `-o json`. Other formats have the same fields and more.
             "result" => {
                 let is_bare = !object.has_any(&["uuid", "duration_api_ms"]);
                 return Evidence::possible_if(
@@ -141,7 +141,7 @@ impl DroidMemory {
 }
 
 fn error(source: Option<Text>, message: Text, mut extra: Extra, cx: &mut Cx<'_>) {
-    // The line that follows for the same failure often has only "Exec failed": the first counts.
+    // The next line about the same failure is often only "Exec failed", so the first one counts.
     let known = cx.known().outcome == Some(Outcome::Failed);
     let outcome_reason = (!known).then(|| message.clone());
     let (outcome, ended_at) = (Some(Outcome::Failed), cx.at);
@@ -150,7 +150,7 @@ fn error(source: Option<Text>, message: Text, mut extra: Extra, cx: &mut Cx<'_>)
     cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
 }
 
-/// A completion may trim what the message said.
+/// Compares texts without outer white space, which a completion may trim.
 fn same_words(a: &Text, b: &Text) -> bool {
     a == b || a.decode().trim() == b.decode().trim()
 }
@@ -159,7 +159,7 @@ fn is_init(object: &Object<'_>) -> bool {
     object.get_str("subtype").as_deref() == Some("init")
         && object.has_all(&["cwd", "session_id"])
         && object.has_any(&["tools", "reasoning_effort"])
-        // Others begin with the same fields, and go on with these.
+        // Other formats have the same fields and also these.
         && !object.has_any(&["uuid", "mcp_servers", "slash_commands", "agents", "agent_mode"])
         && !object.has_any(&["apiKeySource", "permissionMode", "permission_mode"])
         && !object.has_any(&["claude_code_version", "qwen_code_version"])

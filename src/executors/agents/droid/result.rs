@@ -1,17 +1,17 @@
-//! What a Droid tool gave back, and how it ends the call.
+//! Results of Droid's tools, and the status of the call.
 
 use crate::conversation::{
     ActionType, CommandExitStatus, Text, ToolResult, ToolStatus,
     tool_calls::{ToolOutcome, Wording},
 };
 
-/// What a tool answers that was not permitted to run; why not, the next message says.
+/// The output of a tool that was denied; the next message states the reason.
 const CANCELLED: &str = "Error: tool execution cancelled";
 
 /// The result of a call.
 pub(super) type DroidResult = ToolOutcome<DroidWords>;
 
-/// The words of Droid's results.
+/// Reads facts from the text of Droid's results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DroidWords {}
 
@@ -30,7 +30,7 @@ impl Wording for DroidWords {
         let success = match outcome.status {
             ToolStatus::Success => Some(true),
             ToolStatus::Failed if body != CANCELLED => Some(false),
-            // It has not run.
+            // The command did not run.
             _ => None,
         };
         let (output, code) = split_exit_line(body);
@@ -41,7 +41,7 @@ impl Wording for DroidWords {
     }
 }
 
-/// The output of `Execute` ends with a line of its own: `\n\n\n[Process exited with code 0]`.
+/// Splits off the last line of the output of `Execute`: `\n\n\n[Process exited with code 0]`.
 fn split_exit_line(body: Text) -> (Text, Option<i32>) {
     let split = body.rsplit_once("[Process exited with code ", 3);
     match split.and_then(|(output, rest)| Some((output, rest.strip_suffix(']')?.parse().ok()?))) {

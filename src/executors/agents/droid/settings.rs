@@ -1,5 +1,5 @@
-//! The settings file that lies beside each of Droid's session files, `<session>.settings.json`: the model, and the
-//! tokens of the whole session, which the session file does not state.
+//! The settings file next to each of Droid's session files, `<session>.settings.json`. It states the model and the
+//! tokens of the whole session, which the session file does not.
 
 use super::{result::DroidResult, usage};
 use crate::{
@@ -7,20 +7,19 @@ use crate::{
     executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
 };
 
-/// What the name of a settings file ends with. Before it stands the session's id.
+/// The suffix of the file name, after the session's id.
 const ENDING: &str = ".settings.json";
 
 /// The settings file of a session.
 ///
-/// It is a log of its own, of one record, since Droid writes it anew again and again while the session file only
-/// grows. Which session it is of is in its name. Of several versions of it that were read, a database counts the
-/// tokens of the one that states the most.
+/// It is a separate log of one record, since Droid rewrites it repeatedly while the session file only grows. Its name
+/// states the session. If several versions were read, a database counts the tokens of the version that states the most.
 #[derive(Clone, Debug, Default)]
 pub struct DroidSettings {
     session: Option<SessionId>,
 }
 
-/// What a settings file says.
+/// The content of a settings file.
 #[derive(Clone, Debug)]
 pub struct Settings {
     facts: Session,
@@ -54,9 +53,9 @@ impl Executor for DroidSettings {
             return Parsed::Unknown;
         }
         header.name = "settings".into();
-        // The only time that is stated: when the first request was made.
+        // The time of the first request, the only stated time.
         header.at = object.timestamp("providerLockTimestamp");
-        // How much the agent may do unasked, and whether the session is still listed.
+        // The autonomy level, and whether the session is archived.
         object.ignore(&["archivedAt", "autonomyMode"]);
         let facts = Session {
             session_id: self.session.clone(),
@@ -77,9 +76,9 @@ impl Executor for DroidSettings {
         cx: &mut Context<'_, DroidResult>,
     ) {
         let (model, used) = (line.facts.model.clone(), line.used.unwrap_or_default());
-        // A file that was written anew states the tokens again, and more: they count once, as a message's do.
+        // A rewritten file repeats and increases the tokens: they count once, as those of a message.
         let id = self.session.as_ref().map(|session| format!("{session}{ENDING}").into());
-        // Nobody says anything here, not even which model it is.
+        // There is no conversation here, so a change of the model is not an entry.
         cx.facts.merge(cx.agent, line.facts, cx.events);
         cx.usage_of_message(id, model, used);
     }

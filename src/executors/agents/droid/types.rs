@@ -1,6 +1,6 @@
 //! The wire types of `droid exec --output-format stream-json` and `-o json`.
 //!
-//! Releases from 0.2 (October 2025) to 0.232 are covered. A field that a release lacks is `None`.
+//! This covers releases from 0.2 (October 2025) to 0.232. A field that a release lacks is `None`.
 
 use std::borrow::Cow;
 
@@ -17,16 +17,16 @@ use crate::{
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum DroidJson<'a> {
-    /// `system/init`: the session begins.
+    /// `system/init`: the beginning of the session.
     Init(Box<Session>),
-    /// What the person or the agent said.
+    /// A message of the user or the agent.
     Message {
         /// `user` or `assistant`.
         role: Cow<'a, str>,
         id: Option<Text>,
         text: Text,
     },
-    /// What the agent thought, with the id of the model's message. Real streams print it twice.
+    /// A thought of the agent, with the id of the model's message. Real streams print it twice.
     Reasoning(Option<Text>, Text),
     ToolCall {
         /// The provider's id of the call.
@@ -37,8 +37,8 @@ pub enum DroidJson<'a> {
         parameters: Option<Raw<'a>>,
     },
     ToolResult {
-        /// Some releases of October 2025 left out the id of the call. The message is the *result's*, which is
-        /// another than the call's.
+        /// The key of the call. Some releases of October 2025 omit the id of the call. The message is the message of
+        /// the *result*, which differs from that of the call.
         key: ResultKey,
         is_error: bool,
         body: Text,
@@ -48,15 +48,15 @@ pub enum DroidJson<'a> {
     Completion {
         /// Usually repeats the last message of the agent.
         final_text: Option<Text>,
-        /// Only `-o json` says whether the run failed.
+        /// Facts of the end. Only `-o json` states whether the run failed.
         facts: Box<Session>,
         usage: TokenUsage,
     },
-    /// Something went wrong outside of any tool.
+    /// An error outside of any tool.
     Error {
         /// `cli` or `agent_loop`.
         source: Option<Text>,
-        /// For people. For `cli` it may be any text that was in flight.
+        /// The human-readable message. For `cli`, it may be any text that was being processed.
         message: Text,
     },
 }
@@ -146,7 +146,7 @@ impl<'a> DroidJson<'a> {
     }
 }
 
-/// What a tool gave back, and what went wrong: `{type, message}`.
+/// Takes the output of a tool, and its error: `{type, message}`.
 fn take_body(object: &mut Object<'_>) -> Text {
     let value = object.raw("value").map(value::into_text);
     let error = object.within("error", |error| (error.text("message"), error.text("type")));

@@ -1,4 +1,4 @@
-//! Tokens, as Droid states them.
+//! Token counters of Droid.
 
 use crate::{
     conversation::TokenUsage,
@@ -8,13 +8,12 @@ use crate::{
     },
 };
 
-/// The names of the counters in what newer programs write: input, output, read from and written to a cache, and
-/// reasoning.
+/// The names of the counters in newer releases: input, output, read from and written to a cache, and reasoning.
 const NAMES: [&str; 5] =
     ["inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens", "thinkingTokens"];
 
-/// Takes the counters of these names. Droid counts cached input apart from the input (a session of 6,743 input
-/// tokens had read 42,496 from the cache), so it is added here.
+/// Takes the counters of these names. Droid counts cached input separately (a session had 6,743 input tokens and 42,496
+/// cached ones), so it is added here.
 pub(super) fn take(usage: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
     with_cache(take_counters(usage, names))
 }
@@ -22,7 +21,7 @@ pub(super) fn take(usage: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
 /// Takes a field such as `tokenUsage`.
 pub(super) fn take_field(object: &mut Object<'_>, field: &str) -> Option<TokenUsage> {
     object.within(field, |usage| {
-        // A price in the program's own unit.
+        // The cost in Droid's own unit.
         usage.ignore(&["factoryCredits"]);
         take(usage, NAMES)
     })

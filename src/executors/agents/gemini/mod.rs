@@ -23,19 +23,18 @@ use crate::{
 
 /// `gemini --output-format stream-json`.
 ///
-/// - An answer is told in pieces alone, and ends where a record of another type begins: one entry, which
-///   grows.
-/// - A failed command is known by the words that stand for its output: the result says that all is well.
-/// - What files hold that were read is not in the stream.
+/// - An answer appears only in chunks and ends at a record of another type. It is one growing entry.
+/// - A failed command is recognised by the text in place of its output, since its result reports success.
+/// - The stream does not contain the content of files that were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gemini;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeminiMemory {
-    /// An answer that is not complete.
+    /// An incomplete answer.
     growing: Growing,
-    /// What went wrong last in this run, which its end may repeat, or only mean.
+    /// The last error of this run, which its end may repeat or imply.
     last_error: Option<Text>,
 }
 
@@ -88,7 +87,7 @@ impl Executor for Gemini {
                 memory.message(role, content, is_delta, extra, cx);
             }
             JsonLine::ToolUse { id, name, parameters } => {
-                // The stream does not say which directory a path may be below.
+                // The stream does not state the working directory.
                 cx.call(id, &name, gemini::map(&name, parameters, None), extra);
             }
             JsonLine::ToolResult { id, is_error, output, error } => {
@@ -161,7 +160,7 @@ impl GeminiMemory {
             Some("FatalCancellationError") => Outcome::Cancelled,
             _ => Outcome::Failed,
         });
-        // A reason that an earlier run gave does not hold any more.
+        // The reason of an earlier run is outdated.
         let outcome_reason = match is_error {
             Some(true) => message.or(kind).or(last_error).or_else(|| Some("error".into())),
             Some(false) => Some("success".into()),
@@ -182,7 +181,7 @@ impl GeminiMemory {
     }
 }
 
-/// How a call ended, and what is shown of its result.
+/// The outcome of a call.
 fn outcome_of(
     has_failed: bool,
     output: Option<Text>,

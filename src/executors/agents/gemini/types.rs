@@ -14,14 +14,14 @@ use crate::{
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum JsonLine<'a> {
-    /// `init`: a run begins, with this model.
+    /// `init`: the beginning of a run with this model.
     Init(Option<Text>),
-    /// The prompt once, and then the agent's answers in pieces.
+    /// The whole prompt, then the agent's answers in chunks.
     Message {
         /// `user` or `assistant`.
         role: Cow<'a, str>,
         content: Text,
-        /// The content goes on where the message before it ended.
+        /// Whether the content continues the previous message.
         is_delta: bool,
     },
     ToolUse {
@@ -32,16 +32,16 @@ pub enum JsonLine<'a> {
     ToolResult {
         id: Option<CorrId>,
         is_error: bool,
-        /// What a person is shown of the result, which may be nothing.
+        /// The part of the result for the user, which may be empty.
         output: Option<Text>,
         error: Option<Failure>,
     },
-    /// Something that does not end the run, a `warning` or an `error`.
+    /// A `warning` or an `error` that does not end the run.
     Error(Cow<'a, str>, Text),
     Result(RunResult),
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Clone, Debug, Default)]
 pub struct Failure {
     /// `tool_not_registered`, `FatalTurnLimitedError`, ..
@@ -49,13 +49,13 @@ pub struct Failure {
     pub message: Option<Text>,
 }
 
-/// `result`: the run is over.
+/// `result`: the end of the run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     pub is_error: Option<bool>,
     pub error: Option<Failure>,
     pub duration_ms: Option<u64>,
-    /// What each model used; of releases that do not say, what was used in all.
+    /// The usage by model, or the total usage in releases without it.
     pub usage: Vec<(Option<Text>, TokenUsage)>,
 }
 
@@ -117,14 +117,14 @@ impl RunResult {
                 models.unwrap_or_else(|| vec![(None, total)])
             },
         };
-        // The calls are counted as they come.
+        // Calls are counted from their own records.
         stats.ignore(&["tool_calls"]);
         object.adopt("stats", stats);
         taken
     }
 }
 
-/// Whether it is `error` and not `success`; any other word stays.
+/// Takes whether the status is `error`, not `success`; any other word is not taken.
 fn take_status(object: &mut Object<'_>) -> Option<bool> {
     object.take("status", |raw| match &*value::as_str(raw)? {
         "success" => Some(false),
@@ -133,14 +133,13 @@ fn take_status(object: &mut Object<'_>) -> Option<bool> {
     })
 }
 
-/// `input_tokens` includes what was read from the cache; `output_tokens` leaves out reasoning, which
-/// only the total includes.
+/// `input_tokens` includes cached input. `output_tokens` excludes reasoning, which only the total includes.
 fn take_usage(stats: &mut Object<'_>) -> TokenUsage {
     let (input, output) = (stats.u64("input_tokens"), stats.u64("output_tokens"));
     let answered = input.zip(output).map(|(input, output)| input.saturating_add(output));
     let total = stats.u64("total_tokens");
     let reasoning = total.zip(answered).and_then(|(total, answered)| total.checked_sub(answered));
-    // Input that was not cached.
+    // Uncached input.
     stats.ignore(&["input"]);
     TokenUsage {
         input_tokens: input,

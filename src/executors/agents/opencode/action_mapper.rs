@@ -1,7 +1,7 @@
-//! From opencode's tools to [`ActionType`](crate::conversation::ActionType)s.
+//! Maps opencode's tools to [`ActionType`](crate::conversation::ActionType)s.
 //!
-//! The tools of 2026's releases are known, with those of older ones. Parameters that an action has no place
-//! for are kept in the entry's metadata.
+//! Tools of the releases of 2026 are known, as are older ones. Parameters without a field in the action are kept in the
+//! entry's metadata.
 
 use crate::{
     conversation::Text,
@@ -16,13 +16,13 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "batch browser execute invalid lsp skill";
 
-/// The fields of a text that is replaced, and of the text in its place.
+/// The fields of the old and the new text.
 const REPLACED: [&str; 2] = ["oldString", "newString"];
 
-/// Reads a call of the tool `name`.
+/// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
@@ -49,7 +49,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
         "todoread" => todo_list("read", Vec::new()),
         "task" => take_task(&mut given, "subagent_type"),
         "question" => take_questions(&mut given),
-        // A tool of an MCP server or of the project has two names in one; none of opencode's has.
+        // Only the tools of MCP servers and of the project have compound names.
         _ => {
             return MappedCall::other(
                 name,
@@ -61,7 +61,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
     MappedCall::known(action, given)
 }
 
-/// The stream does not say which directory a path may be below.
+/// The stream does not state the working directory.
 fn take_path(given: &mut Object<'_>) -> Text {
     given.text("filePath").or_else(|| given.text("path")).unwrap_or_default()
 }

@@ -19,9 +19,9 @@ use crate::{
 
 /// `opencode run --format json`.
 ///
-/// - A call is told with its result, when it has ended.
-/// - Each step states its own tokens and its own cost.
-/// - No record ends a run: a step that stops does, or an error.
+/// - A call is reported at its end, with its result.
+/// - Each step states its own tokens and cost.
+/// - A run has no final record: it ends with a step that stops or with an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opencode;
 
@@ -89,7 +89,7 @@ fn tool_use(line: ToolUse<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
 fn step_finish(reason: Option<Cow<'_, str>>, usage: TokenUsage, cx: &mut Cx<'_>) {
     cx.usage(usage);
     let outcome = match reason.as_deref() {
-        // The run goes on.
+        // The run continues.
         None | Some("tool-calls" | "unknown") => return,
         Some("stop") => Some(Outcome::Success),
         Some("length") => Some(Outcome::LimitReached),

@@ -1,4 +1,4 @@
-//! What a tool of opencode gave back, and how it ends the call.
+//! Results of opencode's tools, and the status of the call.
 
 use super::types::{Attachment, ToolUse};
 use crate::{
@@ -9,17 +9,17 @@ use crate::{
     executors::{content, wire::value},
 };
 
-/// How the errors begin of calls that nobody permitted.
+/// Prefixes of the errors of denied calls.
 const REFUSALS: [&str; 2] =
     ["The user rejected permission to use", "The user has specified a rule which prevents you"];
 
-/// The error of a call that ended with its run.
+/// The error of a call that was aborted with its run.
 const ABORTED: &str = "Tool execution aborted";
 
 /// The result of a call.
 pub(super) type OpencodeResult = ToolOutcome<OpencodeWords>;
 
-/// The words of opencode's results.
+/// Reads facts from the text of opencode's results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpencodeWords {}
 
@@ -27,12 +27,12 @@ impl Wording for OpencodeWords {
     const DETAIL: &'static str = "metadata.diff";
 }
 
-/// The result that is told with its call.
+/// The result of a call.
 pub(super) fn of(line: ToolUse<'_>) -> OpencodeResult {
     let ToolUse { is_error, output, mut metadata, attachments, ended_at, .. } = line;
     let exit_code = metadata.take("exit", value::parse);
     let diff = metadata.text("diff");
-    // What the input or the output says.
+    // Fields that the input or the output repeats.
     metadata.ignore(&["description", "display", "filediff", "files", "preview", "todos"]);
     if metadata.get("output").and_then(Text::from_raw) == output {
         metadata.ignore(&["output"]);

@@ -11,7 +11,7 @@ use crate::{
     json::Raw,
 };
 
-/// One record of the stream: a part of a message, as it is when it is complete, or an error.
+/// One record of the stream: a complete part of a message, or an error.
 #[derive(Clone, Debug)]
 pub struct JsonLine<'a> {
     pub message_id: Option<Text>,
@@ -20,15 +20,15 @@ pub struct JsonLine<'a> {
 
 #[derive(Clone, Debug)]
 pub enum Kind<'a> {
-    /// `step_start`: the model is asked.
+    /// `step_start`: the beginning of a model call.
     StepStart,
     /// `text`.
     Text(Text),
-    /// `reasoning`: printed for those alone who ask for it.
+    /// `reasoning`: printed only on request.
     Reasoning(Text),
     ToolUse(Box<ToolUse<'a>>),
-    /// `step_finish`: the model has answered. Why it stopped, `stop`, `tool-calls`, `length`, .., and what the
-    /// step used.
+    /// `step_finish`: the end of a model call, with the reason, `stop`, `tool-calls`, `length`, .., and the usage of
+    /// the step.
     StepFinish(Option<Cow<'a, str>>, TokenUsage),
     /// `error`: the run failed.
     Error {
@@ -47,22 +47,22 @@ pub struct ToolUse<'a> {
     pub name: Cow<'a, str>,
     pub input: Option<Raw<'a>>,
     pub is_error: bool,
-    /// What the tool gave back, or what went wrong.
+    /// The output or the error.
     pub output: Option<Text>,
-    /// For people: a path, what a command is for.
+    /// A human-readable title: a path, the purpose of a command.
     pub title: Option<Text>,
-    /// What else the tool says of its work; each has its own fields.
+    /// Further tool-specific fields.
     pub metadata: Object<'a>,
-    /// Files, such as images, that belong to the output.
+    /// Files of the output, such as images.
     pub attachments: Vec<Attachment<'a>>,
     pub ended_at: Option<Timestamp>,
 }
 
-/// A file that belongs to an output.
+/// A file of an output.
 #[derive(Clone, Debug)]
 pub struct Attachment<'a> {
     pub mime: Cow<'a, str>,
-    /// Often the whole file, as a `data:` address.
+    /// The URL, often the whole file as a `data:` URL.
     pub url: Cow<'a, str>,
     pub filename: Option<Cow<'a, str>>,
 }
@@ -84,7 +84,7 @@ impl<'a> JsonLine<'a> {
         let Some(mut part) = object.object(field) else { return Parsed::Unknown };
         let kind = read(&mut part, header);
         let message_id = part.text("messageID");
-        // Where the files are kept as they were, and what the model's provider makes of the part.
+        // The snapshot of the files, and data of the model's provider.
         part.ignore(&["id", "sessionID", "type", "snapshot", "metadata"]);
         object.ignore(&["sessionID"]);
         object.adopt(field, part);
@@ -92,7 +92,7 @@ impl<'a> JsonLine<'a> {
     }
 }
 
-/// A part begins when its time says, and is printed when it is complete.
+/// Takes the time of a part, which is its start; the part is printed when it is complete.
 fn take_time(part: &mut Object<'_>, header: &mut Header<'_>) -> Option<Timestamp> {
     part.within("time", |time| {
         header.at = time.timestamp("start").or(header.at);
@@ -126,7 +126,7 @@ impl<'a> ToolUse<'a> {
     }
 }
 
-/// Whether it is `error` and not `completed`; any other word stays, and no release prints one.
+/// Whether the status is `error`, not `completed`; any other word, which no release prints, is not taken.
 fn read_status(raw: Raw<'_>) -> Option<bool> {
     match &*value::as_str(raw)? {
         "completed" => Some(false),
@@ -152,8 +152,8 @@ fn take_step<'a>(part: &mut Object<'a>) -> Kind<'a> {
     Kind::StepFinish(part.str("reason"), TokenUsage { cost_usd, ..tokens })
 }
 
-/// Cached input is counted apart from `input`. Reasoning is counted apart from `output` by releases that
-/// state a total; in the logs of older ones `output` is as large as reasoning and answer together.
+/// `input` excludes cached input. `output` excludes reasoning in releases that state a total, and includes it in older
+/// ones.
 fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
     let counts = |cache: &mut Object<'_>| (cache.u64("read"), cache.u64("write"));
     let (read, write) = tokens.within("cache", counts).unwrap_or_default();

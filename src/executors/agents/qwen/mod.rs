@@ -1,7 +1,7 @@
 //! Alibaba's Qwen Code: the stream of `qwen -o stream-json`, `-o json`, and its session files.
 //!
-//! The stream is in the manner of Claude Code's. The session files and the tools are those of Gemini CLI,
-//! which it descends from.
+//! The stream resembles that of Claude Code. The session files and the tools are those of Gemini CLI, from which it was
+//! forked.
 
 mod result;
 mod session;

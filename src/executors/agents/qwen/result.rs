@@ -1,14 +1,14 @@
-//! How a tool of Qwen Code ended, which its words say.
+//! The status of Qwen Code's tools, from the text of their results.
 
 use crate::conversation::{Text, ToolStatus};
 
-/// How the words begin for a call that nobody permitted.
+/// The prefix of the result of a denied call.
 const REFUSED: &str = "Qwen Code requires permission to use ";
 
-/// How the words begin for a call that was not run to its end, or not at all.
+/// The prefix of the result of a cancelled call.
 const CANCELLED: &str = "[Operation Cancelled] Reason: ";
 
-/// The status of a call that failed with these words.
+/// The status of a call that failed with this text.
 pub(super) fn status_of_failure(words: Option<&Text>) -> ToolStatus {
     let Some(words) = words else { return ToolStatus::Failed };
     let text = words.decode();

@@ -1,11 +1,11 @@
-//! Tokens, as streams and session files state them.
+//! Token counters of streams and session files.
 
 use crate::{conversation::TokenUsage, executors::wire::Object};
 
-/// Takes the tokens that these fields state: input, output, those read from the cache, reasoning, total.
+/// Takes the counters of these names: input, output, cached input, reasoning and total.
 ///
-/// Cached input is counted as input. Reasoning is counted as output, unless the total shows that it is
-/// counted apart: providers differ.
+/// The input includes cached input. The output includes reasoning, unless the total shows that it is counted
+/// separately, since providers differ.
 pub(super) fn take(stated: &mut Object<'_>, fields: [&str; 5]) -> TokenUsage {
     let [input, output, cache_read_tokens, reasoning, total] =
         fields.map(|field| stated.u64(field));

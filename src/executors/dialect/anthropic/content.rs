@@ -9,27 +9,27 @@ use crate::{
     json::Raw,
 };
 
-/// A message of the model, or one to it.
+/// A message from or to the model.
 #[derive(Clone, Debug, Default)]
 pub struct Message<'a> {
-    /// `msg_…`, or a UUID where the program made the message up. Several lines share it.
+    /// `msg_..`, or a UUID if the program generated the message. Several lines share it.
     pub id: Option<Text>,
-    /// The model, or a name in angle brackets where the program made the message up.
+    /// The model, or a name in angle brackets if the program generated the message.
     pub model: Option<Text>,
-    /// What the message says, usually one block per line.
+    /// The blocks, usually one per line.
     pub content: Vec<Block<'a>>,
-    /// What the message cost, as far as it was known when the line was written.
+    /// The usage of the message, as known when the line was written.
     pub usage: Option<TokenUsage>,
-    /// Fields that a message is not known to have.
+    /// Unknown fields.
     pub unknown: Fields<'a>,
 }
 
-/// One content block, with what nobody knows of it.
+/// A content block with its unknown fields.
 #[derive(Clone, Debug)]
 pub struct Block<'a> {
     /// The block.
     pub kind: BlockKind<'a>,
-    /// Fields that its type is not known to have.
+    /// Unknown fields.
     pub unknown: Fields<'a>,
 }
 
@@ -38,17 +38,17 @@ pub struct Block<'a> {
 pub enum BlockKind<'a> {
     /// `text`, and content that is a plain string.
     Text(Text),
-    /// `thinking`; empty where only its signature is there.
+    /// `thinking`; empty if only its signature is present.
     Thinking(Text),
-    /// `redacted_thinking`: encrypted, nothing to show.
+    /// `redacted_thinking`: encrypted.
     RedactedThinking,
     /// `tool_use`, `server_tool_use` and `mcp_tool_use`.
     ToolUse(ToolUse<'a>),
-    /// `tool_result` and what the provider's own tools call theirs (`web_search_tool_result`, ...).
+    /// `tool_result`, and the results of the provider's own tools (`web_search_tool_result`, ...).
     ToolResult(ToolResult<'a>),
-    /// `image` or `document`, as a text that says what was there.
+    /// `image` or `document`, as a placeholder.
     Media(Text),
-    /// A type that this version does not know.
+    /// An unknown type.
     Unknown {
         /// The type.
         name: Cow<'a, str>,
@@ -57,27 +57,27 @@ pub enum BlockKind<'a> {
     },
 }
 
-/// A tool is called.
+/// A tool call.
 #[derive(Clone, Debug, Default)]
 pub struct ToolUse<'a> {
     /// The call's id.
     pub id: Option<CorrId>,
     /// The tool's name.
     pub name: Cow<'a, str>,
-    /// What the tool is given.
+    /// The input of the tool.
     pub input: Option<Raw<'a>>,
 }
 
-/// A tool answered.
+/// A tool result.
 #[derive(Clone, Debug, Default)]
 pub struct ToolResult<'a> {
     /// The id of the call.
     pub id: Option<CorrId>,
-    /// Whether the tool failed; most tools leave it out when they did not.
+    /// Whether the tool failed; usually absent after a success.
     pub is_error: bool,
-    /// What it gave back, as text.
+    /// The result as text.
     pub body: Text,
-    /// Parts of it that this version does not know, by their type; in `body` they stand as they are.
+    /// Parts of unknown types, by type; `body` contains them unchanged.
     pub unknown_parts: Fields<'a>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Content is a string or an array of blocks.
+/// Reads content, which is a string or an array of blocks.
 fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
     match value::elements(raw) {
         Some(blocks) => blocks.into_iter().map(Block::read).collect(),
@@ -111,7 +111,7 @@ fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
 }
 
 impl<'a> Block<'a> {
-    /// Reads a block; a string is a text.
+    /// Reads a block; a string is a text block.
     pub fn read(raw: Raw<'a>) -> Self {
         let Some(mut object) = value::object(raw) else {
             let kind = match Text::from_raw(raw) {
@@ -144,7 +144,7 @@ impl<'a> Block<'a> {
             }
             _ => return Self { kind: BlockKind::Unknown { name, raw }, unknown: Fields::new() },
         };
-        // Of a block itself; nothing refers to it.
+        // The id of the block itself, which is not referenced.
         object.ignore(&["id"]);
         Self { kind, unknown: object.rest() }
     }
@@ -177,14 +177,14 @@ impl<'a> ToolResult<'a> {
     }
 }
 
-/// The provider's own tools put an object of type `…_error` where their results stand.
+/// Whether a result of the provider's own tools is an object of type `.._error`.
 fn is_error_object(content: Raw<'_>) -> bool {
     let object = value::object(content);
     let name = object.and_then(|object| object.get_str("type"));
     name.is_some_and(|name| name.ends_with("_error"))
 }
 
-/// The body is a string, or an array of parts that are joined line by line.
+/// Reads a body, which is a string or an array of parts that are joined by line breaks.
 fn read_body<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
     let Some(parts) = value::elements(raw) else { return value::into_text(raw) };
     let mut texts = parts.into_iter().map(|part| read_part(part, unknown));
@@ -201,7 +201,7 @@ fn read_body<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
     Text::from(joined)
 }
 
-/// A part of a result. What is not known stays as it is.
+/// Reads a part of a result. An unknown part is kept unchanged.
 fn read_part<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
     let Some(mut object) = value::object(raw) else { return value::into_text(raw) };
     let name = object.str("type").unwrap_or_default();
@@ -220,7 +220,7 @@ fn read_part<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
     })
 }
 
-/// What stands for bytes that no entry should carry: `[image: image/png, 12345 bytes]`.
+/// The placeholder of binary data: `[image: image/png, 12345 bytes]`.
 fn describe_media(name: &str, object: &mut Object<'_>) -> Text {
     object.ignore(&["citations", "context", "generated"]);
     let title = object.str("title");
@@ -239,7 +239,7 @@ fn describe_media(name: &str, object: &mut Object<'_>) -> Text {
     }
 }
 
-/// How many bytes a base64 text stands for.
+/// The decoded size of a base64 text in bytes.
 fn base64_bytes(text: &str) -> usize {
     text.trim_end_matches('=').len() * 3 / 4
 }

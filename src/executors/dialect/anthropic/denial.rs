@@ -1,4 +1,4 @@
-//! The calls that were not permitted, as the end of a run lists them.
+//! Denied calls in the list at the end of a run.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::{
     json::Raw,
 };
 
-/// A call that was not permitted.
+/// A denied call.
 #[derive(Clone, Debug)]
 pub struct Denial<'a> {
     call: Option<CorrId>,
@@ -36,7 +36,7 @@ impl<'a> Denial<'a> {
         })
     }
 
-    /// A call that was refused ends so; one that has a result has said so itself.
+    /// Ends a denied call, unless it already has a result.
     pub fn end_call<R: CallResult>(self, map: ActionMapper, denied: R, cx: &mut Context<'_, R>) {
         let Self { call: Some(call), tool_name, input } = self else { return };
         let is_open = cx.calls().get(&call).is_some();

@@ -1,11 +1,11 @@
-//! What went wrong, in words.
+//! Messages of errors.
 
 use crate::{conversation::Text, executors::wire::value, json::Raw};
 
-/// The innermost message of an error, which providers wrap in `error` objects; a string is one itself.
+/// The innermost message of an error, which providers wrap in `error` objects; a string is itself a message.
 pub fn error_message(raw: Raw<'_>) -> Text {
     let mut innermost = raw;
-    // Errors are wrapped two or three times; deeper ones are not looked for.
+    // Errors are wrapped two or three times; deeper ones are ignored.
     for _ in 0..8 {
         let Some(mut object) = value::object(innermost) else { break };
         match object.raw("error").or_else(|| object.raw("message")) {

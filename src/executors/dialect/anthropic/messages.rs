@@ -1,4 +1,4 @@
-//! From a message's blocks to entries, calls and results.
+//! Converts the blocks of a message to entries, calls and results.
 
 use super::{Block, BlockKind, Message, ToolResult, ToolUse};
 use crate::{
@@ -7,25 +7,25 @@ use crate::{
     json::Raw,
 };
 
-/// What one agent makes of the blocks of a message.
+/// The agent-specific part of reading blocks.
 pub trait Reader<R: CallResult> {
-    /// What kind of entry a text is, and what of it is shown; an empty text is no entry.
+    /// The kind of a text's entry and its displayed text. An empty text gives no entry.
     fn text(&mut self, text: Text) -> (NormalizedEntryType, Text);
 
-    /// What a call does: the agent's action mapper.
+    /// Maps a call with the agent's action mapper.
     fn call(&mut self, name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall;
 
-    /// What a tool gave back. `extra` are the block's unknown fields, which have been reported.
+    /// Reads a tool's result. `extra` are the block's unknown fields, which have been reported.
     fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Context<'_, R>) -> R;
 
-    /// Passes on an entry.
+    /// Emits an entry.
     fn entry(&mut self, entry: NormalizedEntry, cx: &mut Context<'_, R>) {
         cx.push(entry);
     }
 }
 
-/// Passes on the blocks of a message, in order. `of` names the message in warnings: `user`. What
-/// stands beside the message goes to its first entry, the message's id and model to each.
+/// Emits the blocks of a message in order. Warnings name the message by `of`: `user`. Extra fields go to the first
+/// entry, the message's id and model to each entry.
 pub fn read<R: CallResult>(
     message: Message<'_>,
     of: &str,

@@ -1,5 +1,4 @@
-//! Messages of content blocks, as Anthropic's interface has them: Claude Code, Droid's session files and
-//! Amp write them into their logs.
+//! Messages of content blocks in the form of Anthropic's API, which Claude Code, Droid's session files and Amp use.
 
 mod content;
 mod denial;

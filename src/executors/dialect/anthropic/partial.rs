@@ -1,4 +1,4 @@
-//! `stream_event`: a message as it is written, with `--include-partial-messages`.
+//! `stream_event`: parts of a message in progress, with `--include-partial-messages`.
 
 use std::borrow::Cow;
 
@@ -14,29 +14,29 @@ use crate::{
     json::Raw,
 };
 
-/// A part of a message that is being written.
+/// A part of a message in progress.
 #[derive(Clone, Debug)]
 pub enum PartialEvent<'a> {
     /// `message_start`.
     MessageStart(Message<'a>),
     /// `content_block_start`.
     BlockStart {
-        /// The block's place in its message.
+        /// The index of the block in its message.
         index: u64,
         /// The block's type.
         kind: Cow<'a, str>,
-        /// How its text, thought or input begins.
+        /// The beginning of its text, thought or input.
         text: Text,
-        /// For a call, its id.
+        /// The id of a call.
         call: Option<CorrId>,
-        /// For a call, the tool.
+        /// The tool of a call.
         tool_name: Cow<'a, str>,
     },
     /// `content_block_delta`.
     BlockDelta {
-        /// The block's place in its message.
+        /// The index of the block in its message.
         index: u64,
-        /// What is added.
+        /// The appended content.
         delta: Delta<'a>,
     },
     /// `message_delta`: the tokens so far.
@@ -45,18 +45,18 @@ pub enum PartialEvent<'a> {
     Error(Text),
     /// `message_stop`.
     MessageStop,
-    /// `content_block_stop`, `ping`: nothing to do, since the whole block follows or has come before.
+    /// `content_block_stop`, `ping`: ignored, since the whole block precedes or follows.
     Quiet,
 }
 
-/// What is added to a block.
+/// Content appended to a block.
 #[derive(Clone, Debug)]
 pub enum Delta<'a> {
     /// `text_delta`, `thinking_delta`.
     Text(Text),
     /// `input_json_delta`.
     Input(Cow<'a, str>),
-    /// `signature_delta`, `citations_delta`: nothing to show.
+    /// `signature_delta`, `citations_delta`: ignored.
     Quiet,
     /// A type that this version does not know.
     Unknown(Raw<'a>),
@@ -121,7 +121,7 @@ impl<'a> Delta<'a> {
 }
 
 impl Streamed {
-    /// A part of a message came. `map` reads the calls whose complete line never comes.
+    /// Applies a part of a message. `map` maps calls without a complete line.
     pub fn read<R: CallResult>(
         &mut self,
         event: PartialEvent<'_>,
@@ -138,7 +138,7 @@ impl Streamed {
                         let (tool_name, input) = (tool_name.into_owned(), String::new());
                         Kind::Call { id, tool_name, input }
                     }
-                    // The complete line says what it is.
+                    // The complete line has the content.
                     _ => return,
                 };
                 self.begin_within(index, kind, map, cx);

@@ -1,14 +1,13 @@
-//! The tokens that a message used.
+//! The token usage of a message.
 
 use crate::{
     conversation::TokenUsage,
     executors::{dialect::counters::with_cache, wire::Object},
 };
 
-/// Takes the field `usage`. What that has beyond the known fields stays, as `usage.name`.
+/// Takes the field `usage`. Its unknown fields stay, as `usage.name`.
 ///
-/// Cached input is counted apart from `input_tokens` (a run of 29 input tokens had read 1,227,349
-/// from the cache), so it is added here.
+/// `input_tokens` excludes cached input (a run had 29 input tokens and 1,227,349 cached ones), so it is added here.
 pub fn take(object: &mut Object<'_>) -> Option<TokenUsage> {
     object.within("usage", |usage| {
         let kept = usage.object("cache_creation");

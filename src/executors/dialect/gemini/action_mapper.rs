@@ -1,7 +1,7 @@
-//! From the tools of Gemini CLI and Qwen Code to [`ActionType`](crate::conversation::ActionType)s.
+//! Maps the tools of Gemini CLI and Qwen Code to [`ActionType`](crate::conversation::ActionType)s.
 //!
-//! The tools of 2026's releases are known, with the names and parameters of older ones. Parameters that
-//! an action has no place for are kept in the entry's metadata.
+//! Tools of the releases of 2026 are known, as are older names and parameters. Parameters without a field in the action
+//! are kept in the entry's metadata.
 
 use crate::{
     conversation::{Text, TodoItem},
@@ -16,7 +16,7 @@ use crate::{
     json::Raw,
 };
 
-/// Tools that are known and have no action of their own.
+/// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "activate_skill advisor artifact complete_task create_sub_session \
     cron_create cron_delete cron_list deferred_tool_call display_image enter_plan_mode \
     enter_worktree exec exit_worktree get_goal get_internal_docs image_gen list_agents \
@@ -26,10 +26,10 @@ const PLAIN_TOOLS: &str = "activate_skill advisor artifact complete_task create_
     team_create team_delete team_plan_approval tool_call tool_search update_goal update_topic \
     workflow";
 
-/// The fields of a path.
+/// Fields that contain a path.
 const PATHS: &str = "file_path absolute_path notebook_path dir_path path";
 
-/// Reads a call of the tool `name`.
+/// Maps a call of the tool `name`.
 pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let Some(mut given) = action::parameters(parameters) else {
         return MappedCall::tool(name, parameters);
@@ -63,7 +63,7 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
         "exit_plan_mode" => plan(&mut given),
         "task" | "agent" => take_task(&mut given, "subagent_type"),
         "invoke_agent" => task_create(None, given.text("prompt"), given.text("agent_name")),
-        // Sub-agents that are tools of their own.
+        // Sub-agents with their own tool.
         "codebase_investigator" => task_create(None, given.text("objective"), Some(name.into())),
         "cli_help" => task_create(None, given.text("question"), Some(name.into())),
         "generalist" => task_create(None, given.text("request"), Some(name.into())),
@@ -79,26 +79,26 @@ pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> Mapped
     MappedCall::known(action, given)
 }
 
-/// Whether a tool comes from an MCP server (`mcp_server_tool`, in older releases `server__tool`) or
-/// from the project's own programs; the tracker's tools are a family of their own.
+/// Whether a tool comes from an MCP server (`mcp_server_tool`, in older releases `server__tool`) or from the project's
+/// own programs; the tracker's tools are a separate family.
 fn is_foreign(name: &str) -> bool {
     let families = ["mcp_", "discovered_tool_", "tracker_"];
     name.contains("__") || families.iter().any(|family| name.starts_with(family))
 }
 
-/// One item of a list that is kept by its own tools, without the others.
+/// Takes one item of a list that separate tools edit, without the other items.
 fn take_todo(given: &mut Object<'_>) -> TodoItem {
     let content = given.text("subject").or_else(|| given.text("taskId")).unwrap_or_default();
     TodoItem::new(content, given.text("status").unwrap_or_else(|| "pending".into()))
 }
 
-/// A plan may be a file, whose text is not in the log.
+/// A plan, which may be a file whose text is not in the log.
 fn plan(given: &mut Object<'_>) -> Titled {
     let mut keys = ["plan", "plan_filename", "plan_path"].into_iter();
     plan_presentation(keys.find_map(|key| given.text(key)))
 }
 
-/// A prompt says in its own words what is to be fetched.
+/// The first URL in a prompt, which states the request in prose.
 fn first_url(prompt: &str) -> Option<Text> {
     let at = prompt.find("https://").or_else(|| prompt.find("http://"))?;
     let ends = |c: char| c.is_whitespace() || "\"'<>`)]".contains(c);

@@ -1,4 +1,4 @@
-//! The tools of Google's Gemini CLI, and of Qwen Code, which descends from it.
+//! The tools of Google's Gemini CLI and of its fork Qwen Code.
 
 mod action_mapper;
 

@@ -1,4 +1,4 @@
-//! Records in which nobody says anything: what the program does, and its bookkeeping.
+//! Records without messages: actions of the program and bookkeeping.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use foldline::testkit::generate::{
     FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, time, word,
 };
 
-/// `system`: compaction, failed requests, hooks, commands of the person.
+/// `system`: compaction, failed requests, hooks, commands of the user.
 pub(super) fn system(author: FieldsStrategy) -> BoxedStrategy<String> {
     let subtype = word(&[
         "compact_boundary",
@@ -40,7 +40,7 @@ pub(super) fn system(author: FieldsStrategy) -> BoxedStrategy<String> {
     ])
 }
 
-/// `progress` of the call that `call` names; `message` is what a sub-agent said.
+/// `progress` of the call in `call`; `message` is a message of a sub-agent.
 pub(super) fn progress(
     message: BoxedStrategy<String>,
     call: FieldsStrategy,
@@ -66,7 +66,7 @@ pub(super) fn progress(
     ])
 }
 
-/// `attachment`: what the model was given beside a prompt.
+/// `attachment`: context in addition to a prompt.
 pub(super) fn attachment(author: FieldsStrategy) -> BoxedStrategy<String> {
     let name = word(&[
         "hook_success",
@@ -94,7 +94,7 @@ pub(super) fn attachment(author: FieldsStrategy) -> BoxedStrategy<String> {
     object(vec![kind("attachment"), maybe("attachment", attachment), author])
 }
 
-/// Lines that are no records of the tree.
+/// Lines that are not records of the tree.
 pub(super) fn bookkeeping() -> BoxedStrategy<String> {
     let session =
         || fields(vec![maybe("sessionId", word(&["7f0c5c1e-0000-4000-8000-000000000001"]))]);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use foldline::testkit::generate::{FieldsStrategy, fields, literal, maybe, time, word};
 
-/// The fields of nearly every line. All have one session.
+/// The fields of nearly every line. All lines have the same session.
 pub(super) fn common() -> FieldsStrategy {
     fields(vec![
         maybe("session_id", word(&["7f0c5c1e-0000-4000-8000-000000000001"])),

@@ -1,4 +1,4 @@
-//! `stream_event`: messages as they are written.
+//! `stream_event`: parts of messages in progress.
 
 use proptest::{collection::vec, prelude::*};
 
@@ -16,7 +16,7 @@ pub(super) fn partial(
     object(vec![kind("stream_event"), field("event", event), envelope])
 }
 
-/// Any event of a message that is being written, in no order.
+/// Any event of a message in progress, in any order.
 pub(super) fn delta(
     calls: BoxedStrategy<String>,
     messages: BoxedStrategy<String>,
@@ -53,7 +53,7 @@ pub(super) fn delta(
     .boxed()
 }
 
-/// A block: how it begins, what is added to it bit by bit, and the whole of it.
+/// A block: its beginning, its chunks and the whole block.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     start: Option<String>,
@@ -61,12 +61,12 @@ pub(super) struct Block {
     whole: String,
 }
 
-/// A block that comes only as a whole.
+/// A block without chunks.
 pub(super) fn whole(block: BoxedStrategy<String>) -> BoxedStrategy<Block> {
     block.prop_map(|whole| Block { start: None, deltas: Vec::new(), whole }).boxed()
 }
 
-/// A block that is said or thought piece by piece.
+/// A streamed text or thought.
 pub(super) fn text(kind: &'static str, delta: &'static str) -> BoxedStrategy<Block> {
     vec(literal(), 0..5)
         .prop_map(move |pieces| Block {
@@ -80,7 +80,7 @@ pub(super) fn text(kind: &'static str, delta: &'static str) -> BoxedStrategy<Blo
         .boxed()
 }
 
-/// A call, whose input comes bit by bit.
+/// A call with streamed input.
 pub(super) fn call(id: &str, block: BoxedStrategy<String>) -> BoxedStrategy<Block> {
     let start = format!(r#"{{"type":"tool_use","id":{id},"name":"Bash","input":{{}}}}"#);
     let inputs = vec(literal(), 0..3);
@@ -96,8 +96,8 @@ pub(super) fn call(id: &str, block: BoxedStrategy<String>) -> BoxedStrategy<Bloc
         .boxed()
 }
 
-/// A message with these blocks, a line for each; if `written`, after the pieces of each block. At
-/// times the end of a block comes before its whole.
+/// A message with these blocks, one line each, after the chunks of each block if `written`. Sometimes the end of a
+/// block precedes the whole block.
 pub(super) fn message(
     id: &str,
     parent: String,

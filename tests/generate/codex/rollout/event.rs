@@ -1,4 +1,4 @@
-//! `event_msg`: what the program showed, much of which items say too.
+//! `event_msg`: output of the interface, much of which items repeat.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use foldline::testkit::generate::{
     FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, word,
 };
 
-/// An event; `id` is the call that it is about, if it is about one.
+/// An event; `id` is its call, if any.
 pub(super) fn event(id: FieldsStrategy) -> BoxedStrategy<String> {
     let item = fields(vec![
         maybe(
@@ -56,7 +56,7 @@ pub(super) fn event(id: FieldsStrategy) -> BoxedStrategy<String> {
     event_of(payload.boxed())
 }
 
-/// A call ended, and this is all of it.
+/// The end of a call with all its data.
 fn end() -> FieldsStrategy {
     prop_oneof![
         2 => fields(vec![kind("exec_command_end"), tools::command()]),

@@ -6,7 +6,7 @@ use foldline::testkit::generate::{
     FieldsStrategy, field, fields, json, kind, list, literal, maybe, number, object, quote, time,
 };
 
-/// The ids of [`line`](super::line): few, so that some are used twice and some outputs come early.
+/// The ids of [`line`](super::line): few, so that some repeat and some outputs precede their calls.
 pub(super) const IDS: &[&str] = &["call_1", "call_2", "ws_3", "call_4\nfc_4", ""];
 
 pub(super) fn common() -> FieldsStrategy {

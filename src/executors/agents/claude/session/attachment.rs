@@ -1,4 +1,4 @@
-//! `attachment`: what the program gave the model beside a prompt.
+//! `attachment`: context that the program adds to a prompt.
 
 use std::borrow::Cow;
 
@@ -11,29 +11,28 @@ use crate::{
     json::Raw,
 };
 
-/// What is said: entries of one kind.
+/// Entries of one kind.
 pub(super) type Said = (NormalizedEntryType, Vec<Text>);
 
-/// Reads an attachment; what nobody knows of it is left to the record. Fails with the name of a type that this
-/// version does not know.
+/// Reads an attachment; unknown fields are added to the record. Fails with the name of an unknown type.
 pub(super) fn read<'a>(raw: Raw<'a>, record: &mut Object<'a>) -> Result<Said, Cow<'a, str>> {
     let mut object = value::object(raw).unwrap_or_default();
     let name = object.str("type").unwrap_or_default();
     let mut kind = NormalizedEntryType::SystemMessage;
     let texts = match &*name {
-        // What the model was told, and what went wrong.
+        // Context for the model, and errors.
         "hook_success" | "hook_non_blocking_error" | "hook_additional_context" => {
             object.ignore(&["command", "durationMs", "hookEvent", "toolUseID"]);
             let context = take_context(&mut object);
             context.into_iter().chain(hook_failure(&mut object)).collect()
         }
-        // What the person pointed at.
+        // A file that the user mentioned.
         "file" => {
             object.ignore(&["content"]);
             vec![Text::from(format!("[file: {}]", take_path(&mut object)))]
         }
         "selected_lines_in_ide" => vec![describe_selection(&mut object)],
-        // Said while the agent was busy.
+        // A prompt that the user entered while the agent was busy.
         "queued_command" => {
             let Some(prompt) = object.text("prompt") else { return Err(name) };
             object.ignore(&["timestamp"]);
@@ -52,7 +51,7 @@ pub(super) fn read<'a>(raw: Raw<'a>, record: &mut Object<'a>) -> Result<Said, Co
     Ok((kind, texts))
 }
 
-/// The fields of attachments that nothing is made of: lists for the model, and reminders.
+/// The fields of attachments without content for an entry: lists for the model, and reminders.
 fn quiet_fields(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "agent_listing_delta" => {
@@ -71,7 +70,7 @@ fn quiet_fields(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Notices of the program stand in the same queue as what the person says.
+/// Whether a queued message is from the user: the queue also has notices of the program.
 fn take_by_person(object: &mut Object<'_>) -> bool {
     let mode = object.str("commandMode");
     let kind = object.object("origin").and_then(|mut origin| origin.str("kind"));

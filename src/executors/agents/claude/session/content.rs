@@ -1,4 +1,4 @@
-//! The content of a record as a number: records with one uuid are copies only if their content is equal.
+//! Fingerprints of content: records with the same uuid are copies only if their content is equal.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +16,7 @@ pub(super) fn take_message<'a>(object: &mut Object<'a>, content: &mut u64) -> Op
     Some(Message::take(message))
 }
 
-/// A hash that is equal for equal text on every machine.
+/// A hash that does not depend on the platform.
 pub(super) fn fingerprint(content: Raw<'_>) -> u64 {
     FixedState::with_seed(0).hash_one(content.get())
 }

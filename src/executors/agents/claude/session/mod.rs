@@ -34,31 +34,31 @@ use crate::{
 
 /// Claude Code's session files.
 ///
-/// Usage counts once a message, by the largest numbers that its lines state, as soon as they do. So do the
+/// Usage is counted once per message, with the largest numbers in its lines, as soon as they appear. This includes the
 /// messages of sub-agents in `agent_progress`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeSession;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaudeSessionMemory {
     usage: MessageUsage,
-    /// The file is a sub-agent's own.
+    /// Whether the file belongs to a sub-agent.
     is_agent_file: bool,
-    /// The records read last: some are written twice.
+    /// The latest records, since some are written twice.
     records: RecentIds,
     /// The calls of sub-agents that may still be open, oldest first.
     agents: VecDeque<CorrId>,
-    /// The command that the person typed last, and when.
+    /// The last command that the user typed, and its time.
     typed: Option<(Text, Timestamp)>,
-    /// The pull request that was shown last; the file repeats it.
+    /// The last pull request, which the file repeats.
     pull_request: Option<Text>,
 }
 
-/// A command is typed and then run: some releases write one record of each, a few milliseconds apart.
+/// Some releases write two records of a command, when it is typed and when it runs, a few milliseconds apart.
 const LONGEST_PAUSE_MS: u64 = 1000;
 
-/// How many records and sub-agents are remembered.
+/// The number of records and sub-agents that are remembered.
 const REMEMBERED: usize = 256;
 
 impl Executor for ClaudeSession {
@@ -112,8 +112,8 @@ impl Executor for ClaudeSession {
 }
 
 impl ClaudeSessionMemory {
-    /// Whether a record with this content was read before. Another content under the same id is a separate record: it
-    /// must not disappear.
+    /// Whether a record with this content was read before. Different content with the same id is a separate record and
+    /// must not be lost.
     fn knows(&mut self, uuid: Option<CorrId>, content: u64) -> bool {
         let Some(uuid) = uuid else { return false };
         let record = CorrId::from(format!("{uuid}#{content:x}"));
@@ -125,7 +125,7 @@ impl ClaudeSessionMemory {
     }
 }
 
-/// One record on its way through the reducer.
+/// A record during its processing.
 struct Step<'s, 'c> {
     cx: &'s mut Cx<'c>,
     memory: &'s mut ClaudeSessionMemory,
@@ -137,10 +137,10 @@ impl Step<'_, '_> {
         let uuid = author.uuid.take();
         let is_sidechain = author.is_sidechain;
         self.enter(author);
-        // What nobody knows is reported every time, whatever record it claims to be.
+        // Unknown content is always reported, also from repeated records.
         let is_unknown = matches!(json, ClaudeSessionJson::UnknownAttachment(..));
         if self.memory.knows(uuid, content) && !is_unknown {
-            // Written twice: only the usage of the second may be news.
+            // In a repeated record, only the usage may be new.
             if let ClaudeSessionJson::Assistant { message, .. } = &json
                 && message.id.is_some()
             {
@@ -185,8 +185,8 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Takes in who wrote the record. The session's directory is the first one: commands that change
-    /// it change the field too.
+    /// Applies the author of a record. The directory of the session is the first one, since commands that change the
+    /// directory also change the field.
     fn enter(&mut self, author: Author) {
         let Author { session_id, cwd, branch, version, agent_id, is_sidechain, .. } = author;
         let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
@@ -225,14 +225,14 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Old releases do not say which call a side chain belongs to: the oldest open one.
+    /// The oldest open call of a sub-agent: old releases do not state the call of a side chain.
     fn open_agent(&mut self) -> Option<CorrId> {
         let calls = self.cx.calls();
         self.memory.agents.retain(|agent| calls.get(agent).is_some());
         self.memory.agents.front().cloned()
     }
 
-    /// Whether a message is a command in its tags, right after the same words as they were typed.
+    /// Whether a message repeats, in tags, the command that the user has just typed.
     fn repeats_command(&mut self, message: &Message<'_>) -> bool {
         let [Block { kind: BlockKind::Text(text), unknown }] = &*message.content else {
             return false;
@@ -251,9 +251,9 @@ impl Step<'_, '_> {
         is_same && unknown.is_empty() && message.unknown.is_empty()
     }
 
-    /// Counts what a message cost, as far as earlier lines have not stated it.
+    /// Counts the usage of a message that earlier lines did not state.
     fn count_usage(&mut self, message: &Message<'_>) {
-        // Nobody was paid for what the program made up.
+        // Generated messages cost nothing.
         let usage = message.usage.filter(|_| !messages::is_synthetic(message));
         let more = usage.and_then(|usage| self.memory.usage.increase(message.id.as_ref(), usage));
         let Some(usage) = more else { return };
@@ -298,7 +298,7 @@ impl Step<'_, '_> {
         let AgentMessage { by_model, message, detail, uuid, content, timestamp, unknown } = message;
         self.cx.at = timestamp.or(self.cx.at);
         let is_known = self.memory.knows(uuid, content);
-        // Written twice: only the usage of the second may be news.
+        // In a repeated record, only the usage may be new.
         if !is_known || message.id.is_some() {
             self.count_usage(&message);
         }
@@ -317,8 +317,8 @@ impl Step<'_, '_> {
         }
     }
 
-    /// What a running command has printed is shown whenever it has doubled, so that all that is ever
-    /// passed on stays within a constant of the output.
+    /// Emits the output of a running command each time it has doubled, so that the total emitted is linear in the
+    /// output.
     fn output(&mut self, call: &CorrId, output: Text) {
         let shown = self.cx.calls().get(call).and_then(NormalizedEntry::tool).map(|tool| {
             let shown = tool.action_type.result_text();
@@ -340,7 +340,7 @@ impl Step<'_, '_> {
 
 fn tree_record(object: &Object<'_>) -> Evidence {
     const OWN: [&str; 4] = ["isSidechain", "userType", "requestId", "toolUseResult"];
-    // Descendants of Gemini CLI keep such files too; their messages have parts.
+    // Forks of Gemini CLI write similar files, but their messages have parts.
     let message = nested(object, "message").unwrap_or_default();
     let is_theirs = message.has("parts") || object.has("systemPayload");
     let is_own = message.has("content") || object.has_any(&OWN);

@@ -1,4 +1,4 @@
-//! `progress`: what open calls are doing.
+//! `progress`: the progress of open calls.
 
 use super::content::take_message;
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
     json::Raw,
 };
 
-/// What an open call is doing.
+/// The progress of an open call.
 #[derive(Clone, Debug)]
 pub enum Progress<'a> {
-    /// `bash_progress`: what a command has printed.
+    /// `bash_progress`: the output of a command so far.
     Output(Text),
     /// `agent_progress`: a whole message of a sub-agent.
     Agent(Box<AgentMessage<'a>>),
-    /// `mcp_progress`, `waiting_for_task`, `query_update`, `search_results_received`: it is at work.
+    /// `mcp_progress`, `waiting_for_task`, `query_update`, `search_results_received`: the call is running.
     Running,
     /// `hook_progress`: nothing to show.
     Quiet,
@@ -26,21 +26,21 @@ pub enum Progress<'a> {
 /// A message of a sub-agent.
 #[derive(Clone, Debug)]
 pub struct AgentMessage<'a> {
-    /// The model said it; otherwise it was said to the model.
+    /// Whether the model wrote it; otherwise it is a message to the model.
     pub by_model: bool,
     pub message: Message<'a>,
-    /// The result in its tool's own shape.
+    /// The tool-specific result.
     pub detail: Option<Raw<'a>>,
     pub uuid: Option<CorrId>,
-    /// Tells records apart that have one uuid and different content.
+    /// Distinguishes records with the same uuid and different content.
     pub content: u64,
     pub timestamp: Option<Timestamp>,
-    /// Fields that the record is not known to have.
+    /// Unknown fields.
     pub unknown: Fields<'a>,
 }
 
 impl<'a> Progress<'a> {
-    /// Takes `data`; what nobody knows of it stays.
+    /// Takes `data`; its unknown fields stay.
     pub(super) fn take(object: &mut Object<'a>) -> Option<Self> {
         let mut data: Object<'a> = value::object(object.get("data")?)?;
         let progress = match &*data.str("type")? {
@@ -99,7 +99,7 @@ impl<'a> AgentMessage<'a> {
     }
 }
 
-/// The call whose progress it is: not `toolUseID`, which counts progress.
+/// Takes the id of the call. It is not `toolUseID`, which numbers the progress records.
 pub(super) fn take_call(object: &mut Object<'_>) -> Option<CorrId> {
     object.ignore(&["toolUseID"]);
     object.corr_id("parentToolUseID")

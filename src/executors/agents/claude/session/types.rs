@@ -26,63 +26,63 @@ use crate::{
 pub struct ClaudeSessionLine<'a> {
     pub json: ClaudeSessionJson<'a>,
     pub author: Author,
-    /// Tells records apart that have one uuid and different content.
+    /// Distinguishes records with the same uuid and different content.
     pub content: u64,
 }
 
-/// What the records of the tree say of themselves.
+/// The common fields of the records in the tree.
 #[derive(Clone, Debug, Default)]
 pub struct Author {
     pub uuid: Option<CorrId>,
-    /// The session. In the file of a sub-agent it is the session that started it.
+    /// The session; in the file of a sub-agent, the session that started it.
     pub session_id: Option<Text>,
-    /// The directory at that moment.
+    /// The working directory at that time.
     pub cwd: Option<Text>,
-    /// The branch there at that moment.
+    /// The branch in that directory at that time.
     pub branch: Option<Text>,
-    /// The program's version at that moment.
+    /// The version of the program at that time.
     pub version: Option<Text>,
-    /// It is a sub-agent's.
+    /// Whether a sub-agent wrote it.
     pub is_sidechain: bool,
-    /// Which sub-agent's.
+    /// The sub-agent.
     pub agent_id: Option<Text>,
 }
 
 /// One record of a session file.
 #[derive(Clone, Debug)]
 pub enum ClaudeSessionJson<'a> {
-    /// `user`: a prompt, a tool's result, or something that the program says in the person's name.
+    /// `user`: a prompt, a tool's result, or a message of the program in the user's name.
     User {
         message: Message<'a>,
-        /// The result in its tool's own shape.
+        /// The tool-specific result.
         detail: Option<Raw<'a>>,
-        /// Why tools were not run.
+        /// The reasons why tools did not run.
         meta: Option<Vec<Raw<'a>>>,
-        /// The program wrote it, not a person.
+        /// Whether the program wrote it, not the user.
         from_program: bool,
     },
     /// `assistant`: usually one block of a message.
     Assistant {
         message: Message<'a>,
-        /// The program made it up because something failed.
+        /// Whether the program generated it after a failure.
         is_error: bool,
     },
-    /// `system`, and attachments: something that the program says of itself, or gave the model.
+    /// `system` and attachments: a message of the program or context for the model.
     Said(NormalizedEntryType, Vec<Text>),
     Progress {
         call: Option<CorrId>,
         progress: Progress<'a>,
     },
-    /// An attachment of a type that this version does not know.
+    /// An attachment of an unknown type.
     UnknownAttachment(Cow<'a, str>, Raw<'a>),
     /// `ai-title` and `summary`.
     Title(Text),
     PullRequest(Text),
-    /// Known, and nothing to show: bookkeeping.
+    /// Known bookkeeping without displayable content.
     Quiet,
 }
 
-/// Fields of every record of the tree that nothing is made of.
+/// Known, unused fields of all records in the tree.
 const COMMON: [&str; 15] = [
     "entrypoint",
     "level",
@@ -154,7 +154,7 @@ impl Author {
     }
 }
 
-/// Lines of streams spell their session in another way, and end in types that no session file has.
+/// Lines of streams name the session field differently, and use types that session files do not have.
 fn is_foreign(kind: &str, object: &Object<'_>) -> bool {
     match kind {
         "user" | "assistant" | "system" => {
@@ -166,9 +166,9 @@ fn is_foreign(kind: &str, object: &Object<'_>) -> bool {
     }
 }
 
-/// Qwen Code's session files look the same but for this.
+/// Only this distinguishes Qwen Code's session files.
 fn has_parts(message: Raw<'_>) -> bool {
-    // Looking for the key in the text spares nearly every message a second parsing.
+    // A search for the key in the text avoids a second parse of nearly every message.
     message.get().contains("\"parts\"")
         && value::object(message)
             .is_some_and(|message| message.has("parts") && !message.has("content"))
@@ -228,7 +228,7 @@ fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJ
             object.ignore(&["hookAdditionalContext", "hookCount", "hookInfos", "hasOutput"]);
             let errors = object.array("hookErrors").unwrap_or_default();
             let prevented = object.bool("preventedContinuation").unwrap_or(false);
-            // Why the agent may not stop, or must.
+            // The reason why the agent must stop or continue.
             let reason = object.text("stopReason");
             let reason = reason.filter(|reason| prevented || !reason.is_empty());
             let words = errors.into_iter().map(value::into_text).chain(reason);

@@ -34,23 +34,22 @@ use crate::{
 
 /// `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`.
 ///
-/// The tokens of a run are those of its `result`, by the model that used them: `modelUsage` includes
-/// sub-agents and the program's helper models. They are reported when it comes, because the lines before it
-/// carry early snapshots only. A run that ends without a `result` counts by these snapshots, once a message.
-/// A second `result` counts what it adds to the first.
+/// The tokens of a run come from its `result`, by model: `modelUsage` includes sub-agents and helper models. They are
+/// reported only then, because earlier lines have only early snapshots. A run without a `result` is counted by these
+/// snapshots, once per message. A second `result` counts its increase over the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeStream;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaudeStreamMemory {
     streamed: Streamed,
     usage: RunUsage,
-    /// The message whose partial lines are being read, for its usage.
+    /// The message in progress, for its usage.
     writing: Option<Text>,
-    /// The last words of the main conversation, which the result repeats.
+    /// The last message of the main conversation, which the result repeats.
     last_words: Option<Text>,
-    /// The last rate limit that was shown.
+    /// The last emitted rate limit.
     rate_limit: Option<(Text, Option<Text>)>,
 }
 
@@ -111,7 +110,7 @@ impl Executor for ClaudeStream {
                     cx.running(&call);
                 }
             }
-            // A sub-agent's end is its call's result; only what runs in the background ends on its own.
+            // A sub-agent ends with its call's result; only background tasks end separately.
             ClaudeStreamJson::TaskEnded { call, status, summary } => {
                 let is_open = call.is_some_and(|call| cx.calls().get(&call).is_some());
                 if let Some(summary) = summary.filter(|_| !is_open) {
@@ -136,7 +135,7 @@ impl Executor for ClaudeStream {
         }
     }
 
-    /// A run ended without a `result`, as far as it had come.
+    /// Ends a run without a `result`.
     fn end(&self, memory: &mut ClaudeStreamMemory, cx: &mut Cx<'_>) {
         memory.stop_writing(cx);
         let (used, at) = memory.usage.take_uncounted();
@@ -155,7 +154,7 @@ impl ClaudeStreamMemory {
         messages::model(model, cx);
     }
 
-    /// No complete line will come for what is being written.
+    /// Ends the message in progress, which has no complete line.
     fn stop_writing(&mut self, cx: &mut Cx<'_>) {
         self.streamed.abandon(action_mapper::map, cx);
         self.writing = None;
@@ -207,8 +206,8 @@ impl ClaudeStreamMemory {
         self.streamed.read(event, action_mapper::map, cx);
     }
 
-    /// The running total of the message that is being written; without an id nobody could tell it
-    /// from that of the complete line.
+    /// Records the running total of the message in progress. Without an id, it would be counted again with the complete
+    /// line.
     fn note_partial(&mut self, usage: Option<TokenUsage>, at: Option<Timestamp>) {
         if let (Some(id), Some(usage)) = (&self.writing, usage) {
             self.usage.note(Some(id), usage, at);
@@ -278,7 +277,7 @@ impl ClaudeStreamMemory {
         }
     }
 
-    /// What the agent's last words were is not said again.
+    /// Emits a text unless it repeats the agent's last message.
     fn say_once(&mut self, entry_type: &NormalizedEntryType, words: Text, cx: &mut Cx<'_>) {
         let is_same = |said: &Text| *said == words || said.decode().trim() == words.decode().trim();
         if words.is_empty() || self.last_words.as_ref().is_some_and(is_same) {
@@ -289,7 +288,7 @@ impl ClaudeStreamMemory {
     }
 }
 
-/// Subtypes that the lines of no other agent have.
+/// Subtypes that only this agent uses.
 const SUBTYPES: [&str; 8] = [
     "task_started",
     "task_updated",

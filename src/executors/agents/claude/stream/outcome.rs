@@ -1,10 +1,9 @@
-//! The end of a run: what it cost and how it ended.
+//! The end of a run: its usage, cost and outcome.
 //!
-//! A `result` states the truth. Its `modelUsage` says what each model used and cost, sub-agents and the
-//! program's own helpers included; its `usage` is about the main conversation only, and counts where
-//! `modelUsage` is missing. The lines of messages carry early snapshots, whose input is exact and whose output
-//! is not. So nothing is reported until the run ends, and the snapshots count only for what no `result`
-//! includes.
+//! A `result` has the exact numbers. Its `modelUsage` states usage and cost by model, including sub-agents and helper
+//! models; its `usage` covers only the main conversation and is used if `modelUsage` is missing. The lines of messages
+//! have early snapshots with exact input but inexact output. So nothing is reported until the run ends, and snapshots
+//! count only for messages that no `result` includes.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,22 +13,22 @@ use crate::{
     executors::claude::usage::MessageUsage,
 };
 
-/// Tokens by the model that used them; `None` is the session's model.
+/// Tokens by model; `None` is the session's model.
 pub(super) type ByModel = Vec<(Option<Text>, TokenUsage)>;
 
-/// What the runs of a stream cost.
+/// The usage of the runs of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunUsage {
     messages: MessageUsage,
-    /// What the messages of the main conversation since the last `init` or `result` add up to.
+    /// The sum of the main conversation's messages since the last `init` or `result`.
     snapshots: TokenUsage,
-    /// What those before the last `init` add up to, if no `result` stood between.
+    /// The sum of its messages before the last `init`, if no `result` came in between.
     before_init: TokenUsage,
-    /// What the messages of sub-agents since the last `result` add up to.
+    /// The sum of the sub-agents' messages since the last `result`.
     agents: ByModel,
-    /// When the latest message was written.
+    /// The time of the latest message.
     noted_at: Option<Timestamp>,
-    /// What the last `result` said.
+    /// The last `result`.
     last: LastResult,
 }
 
@@ -42,7 +41,7 @@ struct LastResult {
 }
 
 impl RunUsage {
-    /// A line states what a message of the main conversation cost so far.
+    /// Records the usage so far of a message of the main conversation.
     pub(super) fn note(
         &mut self,
         message_id: Option<&Text>,
@@ -54,7 +53,7 @@ impl RunUsage {
         self.snapshots.add(&more.unwrap_or_default());
     }
 
-    /// A line states what a message of a sub-agent cost so far.
+    /// Records the usage so far of a message of a sub-agent.
     pub(super) fn note_agent(
         &mut self,
         message_id: Option<&Text>,
@@ -70,13 +69,13 @@ impl RunUsage {
         }
     }
 
-    /// The session begins anew. Whether the next `result` includes what was before, it will show.
+    /// Restarts the session. The next `result` shows whether it includes the earlier usage.
     pub(super) fn restart(&mut self) {
         let snapshots = std::mem::take(&mut self.snapshots);
         self.before_init.add(&snapshots);
     }
 
-    /// The session ended without a `result`: what it cost, and until when.
+    /// Takes the usage of a session that ended without a `result`, with the time of its last message.
     pub(super) fn take_uncounted(&mut self) -> (ByModel, Option<Timestamp>) {
         self.restart();
         let mut uncounted = std::mem::take(&mut self.agents);
@@ -84,7 +83,7 @@ impl RunUsage {
         (uncounted, self.noted_at)
     }
 
-    /// A run ended with a `result`: what it cost on top of earlier ones.
+    /// The usage of a run that ended with a `result`, in addition to earlier runs.
     pub(super) fn settle(
         &mut self,
         result: &RunResult<'_>,
@@ -112,7 +111,7 @@ impl RunUsage {
         let run = input_of(&snapshots);
         let usage_goes_on =
             result.usage.is_some() && goes_on(input_of(&total), input_of(&last.usage), run);
-        // The cost is that of all models.
+        // The cost covers all models.
         let cost_goes_on = match (models.is_empty(), last.models.is_empty()) {
             (false, false) => {
                 goes_on(input_of_all(models), input_of_all(&last.models), run)
@@ -139,8 +138,8 @@ impl RunUsage {
     }
 }
 
-/// What each model used since `before`. What only the whole run states, as its cost in old releases and its
-/// reasoning, is the session's model's.
+/// The usage of each model since `before`. Values that are stated only for the whole run, such as reasoning and the
+/// cost in old releases, belong to the session's model.
 fn by_model(
     now: &[(Text, TokenUsage)],
     before: &[(Text, TokenUsage)],
@@ -170,7 +169,7 @@ fn before_of<'b>(model: &Text, before: &'b [(Text, TokenUsage)]) -> Option<&'b T
     before.iter().find(|(known, _)| known == model).map(|(_, usage)| usage)
 }
 
-/// Whether a model used less than before, which no counter that goes on does.
+/// Whether a model used less than before, so that the counter was reset.
 fn went_back(now: &[(Text, TokenUsage)], before: &[(Text, TokenUsage)]) -> bool {
     before.iter().any(|(model, before)| {
         before_of(model, now).is_none_or(|now| now.input_tokens < before.input_tokens)
@@ -185,13 +184,13 @@ fn input_of(usage: &TokenUsage) -> u64 {
     usage.input_tokens.unwrap_or(0)
 }
 
-/// Whether a counter of a second `result` includes that of the first: then it is nearer to the sum of
-/// what was before and what this run's messages state than to the latter alone.
+/// Whether the counter of a second `result` continues that of the first: it is then nearer to the sum of the previous
+/// value and this run's messages than to the messages alone.
 fn goes_on(now: u64, before: u64, run: u64) -> bool {
     now.abs_diff(before.saturating_add(run)) < now.abs_diff(run)
 }
 
-/// How a run ended. `is_error` decides; the subtype only tells limits from other ends.
+/// The outcome of a run. `is_error` decides; the subtype only distinguishes limits from other ends.
 pub(super) fn outcome_of(result: &RunResult<'_>) -> Outcome {
     let subtype = result.subtype.as_ref().map(Text::decode).unwrap_or_default();
     let failed = result.is_error.unwrap_or(!subtype.is_empty() && subtype != "success");
@@ -237,13 +236,13 @@ mod tests {
         let mut run = RunUsage::default();
         run.note(Some(&"a".into()), input(100), None);
         assert_eq!(cost(&run.settle(&result(100, 120, 1.0), Some(&session))), (120, 1.0));
-        // Its own tokens, but the models and the cost of both.
+        // The tokens of this run, but the models and the cost of both runs.
         run.note(Some(&"b".into()), input(150), None);
         assert_eq!(cost(&run.settle(&result(150, 280, 2.5), Some(&session))), (160, 1.5));
-        // Everything of all three.
+        // All values of all three runs.
         run.note(Some(&"c".into()), input(50), None);
         assert_eq!(cost(&run.settle(&result(205, 340, 3.0), Some(&session))), (60, 0.5));
-        // Another session begins from nothing.
+        // Another session starts from zero.
         let other = SessionId::from("t");
         assert_eq!(cost(&run.settle(&result(300, 400, 3.5), Some(&other))), (400, 3.5));
     }

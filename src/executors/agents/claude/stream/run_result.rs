@@ -1,4 +1,4 @@
-//! `result`: what the stream says of a run when it is over.
+//! `result`: the summary at the end of a run.
 
 use crate::{
     conversation::{Text, TokenUsage},
@@ -13,18 +13,18 @@ use crate::{
 pub struct RunResult<'a> {
     /// `success`, `error_max_turns`, `error_during_execution`, ...
     pub subtype: Option<Text>,
-    /// Whether the run failed. Not to be guessed from the subtype.
+    /// Whether the run failed. The subtype does not determine it.
     pub is_error: Option<bool>,
     /// Usually repeats the agent's last words.
     pub result: Option<Text>,
     pub errors: Vec<Text>,
     pub duration_ms: Option<u64>,
     pub turns: Option<u64>,
-    /// Tokens of the main conversation; those of sub-agents are not in it.
+    /// Tokens of the main conversation, without sub-agents.
     pub usage: Option<TokenUsage>,
-    /// What each model used and cost, sub-agents and helpers included, where the line says so.
+    /// Tokens and cost by model, including sub-agents and helper models, if stated.
     pub models: Vec<(Text, TokenUsage)>,
-    /// US dollars for all models, sub-agents and helpers included.
+    /// The cost in US dollars of all models, including sub-agents and helper models.
     pub cost_usd: Option<f64>,
     pub denials: Vec<Denial<'a>>,
     /// `completed`, `max_turns`, `api_error`.
@@ -71,7 +71,7 @@ impl<'a> RunResult<'a> {
     }
 }
 
-/// Takes `modelUsage`: `{model: {inputTokens, ..}}`. As everywhere, cached input is counted apart there.
+/// Takes `modelUsage`: `{model: {inputTokens, ..}}`. As elsewhere, cached input is counted separately.
 fn take_models(object: &mut Object<'_>) -> Vec<(Text, TokenUsage)> {
     let models = object.object("modelUsage").map(Object::rest).unwrap_or_default();
     let mut read = Vec::new();
@@ -91,7 +91,7 @@ fn take_models(object: &mut Object<'_>) -> Vec<(Text, TokenUsage)> {
         };
         model.ignore(&["canonicalModel", "contextWindow", "costBasis", "maxOutputTokens"]);
         model.ignore(&["provider", "webSearchRequests"]);
-        // Some logs spell the fields as `usage` does, and repeat what stands there.
+        // Some logs also repeat the fields of `usage` under their names there.
         model.ignore(&["input_tokens", "output_tokens", "service_tier"]);
         object.adopt("modelUsage", model);
         if !usage.is_empty() {

@@ -15,9 +15,9 @@ use crate::{
 /// One line of the stream.
 #[derive(Clone, Debug)]
 pub enum ClaudeStreamJson<'a> {
-    /// `system/init`: a run begins.
+    /// `system/init`: the beginning of a run.
     Init(Box<Session>),
-    /// `task_started`, `task_progress`: what this call started is running.
+    /// `task_started`, `task_progress`: the task of this call is running.
     TaskRuns(Option<CorrId>),
     /// `task_notification`: a sub-agent or a background command ended.
     TaskEnded {
@@ -25,29 +25,29 @@ pub enum ClaudeStreamJson<'a> {
         call: Option<CorrId>,
         /// `completed`, `failed`, ...
         status: Option<Text>,
-        /// What it came to.
+        /// A summary of the outcome.
         summary: Option<Text>,
     },
-    /// Other lines of the type `system`: something that the program says of itself.
+    /// Other lines of the type `system`: messages of the program.
     Said(NormalizedEntryType, Text),
-    /// `assistant`: usually one block of a message. It is an error if the program made it up because something
-    /// failed.
+    /// `assistant`: usually one block of a message. `is_error` marks a message that the program generated after a
+    /// failure.
     Assistant { message: Message<'a>, is_error: bool },
-    /// `user`: a prompt, or a tool's result.
+    /// `user`: a prompt or a tool's result.
     User {
         message: Message<'a>,
-        /// The result in its tool's own shape.
+        /// The tool-specific result.
         detail: Option<Raw<'a>>,
-        /// Why tools were not run.
+        /// The reasons why tools did not run.
         meta: Option<Vec<Raw<'a>>>,
-        /// The program wrote it, not a person.
+        /// Whether the program wrote it, not the user.
         from_program: bool,
     },
-    /// `result`: the run is over.
+    /// `result`: the end of the run.
     Result(Box<RunResult<'a>>),
-    /// `stream_event`: a message as it is written.
+    /// `stream_event`: a part of a message in progress.
     Partial(PartialEvent<'a>),
-    /// `rate_limit_event`: how much of what the plan allows is used up.
+    /// `rate_limit_event`: usage of the plan's limits.
     RateLimit {
         /// `allowed`, `allowed_warning`, `rejected`.
         status: Option<Text>,
@@ -90,7 +90,7 @@ impl<'a> ClaudeStreamJson<'a> {
     }
 }
 
-/// Lines of session files state their session in another spelling.
+/// Lines of session files name the session field differently.
 fn is_foreign(object: &Object<'_>) -> bool {
     (object.has("sessionId") && object.has("uuid")) || object.has("qwen_code_version")
 }
@@ -131,7 +131,7 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
         }
         "permission_denied" => {
             object.ignore(&["tool_name", "tool_use_id"]);
-            // The call that was refused gets a result of its own, with the same words.
+            // The denied call has a separate result with the same text.
             object.ignore_str("message");
             return Parsed::Ignored;
         }
@@ -195,7 +195,7 @@ fn take_init(object: &mut Object<'_>) -> Session {
     }
 }
 
-/// Fields of a sub-agent or a background command that nothing is made of.
+/// Known, unused fields of a sub-agent or a background command.
 const TASK: [&str; 10] = [
     "description",
     "is_backgrounded",

@@ -1,4 +1,4 @@
-//! [`Growing`]: messages and thoughts that are not complete.
+//! [`Growing`]: incomplete messages and thoughts.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use crate::{
     executors::{Context, codex::result::CodexResult},
 };
 
-/// How many of the entries opened last are remembered.
+/// The number of opened entries that are remembered.
 const REMEMBERED: usize = 256;
 
 type Cx<'s> = Context<'s, CodexResult>;
 
-/// Messages and thoughts that are not complete.
+/// Incomplete messages and thoughts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Growing {
-    /// By their items.
+    /// The open texts by item.
     texts: BTreeMap<CorrId, Open>,
-    /// The ids of the entries opened last; an item that begins once more needs a new one.
+    /// The ids of the latest entries; an item that restarts needs a new id.
     opened: RecentIds,
     count: u64,
 }
@@ -47,7 +47,7 @@ impl Growing {
         cx.open(corr_id, entry);
     }
 
-    /// The text is stated as a whole each time.
+    /// Updates an item with its whole text.
     pub(super) fn grow(&mut self, item: &CorrId, text: Text, cx: &mut Cx<'_>) {
         let Some(Open { corr_id, text: known }) = self.texts.get_mut(item) else { return };
         let grown = text.decode();
@@ -64,7 +64,7 @@ impl Growing {
         }
     }
 
-    /// The log ended: what has grown so far is what there is.
+    /// Closes all open texts at the end of the log.
     pub(super) fn finish(&mut self, cx: &mut Cx<'_>) {
         for (_, Open { corr_id, .. }) in std::mem::take(&mut self.texts) {
             cx.close(corr_id, None);

@@ -1,4 +1,4 @@
-//! Items of `codex exec --json`: what is said, and tools at work.
+//! Items of `codex exec --json`: texts and tool calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,21 +18,21 @@ use crate::{
     },
 };
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CodexExecMemory {
     pub(super) threads: Threads,
     pub(super) growing: Growing,
     pub(super) turns: u64,
-    /// The last failure of this turn, which may be told twice.
+    /// The last failure of this turn, which may be reported twice.
     pub(super) last_error: Option<Text>,
 }
 
-/// One line on its way through the executor.
+/// A line during its processing.
 pub(super) struct Step<'s, 'c> {
     pub(super) memory: &'s mut CodexExecMemory,
     pub(super) cx: &'s mut Context<'c, CodexResult>,
-    /// The thread that the line names.
+    /// The thread in the line.
     pub(super) thread: Option<&'s str>,
 }
 
@@ -58,7 +58,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Messages and thoughts come complete, but for harnesses that pass on their growth.
+    /// Emits a text. Messages and thoughts are complete unless a harness streams them.
     fn text(
         &mut self,
         phase: Phase,

@@ -21,11 +21,10 @@ use crate::{
 
 /// `codex exec --json`.
 ///
-/// - An item's lines are one entry, by the item's id. `item.completed` alone is a call with its
-///   result.
-/// - `turn.completed` states all tokens of the thread so far: what is new in it is passed on, per
-///   thread. (Several turns of one thread therefore add up, and a resumed run counts its past once.)
-/// - A failure that is told twice, as `error` and as `turn.failed`, is one entry.
+/// - The lines of an item are one entry, keyed by its id. A single `item.completed` is a call with its result.
+/// - `turn.completed` states all tokens of the thread so far; only the increase is reported, per thread. (So several
+///   turns of a thread add up, and a resumed run counts its past once.)
+/// - A failure that is reported twice, as `error` and as `turn.failed`, is one entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexExec;
 
@@ -43,7 +42,7 @@ impl Executor for CodexExec {
             "turn.completed" => object.has("usage"),
             "turn.failed" => object.has("error"),
             "item.started" | "item.updated" | "item.completed" => object.has("item"),
-            // An error has nothing but its text.
+            // An error has only its text.
             "error" => all_strings(object, &["message"]) && object.clone().rest().len() == 2,
             _ => false,
         })
@@ -105,7 +104,7 @@ impl Step<'_, '_> {
         if self.memory.threads.is_foreign(self.thread) {
             return;
         }
-        // A reason that was given earlier does not hold any more.
+        // An earlier reason is outdated.
         let outdated = outcome == Outcome::Success && self.cx.known().outcome_reason.is_some();
         let outcome_reason = reason.or_else(|| outdated.then(|| "turn completed".into()));
         let turns = Some(self.memory.turns).filter(|&turns| turns > 0);
@@ -114,7 +113,7 @@ impl Step<'_, '_> {
     }
 
     fn failed(&mut self, message: Text) {
-        // What went wrong first is the reason of what went wrong after it.
+        // The first error is the reason of the later ones.
         let reason = self.memory.last_error.is_none().then(|| message.clone());
         self.turn_ended(Outcome::Failed, reason);
         if self.memory.last_error.as_ref() != Some(&message) {

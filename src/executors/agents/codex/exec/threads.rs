@@ -1,4 +1,4 @@
-//! [`Threads`]: which thread a line belongs to.
+//! [`Threads`]: the threads of a log.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use crate::{
     executors::codex::Counter,
 };
 
-/// How many threads of one log are told apart. More than that share what is left.
+/// The maximum number of threads that are distinguished. Further threads share one counter.
 const MAX_THREADS: usize = 256;
 
-/// How many items of each thread are remembered.
+/// The number of items that are remembered for each thread.
 const MAX_ITEMS: usize = 256;
 
 /// The threads of a log: usually one, run once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Threads {
-    /// The thread that lines without an id belong to.
+    /// The thread of lines without an id.
     current: Option<SessionId>,
-    /// How often a thread was started or resumed.
+    /// The number of starts and resumptions of threads.
     runs: u64,
     known: BTreeMap<SessionId, Thread>,
-    /// The ids that items of each thread had last.
+    /// The latest item ids of each thread.
     items: BTreeMap<SessionId, RecentIds>,
-    /// The counter of lines before any thread, and of threads that are not told apart.
+    /// The counter of lines before any thread, and of threads beyond the maximum.
     unnamed: Counter,
 }
 
@@ -37,13 +37,13 @@ struct Thread {
 }
 
 impl Threads {
-    /// A run began. Item ids are counted from 0 in each.
+    /// Starts a run. Item ids begin with 0 in each run.
     pub(super) fn start(&mut self, id: Option<&str>) {
         self.runs += 1;
         self.current = id.map(SessionId::from);
     }
 
-    /// Whether a line is the work of a sub-agent that the log tells of.
+    /// Whether a line belongs to a sub-agent in the log.
     pub(super) fn is_foreign(&self, line: Option<&str>) -> bool {
         match (line, &self.current) {
             (Some(line), Some(current)) => line != current.as_str(),
@@ -51,8 +51,7 @@ impl Threads {
         }
     }
 
-    /// An item's id, unique within the log: that of the log itself, unless an earlier run or another thread may
-    /// have an item of the same id.
+    /// An item's id, made unique within the log if an earlier run or another thread may have the same id.
     pub(super) fn corr_id(&mut self, line: Option<&str>, item: &str) -> CorrId {
         let id = CorrId::from(item);
         let is_foreign = self.is_foreign(line);
@@ -74,7 +73,7 @@ impl Threads {
         id
     }
 
-    /// A call started the thread `id`.
+    /// Records the call that started the thread `id`.
     pub(super) fn spawned(&mut self, id: &str, call: &CorrId) {
         let id = SessionId::from(id);
         if self.known.contains_key(&id) || self.known.len() < MAX_THREADS {
@@ -87,7 +86,7 @@ impl Threads {
         self.known.get(line?)?.spawned_by.clone()
     }
 
-    /// What a thread's running total adds.
+    /// The increase of a thread's running total.
     pub(super) fn count(&mut self, line: Option<&str>, total: TokenUsage) -> Option<TokenUsage> {
         let id = line.map(SessionId::from).or_else(|| self.current.clone());
         let counter = match id {

@@ -1,7 +1,7 @@
 //! The wire types of `codex exec --json`.
 //!
-//! Releases from 2025 to September 2026 are covered, and the app server's dialect of the same lines
-//! (camelCase words, `timestamp` and `thread_id` on every line) as harnesses pass it on.
+//! This covers releases from 2025 to September 2026, and the app server's variant of the same lines (camelCase words,
+//! `timestamp` and `thread_id` on every line) as forwarded by harnesses.
 
 use std::borrow::Cow;
 
@@ -19,16 +19,16 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ExecLine<'a> {
     pub json: ExecJson<'a>,
-    /// The thread that it belongs to: on the first line, and in the app server's dialect on all.
+    /// The thread: on the first line, and in the app server's variant on all lines.
     pub thread_id: Option<Cow<'a, str>>,
 }
 
-/// What a record of the stream says.
+/// The content of a record.
 #[derive(Clone, Debug)]
 pub enum ExecJson<'a> {
-    /// `thread.started`: the first line of a run, a resumed one too.
+    /// `thread.started`: the first line of a run, also of a resumed one.
     ThreadStarted {
-        /// The model; only in the app server's dialect.
+        /// The model; only in the app server's variant.
         model: Option<Text>,
     },
     TurnStarted,
@@ -37,39 +37,39 @@ pub enum ExecJson<'a> {
         /// All tokens of the thread so far.
         usage: Option<TokenUsage>,
     },
-    /// `turn.failed`, or an `error` line, which usually comes before it with the same text.
+    /// `turn.failed`, or an `error` line, which usually precedes it with the same text.
     Failed {
-        /// What went wrong; often JSON text.
+        /// The error message, often JSON text.
         message: Text,
     },
     /// `item.started`, `item.updated`, `item.completed`.
     Item(Phase, Item<'a>),
-    /// `subagent.completed`: a harness's own line.
+    /// `subagent.completed`: a line of a harness.
     SubagentCompleted(Extra),
 }
 
-/// How far an item has come.
+/// The phase of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Started,
     Updated,
-    /// `item.completed`. For messages, thoughts and file changes usually the only line.
+    /// `item.completed`. For messages, thoughts and file changes, it is usually the only line.
     Completed,
 }
 
-/// An item: something said, or a tool at work.
+/// An item: a text or a tool call.
 #[derive(Clone, Debug)]
 pub struct Item<'a> {
-    /// `item_3`, counted over the run.
+    /// `item_3`, numbered within the run.
     pub id: Option<Cow<'a, str>>,
     /// Its type, in `snake_case`.
     pub name: Cow<'a, str>,
     pub kind: ItemKind<'a>,
-    /// Fields that its type does not have.
+    /// Unknown fields.
     pub unknown: Fields<'a>,
 }
 
-/// What an item is.
+/// The content of an item.
 #[derive(Clone, Debug)]
 pub enum ItemKind<'a> {
     /// `agent_message`.
@@ -77,9 +77,9 @@ pub enum ItemKind<'a> {
     /// `reasoning`.
     Reasoning(Text),
     Tool(Tool<'a>),
-    /// `error`: a warning, not the end.
+    /// `error`: a warning, not the end of the run.
     Error(Text),
-    /// A type that this version does not know; the whole item.
+    /// An item of an unknown type, as a whole.
     Unknown(Json),
 }
 
@@ -135,7 +135,7 @@ impl<'a> Item<'a> {
     fn read(raw: Raw<'a>) -> Option<Self> {
         let mut object: Object<'a> = value::object(raw)?;
         let id = object.str("id").filter(|id| !id.is_empty());
-        // Web searches are written with two ids: the item's, and the provider's.
+        // Web searches have two ids, the item's and the provider's.
         object.ignore(&["id"]);
         let name = object.str("type").unwrap_or_default();
         let name = Cow::Owned(snake(&name).into_owned());
@@ -156,7 +156,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// `text`, or in the app server's dialect `summary[]` and `content[]`.
+/// `text`, or in the app server's variant `summary[]` and `content[]`.
 fn take_reasoning(object: &mut Object<'_>) -> Text {
     let text = object.text("text");
     let summary = object.texts("summary").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Calls in a rollout file: `function_call` and its output, and the events that tell of both.
+//! Calls in a rollout file: `function_call`, its output, and the events about both.
 
 use super::{
     echoes::{Channel, EchoKind},
@@ -40,7 +40,7 @@ impl Step<'_, '_> {
         self.cx.result(id, result);
     }
 
-    /// A call that another line may tell of, too.
+    /// Reports a call that another line may also report.
     pub(super) fn began(&mut self, id: Option<CorrId>, tool: &Tool<'_>, extra: Extra) {
         let id = id.unwrap_or_else(|| self.new_id());
         if !self.is_echo(EchoKind::Call, id.as_str(), Channel::Event) {
@@ -48,7 +48,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// A call ended. The line tells all of it, so it may stand for the call as well.
+    /// Ends a call. The line has all data, so it can also replace a missing call.
     pub(super) fn ended(
         &mut self,
         channel: Channel,
@@ -57,9 +57,9 @@ impl Step<'_, '_> {
         extra: Extra,
     ) {
         let (id, key) = match (id, tool) {
-            // Only a call; where it is known, its output is still to come.
+            // This is only a call; if it is known, its output follows.
             (Some(id), Tool::ViewImage(_)) if self.cx.calls().knows(&id) => return,
-            // Of a search, one line has an id and the other has not.
+            // Only one of the two lines of a search has an id.
             (id, Tool::Web(search)) => (id, Some(search.key())),
             (None, Tool::Patch(patch)) => {
                 if let Some(open) = self.cx.calls().oldest_of("apply_patch").cloned() {
@@ -86,12 +86,12 @@ impl Step<'_, '_> {
         let id = id.unwrap_or_else(|| self.new_id());
         let is_new = !self.cx.calls().knows(&id);
         if is_new {
-            // The line that made the call may still come, or lie before the beginning of the file.
+            // The line of the call may follow, or may precede the beginning of the file.
             self.is_echo(EchoKind::Call, id.as_str(), channel);
             self.begin(id.clone(), tool, Vec::new());
         }
         if !told {
-            // Of a call that was told only by its end, the log does not say when it began.
+            // If only the end of a call is in the log, its start time is unknown.
             let ended_at = self.cx.at.filter(|_| !is_new);
             self.end(ResultKey::from(id), ended_at, tool, extra);
         }
@@ -111,7 +111,7 @@ impl Step<'_, '_> {
         self.cx.call(Some(id), &tool.name(), call, extra);
     }
 
-    /// All that such a line says is whether some patch could be applied.
+    /// Reports whether a patch without a call was applied, the only data of such a line.
     fn patch_without_call(&mut self, status: &Status, extra: Extra) {
         let (entry_type, content) = match status {
             Status::Failed | Status::Declined => {

@@ -1,14 +1,14 @@
-//! [`Echoes`]: what was said lately, and on which channels.
+//! [`Echoes`]: recent content with its channels.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// How many sayings are remembered. Echoes follow within a few lines; the answer to a call may
-/// follow after those of many parallel ones.
+/// The number of items that are remembered. Echoes follow within a few lines, but the result of a call may follow the
+/// results of many parallel calls.
 const REMEMBERED: usize = 256;
 
-/// The way on which something is said.
+/// The channel of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Channel {
     /// `response_item`, `compacted`.
@@ -21,16 +21,16 @@ pub(super) enum Channel {
     TurnEnd = 8,
 }
 
-/// What kind of thing is said: the same words may be a question and an answer.
+/// The kind of an item: the same text may be a question and an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EchoKind {
-    /// What the person said.
+    /// A message of the user.
     User,
-    /// What the agent said.
+    /// A message of the agent.
     Agent,
-    /// What the agent thought.
+    /// A thought of the agent.
     Thought,
-    /// What the program said.
+    /// A message of the program.
     Notice,
     /// A call, by its id.
     Call,
@@ -38,10 +38,10 @@ pub(super) enum EchoKind {
     Result,
 }
 
-/// The sayings that were heard last, each with the channels that it came on.
+/// The latest items, each with its channels.
 ///
-/// A kind that comes again *on another channel* is an echo; on the same channel it is said again.
-/// So every order of the channels, and every one of them alone, comes to the same.
+/// An item that is repeated *on another channel* is an echo; on the same channel it is a new item. So the result does
+/// not depend on the order and the presence of the channels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Echoes {
@@ -49,7 +49,7 @@ pub(super) struct Echoes {
 }
 
 impl Echoes {
-    /// Whether this was said before on another channel.
+    /// Whether this item appeared before on another channel.
     pub(super) fn is_echo(&mut self, kind: EchoKind, words: &str, channel: Channel) -> bool {
         let channel = channel as u8;
         let print = fingerprint(kind, words.trim());
@@ -67,7 +67,7 @@ impl Echoes {
     }
 }
 
-/// FNV-1a: the same on every machine and in every version, so that a stored state stays good.
+/// FNV-1a, which does not depend on platform or version, so that a stored state remains valid.
 fn fingerprint(kind: EchoKind, words: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in std::iter::once(kind as u8).chain(words.bytes()) {

@@ -1,4 +1,4 @@
-//! The wire types of `event_msg`: what the program showed.
+//! The wire types of `event_msg`: output of the program's interface.
 
 use std::borrow::Cow;
 
@@ -18,24 +18,24 @@ use crate::{
     json::Raw,
 };
 
-/// What the program showed.
+/// An event of the program's interface.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// `task_started`.
     TurnStarted,
     /// `task_complete`, `turn_aborted`.
     TurnEnded(TurnEnd),
-    /// `user_message`: what the person typed.
+    /// `user_message`: a prompt of the user.
     UserMessage {
-        /// The words, and placeholders for what is not text.
+        /// The text, with placeholders for other content.
         content: Blocks,
-        /// An old release says that it was not the person.
+        /// Whether an old release marks it as not written by the user.
         injected: bool,
     },
     AgentMessage(Text),
     /// `agent_reasoning`, `agent_reasoning_raw_content`.
     Thought(Text),
-    /// `token_count`: repeated again and again.
+    /// `token_count`, which is repeated often.
     TokenCount {
         /// All tokens of the thread so far.
         total: Option<TokenUsage>,
@@ -44,12 +44,12 @@ pub enum Event<'a> {
     },
     /// `dynamic_tool_call_request`.
     Began(Option<CorrId>, Tool<'a>),
-    /// `exec_command_end`, `patch_apply_end`, `mcp_tool_call_end`, `collab_.._end` and their like.
+    /// `exec_command_end`, `patch_apply_end`, `mcp_tool_call_end`, `collab_.._end` and similar events.
     Ended(Option<CorrId>, Tool<'a>),
     /// `item_completed`.
     Completed(CompletedItem<'a>, Fields<'a>),
     Error(Text, Vec<(String, Json)>),
-    /// Something that the program said, with all that it said of it.
+    /// A message of the program with all its fields.
     Notice(Text, Vec<(String, Json)>),
     Compacted,
     Title(Option<Text>),
@@ -57,16 +57,16 @@ pub enum Event<'a> {
     Settings(Box<Session>),
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnEnd {
-    /// How it ended; absent for `task_complete` without an error.
+    /// The outcome; absent for `task_complete` without an error.
     pub outcome: Option<Outcome>,
-    /// Why it was aborted.
+    /// The reason for aborting it.
     pub reason: Option<Text>,
     /// Repeats the agent's last message.
     pub last_words: Option<Text>,
-    /// What went wrong; an `error` event may have said it before.
+    /// The error, which an `error` event may have reported before.
     pub error: Option<Text>,
     pub duration_ms: Option<u64>,
 }
@@ -82,7 +82,7 @@ pub enum CompletedItem<'a> {
     Thoughts(Vec<Text>),
     /// A tool.
     Tool(Option<CorrId>, Tool<'a>),
-    /// A type that this version does not know.
+    /// An unknown type.
     Unknown(String, Json),
 }
 
@@ -175,7 +175,7 @@ fn take_tool<'a>(kind: &str, payload: &mut Object<'a>) -> Option<(Option<CorrId>
     Some((id, tool))
 }
 
-/// One line for a person; all further fields go with it.
+/// A line for the user; all further fields stay.
 fn notice(kind: &str, payload: &mut Object<'_>) -> Option<Text> {
     let text = match kind {
         "entered_review_mode" => {
@@ -283,7 +283,7 @@ impl<'a> CompletedItem<'a> {
                 let content = item.texts("raw_content").unwrap_or_default();
                 Self::Thoughts(if summary.is_empty() { content } else { summary })
             }
-            // A tool of the program's extensions; those that were seen search the web.
+            // A tool of an extension; the observed ones search the web.
             "extension" if item.has("action") || item.has("query") => {
                 item.ignore(&["kind"]);
                 Self::Tool(id, Tool::Web(WebSearch::take(&mut item)))
@@ -297,7 +297,7 @@ impl<'a> CompletedItem<'a> {
     }
 }
 
-/// Takes all tokens of the thread so far, and those of the last request. What nobody knows of its objects stays, as `rate_limits.name`.
+/// Takes all tokens of the thread so far and those of the last request. Unknown fields stay, as `rate_limits.name`.
 fn take_token_count(payload: &mut Object<'_>) -> [Option<TokenUsage>; 2] {
     take_rate_limits(payload);
     let mut info = payload.object("info").unwrap_or_default();
@@ -308,12 +308,12 @@ fn take_token_count(payload: &mut Object<'_>) -> [Option<TokenUsage>; 2] {
     [total, last]
 }
 
-/// Limits are the account's, and nothing of the conversation.
+/// Takes the limits, which belong to the account, not to the conversation.
 fn take_rate_limits(payload: &mut Object<'_>) {
     let Some(mut limits) = payload.object("rate_limits") else { return };
     limits.ignore(&["limit_id", "limit_name", "plan_type", "rate_limit_reached_type"]);
     limits.ignore(&["individual_limit", "spend_control_reached"]);
-    // Of 2025.
+    // Fields of 2025.
     limits.ignore(&["primary_used_percent", "primary_window_minutes"]);
     limits.ignore(&["secondary_used_percent", "secondary_window_minutes"]);
     limits.ignore(&["primary_to_secondary_ratio_percent"]);

@@ -1,4 +1,4 @@
-//! The wire types of `response_item`: what the model was given, or gave.
+//! The wire types of `response_item`: input or output of the model.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::{
     json::Raw,
 };
 
-/// What the model was given, or gave.
+/// Input or output of the model.
 #[derive(Clone, Debug)]
 pub enum ResponseItem<'a> {
     /// `message`.
@@ -25,24 +25,23 @@ pub enum ResponseItem<'a> {
         id: Option<Text>,
         content: Blocks,
     },
-    /// `reasoning`: the parts of the summary, else of the thought itself.
+    /// `reasoning`: the parts of the summary, otherwise of the thought itself.
     Reasoning(Vec<Text>),
     /// `function_call`, `custom_tool_call`, `local_shell_call`, `tool_search_call`.
     Call(Call<'a>),
     /// `function_call_output`, `custom_tool_call_output`, `tool_search_output`.
     Output(Output),
-    /// `web_search_call`, `image_generation_call`: run by the model's provider, call and result in
-    /// one.
+    /// `web_search_call`, `image_generation_call`: run by the model's provider, a call with its result.
     Hosted(Option<CorrId>, Tool<'a>),
     /// `agent_message`: from one agent to another.
     AgentMessage {
         author: Option<Text>,
-        /// Whom it is for.
+        /// The recipient.
         recipient: Option<Text>,
-        /// What it says, as far as it is not encrypted.
+        /// The unencrypted content.
         content: Blocks,
     },
-    /// `ghost_snapshot`, `compaction`: the program's own.
+    /// `ghost_snapshot`, `compaction`: internal data of the program.
     Nothing,
 }
 
@@ -50,19 +49,19 @@ pub enum ResponseItem<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Call<'a> {
     pub id: Option<CorrId>,
-    /// The MCP server or the group that the tool belongs to.
+    /// The MCP server or the group of the tool.
     pub namespace: Option<Cow<'a, str>>,
     pub name: Cow<'a, str>,
-    /// What it is given: text, usually JSON.
+    /// The input: text, usually JSON.
     pub input: Option<Raw<'a>>,
 }
 
-/// What a function or a custom tool gave back.
+/// The output of a function or a custom tool.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     pub id: Option<CorrId>,
     pub content: Blocks,
-    /// Whether it succeeded, where the output says so itself.
+    /// Whether it succeeded, if the output states it.
     pub success: Option<bool>,
 }
 
@@ -130,7 +129,7 @@ impl<'a> ResponseItem<'a> {
 
 impl<'a> Call<'a> {
     fn take(payload: &mut Object<'a>, input: &str) -> Self {
-        // A call is written when the model made it: its status says nothing of its result.
+        // A call is written when the model makes it, so its status is not that of the result.
         Status::take(payload);
         Self {
             id: payload.corr_id("call_id"),
@@ -146,7 +145,7 @@ impl Output {
         let id = payload.corr_id("call_id");
         payload.ignore(&["name"]);
         let Some(raw) = payload.raw("output") else { return Self { id, ..Self::default() } };
-        // `{content, success}` is how the program holds an output; other objects are blocks.
+        // `{content, success}` is the program's own form of an output; other objects are blocks.
         if let Some(mut held) = value::object(raw).filter(|held| !held.has("type")) {
             let success = held.bool("success");
             let content =
@@ -171,7 +170,7 @@ fn take_reasoning(payload: &mut Object<'_>) -> Vec<Text> {
     if summary.is_empty() { content } else { summary }
 }
 
-/// The names of the tools that a search for tools found.
+/// The names of the tools in a tool search result.
 fn tool_names(payload: &mut Object<'_>) -> Vec<String> {
     let found = payload.array("tools").unwrap_or_default().into_iter();
     let names = found.filter_map(|raw| value::object(raw)?.str("name"));

@@ -1,7 +1,6 @@
-//! The wire types of rollout files: the line, and what is no conversation.
+//! The wire types of rollout files: lines, and records outside of the conversation.
 //!
-//! Releases from 0.99 (February 2026) to 0.146 are covered, with the shapes of older ones that were
-//! seen in newer files.
+//! This covers releases from 0.99 (February 2026) to 0.146, and older forms that were observed in newer files.
 
 use super::{event::Event, item::ResponseItem};
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
 /// One record of the file.
 #[derive(Clone, Debug)]
 pub enum RolloutJson<'a> {
-    /// `session_meta`: the first line. Further ones are those of the sessions that it was forked from.
+    /// `session_meta`: the first line. Further ones describe the sessions from which it was forked.
     SessionMeta {
         facts: Box<Session>,
         /// Whether it begins with the history of another session.
@@ -24,13 +23,13 @@ pub enum RolloutJson<'a> {
     },
     /// `turn_context`: the settings of a turn.
     TurnContext(Box<Session>),
-    /// `response_item`: what the model was given, or gave.
+    /// `response_item`: input or output of the model.
     ResponseItem(ResponseItem<'a>),
-    /// `event_msg`: what the program showed.
+    /// `event_msg`: output of the interface.
     Event(Event<'a>),
     /// `compacted`: the history was replaced by a summary.
     Compacted(Text),
-    /// `world_state`, `inter_agent_communication_metadata`: nothing of the conversation.
+    /// `world_state`, `inter_agent_communication_metadata`: not part of the conversation.
     Nothing,
 }
 
@@ -63,7 +62,7 @@ impl<'a> RolloutJson<'a> {
                 let Some(json) = read else { return Parsed::Unknown };
                 json
             }
-            // `world_state` and the like: the program's own.
+            // `world_state` and similar records: internal data of the program.
             _ => {
                 payload = Object::default();
                 Self::Nothing
@@ -75,7 +74,7 @@ impl<'a> RolloutJson<'a> {
     }
 
     fn take_session_meta(payload: &mut Object<'_>) -> Self {
-        // `session_id` is that of the thread it all began with.
+        // `session_id` is the id of the first thread.
         let own_id = payload.str("id").or_else(|| payload.str("session_id"));
         let forked_from = payload.str("forked_from_id").map(SessionId::from);
         let parent = payload.str("parent_thread_id").map(SessionId::from);
@@ -83,7 +82,7 @@ impl<'a> RolloutJson<'a> {
         let forked = forked_from.is_some();
         let facts = Session {
             session_id: own_id.map(SessionId::from),
-            // The session that started this one as a sub-agent, or that this one was forked from.
+            // The session that started this one as a sub-agent, or from which it was forked.
             parent_session_id: parent.or(spawned_by).or(forked_from),
             started_at: payload.timestamp("timestamp"),
             cwd: payload.text("cwd"),
@@ -92,7 +91,7 @@ impl<'a> RolloutJson<'a> {
             version: payload.text("cli_version"),
             ..Session::default()
         };
-        // Instructions are nothing that anybody said; the rest is the program's own.
+        // Instructions are not messages; the rest is internal data of the program.
         payload.ignore(&["session_id", "timestamp", "originator", "git"]);
         payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
         payload.ignore(&["thread_source", "history_mode", "context_window"]);
@@ -101,7 +100,7 @@ impl<'a> RolloutJson<'a> {
     }
 }
 
-/// Whether records of this type are known.
+/// Whether this record type is known.
 pub(super) fn is_known(name: &str) -> bool {
     let known = [
         "session_meta",

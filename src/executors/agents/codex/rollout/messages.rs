@@ -1,4 +1,4 @@
-//! What is said in a rollout file: by the person, the agent, other agents, and the program.
+//! Messages in a rollout file: of the user, the agent, other agents and the program.
 
 use super::{
     echoes::{Channel, EchoKind},
@@ -12,11 +12,11 @@ use crate::{
     },
 };
 
-/// Elements that the program puts into the person's mouth, beside those with `_` in their name.
+/// Elements that the program adds to user messages, in addition to those with `_` in their name.
 const INJECTED: [&str; 3] = ["INSTRUCTIONS", "skill", "instructions"];
 
 impl Step<'_, '_> {
-    /// Reports the blocks that nobody knows.
+    /// Reports unknown blocks.
     pub(super) fn blocks(&mut self, content: &Blocks) {
         for (name, block) in &content.unknown {
             self.cx.unknown_block(name, block.clone());
@@ -33,7 +33,7 @@ impl Step<'_, '_> {
         match role {
             "user" => self.user_message(Channel::Item, content, false, id, extra),
             "assistant" => self.agent_message(Channel::Item, content, id, extra),
-            // What the program tells the model.
+            // Context that the program gives to the model.
             _ => {
                 self.blocks(content);
                 extra.push(("role".to_owned(), Json::from(Text::from(role))));
@@ -56,7 +56,7 @@ impl Step<'_, '_> {
         let decoded = words.decode();
         let context = if channel == Channel::Event { None } else { injected_context(&decoded) };
         if injected || context.is_some() {
-            // An aborted turn is told by an event too.
+            // An event also reports an aborted turn.
             if context == Some("turn_aborted")
                 && self.is_echo(EchoKind::Notice, "turn aborted", channel)
             {
@@ -91,7 +91,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// One agent writes to another: neither the person nor this agent's answer to it.
+    /// Emits a message between agents, which is neither a prompt nor an answer.
     pub(super) fn between_agents(
         &mut self,
         author: Option<Text>,
@@ -113,7 +113,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// The history that is replaced stays as it was shown.
+    /// Emits the summary of a compaction; the replaced history is kept.
     pub(super) fn compacted(&mut self, channel: Channel, summary: Text) {
         let told = self.is_echo(EchoKind::Notice, "context compacted", channel);
         let content = match (told, summary.is_empty()) {
@@ -126,8 +126,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// The name of the element that a text consists of, if the program puts such texts into the
-/// conversation under the role of the user.
+/// The name of the element that encloses a text, if the program adds such texts with the role of the user.
 fn injected_context(text: &str) -> Option<&str> {
     let text = text.trim();
     if text.starts_with("# AGENTS.md instructions") {
@@ -141,7 +140,7 @@ fn injected_context(text: &str) -> Option<&str> {
     (is_name && closed && known).then_some(name)
 }
 
-/// Codex writes `<image name=..>` and `</image>` round an image: the placeholder says it already.
+/// Removes `<image name=..>` and `</image>` around an image, since the placeholder is sufficient.
 fn without_image_tags(content: &Blocks) -> Blocks {
     let has_image = content.parts.iter().any(|part| matches!(part, Part::Placeholder(_)));
     if !has_image {

@@ -1,9 +1,9 @@
 //! Codex's rollout files: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`.
 //!
-//! The same thing is said up to three times in them: by a `response_item` (what the model was given
-//! and gave), by an `event_msg` (what the program showed), and in the newest releases by an
-//! `item_completed`. Which of them is there depends on the release and on where a file was cut, so
-//! the first to come counts, whichever it is, and its echoes are left out ([`Echoes`](echoes::Echoes)).
+//! The files repeat content up to three times: in a `response_item` (input and output of the model), in an `event_msg`
+//! (output of the interface), and in the newest releases in an `item_completed`. The release, and the position of a
+//! cut, determine which of them are present. So the first one counts, and its echoes are skipped
+//! ([`Echoes`](echoes::Echoes)).
 
 mod calls;
 mod echoes;
@@ -32,11 +32,11 @@ use crate::{
 
 /// Codex's rollout files.
 ///
-/// - What is said on several channels counts once: the first time, whichever channel it is on.
-/// - Only `user_message` is what the person typed. A `response_item` of the role `user` is shown as
-///   such too, unless it is context that the program put there: that is a system message.
-/// - Tokens are counted from the running total of the thread. Of a fork, the history that was copied
-///   from its parent counts as conversation, but its tokens, turns and ends are the parent's.
+/// - Content on several channels counts once, where it appears first.
+/// - Only `user_message` is certain to be typed by the user. A `response_item` of the role `user` is also a user
+///   message, unless it is context that the program added, which is a system message.
+/// - Tokens are counted from the running total of the thread. In a fork, the history copied from the parent is part of
+///   the conversation, but its tokens, turns and ends belong to the parent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexRollout;
 

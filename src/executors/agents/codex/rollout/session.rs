@@ -1,4 +1,4 @@
-//! The session of a rollout file: its facts, its turns, its tokens, and the sessions before it.
+//! The session of a rollout file: its facts, turns, tokens and preceding sessions.
 
 use super::{
     echoes::{Channel, EchoKind},
@@ -7,13 +7,13 @@ use super::{
 };
 use crate::conversation::{NormalizedEntryType, Outcome, Session, Text, TokenUsage};
 
-/// A copied history is written in one go. Where its lines bear the time of the copy, they are a few
-/// milliseconds apart, and the first pause ends it: what follows needs an answer of the model.
+/// The pause that ends a copied history. A copy is written at once: lines with the time of the copy are a few
+/// milliseconds apart, and the next line needs a response of the model.
 const LONGEST_PAUSE_MS: u64 = 1000;
 
 impl Step<'_, '_> {
-    /// The first is the session's; one with another id is that of a session that it was forked from,
-    /// and the history of that session follows.
+    /// The first describes the session. One with another id describes a session from which it was forked, and that
+    /// session's history follows.
     pub(super) fn session_meta(&mut self, facts: Session, forked: bool) {
         let session = &mut self.memory.session;
         if session.has_meta {
@@ -32,8 +32,8 @@ impl Step<'_, '_> {
         self.cx.session(Session { started_at: session.began_at, ..facts });
     }
 
-    /// Notices the end of a copied history. A line without a time ends it too: rather count a token
-    /// twice than never.
+    /// Detects the end of a copied history. A line without a time also ends it: counting a token twice is better than
+    /// never.
     pub(super) fn follow_replay(&mut self) {
         let session = &mut self.memory.session;
         if let Some(last) = session.replayed_at {
@@ -43,7 +43,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Whether the line is a copy. Where copied lines keep their times, they are older than the fork.
+    /// Whether the line is a copy. Copied lines that keep their times are older than the fork.
     fn is_replay(&self) -> bool {
         let session = &self.memory.session;
         let is_older = session.forked && self.cx.at.is_some() && self.cx.at < session.began_at;
@@ -79,7 +79,7 @@ impl Step<'_, '_> {
                 Some(session.duration_ms.unwrap_or(0).saturating_add(duration_ms));
         }
         let outcome = outcome.unwrap_or(Outcome::Success);
-        // A reason that was given earlier does not hold any more.
+        // An earlier reason is outdated.
         let outdated = outcome == Outcome::Success && self.cx.known().outcome_reason.is_some();
         let outcome_reason =
             reason.or(error).or_else(|| outdated.then(|| Text::from("task complete")));
@@ -102,7 +102,7 @@ impl Step<'_, '_> {
             && session.counter == Default::default()
             && let Some(last) = last
         {
-            // The thread's total begins with its parent's, of which no line was seen.
+            // The thread's total includes its parent's, which has no line in this file.
             let _ = session.counter.advance(total.since(&last));
         }
         let more = session.counter.advance(total);

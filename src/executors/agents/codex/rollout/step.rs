@@ -1,4 +1,4 @@
-//! [`Step`]: one line on its way through the executor, and what is remembered between lines.
+//! [`Step`]: a line during its processing, and the state between lines.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,40 +11,40 @@ use crate::{
     },
 };
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CodexRolloutMemory {
     pub(super) session: SessionMemory,
     pub(super) echoes: Echoes,
-    /// How many calls there were that no line gave an id.
+    /// The number of calls without an id.
     pub(super) unnamed: u64,
 }
 
-/// What is known of the session.
+/// Facts about the session of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct SessionMemory {
     /// The file's own `session_meta`: the first.
     pub(super) own_id: Option<SessionId>,
     pub(super) has_meta: bool,
-    /// It begins with another session's history.
+    /// Whether it begins with the history of another session.
     pub(super) forked: bool,
-    /// When the file's own session began.
+    /// The start of the file's own session.
     pub(super) began_at: Option<Timestamp>,
-    /// The time of the last line of a history that is being copied.
+    /// The time of the last line of a copied history.
     pub(super) replayed_at: Option<Timestamp>,
     pub(super) counter: Counter,
     pub(super) turns: u64,
     pub(super) duration_ms: Option<u64>,
 }
 
-/// One line on its way through the executor.
+/// A line during its processing.
 pub(super) struct Step<'s, 'c> {
     pub(super) memory: &'s mut CodexRolloutMemory,
     pub(super) cx: &'s mut Context<'c, CodexResult>,
 }
 
 impl Step<'_, '_> {
-    /// Whether this was said before on another channel.
+    /// Whether this item appeared before on another channel.
     pub(super) fn is_echo(&mut self, kind: EchoKind, words: &str, channel: Channel) -> bool {
         self.memory.echoes.is_echo(kind, words, channel)
     }

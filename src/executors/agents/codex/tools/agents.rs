@@ -23,11 +23,11 @@ pub struct AgentCall<'a> {
     /// `spawn_agent`, `send_input`, `wait`, `close_agent`, `resume_agent`.
     pub tool: Cow<'a, str>,
     pub prompt: Option<Text>,
-    /// Which kind of agent it is.
+    /// The kind of the agent.
     pub role: Option<Text>,
-    /// The threads that it is about.
+    /// The threads of the sub-agents.
     pub threads: Vec<Text>,
-    /// What is known of each, a line for every thread.
+    /// The state of each thread, one per line.
     pub states: Option<Text>,
     pub status: Status,
 }
@@ -51,7 +51,7 @@ impl<'a> AgentCall<'a> {
         }
     }
 
-    /// Reads an event such as `collab_agent_spawn_end`, which does the work of `tool`.
+    /// Reads an event such as `collab_agent_spawn_end` as a call of `tool`.
     pub fn take_event(tool: &'static str, event: &mut Object<'a>) -> Self {
         let thread = event.text("new_thread_id").or_else(|| event.text("receiver_thread_id"));
         let nickname =

@@ -1,4 +1,4 @@
-//! Changes of files: `file_change` items and `patch_apply_end` events.
+//! File changes: `file_change` items and `patch_apply_end` events.
 
 use std::borrow::Cow;
 
@@ -18,27 +18,27 @@ use crate::{
     json::Raw,
 };
 
-/// Changes of files that were applied, or were to be.
+/// Applied or requested file changes.
 #[derive(Clone, Debug, Default)]
 pub struct FileChanges<'a> {
-    /// The changes, by path. Items of `codex exec` say only their kind.
+    /// The changes by path. Items of `codex exec` state only their kind.
     pub changes: Vec<(Cow<'a, str>, Change)>,
     pub status: Status,
-    /// What the patch program printed.
+    /// The output of the patch program.
     pub output: Option<Text>,
-    /// The list as it stands in the log, where it says no more of a change than its kind.
+    /// The list as in the log, if it states only the kinds of the changes.
     pub kinds: Option<Json>,
 }
 
-/// What happens to one file.
+/// The change of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// It is added, with this content.
+    /// Added with this content.
     Add(Text),
-    /// It is changed by this diff, and perhaps moved.
+    /// Changed by this diff and possibly moved.
     Update(Text, Option<String>),
     Delete,
-    /// It is added or changed, and the log does not say how.
+    /// Added or changed in an unknown way.
     Unstated,
 }
 
@@ -64,7 +64,7 @@ impl<'a> FileChanges<'a> {
             (Some(stdout), Some(stderr)) => Some(Text::from(format!("{stdout}{stderr}"))),
             (stdout, stderr) => stdout.or(stderr),
         };
-        // `status` may say what `success` says in one word less: failed or declined.
+        // `status` is more precise than `success`: it distinguishes failed from declined.
         let status = Status::take(object).or(Status::of_success(success));
         let status = match (status, success) {
             (Status::Completed | Status::Other(_), Some(false)) => Status::Failed,
@@ -88,7 +88,7 @@ impl<'a> FileChanges<'a> {
     }
 }
 
-/// The change as consumers know it; a file that is moved and changed is two.
+/// Converts a change; a moved and changed file gives two changes.
 pub(crate) fn file_change(path: &str, change: &Change, cwd: Option<&str>) -> Vec<FileChange> {
     let path = files::relative_path(path, cwd);
     match change {

@@ -16,12 +16,12 @@ use crate::{
     json::Raw,
 };
 
-/// A command that ran.
+/// A command.
 #[derive(Clone, Debug, Default)]
 pub struct CommandExecution {
     pub command: Text,
     pub output: Option<Text>,
-    /// How it exited; absent while it runs.
+    /// The exit code; absent while it runs.
     pub exit_code: Option<i32>,
     pub status: Status,
     pub duration_ms: Option<u64>,

@@ -24,12 +24,12 @@ use crate::{
 pub struct McpCall<'a> {
     /// The MCP server; absent for a tool of the client.
     pub server: Option<Cow<'a, str>>,
-    /// The group that a tool of the client belongs to.
+    /// The group of a tool of the client.
     pub namespace: Option<Cow<'a, str>>,
     pub tool: Cow<'a, str>,
     pub arguments: Option<Raw<'a>>,
     pub content: Option<Blocks>,
-    /// The same as data.
+    /// The result as structured data.
     pub structured: Option<Json>,
     pub error: Option<Text>,
     pub status: Status,

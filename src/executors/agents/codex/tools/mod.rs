@@ -1,7 +1,7 @@
-//! What Codex's tools do, as items and events tell it: a call together with its result.
+//! Tool calls of Codex with their results, from items and events.
 //!
-//! Both formats say the same things in almost the same words: `item.completed` of `codex exec`, and
-//! `exec_command_end` and its like, as well as `item_completed`, of rollout files.
+//! Both formats are almost the same: `item.completed` of `codex exec`; `exec_command_end`, similar events and
+//! `item_completed` of rollout files.
 
 mod agents;
 mod changes;
@@ -34,35 +34,35 @@ use crate::{
     json::Raw,
 };
 
-/// A call of a tool, with what the log says of its result so far.
+/// A tool call with its result so far.
 #[derive(Clone, Debug)]
 pub enum Tool<'a> {
     Command(CommandExecution),
     Patch(FileChanges<'a>),
     /// A tool of an MCP server, or one that the client offers.
     Mcp(McpCall<'a>),
-    /// A search of the web, or a page opened or searched.
+    /// A web search, or a page that was opened or searched.
     Web(WebSearch<'a>),
-    /// The list of things to do.
+    /// The to-do list.
     TodoList(Vec<TodoItem>),
     /// Work with sub-agents.
     Agents(AgentCall<'a>),
-    /// An image that was looked at.
+    /// An image that was viewed.
     ViewImage(Cow<'a, str>),
-    /// An image that was made.
+    /// An image that was generated.
     MakeImage(MakeImage),
     /// A plan that was presented.
     Plan(Text),
 }
 
-/// An image that was made. Its bytes are not kept.
+/// A generated image. Its bytes are not kept.
 #[derive(Clone, Debug, Default)]
 pub struct MakeImage {
     pub prompt: Option<Text>,
     pub status: Status,
-    /// Where it lies.
+    /// The path of the image.
     pub saved_path: Option<Text>,
-    /// Stands for the image.
+    /// The placeholder of the image.
     pub placeholder: Option<String>,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Tool<'a> {
         }
     }
 
-    /// Content blocks of the result that nobody knows.
+    /// Unknown content blocks of the result.
     pub fn unknown_blocks(&self) -> &[(String, Json)] {
         match self {
             Self::Mcp(call) => call.content.as_ref().map_or(&[], |content| &content.unknown),
@@ -139,7 +139,7 @@ impl<'a> Tool<'a> {
         }
     }
 
-    /// How the call ended, or how far it has come.
+    /// The result of the call so far.
     pub fn result(&self) -> CodexResult {
         match self {
             Self::Command(command) => command.result(),

@@ -1,4 +1,4 @@
-//! Searches of the web: `web_search` items, `web_search_call`, and `web_search_end` events.
+//! Web searches: `web_search` items, `web_search_call`, and `web_search_end` events.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// A search of the web, or a page that was opened or searched.
+/// A web search, or a page that was opened or searched.
 #[derive(Clone, Debug, Default)]
 pub struct WebSearch<'a> {
     /// `search`, `open_page`, `find_in_page`, `other`.
     pub kind: Cow<'a, str>,
-    /// What is looked for; several questions are joined.
+    /// The query; several queries are joined.
     pub query: Text,
     pub url: Option<Text>,
     pub results: Option<Json>,
@@ -41,10 +41,10 @@ impl<'a> WebSearch<'a> {
         let (url, pattern, asked) =
             (action.text("url"), action.text("pattern"), action.text("query"));
         object.adopt("action", action);
-        // Of a page that is opened, the event's own `query` is the address.
+        // For an opened page, the event's own `query` is the address.
         let stated =
             object.text("query").filter(|query| !query.is_empty() && url.as_ref() != Some(query));
-        // The list of questions is the fullest; the event's own `query` may be an abridgement.
+        // The list of queries is the most complete; the event's own `query` may be shortened.
         let query = pattern.or(queries).or(asked).or(stated);
         Self {
             kind: kind.unwrap_or(Cow::Borrowed("search")),
@@ -55,7 +55,7 @@ impl<'a> WebSearch<'a> {
         }
     }
 
-    /// What tells this search from others, for the lines that give it no id.
+    /// The identity of this search, for lines without an id.
     pub fn key(&self) -> String {
         let url = self.url.as_ref().map(Text::decode).unwrap_or_default();
         format!("{} {} {}", self.kind, self.query.decode(), url)

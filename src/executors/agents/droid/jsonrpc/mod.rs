@@ -1,5 +1,5 @@
-//! `droid exec --input-format stream-jsonrpc --output-format stream-jsonrpc`: what a client and Droid say to
-//! each other, in one or both directions.
+//! `droid exec --input-format stream-jsonrpc --output-format stream-jsonrpc`: messages between a client and Droid, in
+//! one or both directions.
 
 mod totals;
 mod types;
@@ -30,32 +30,32 @@ use crate::{
 
 /// `droid exec` with the output format `stream-jsonrpc`.
 ///
-/// - Messages are told in pieces and then as a whole; calls and results alone and then in a message; a session
-///   that is loaded is told from its beginning. What was told is not told again.
-/// - A sub-agent is a session of its own. What it says is attributed to the call that started it.
+/// - Messages appear in chunks and then as a whole, calls and results alone and then in a message. A loaded session
+///   replays its history. Repeated content is skipped.
+/// - A sub-agent is a separate session. Its messages are attributed to the call that started it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DroidJsonrpc;
 
-/// How much is remembered of what was told.
+/// The number of emitted blocks that are remembered.
 const REMEMBERED: usize = 512;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DroidJsonrpcMemory {
     streamed: Streamed,
-    /// The calls that requests of Droid ask a permission for.
+    /// The calls for which Droid requests a permission.
     asked: RecentMap<Json, Vec<CorrId>>,
-    /// The requests of the client whose responses say nothing.
+    /// The requests of the client whose responses are ignored.
     quiet: RecentMap<Json, ()>,
     /// The calls that started sub-agents, by session.
     children: RecentMap<Text, CorrId>,
-    /// The calls whose sub-agents speak for themselves.
+    /// The calls whose sub-agents have their own messages.
     speaking: RecentIds,
-    /// The digests of what was told.
+    /// The digests of emitted blocks.
     told: RecentIds,
-    /// What the user said last, which a message repeats.
+    /// The user's last prompt, which a message repeats.
     prompt: Option<Text>,
-    /// What went wrong in this turn.
+    /// The error of this turn.
     error: Option<Text>,
     used: Total,
     used_by_children: Children,
@@ -159,7 +159,7 @@ impl Executor for DroidJsonrpc {
     }
 }
 
-/// Calls that wait for an answer get it.
+/// Answers the permission requests of calls.
 fn answer(calls: &[CorrId], word: &Text, cx: &mut Cx<'_>) {
     for call in calls {
         let tool = cx.calls().get(call).and_then(NormalizedEntry::tool);
@@ -170,7 +170,7 @@ fn answer(calls: &[CorrId], word: &Text, cx: &mut Cx<'_>) {
 }
 
 impl DroidJsonrpcMemory {
-    /// A notification is of this session, which is a sub-agent's if it is another one than the first.
+    /// Enters the session of a notification. A session other than the first belongs to a sub-agent.
     fn enter(&mut self, session: &Text, cx: &mut Cx<'_>) {
         let id = session.decode();
         let child = self.children.get(session).cloned();
@@ -187,7 +187,7 @@ impl DroidJsonrpcMemory {
         }
     }
 
-    /// Whether this was told before. Texts without an id are told apart by nothing.
+    /// Whether this block was already emitted. Texts without an id cannot be distinguished.
     fn is_repeated(&mut self, message_id: &str, block: &BlockKind<'_>) -> bool {
         let (of, id, name, body) = match block {
             BlockKind::ToolUse(ToolUse { id: Some(id), name, input }) => {
@@ -248,7 +248,7 @@ impl DroidJsonrpcMemory {
         }
     }
 
-    /// A session began, or was loaded: what it was about so far is told.
+    /// Begins or loads a session and emits its history.
     fn begin(&mut self, mut given: Object<'_>, cx: &mut Cx<'_>) {
         let facts = types::facts(&mut given);
         let mut session = given.object("session").unwrap_or_default();
@@ -271,7 +271,7 @@ impl DroidJsonrpcMemory {
         cx.unknown_fields("response", &given.rest());
     }
 
-    /// What a session has used.
+    /// Reports the usage of a session.
     fn used(
         &mut self,
         session: Option<&Text>,
@@ -311,7 +311,7 @@ impl DroidJsonrpcMemory {
     }
 }
 
-/// Which model a sub-agent used is not stated.
+/// Reports the usage of sub-agents, whose model is not stated.
 fn used_by_children(more: Option<TokenUsage>, cx: &mut Cx<'_>) {
     if let Some(more) = more.filter(|more| !more.is_zero()) {
         cx.usage_of(None, more);

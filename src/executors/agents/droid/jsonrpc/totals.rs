@@ -1,4 +1,4 @@
-//! Tokens of a session and its sub-agents. The log repeats growing totals; each token counts once.
+//! Tokens of a session and its sub-agents. The log states running totals; each token counts once.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,16 @@ use crate::{
     executors::dialect::recent_map::RecentMap,
 };
 
-/// A total that grows.
+/// A running total.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Total {
     counted: TokenUsage,
-    /// What was counted when the last turn ended.
+    /// The total at the end of the last turn.
     at_turn: TokenUsage,
 }
 
 impl Total {
-    /// The total is stated to be this: what is new of it. A total that says nothing new is no news.
+    /// Sets the total and returns its increase, if any.
     pub(super) fn reach(&mut self, total: TokenUsage) -> Option<TokenUsage> {
         let more = total.since(&self.counted);
         let is_first = self.counted.is_empty();
@@ -25,12 +25,12 @@ impl Total {
         (is_first || !more.is_zero()).then_some(more)
     }
 
-    /// A turn used this much, and the total is this; either may not be stated.
+    /// Ends a turn with its usage and the total, either of which may be missing.
     pub(super) fn end_turn(&mut self, (used, total): Used) -> Option<TokenUsage> {
         if self.counted.is_empty()
             && let (Some(used), Some(total)) = (used, total)
         {
-            // What the session used before the log begins.
+            // The usage of the session before the log begins.
             self.counted = total.since(&used);
         }
         let mut sum = self.at_turn;
@@ -41,23 +41,23 @@ impl Total {
         more
     }
 
-    /// The session was loaded, and had used this much.
+    /// Loads a session with its earlier usage.
     pub(super) fn begin(&mut self, total: TokenUsage) {
         *self = Self { counted: total, at_turn: total };
     }
 }
 
-/// What sub-agents used: their own logs state it, and the logs of their session.
+/// The usage of sub-agents, which both their own logs and the session's log state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Children {
     pub(super) all: Total,
-    /// What is known of each, and of all of them.
+    /// The usage of each sub-agent.
     each: RecentMap<Text, TokenUsage>,
     sum: TokenUsage,
 }
 
 impl Children {
-    /// A sub-agent's total is stated to be this.
+    /// Sets the total of a sub-agent and returns its increase.
     pub(super) fn reach(&mut self, session: &Text, total: TokenUsage) -> Option<TokenUsage> {
         let before = self.each.take(session).unwrap_or_default();
         self.sum.add(&total.since(&before));
@@ -87,7 +87,7 @@ mod tests {
         let mut begun = Total::default();
         begun.begin(used(100));
         assert_eq!(begun.reach(used(101)), Some(used(1)));
-        assert_eq!(Total::default().reach(used(0)), Some(used(0)), "a stated zero is no unknown");
+        assert_eq!(Total::default().reach(used(0)), Some(used(0)), "a stated zero is not unknown");
     }
 
     #[test]

@@ -24,29 +24,29 @@ use crate::{
 /// One record.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// Of a request or a response.
+    /// The id of a request or a response.
     pub id: Option<Json>,
-    /// The session that a notification is of: this one, or one of a sub-agent.
+    /// The session of a notification: this one or a sub-agent's.
     pub session: Option<Text>,
     pub kind: Kind<'a>,
 }
 
-/// What a record says.
+/// The content of a record.
 #[derive(Clone, Debug)]
 pub enum Kind<'a> {
     Response(Object<'a>),
-    /// Nothing of the conversation. The response to such a request says nothing either.
+    /// Not part of the conversation; neither is the response to such a request.
     Quiet,
     Facts(Session),
     /// `droid.add_user_message`
     Prompt(Text),
-    /// `droid.request_permission`, for calls that may have been told before.
+    /// `droid.request_permission`, for calls that may have been reported before.
     Permission(BlockMessage<'a>),
-    /// `permission_resolved`: which calls, and the answer.
+    /// `permission_resolved`: the calls and the answer.
     Resolved(Vec<CorrId>, Text),
-    /// `droid.ask_user`, by a call that may have been told before.
+    /// `droid.ask_user`, by a call that may have been reported before.
     Question(CorrId, Option<Raw<'a>>),
-    /// `create_message`, `tool_call`, `tool_result`, with what hooks did.
+    /// `create_message`, `tool_call`, `tool_result`, with the results of hooks.
     Message(BlockMessage<'a>, Extra),
     /// `assistant_text_delta`, `thinking_text_delta`
     Delta {
@@ -55,18 +55,18 @@ pub enum Kind<'a> {
         is_thought: bool,
         more: Text,
     },
-    /// `tool_execution_phase_changed`: the call runs.
+    /// `tool_execution_phase_changed`: the call is running.
     Running(CorrId),
-    /// `tool_progress_update`: what a sub-agent does, and the id of its session.
+    /// `tool_progress_update`: the progress of a sub-agent and the id of its session.
     Progress(CorrId, Option<Text>, Option<Said>),
     /// `child_session_available`: the session of a sub-agent, and the call that started it.
     Child(Text, CorrId),
-    /// `session_token_usage_changed`: what the session has used, without its sub-agents and with them.
+    /// `session_token_usage_changed`: the usage of the session, without and with its sub-agents.
     Usage(TokenUsage, Option<TokenUsage>),
     Turn(Turn),
-    /// Something went wrong, with the turn or with a request.
+    /// An error of the turn or of a request.
     Error(Said),
-    /// Something else is said.
+    /// Any other message.
     Said(Said),
 }
 
@@ -74,19 +74,19 @@ pub enum Kind<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
     pub outcome: Option<Outcome>,
-    /// In the log's own word.
+    /// The reason in the log's own word.
     pub reason: Option<Text>,
     pub duration_ms: Option<u64>,
-    /// Of the turn, and in total.
+    /// The usage of the turn and the total.
     pub used: Used,
-    /// Of the sub-agents.
+    /// The usage of the sub-agents.
     pub used_by_children: Used,
 }
 
-/// What a turn used, and what all turns have used.
+/// The usage of a turn and of all turns.
 pub(super) type Used = (Option<TokenUsage>, Option<TokenUsage>);
 
-/// Notifications that say one thing.
+/// Notifications with a single message.
 const NOTICES: [Notice; 11] = [
     ("hook_execution_completed", ErrorMessage, "hook failed: ", "hookEventName"),
     ("llm_retry", SystemMessage, "retry: ", "reason"),
@@ -101,12 +101,12 @@ const NOTICES: [Notice; 11] = [
     ("session_compacted", SystemMessage, "context compacted", ""),
 ];
 
-/// Notifications that say nothing, or nothing that others do not say.
+/// Notifications without content, or with content that others repeat.
 const QUIET: &str = "assistant_text_complete droid_working_state_changed hook_execution_started \
     loop_state_changed mcp_status_changed mission_heartbeat thinking_text_complete \
     tool_execution_heartbeat";
 
-/// Requests of the client for itself, and those that notifications tell of.
+/// Internal requests of the client, and requests that notifications report.
 const SETUP: &str = "add_mcp_server authenticate_mcp_server cancel_mcp_auth clear_mcp_auth close_session \
     compact_session execute_rewind fork_session get_context_breakdown get_context_stats get_rewind_info \
     interrupt_session kill_worker_session list_commands list_mcp_registry list_mcp_servers \
@@ -114,7 +114,7 @@ const SETUP: &str = "add_mcp_server authenticate_mcp_server cancel_mcp_auth clea
     set_skill_disabled submit_bug_report submit_mcp_auth_code submit_mcp_auth_error \
     toggle_mcp_server toggle_mcp_tool update_session_settings";
 
-/// What a hook did, beside the message that shows it.
+/// Fields of a hook in addition to its message.
 const HOOK: [&str; 12] = [
     "hookCommands",
     "hookEventName",
@@ -170,7 +170,7 @@ impl<'a> Kind<'a> {
             return Some(Self::Quiet);
         }
         Some(match method {
-            // What else is said may hold secrets, such as the environment of a server.
+            // Other fields may contain secrets, such as the environment of a server.
             "initialize_session" | "load_session" => Self::Facts(facts(&mut std::mem::take(given))),
             "add_user_message" => Self::Prompt(take_prompt(given)),
             "request_permission" => {
@@ -304,7 +304,7 @@ impl Turn {
     }
 }
 
-/// Facts of the session; what else is set up is no fact of it.
+/// Takes the facts of the session; other settings are not facts.
 pub(super) fn facts(given: &mut Object<'_>) -> Session {
     let mut settings = given.object("settings").unwrap_or_default();
     let mut of = |name| given.text(name).or_else(|| settings.text(name));
@@ -324,7 +324,7 @@ fn message_of(content: Vec<Block<'_>>) -> BlockMessage<'_> {
     BlockMessage { message, ..BlockMessage::default() }
 }
 
-/// The words, and what stands for images and documents.
+/// Takes the text, with placeholders for images and documents.
 fn take_prompt(given: &mut Object<'_>) -> Text {
     given.ignore(&["messageId", "outputFormat"]);
     let mut lines = vec![given.str("text").unwrap_or_default().into_owned()];
@@ -345,7 +345,7 @@ fn take_prompt(given: &mut Object<'_>) -> Text {
     lines.join("\n").into()
 }
 
-/// What a sub-agent does, or what a tool has done so far, which its result says.
+/// Takes the progress of a sub-agent. The result of a tool repeats the progress of the tool.
 fn take_progress(mut update: Object<'_>) -> Option<Said> {
     let kind = match &*update.str("type")? {
         "error" => ErrorMessage,

@@ -1,6 +1,6 @@
 //! Droid's session files: `~/.factory/sessions/<project>/<session>.jsonl`.
 //!
-//! The tokens of a session are in the settings file beside it, which is a format of its own.
+//! The tokens of a session are in the settings file next to it, which is a separate format.
 
 mod types;
 

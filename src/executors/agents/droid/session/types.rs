@@ -18,9 +18,9 @@ pub enum SessionJson<'a> {
     End {
         /// `turn` or `session`.
         of: &'static str,
-        /// How it ended, in the log's word for it.
+        /// The outcome in the log's own word.
         word: Option<Text>,
-        /// Everything else that the record says.
+        /// All other fields of the record.
         fields: Extra,
     },
 }
@@ -29,7 +29,7 @@ impl<'a> SessionJson<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &Header<'a>) -> Parsed<Self> {
         Parsed::Line(match &*header.name {
             "session_start" => Self::Start(Box::new(take_start(object))),
-            // The stream's messages have their text beside the type: another format.
+            // Messages of the stream have their text next to the type: another format.
             "message" => match object.object("message") {
                 Some(message) => {
                     let mut line = BlockMessage::take(message);
@@ -55,7 +55,7 @@ impl<'a> SessionJson<'a> {
         })
     }
 
-    /// No sample of these lines was found: the likely word is taken, and everything else is kept.
+    /// No sample of these lines is available: the likely word is taken, and all other fields are kept.
     fn take_end(of: &'static str, object: &mut Object<'_>) -> Self {
         let word = ["outcome", "status", "reason"].into_iter().find_map(|key| object.text(key));
         object.ignore(&["type", "id", "parentId"]);
@@ -64,14 +64,14 @@ impl<'a> SessionJson<'a> {
 }
 
 fn take_start(object: &mut Object<'_>) -> Session {
-    // `version` is the file's, not the program's.
+    // `version` is the version of the file, not of the program.
     object.ignore(&["owner", "version", "hostId"]);
     let is_own = object.bool("isSessionTitleManuallySet").unwrap_or(false);
     let title = object.text("title");
     let own_title = object.text("sessionTitle").filter(|_| is_own);
     Session {
         session_id: object.str("id").map(SessionId::from),
-        // The first prompt, or what the person called it.
+        // The first prompt, or the user's title for the session.
         title: own_title.or(title),
         cwd: object.text("cwd"),
         parent_session_id: object.str("callingSessionId").map(SessionId::from),

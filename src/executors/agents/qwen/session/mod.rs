@@ -20,8 +20,7 @@ use crate::{
 
 /// Qwen Code's session files.
 ///
-/// The tokens are those of the model's messages. What was copied from another session has been counted
-/// there.
+/// Tokens are counted from the model's messages. Messages that were copied from another session are counted there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QwenSession;
 
@@ -99,7 +98,7 @@ fn tool_result(parts: Vec<Part<'_>>, detail: Detail, mut meta: Meta, cx: &mut Cx
             _ => say(part, &NormalizedEntryType::SystemMessage, &mut meta, cx),
         }
     }
-    // Nothing is told to the model.
+    // The result has no part for the model.
     if let Some(detail) = detail {
         answer(Response::default(), detail, meta.extra, cx);
     }
@@ -139,13 +138,13 @@ fn answer(response: Response, detail: Detail, mut extra: Extra, cx: &mut Cx<'_>)
     cx.result(key, result.with_detail(diff));
 }
 
-/// A part of a message, whose texts are entries of this kind.
+/// Emits a part of a message, whose texts are entries of this kind.
 fn say(part: Part<'_>, kind: &NormalizedEntryType, meta: &mut Meta, cx: &mut Cx<'_>) {
     meta.extra.extend(cx.unknown_fields("part", &part.unknown));
     match part.kind {
         PartKind::Text(text) | PartKind::Thought(text) if text.is_empty() => {}
         PartKind::Text(text) => {
-            // What a hook adds to a prompt.
+            // A hook added this text to a prompt.
             let is_added = text.may_begin_with("<qwen:user-prompt-submit-context>");
             let kind = if is_added { NormalizedEntryType::SystemMessage } else { kind.clone() };
             cx.entry(kind, text, meta.next());

@@ -1,4 +1,4 @@
-//! The parts of a message, as Google's interface has them.
+//! The parts of a message in Google's API.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::{
     json::Raw,
 };
 
-/// A part of a message, with what nobody knows of it.
+/// A part of a message with its unknown fields.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
     pub kind: PartKind<'a>,
@@ -24,28 +24,28 @@ pub enum PartKind<'a> {
     Text(Text),
     /// A text with the flag `thought`.
     Thought(Text),
-    /// `functionCall`: a tool is called.
+    /// `functionCall`: a tool call.
     Call {
         id: Option<CorrId>,
         name: Cow<'a, str>,
         args: Option<Raw<'a>>,
     },
-    /// `functionResponse`: a tool answered.
+    /// `functionResponse`: a tool result.
     Response(Response),
-    /// `inlineData` and `fileData`: stands for a file.
+    /// `inlineData` and `fileData`: the placeholder of a file.
     Media(String),
-    /// A type that this version does not know.
+    /// An unknown type.
     Unknown(Raw<'a>),
 }
 
-/// What the model is told of a tool's result.
+/// The part of a tool's result for the model.
 #[derive(Clone, Debug, Default)]
 pub struct Response {
     pub id: Option<CorrId>,
     pub name: Option<Text>,
-    /// Whether it is an error that is told.
+    /// Whether it is an error.
     pub is_error: bool,
-    /// What it is told; files among it are placeholders.
+    /// The text, with placeholders for files.
     pub body: Option<Text>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn take<'a>(message: &mut Object<'a>) -> Vec<Part<'a>> {
 }
 
 impl<'a> Part<'a> {
-    /// A part that is a text.
+    /// A text part.
     pub(super) fn text(text: Text) -> Self {
         Self { kind: PartKind::Text(text), unknown: Fields::new() }
     }
@@ -72,13 +72,13 @@ impl<'a> Part<'a> {
 }
 
 impl Part<'_> {
-    /// Whether it is the answer of this call.
+    /// Whether it is the result of this call.
     pub(super) fn answers(&self, call: Option<&Text>) -> bool {
         let PartKind::Response(Response { id: Some(id), .. }) = &self.kind else { return false };
         call.is_some_and(|call| *call == *id.as_str())
     }
 
-    /// Whether it is a text that contains this one.
+    /// Whether its text contains `json`.
     pub(super) fn tells(&self, json: &Json) -> bool {
         match (&self.kind, serde_json::from_str::<Text>(json.get())) {
             (PartKind::Text(text), Ok(told)) => text.decode().contains(&*told.decode()),

@@ -16,47 +16,47 @@ use crate::{
 pub struct SessionLine<'a> {
     pub json: SessionJson<'a>,
     pub uuid: Option<Text>,
-    /// It is a copy, made when the session was started from another.
+    /// Whether it was copied from the session that this one was forked from.
     pub is_copy: bool,
-    /// What it says of the session.
+    /// The facts of the session.
     pub session: Session,
 }
 
-/// What a record says.
+/// The content of a record.
 #[derive(Clone, Debug)]
 pub enum SessionJson<'a> {
     /// `user` and `assistant`: a message whose texts are entries of this kind.
     Message {
         kind: NormalizedEntryType,
         parts: Vec<Part<'a>>,
-        /// What stands beside a prompt.
+        /// Further fields of a prompt.
         facts: Extra,
         usage: TokenUsage,
     },
     /// `tool_result`.
     ToolResult { parts: Vec<Part<'a>>, detail: Detail },
-    /// `system`: something that the program, or a person, says to the program.
+    /// `system`: a message of the program, or a command of the user.
     Said { kind: NormalizedEntryType, texts: Vec<Text>, facts: Extra },
-    /// Nothing but facts of the session.
+    /// Only facts of the session.
     Facts,
 }
 
-/// `toolCallResult`: what the program knows of a tool's result.
+/// `toolCallResult`: the program's data about a tool's result.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
     pub call: Option<Text>,
     /// `success`, `error` or `cancelled`.
     pub status: Option<Text>,
     pub error: Option<Text>,
-    /// What a person is shown, where it is a text.
+    /// The text for the user, if it is a text.
     pub shown: Option<Text>,
-    /// What a person is shown of a change.
+    /// The diff for the user.
     pub diff: Option<Text>,
-    /// The rest.
+    /// Further fields.
     pub facts: Extra,
 }
 
-/// Subtypes of what the program keeps for itself: nothing of a conversation.
+/// Subtypes of bookkeeping records, which are not part of the conversation.
 const BOOKKEEPING: [&str; 14] = [
     "agent_bootstrap",
     "agent_retry",
@@ -103,7 +103,7 @@ impl<'a> SessionLine<'a> {
     }
 }
 
-/// Takes what every record says of its session, and whether it is a copy from another one.
+/// Takes the session fields of every record. Returns whether the record is a copy from another session.
 fn take_session(object: &mut Object<'_>, session: &mut Session) -> bool {
     object.ignore(&["subtype", "parentUuid", "provenance", "promptId", "goalContext"]);
     object.ignore(&["agentColor", "agentRunId", "agentRound", "contextWindowSize"]);
@@ -112,7 +112,7 @@ fn take_session(object: &mut Object<'_>, session: &mut Session) -> bool {
     let origin = origin.and_then(|mut origin| origin.str("sessionId").map(SessionId::from));
     let id = object.str("sessionId").map(SessionId::from);
     let agent_id = object.str("agentId").map(SessionId::from);
-    // The records of a sub-agent name the session that it belongs to.
+    // The records of a sub-agent name its parent session.
     let is_sidechain = object.bool("isSidechain").unwrap_or(false) && agent_id.is_some();
     let (id, parent) = if is_sidechain { (agent_id, id) } else { (id, origin) };
     session.session_id = id;
@@ -212,7 +212,7 @@ impl<'a> SessionJson<'a> {
         Parsed::Line(Self::Said { kind, texts: vec![words.into()], facts })
     }
 
-    /// A command of the program, or what it showed.
+    /// Reads a command or its output.
     fn command(payload: &mut Object<'_>) -> Self {
         payload.ignore(&["sentToModel", "hiddenInvocation"]);
         let command = payload.text("rawCommand").unwrap_or_default();
@@ -225,7 +225,7 @@ impl<'a> SessionJson<'a> {
         Self::Said { kind, texts, facts: Extra::new() }
     }
 
-    /// A request to the model that failed. The messages and results say the rest.
+    /// Reads a failed model request. Messages and results contain the other events.
     fn telemetry(mut event: Object<'_>) -> Parsed<Self> {
         let Some(message) = event.text("error_message") else { return Parsed::Ignored };
         event.ignore(&["event.name", "event.timestamp", "prompt_id", "response_id", "auth_type"]);
@@ -236,7 +236,7 @@ impl<'a> SessionJson<'a> {
 
 impl Detail {
     fn take(object: &mut Object<'_>) -> Self {
-        // What the message has.
+        // Fields that the message repeats.
         object.ignore(&["responseParts", "contentLength"]);
         let error = object.within("error", |error| error.text("message")).flatten();
         let error = error.or_else(|| object.text("error"));
@@ -244,7 +244,7 @@ impl Detail {
         let diff = display.text("fileDiff");
         let is_list = display.get_str("type").as_deref() == Some("todo_list");
         if diff.is_some() || is_list {
-            // What the diff says, or the call.
+            // Fields that the diff or the call repeats.
             display.ignore(&["fileName", "filePath", "originalContent", "newContent", "diffStat"]);
             display.ignore(&["type", "todos"]);
             object.ignore(&["resultDisplay"]);
@@ -262,7 +262,7 @@ impl Detail {
     }
 }
 
-/// What a person was shown: a text, or something of another shape.
+/// The content for the user: a text or another value.
 fn text_of(raw: Raw<'_>) -> Text {
     let mut item = value::object(raw).unwrap_or_default();
     item.ignore(&["type"]);

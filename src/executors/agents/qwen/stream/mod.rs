@@ -31,18 +31,18 @@ use crate::{
 
 /// `qwen -o stream-json` and `-o json`.
 ///
-/// - Each block of an answer is a message of its own; what is written in pieces has the id of the first.
-/// - A request to the model that fails is an answer in words, and the run ends well.
-/// - The tokens of a run are those of its end: they include sub-agents, which the messages do not.
+/// - Each block of an answer is a separate message; streamed chunks have the id of the first one.
+/// - A failed model request is a text answer, and the run ends with success.
+/// - Tokens are counted from the end of a run, which includes sub-agents; the messages do not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Qwen;
 
-/// What the executor remembers beside calls and facts.
+/// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QwenMemory {
     streamed: Streamed,
     usage: RunUsage,
-    /// The agent's last words, which the end of the run repeats.
+    /// The agent's last message, which the end of the run repeats.
     last_words: Option<Text>,
 }
 
@@ -72,7 +72,7 @@ impl Executor for Qwen {
             }
             "stream_event" if object.has("goal_state") => Evidence::Certain,
             "stream_event" => Evidence::possible_if(object.has("event")),
-            // It never states a cost.
+            // Qwen Code never states a cost.
             "result" if object.has("total_cost_usd") => Evidence::None,
             "result" if object.has_all(&["uuid", "num_turns", "permission_denials"]) => {
                 Evidence::Certain
@@ -183,10 +183,10 @@ impl QwenMemory {
     }
 }
 
-/// The blocks of a message whose texts are entries of this kind.
+/// The blocks of a message, whose texts are entries of this kind.
 struct Blocks<'m> {
     kind: NormalizedEntryType,
-    /// What was shown of the message while it was written.
+    /// The streamed part of the message.
     streamed: Option<&'m mut Streamed>,
 }
 
@@ -220,7 +220,7 @@ impl Reader<TextualResult> for Blocks<'_> {
     }
 }
 
-/// Whether an answer is the program's own: a request to the model failed.
+/// Whether the program wrote an answer because a model request failed.
 fn is_api_error(words: &Text) -> bool {
     words.may_begin_with("[API Error: ")
 }

@@ -16,36 +16,36 @@ use crate::{
 /// One record of the stream.
 #[derive(Clone, Debug)]
 pub enum QwenJson<'a> {
-    /// `system/init`: a turn begins.
+    /// `system/init`: the beginning of a turn.
     Init(Box<Session>),
-    /// A prompt, or a tool's result.
+    /// A prompt or a tool's result.
     User(Message<'a>),
-    /// A block of an answer. Each has a message of its own.
+    /// A block of an answer. Each block has its own message.
     Assistant {
         message: Message<'a>,
-        /// What the call of the model used; its last block alone says so.
+        /// The usage of the model call, which only its last block states.
         usage: TokenUsage,
     },
-    /// `stream_event`: a message as it is written.
+    /// `stream_event`: a part of a message in progress.
     Partial(PartialEvent<'a>),
     /// `stream_event` of the type `tool_progress`: this call is running.
     Progress(Option<CorrId>),
-    /// `stream_event` with a `goal_state`: what the agent pursues from turn to turn.
+    /// `stream_event` with a `goal_state`: the agent's goal across turns.
     Goal(Json),
     Result(Box<RunResult<'a>>),
 }
 
-/// `result`: the run is over.
+/// `result`: the end of the run.
 #[derive(Clone, Debug)]
 pub struct RunResult<'a> {
-    /// Why it ended, `success`, `error_max_turns`, `error_during_execution`, .., and what it took.
+    /// The reason of the end, `success`, `error_max_turns`, `error_during_execution`, .., and its statistics.
     pub facts: Session,
-    /// The last words of the agent, once more.
+    /// Repeats the agent's last message.
     pub result: Option<Text>,
     pub error: Option<Text>,
     /// `FatalTurnLimitedError`, ..
     pub error_type: Option<Text>,
-    /// What each model has used since the program began; what all have used where that is not said.
+    /// The usage of each model since the program started, or the total usage if that is not stated.
     pub totals: Vec<ModelUsage>,
     pub denials: Vec<Denial<'a>>,
 }
@@ -84,7 +84,7 @@ impl<'a> QwenJson<'a> {
 
 fn take_event<'a>(object: &mut Object<'a>) -> Parsed<QwenJson<'a>> {
     let Some(mut event) = object.get("event").and_then(value::object) else {
-        // As some releases print it.
+        // The form of some releases.
         let goal = object.json("goal_state").map(QwenJson::Goal);
         return goal.map_or(Parsed::Unknown, Parsed::Line);
     };
@@ -126,7 +126,7 @@ impl<'a> RunResult<'a> {
         let total = take_usage(object);
         let result = object.text("result");
         if result.is_some() {
-            // The same, before it was made a text.
+            // The same result before its conversion to text.
             object.ignore(&["structured_result"]);
         }
         object.ignore(&["duration_api_ms"]);
@@ -160,10 +160,10 @@ fn take_usage(object: &mut Object<'_>) -> TokenUsage {
     object.within("usage", |stated| usage::take(stated, fields)).unwrap_or_default()
 }
 
-/// Takes what each model used, which `-o json` alone states, if that can be read of all of them.
+/// Takes the usage by model, which only `-o json` states, if it is readable for all models.
 fn take_models(object: &mut Object<'_>) -> Option<Vec<ModelUsage>> {
     object.within("stats", |stats| {
-        // The calls are counted as they come.
+        // Calls are counted from their own records.
         stats.ignore(&["tools", "files"]);
         stats.within_values("models", |name, model| {
             let usage = model.within("tokens", |tokens| {
