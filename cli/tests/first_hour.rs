@@ -11,17 +11,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A home directory.
-struct Home {
+pub(crate) struct Home {
     folder: TempDir,
 }
 
 impl Home {
-    fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// With the logs of two agents.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Self::empty();
         let project = home.path().join(".claude/projects/-repo");
         fs::create_dir_all(&project).unwrap();
@@ -54,7 +54,7 @@ impl Home {
         home
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
@@ -62,18 +62,18 @@ impl Home {
         self.path().join(".local/share/foldline/foldline.db")
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         foldline().env("HOME", self.path()).args(arguments).output().unwrap()
     }
 
-    fn ask(&self, arguments: &[&str]) -> String {
+    pub(crate) fn ask(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {error}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.ask(&[arguments, &["-f", "json"]].concat())).unwrap()
     }
 }

@@ -29,6 +29,7 @@ mod power;
 mod private;
 mod program;
 mod query;
+mod questions;
 mod resume;
 mod run;
 mod run_rows;

@@ -10,12 +10,13 @@ use crate::error::Error;
 /// The options that choose sessions.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Filters {
-    /// Only what happened since then: `today`, `yesterday`, `monday`, a day such as 2026-01-31, an age such as 3d
-    /// or 12h, or an RFC 3339 time
+    /// Only what happened since then: `today`, `yesterday`, `monday`, `"this week"`, `"last week"`, `"this month"`,
+    /// `"last month"`, a day such as 2026-01-31, a month such as 2026-01, a year such as 2026, an age such as 3d,
+    /// 12h or 30m, or an RFC 3339 time
     #[arg(long, value_name = "WHEN", value_parser = when::check, global = true, allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
 
-    /// Only what happened until then; a day counts to its end
+    /// Only what happened until then, in the same forms; a day, a week, a month or a year counts to its end
     #[arg(long, value_name = "WHEN", value_parser = when::check, global = true, allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
 
