@@ -300,8 +300,8 @@ fn wrong_use_and_unreadable_files_have_their_exit_codes() {
     let case = Case::new();
     assert_eq!(foldline(&case.trail(), &["--head", "abc"]).0, 2);
     assert_eq!(foldline(&case.trail(), &["--nonsense"]).0, 2);
-    assert_eq!(foldline(&case.dir.path().join("none"), &[]).0, 1);
-    assert_eq!(foldline(&case.trail(), &["--source", "none"]).0, 1);
+    assert_eq!(foldline(&case.dir.path().join("none"), &[]).0, 4);
+    assert_eq!(foldline(&case.trail(), &["--source", "none"]).0, 4);
 }
 
 /// The beginning of a trail that belongs to a ledger.

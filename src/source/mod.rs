@@ -18,6 +18,8 @@
 //! | it is rewritten in place with another text of the same length | the log from its beginning | nothing, unless file times are too coarse to show it: then it is noticed when the file grows |
 //! | it is the target of a link, or has several names | the file; all names have one identity | nothing |
 //!
+//! A file that is compressed with gzip can be read once, from its beginning, and not followed.
+//!
 //! What happened, and what may be missing, is a [`Notice`]; [`SourceError`] says why nothing can be read.
 //! Between two looks there are 100 ms at the most, less where the system notifies of changes.
 //!

@@ -23,7 +23,7 @@ use crate::{
 const WAIT: Duration = Duration::from_secs(10);
 
 /// The database that is asked.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct DatabaseArgs {
     #[command(flatten)]
     database: DatabaseOption,

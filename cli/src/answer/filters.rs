@@ -1,11 +1,13 @@
 //! Which sessions an answer is about.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
-use foldline::emitters::sqlite::query::SessionFilter;
+use foldline::emitters::sqlite::{Database, query::SessionFilter};
 use jiff::tz::TimeZone;
 
 use super::when;
-use crate::error::Error;
+use crate::{error::Error, program::Program};
 
 /// The options that choose sessions.
 #[derive(Clone, Debug, Default, Args)]
@@ -49,6 +51,25 @@ impl Filters {
     /// The time zone.
     pub(crate) fn zone(&self) -> TimeZone {
         self.timezone.clone().unwrap_or_else(TimeZone::system)
+    }
+
+    /// Refuses an agent that is neither supported nor in the database.
+    pub(crate) fn check_agent(
+        &self,
+        program: &Program,
+        database: Option<&Database>,
+    ) -> Result<(), Error> {
+        let Some(agent) = self.agent.as_deref().map(str::to_lowercase) else { return Ok(()) };
+        let supported = program.registry.iter().map(|executor| executor.format().agent.to_owned());
+        let mut known: BTreeSet<String> = supported.collect();
+        known.extend(database.map(Database::agents).transpose()?.unwrap_or_default());
+        match known.iter().any(|known| known.to_lowercase().starts_with(&agent)) {
+            true => Ok(()),
+            false => {
+                let known = known.into_iter().collect::<Vec<_>>().join(", ");
+                Err(Error::WrongUse(format!("there is no agent {agent:?} (known: {known})")))
+            }
+        }
     }
 
     /// Refuses what would choose sessions, where `why` says that none are chosen.

@@ -32,9 +32,15 @@ pub fn dollars(amount: f64) -> String {
     if amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
-/// `1 line`, `2 lines`.
-pub fn number_of(n: usize, thing: &str) -> String {
-    [&*n.to_string(), " ", thing, if n == 1 { "" } else { "s" }].concat()
+/// `1 line`, `2 lines`, `2 entries`.
+pub fn number_of(n: impl TryInto<u64> + ToString, thing: &str) -> String {
+    let count = n.to_string();
+    let (stem, end) = match (n.try_into(), thing.strip_suffix("ry")) {
+        (Ok(1), _) => (thing, ""),
+        (_, Some(stem)) => (stem, "ries"),
+        (_, None) => (thing, "s"),
+    };
+    [&*count, " ", stem, end].concat()
 }
 
 /// The beginning of a text of more than `most` characters, up to the end of a word.
@@ -75,6 +81,7 @@ mod tests {
         assert_eq!([count(999_949_999), count(3_000_000_000)], ["999.9M", "3.0G"]);
         assert!(count(u64::MAX).ends_with('G'));
         assert_eq!([dollars(0.00424), dollars(12.3)], ["$0.0042", "$12.30"]);
-        assert_eq!([number_of(1, "line"), number_of(0, "line")], ["1 line", "0 lines"]);
+        assert_eq!([number_of(1_u64, "line"), number_of(0, "line")], ["1 line", "0 lines"]);
+        assert_eq!([number_of(1, "entry"), number_of(2, "entry")], ["1 entry", "2 entries"]);
     }
 }

@@ -10,6 +10,7 @@ use std::{
 
 use clap::Args;
 use foldline::emitters::{
+    human,
     sqlite::{Database, Finding, SqliteError, Totals},
     terminal::neutralise_line,
 };
@@ -104,7 +105,9 @@ fn examine(db: &Path, audit: Option<&Path>, wait: Duration) -> Result<Report, Er
     }
     if findings.is_empty() {
         let Totals { sources, sessions, entries, .. } = database.totals()?;
-        report.holds = format!("{sources} sources, {sessions} sessions, {entries} entries");
+        report.holds = [(sources, "source"), (sessions, "session"), (entries, "entry")]
+            .map(|(count, thing)| human::number_of(count, thing))
+            .join(", ");
     }
     report.is_derived = findings.iter().all(|finding| finding.is_derived);
     report.problems.extend(findings.into_iter().map(|Finding { message, .. }| message));

@@ -8,6 +8,7 @@ use std::{
 
 use foldline::emitters::{
     audit::{About, Verified, Verifier, verify},
+    human,
     sqlite::Database,
 };
 
@@ -55,7 +56,10 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, S
         )));
     }
     let missed = commits.saturating_sub(stored.commits);
-    let mut looked_at = format!("the audit trail, {} records, against the database", head.count);
+    let mut looked_at = format!(
+        "the audit trail, {}, against the database",
+        human::number_of(head.count, "record")
+    );
     if missed > 0 {
         looked_at += &format!(
             "; the last {missed} commits were made without it, which its next record will say"

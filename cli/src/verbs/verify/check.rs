@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use foldline::{
     conversation::Digest,
     emitters::audit::{About, Head, PublicKey, Signature, Verified},
+    emitters::human,
 };
 
 use super::{
@@ -231,7 +232,7 @@ impl<'s> Check<'s> {
     }
 
     fn good(&self, head: Head) -> String {
-        let mut report = format!("good: {} records\n", head.count);
+        let mut report = format!("good: {}\n", human::number_of(head.count, "record"));
         if let Some(ledger) = &self.ledger {
             report += &format!("ledger: {ledger}\n");
         }

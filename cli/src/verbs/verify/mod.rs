@@ -7,13 +7,15 @@ mod source;
 use std::{
     fs::File,
     io::{self, BufReader, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
 
 use self::{check::Check, source::SourceLines};
-use crate::{distinct::DistinctFiles, error::Error, exit, verbs::audit_key::public_key};
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, log::named, verbs::audit_key::public_key,
+};
 use foldline::{
     conversation::Digest,
     emitters::{audit::verify, terminal::neutralise},
@@ -78,8 +80,15 @@ fn examine(args: &VerifyArgs) -> Result<(u8, String), Error> {
         args.source.iter().map(|path| SourceLines::read(path)).collect::<Result<Vec<_>, _>>()?;
     let keys = args.key.iter().map(|path| public_key(path)).collect::<Result<Vec<_>, _>>()?;
     let mut check = Check::new(sources, &keys, args.head);
+    let open = |path: &Path| match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Error::NoFile(path.to_owned()))
+        }
+        opened => opened.map_err(|error| Error::Input { path: path.to_owned(), error }),
+    };
     let input = |error| Error::Input { path: args.audit.clone(), error };
-    let trail = BufReader::new(File::open(&args.audit).map_err(input)?);
+    named(&args.audit, |_| Ok(()))?;
+    let trail = BufReader::new(open(&args.audit)?);
     match verify(trail, |record| check.record(&record)).map_err(input)? {
         Ok(head) => Ok(check.conclude(head)),
         Err(fault) => {
