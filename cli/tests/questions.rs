@@ -304,3 +304,56 @@ fn what_is_named_is_opened_or_refused_in_the_same_words_by_every_verb() {
         assert!(said.contains(known) && code == 2, "{verb}: {said}");
     }
 }
+
+#[test]
+fn helps_have_examples_the_environment_and_one_meaning_of_f() {
+    let home = Home::empty();
+    let verbs = [
+        "sessions",
+        "usage",
+        "blocks",
+        "statusline",
+        "show",
+        "search",
+        "files",
+        "tools",
+        "errors",
+        "task",
+        "query",
+        "run",
+        "replay",
+        "export",
+        "ingest",
+        "prune",
+        "serve",
+        "doctor",
+        "verify",
+        "check",
+        "audit-key",
+        "completions",
+        "man",
+    ];
+    let helps = verbs.map(|verb| (verb, home.ask(&[verb, "--help"])));
+    for (verb, help) in &helps {
+        let (_, end) = help.split_once("\nExamples:\n").expect(verb);
+        assert!(end.lines().take(2).all(|line| line.starts_with("  foldline ")), "{help}");
+        for variable in
+            ["FOLDLINE_DB", "FOLDLINE_CONFIG", "FOLDLINE_PAGER", "COLUMNS", "NO_COLOR", "RUST_LOG"]
+        {
+            assert!(end.contains(variable), "{verb}: {variable}");
+        }
+        assert!(help.ends_with("\nExit codes: foldline help exit-codes\n"), "{help}");
+        assert_eq!(help.matches("-f, --").count(), help.matches("-f, --format").count(), "{help}");
+    }
+    let first = |verb: &str| home.ask(&[verb, "--help"]).lines().next().unwrap().to_owned();
+    assert!(first("show").contains("in the terminal") && first("export").contains("HTML"));
+    assert!(first("replay").contains("from its beginning"));
+    assert!(home.ask(&["sessions", "--help"]).contains("\nFilters:\n"));
+    let codes = home.ask(&["help", "exit-codes"]);
+    for code in ["0", "1", "2", "3", "4", "126", "127"] {
+        assert!(
+            codes.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))),
+            "{codes}"
+        );
+    }
+}

@@ -17,24 +17,19 @@ use foldline::emitters::{
 
 use crate::{distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
 
-const CHECK_EXIT_CODES: &str = "\
-Exit codes:
-  0  the database is sound, or is so now that it was repaired, and the trail that was given fits it
-  1  it is not, or something could not be read or written
-  2  wrong use
-
-Nothing is written without --repair. It makes anew what is made from other rows: indices, the search index,
-the numbers of entries. The rows themselves stay as they are, also those that are not what was written.";
+const NOTE: &str = "\
+Nothing is written without --repair. It rebuilds everything that is derived from the rows: indices, the search
+index, the numbers of entries. Rows with a wrong checksum are kept and listed.";
 
 /// The options of `foldline check`.
 #[derive(Debug, Args)]
-#[command(after_help = CHECK_EXIT_CODES)]
+#[command(after_help = NOTE)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// Make anew what is made from other rows, if something is wrong. Takes as much room on the disk as the
-    /// database has
+    /// Rebuild everything that is derived from the rows, if something is wrong. Needs as much room on the disk as
+    /// the database
     #[arg(long)]
     repair: bool,
 

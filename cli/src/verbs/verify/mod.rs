@@ -21,19 +21,14 @@ use foldline::{
     emitters::{audit::verify, terminal::neutralise},
 };
 
-const VERIFY_EXIT_CODES: &str = "\
-Exit codes:
-  0  the trail is whole, and everything that was given fits it
-  1  it is not, or something could not be read
-  2  wrong use
-
-A chain alone cannot show that its end was cut off, or that it was made anew as a whole. Keep the
-head that is printed somewhere else, and give it with --head the next time; or sign the trail with
-`ingest --sign`, and give the public key with --key.";
+const NOTE: &str = "\
+A hash chain alone cannot detect that the whole trail was rewritten or that its end was truncated. Keep the
+printed head somewhere else, and give it with --head the next time; or sign the trail with `ingest --sign`,
+and give the public key with --key.";
 
 /// The options of `foldline verify`.
 #[derive(Debug, Args)]
-#[command(after_help = VERIFY_EXIT_CODES)]
+#[command(after_help = NOTE)]
 pub(crate) struct VerifyArgs {
     /// The audit trail
     pub(crate) audit: PathBuf,
