@@ -25,7 +25,7 @@ pub enum Error {
 
     /// A checkpoint does not fit.
     #[error(
-        "cannot go on from the checkpoint {}: {reason}; --restart begins anew",
+        "cannot resume from the checkpoint {}: {reason}; --restart starts from the beginning",
         .path.display()
     )]
     Checkpoint { path: PathBuf, reason: String },
@@ -39,7 +39,7 @@ pub enum Error {
     Signal(io::Error),
 
     /// Another failure, after which the command can be run again.
-    #[error("{0}; run the command again to go on from what is safe on the disk")]
+    #[error("{0}; run the command again to resume from what is stored")]
     Resumable(Box<Self>),
 
     /// There is no log of that name.

@@ -133,7 +133,10 @@ fn only_what_is_asked_for() {
     // What has no time is in no part of it.
     let logs = place.logs();
     let table = stdout(&["usage", logs.to_str().unwrap(), "--since", "2026-02-01"]);
-    assert!(table.contains("\nno time is stated for 108 tokens, which are left out\n"), "{table}");
+    assert!(
+        table.contains("\nno time is stated for 108 tokens, which are not counted\n"),
+        "{table}"
+    );
     // Of the quarter of an hour that is partly asked for, everything.
     assert_eq!(told(&["--since", "2026-01-31T23:59:59Z"]), json!([[4], [3]]));
     assert_eq!(told(&["--by", "agent", "--model", "LARGE"]), json!([[5]]));

@@ -42,7 +42,7 @@ pub(crate) fn period(
 /// Reads a time in a time zone.
 pub(crate) fn parse(text: &str, zone: &TimeZone) -> Result<Period, Error> {
     parse_at(text, &Timestamp::now().to_zoned(zone.clone()))
-        .ok_or_else(|| Error::WrongUse(format!("{text:?} is no time: {WRONG}")))
+        .ok_or_else(|| Error::WrongUse(format!("{text:?} is not a time: {WRONG}")))
 }
 
 fn parse_at(text: &str, now: &Zoned) -> Option<Period> {

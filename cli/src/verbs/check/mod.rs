@@ -69,7 +69,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Error> {
     if args.repair && !report.problems.is_empty() {
         write!(out, "{}", report.problems_text()).map_err(Error::Output)?;
         repair(&db, wait)?;
-        writeln!(out, "made anew: the indices, the search index, the numbers of entries")
+        writeln!(out, "rebuilt: the indices, the search index, the numbers of entries")
             .map_err(Error::Output)?;
         report = examine(&db, args.audit.as_deref(), wait)?;
     }
@@ -147,8 +147,7 @@ impl Report {
                 true => "The rows themselves are sound. ",
                 false => "Some of this may be in what is made from the rows. ",
             };
-            conclusion +=
-                "Run `foldline check --repair`, which makes anew what is made from the rows.\n";
+            conclusion += "Run `foldline check --repair`, which rebuilds everything that is derived from the rows.\n";
         }
         if is_repaired || !self.is_derived {
             conclusion += "Nothing can be added while something is wrong with the rows. Put a copy of the database \

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use foldline::{
     conversation::{Conversation, DomainEvent},
-    emitters::{html::Page, markdown::Markdown},
+    emitters::{html::Page, human, markdown::Markdown},
     json,
     pricing::Prices,
     transduce::{Batch, Emitter},
@@ -72,7 +72,11 @@ impl Document {
 
 /// What was replaced, for a person; `None` if nothing was.
 pub(super) fn note(redacted: &BTreeMap<&'static str, u64>) -> Option<String> {
-    let counts: Vec<_> = redacted.iter().map(|(kind, n)| format!("{n} × {kind}")).collect();
+    let counts = redacted.iter().map(|(kind, n)| {
+        let kind = kind.replace("home-folder", "home directory").replace('-', " ");
+        human::number_of(*n, &kind)
+    });
+    let counts: Vec<_> = counts.collect();
     let counts = (!counts.is_empty()).then(|| counts.join(", "));
     counts.map(|counts| format!("redacted: {counts} (best effort; review before you share it)"))
 }

@@ -39,7 +39,7 @@ pub(crate) struct ShowArgs {
     #[arg(default_value = "latest")]
     session: String,
 
-    /// Everything, however long it is
+    /// Show long texts and outputs in full
     #[arg(long)]
     full: bool,
 

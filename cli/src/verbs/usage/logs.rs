@@ -90,7 +90,7 @@ impl Read {
         if let Some(first) = others.first() {
             let (count, first) = (others.len(), first.path.display());
             say(&neutralise_line(&format!(
-                "left out, as not the logs of a known agent: {}, such as {first} (foldline doctor says more)",
+                "skipped, since no known agent wrote them: {}, such as {first} (foldline doctor says more)",
                 human::number_of(count, "file")
             )));
         }

@@ -84,7 +84,7 @@ impl<'s> Used<'s> {
             0 => None,
             tokens => {
                 let tokens = human::count(tokens);
-                Some(format!("no time is stated for {tokens} tokens, which are left out"))
+                Some(format!("no time is stated for {tokens} tokens, which are not counted"))
             }
         };
         undated.into_iter().chain(excluded).collect()
