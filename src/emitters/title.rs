@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 /// Words of lines that say nothing alone: greetings, lead-ins, and the usual headings.
-const LEAD_IN: &str = " hi hello hey hallo there good morning afternoon evening day dear all team everyone claude codex \
-    gemini copilot cursor agent assistant ai thanks thank you please could can would will kindly do does the a an this \
-    that these those following below next here is are was your my our i we me us need want like to for of in on with and \
-    now let's lets it let help task tasks todo todos context background instruction instructions goal goals objective \
-    objectives request requests prompt question description overview summary introduction issue problem details \
-    information input user message steps work items things as follows read carefully follow perform complete ok okay so \
-    well again current new general important note notes ";
+const LEAD_IN: &str = " \
+    hi hello hey hallo there good morning afternoon evening day dear all team everyone claude codex gemini \
+    copilot cursor agent assistant ai thanks thank you please could can would will kindly do does the a an \
+    this that these those following below next here is are was your my our i we me us need want like to for \
+    of in on with and now let's lets it let help task tasks todo todos context background instruction \
+    instructions goal goals objective objectives request requests prompt question description overview \
+    summary introduction issue problem details information input user message steps work items things as \
+    follows read carefully follow perform complete ok okay so well again current new general important note \
+    notes ";
 
 /// Lines and tags of a text that are looked at.
 const MOST_LINES: usize = 100;

@@ -61,7 +61,8 @@ enum Handle {
 }
 
 impl LogFile {
-    /// Opens a file, a pipe or a device. A file that is compressed with gzip is a stream of what is in it. To open a named pipe waits until somebody writes to it.
+    /// Opens a file, a pipe or a device. A file that is compressed with gzip is a stream of what is in it. To open a
+    /// named pipe waits until somebody writes to it.
     ///
     /// # Errors
     /// It cannot be opened, or is a folder.

@@ -15,11 +15,13 @@ pub(crate) struct Filters {
     /// Only what happened since then: `today`, `yesterday`, `monday`, `"this week"`, `"last week"`, `"this month"`,
     /// `"last month"`, a day such as 2026-01-31, a month such as 2026-01, a year such as 2026, an age such as 3d,
     /// 12h or 30m, or an RFC 3339 time
-    #[arg(long, value_name = "WHEN", value_parser = when::check, help_heading = "Filters", global = true, allow_hyphen_values = true)]
+    #[arg(long, value_name = "WHEN", value_parser = when::check, allow_hyphen_values = true)]
+    #[arg(help_heading = "Filters", global = true)]
     pub(crate) since: Option<String>,
 
     /// Only what happened until then, in the same forms; a day, a week, a month or a year counts to its end
-    #[arg(long, value_name = "WHEN", value_parser = when::check, help_heading = "Filters", global = true, allow_hyphen_values = true)]
+    #[arg(long, value_name = "WHEN", value_parser = when::check, allow_hyphen_values = true)]
+    #[arg(help_heading = "Filters", global = true)]
     pub(crate) until: Option<String>,
 
     /// The time zone of days and of printed times, such as Europe/Paris or UTC [default: the system's]

@@ -22,8 +22,8 @@
 //! - `usage`: one column for each key of `--by` (`day`, `week`, `month`, `model`, `agent`, `project`, `session` (the
 //!   agent's id of the session that the person began), `task`, `branch`; `null` where the log does not state it);
 //!   then `sessions`, `input_tokens` (cached ones included), `output_tokens` (reasoning included),
-//!   `cache_read_tokens`, `cache_write_tokens`, `reasoning_tokens`, `cost_usd`, `cost_basis`, and with the key `session`
-//!   its `title`
+//!   `cache_read_tokens`, `cache_write_tokens`, `reasoning_tokens`, `cost_usd`, `cost_basis`; with the key
+//!   `session` also its `title`
 //! - `blocks`: `state` (`active` or `past`), `began`, `ended` (of the window), `models`, `input_tokens`,
 //!   `output_tokens`, `cache_read_tokens`, `cache_write_tokens`, `cost_usd`, `tokens_per_minute`, `cost_usd_per_hour`,
 //!   `projected_tokens`, `projected_cost_usd` (at the end of the window, if it goes on like this; of the active one),

@@ -245,7 +245,7 @@ const COLUMNS: &str = "state began ended models input_tokens output_tokens cache
 
 /// Columns that a narrow table leaves out, in this order.
 const LESS_IMPORTANT: &str = "cache_write_tokens cache_read_tokens models token_limit cost_limit_usd ended \
-    cost_usd_per_hour tokens_per_minute";
+    cost_usd_per_hour tokens_per_minute input_tokens output_tokens";
 
 fn limits(blocks: &[Block<'_>], now: i64, args: &BlocksArgs) -> Limits {
     let past = blocks.iter().filter(|block| !block.is_active(now));
@@ -270,8 +270,8 @@ impl Printed for BlocksAnswer {
 
     fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
         self.listing.write(out, layout)?;
-        let notes = self.notes.iter().filter(|_| layout.format == OutputFormat::Table);
-        notes.map(|note| writeln!(out, "{note}")).collect()
+        let mut notes = self.notes.iter().filter(|_| layout.format == OutputFormat::Table);
+        notes.try_for_each(|note| writeln!(out, "{note}"))
     }
 }
 

@@ -196,7 +196,8 @@ impl<'s> Check<'s> {
         }
         if let Some(hash) = self.head.filter(|_| self.head_at.is_none()) {
             let what = format!(
-                "no record has the hash {hash}: the end of the trail was truncated, or its records were rewritten (it ends with record {})",
+                "no record has the hash {hash}: the end of the trail was truncated, or its records were rewritten \
+                 (it ends with record {})",
                 head.count
             );
             return (exit::FAILED, what);
