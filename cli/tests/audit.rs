@@ -234,7 +234,7 @@ fn a_cut_end_shows_only_with_the_head() {
     assert!(said.contains("whether the end was cut off shows only with --head"), "{said}");
     let (code, said) = foldline(&case.trail(), &["--head", &head]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("the end of the trail was cut off"), "{said}");
+    assert!(said.contains("the end of the trail was truncated"), "{said}");
 }
 
 #[test]

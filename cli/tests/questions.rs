@@ -357,3 +357,17 @@ fn helps_have_examples_the_environment_and_one_meaning_of_f() {
         );
     }
 }
+
+#[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
+fn a_document_is_not_written_to_a_terminal() {
+    let home = Home::new();
+    let terminal =
+        "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let mut python = Command::new("python3");
+    python.args(["-c", terminal, env!("CARGO_BIN_EXE_foldline"), "export", "aaaa"]);
+    let output = python.env("HOME", home.path()).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("give --out FILE or a pipe") && !said.contains("<html"), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+}

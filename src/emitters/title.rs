@@ -77,7 +77,9 @@ fn scan(text: &str, skips_within: bool) -> Option<String> {
             .filter(|at| tag(&first[*at..]).is_some_and(|(_, rest)| rest.trim().is_empty()));
         let first = first.get(..closing.unwrap_or(first.len())).unwrap_or(first);
         let marks = ['#', '>', '*', '-', '=', '_', ' '];
-        let shown = first.trim().trim_start_matches(marks).trim_end_matches(marks);
+        let (first, bare) = (first.trim(), first.trim().trim_start_matches(marks));
+        // Marks at the end belong to those at the beginning.
+        let shown = if bare.len() < first.len() { bare.trim_end_matches(marks) } else { first };
         if is_telling(shown) {
             return Some(shown.to_owned());
         }
@@ -120,6 +122,7 @@ mod tests {
             ("Please do the following:\n\n1. Mend the cart", "1. Mend the cart"),
             ("# Task\n\nMend the cart", "Mend the cart"),
             ("## Mend the cart ##\nIt is slow.", "Mend the cart"),
+            ("Mend *the cart*", "Mend *the cart*"),
             ("Hi Claude!\n\nMend the cart", "Mend the cart"),
             ("Good morning, mend the cart", "Good morning, mend the cart"),
             ("<context>\nA shop.\n</context>\nMend the cart", "Mend the cart"),
