@@ -4,37 +4,35 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
-use super::{
-    options::EXIT_CODES,
-    verbs::{
-        audit_key::AuditKeyArgs,
-        blocks::BlocksArgs,
-        check::CheckArgs,
-        doctor::DoctorArgs,
-        errors::ErrorsArgs,
-        export::ExportArgs,
-        files::FilesArgs,
-        ingest::IngestArgs,
-        prune::PruneArgs,
-        query::QueryArgs,
-        replay::ReplayArgs,
-        run::RunArgs,
-        search::SearchArgs,
-        sessions::SessionsArgs,
-        shell::{CompletionsArgs, ManArgs},
-        show::ShowArgs,
-        statusline::StatuslineArgs,
-        task::TaskArgs,
-        tools::ToolsArgs,
-        usage::UsageArgs,
-        verify::VerifyArgs,
-    },
+use super::verbs::{
+    audit_key::AuditKeyArgs,
+    blocks::BlocksArgs,
+    check::CheckArgs,
+    doctor::DoctorArgs,
+    errors::ErrorsArgs,
+    export::ExportArgs,
+    files::FilesArgs,
+    ingest::IngestArgs,
+    prune::PruneArgs,
+    query::QueryArgs,
+    replay::ReplayArgs,
+    run::RunArgs,
+    search::SearchArgs,
+    sessions::SessionsArgs,
+    shell::{CompletionsArgs, ManArgs},
+    show::ShowArgs,
+    statusline::StatuslineArgs,
+    task::TaskArgs,
+    tools::ToolsArgs,
+    usage::UsageArgs,
+    verify::VerifyArgs,
 };
 
-/// Reads the logs of coding agents: shows, searches, adds up, converts and follows their sessions. Alone, it says
-/// which logs there are.
+/// Reads the logs of coding agents: shows, searches, adds up, converts and follows their sessions.
+///
+/// Run without arguments, `foldline` lists the agent logs that it finds on this machine.
 #[derive(Debug, Parser)]
-#[command(name = "foldline", version = version(), after_help = EXIT_CODES)]
+#[command(name = "foldline", version = version())]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
@@ -44,18 +42,17 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Lists sessions, the latest first
     Sessions(SessionsArgs),
-    /// Adds up tokens and what they cost, by day, model, project and so on
+    /// Adds up tokens and their cost, by day, model, project and so on
     Usage(UsageArgs),
-    /// Lists the five-hour windows of Claude Code's limits, with what was used in each
+    /// Lists the five-hour windows of Claude Code's limits, with the tokens and the cost of each
     Blocks(BlocksArgs),
     /// Prints one line for a prompt or a status line: the cost of the session, of today, of the block
     ///
-    /// On standard input it takes what Claude Code gives to the command of its status line. So that it takes no longer
-    /// than a prompt may, only those logs of Claude Code are read that were changed today or in the last five hours.
-    /// Use that only older files state is left out: by it the block may have begun earlier than the line says.
-    /// `foldline blocks` reads everything.
+    /// It reads from standard input what Claude Code gives to the command of its status line. To be as quick as a
+    /// prompt, it reads only logs of Claude Code that were changed today or in the last five hours; a block that
+    /// older logs show may have begun earlier than the line says. `foldline blocks` reads everything.
     Statusline(StatuslineArgs),
-    /// Shows a session
+    /// Shows a session in the terminal, as a transcript to read
     Show(ShowArgs),
     /// Finds entries by their words
     Search(SearchArgs),
@@ -65,16 +62,16 @@ pub(super) enum Command {
     Tools(ToolsArgs),
     /// Lists calls that failed and errors that were reported, the latest first
     Errors(ErrorsArgs),
-    /// Sessions that belong together
+    /// Lists and shows tasks: sessions that belong together
     Task(TaskArgs),
     /// Asks the database in SQL
     Query(QueryArgs),
 
     /// Runs an agent and shows its session while it works
     Run(RunArgs),
-    /// Reads a log from its beginning and shows the session, or converts it
+    /// Reads a log again from its beginning, at any speed, and converts it for other programs
     Replay(ReplayArgs),
-    /// Makes a document of a session: a page, Markdown, or JSON
+    /// Exports a session as an HTML, Markdown or JSON file, to send or to keep
     Export(ExportArgs),
     /// Reads files and folders of logs into a database; a later run adds only what is new
     Ingest(IngestArgs),
@@ -90,12 +87,12 @@ pub(super) enum Command {
 
     /// Checks an audit trail, and the logs that it was made from
     Verify(VerifyArgs),
-    /// Checks whether a database is sound, and makes anew what can be
+    /// Checks whether a database is sound, and repairs it with --repair
     Check(CheckArgs),
-    /// Makes a pair of keys to sign an audit trail and to check it
+    /// Creates a pair of keys to sign and verify an audit trail
     AuditKey(AuditKeyArgs),
 
-    /// Prints a script by which a shell completes arguments
+    /// Prints a completion script for a shell
     Completions(CompletionsArgs),
     /// Prints the manual, or writes its pages
     Man(ManArgs),

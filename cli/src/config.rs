@@ -127,7 +127,7 @@ fn text(value: &Value) -> Result<String, String> {
         Value::Integer(number) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),
         Value::Boolean(value) => Ok(value.to_string()),
-        value => Err(format!("a {} is no value of an option", value.type_str())),
+        value => Err(format!("a {} is not a value of an option", value.type_str())),
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
             ("colour = 1", "no option --colour"),
             ("[shows]\nfull = true", "no verb shows"),
             ("[show]\nsign = 1", "foldline show has no option --sign"),
-            ("limit = 1979-05-27", "a datetime is no value"),
+            ("limit = 1979-05-27", "a datetime is not a value"),
             ("db = 'x'", "FOLDLINE_DB"),
         ] {
             let error = apply_text(text).unwrap_err();

@@ -1,6 +1,10 @@
 //! Running a [`Program`]: its command line, and what comes of each verb.
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
 use foldline::executors::DynExecutor;
@@ -9,8 +13,8 @@ use crate::{
     args::{Args, Command},
     config,
     error::Error,
+    exit, help,
     logging::log_to_stderr,
-    options::EXIT_CODES,
     program::Program,
     sink::SinkKind,
     verbs::{
@@ -35,6 +39,12 @@ impl Program {
     {
         log_to_stderr();
         let run = || {
+            let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+            if arguments.get(1..).is_some_and(|words| words == ["help", "exit-codes"]) {
+                let mut out = io::stdout();
+                out.write_all(help::EXIT_CODES.as_bytes()).map_err(Error::Output)?;
+                return Ok(exit::FINE);
+            }
             let command = config::with_defaults(self.command())?;
             // clap itself exits with 2 on wrong use, and with 0 after --help.
             let matches = command.get_matches_from(arguments);
@@ -97,12 +107,7 @@ impl Program {
                 arg.value_parser(executors()).hide_possible_values(false)
             })
         };
-        let with_exit_codes = |verb: ClapCommand| match verb.get_after_help() {
-            Some(_) => verb,
-            None => verb.after_help(EXIT_CODES),
-        };
-        Args::command()
-            .mut_subcommands(with_exit_codes)
+        help::with_ends(Args::command())
             .mut_subcommand("replay", |verb| {
                 executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
             })

@@ -155,7 +155,7 @@ impl DistinctFiles {
 
 fn same(output: &File, other: &impl fmt::Display) -> Error {
     let name = &output.name;
-    Error::WrongUse(format!("{name} is the same file as {other}; give it a file of its own"))
+    Error::WrongUse(format!("{name} is the same file as {other}; give it a separate file"))
 }
 
 /// Whether a file is the log of a known agent.

@@ -25,7 +25,7 @@ pub enum Error {
 
     /// A checkpoint does not fit.
     #[error(
-        "cannot go on from the checkpoint {}: {reason}; --restart begins anew",
+        "cannot resume from the checkpoint {}: {reason}; --restart starts from the beginning",
         .path.display()
     )]
     Checkpoint { path: PathBuf, reason: String },
@@ -39,15 +39,23 @@ pub enum Error {
     Signal(io::Error),
 
     /// Another failure, after which the command can be run again.
-    #[error("{0}; run the command again to go on from what is safe on the disk")]
+    #[error("{0}; run the command again to resume from what is stored")]
     Resumable(Box<Self>),
+
+    /// There is no log of that name.
+    #[error("there is no file {}", .0.display())]
+    NoFile(PathBuf),
+
+    /// What was named is no log.
+    #[error("{}{why}", .path.display())]
+    NotALog { path: PathBuf, why: NoLog },
 
     /// The format of a log is not recognised.
     #[error(
-        "cannot tell which agent wrote {}: its first {records} records do not decide it; name the format with --executor (known: {known})",
+        "cannot tell which agent wrote {}; name the format with --executor (known: {known})",
         .path.display()
     )]
-    Unrecognised { path: PathBuf, records: usize, known: String },
+    Unrecognised { path: PathBuf, known: String },
 
     /// The format of a log is known, and there is no executor for it.
     #[error(
@@ -91,12 +99,41 @@ pub enum Error {
     NoLogs { paths: Vec<PathBuf> },
 
     /// A program cannot be started.
-    #[error("cannot start {command}: {error}")]
+    #[error("cannot start {command}: {}", start(.error))]
     Start { command: String, error: io::Error },
 
     /// The command cannot be meant so.
     #[error("{0}")]
     WrongUse(String),
+}
+
+/// What a file is that is no log, behind its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoLog {
+    /// A folder.
+    #[error(" is a folder, not a log; name a log in it")]
+    Folder,
+    /// Nothing.
+    #[error(": the file is empty")]
+    Empty,
+    /// Something else than text.
+    #[error(" is a binary file, not a log")]
+    Binary,
+    /// A database of this program.
+    #[error(" is a database, not a log; foldline sessions --db FILE lists its sessions")]
+    Database,
+    /// A database of another program.
+    #[error(" is a database of another program, not a log")]
+    ForeignDatabase,
+}
+
+fn start(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such program".to_owned(),
+        io::ErrorKind::PermissionDenied => "it cannot be executed".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 fn suggestion(near: &[String]) -> String {
@@ -173,6 +210,7 @@ impl Error {
         match self {
             _ if self.is_closed_pipe() => exit::FINE,
             Self::Database(SqliteError::Query(_))
+            | Self::NotALog { .. }
             | Self::Unrecognised { .. }
             | Self::Unsupported { .. }
             | Self::Disputed { .. }
@@ -183,10 +221,13 @@ impl Error {
             | Self::Checkpoint { .. }
             | Self::Database(_)
             | Self::Overtaken { .. }
-            | Self::Start { .. }
             | Self::Signal(_) => exit::FAILED,
-            Self::NotFound { .. }
+            // As shells have it.
+            Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => 127,
+            Self::Start { .. } => 126,
+            Self::NoFile(_)
             | Self::NoSession
+            | Self::NotFound { .. }
             | Self::NoHomes { .. }
             | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),

@@ -12,6 +12,7 @@ mod dispatch;
 mod distinct;
 mod error;
 mod files;
+mod help;
 mod homes;
 mod log;
 mod logging;

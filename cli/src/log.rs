@@ -7,10 +7,14 @@ use foldline::{
     executors::{DynExecutor, Format, Recogniser, Registry, Verdict},
     ledger::Identity,
     processor::{Line, LineFramer, read_records},
-    source::{Follow, LogFile, Notice, SourceError, Step},
+    source::{Follow, LogFile, Notice, SourceError, Step, Until},
 };
 
-use crate::{error::Error, say::say};
+use crate::{
+    error::{Error, NoLog},
+    say::say,
+    signal::stop_flag,
+};
 
 /// The most bytes that are read to recognise the format.
 const RECOGNISE: usize = 16 << 20;
@@ -29,13 +33,20 @@ pub(crate) enum Log {
 impl Log {
     /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file = if path == Path::new("-") { LogFile::stdin() } else { LogFile::open(path)? };
+        let stdin = path == Path::new("-");
+        let file = if stdin { LogFile::stdin() } else { named(path, |path| LogFile::open(path))? };
         Ok(Self::Once(Box::new(file)))
     }
 
     /// Opens a regular file. Never waits, as opening a pipe would.
     pub(crate) fn open_regular(path: &Path) -> Result<Self, Error> {
         Ok(Self::Once(Box::new(LogFile::open_regular(path)?)))
+    }
+
+    /// Follows a file until then, or until Ctrl-C.
+    pub(crate) fn follow(path: &Path, until: Until) -> Result<Self, Error> {
+        let follow = named(path, |path| Follow::open(path, until))?.with_stop(stop_flag()?);
+        Ok(Self::Followed(Box::new(follow)))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -117,6 +128,20 @@ impl Log {
     }
 }
 
+/// Opens a file that a person named. What there is not, or is a folder, has the same words for every verb.
+pub(crate) fn named<T>(
+    path: &Path,
+    open: impl FnOnce(&Path) -> Result<T, SourceError>,
+) -> Result<T, Error> {
+    if path.is_dir() {
+        return Err(Error::NotALog { path: path.to_owned(), why: NoLog::Folder });
+    }
+    open(path).map_err(|error| match error.is_not_found() {
+        true => Error::NoFile(path.to_owned()),
+        false => error.into(),
+    })
+}
+
 fn recognise_followed(
     follow: &mut Follow,
     mut recognition: Recognition<'_>,
@@ -156,7 +181,8 @@ pub struct Recognition<'r> {
     recogniser: Recogniser,
     framer: LineFramer,
     max_line: usize,
-    records: usize,
+    /// Whether there is a byte that text does not have.
+    is_binary: bool,
     bytes: usize,
 }
 
@@ -169,7 +195,7 @@ impl<'r> Recognition<'r> {
             recogniser: registry.recogniser(),
             framer: LineFramer::new(max_line.min(RECOGNISE)),
             max_line,
-            records: 0,
+            is_binary: false,
             bytes: 0,
         }
     }
@@ -184,19 +210,16 @@ impl<'r> Recognition<'r> {
     /// It will not be known, whatever follows; or there is none for the format.
     pub fn push(&mut self, bytes: &[u8], is_end: bool) -> Result<Option<DynExecutor>, Error> {
         if self.bytes == 0 && bytes.starts_with(SQLITE) {
-            let path = self.path.display();
-            return Err(Error::WrongUse(format!(
-                "{path} is a database, and no log; foldline sessions --db {path} lists what is in it"
-            )));
+            // The application id in the header of SQLite's files.
+            let is_own = bytes.get(68..72) == Some(b"fold".as_slice());
+            return Err(self.no_log(if is_own { NoLog::Database } else { NoLog::ForeignDatabase }));
         }
-        let Self { recogniser, framer, records, .. } = self;
+        self.is_binary |= bytes.contains(&0);
+        let Self { recogniser, framer, .. } = self;
         let mut observe = |line: Line<'_>| {
             // Nothing is looked at that can change nothing: a chunk is many lines, of which the first often decides.
             if !recogniser.verdict().is_final() {
-                read_records(line, |record| {
-                    recogniser.observe(&record.item);
-                    *records += 1;
-                });
+                read_records(line, |record| recogniser.observe(&record.item));
             }
         };
         framer.push(bytes, &mut observe);
@@ -222,13 +245,19 @@ impl<'r> Recognition<'r> {
         })
     }
 
+    fn no_log(&self, why: NoLog) -> Error {
+        Error::NotALog { path: self.path.clone(), why }
+    }
+
     fn failure(&self) -> Error {
         let path = self.path.clone();
         match self.recogniser.verdict() {
             Verdict::Disputed(formats) => Error::Disputed { path, formats: names(formats) },
+            _ if self.bytes == 0 => self.no_log(NoLog::Empty),
+            _ if self.is_binary => self.no_log(NoLog::Binary),
             _ => {
                 let known = names(self.registry.iter().map(DynExecutor::format));
-                Error::Unrecognised { path, records: self.records, known }
+                Error::Unrecognised { path, known }
             }
         }
     }

@@ -7,18 +7,6 @@ use std::{
 
 use clap::ValueEnum;
 
-pub(super) const EXIT_CODES: &str = "\
-Exit codes:
-  0  fine
-  1  failed: something could not be read or written, or a checkpoint does not fit
-  2  wrong use, or the log's format was not recognised
-  3  read to the end, but not everything was as it should be (only with --strict)
-  4  there is no task or session of that name
-
-Environment:
-  NO_COLOR  no colours, unless --color always
-  RUST_LOG  what to log to stderr, e.g. foldline=debug";
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
     /// On a terminal

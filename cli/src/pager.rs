@@ -38,6 +38,10 @@ impl Output {
         }
     }
 
+    pub(crate) fn stdout() -> Self {
+        Self::Stdout(io::stdout())
+    }
+
     /// Waits until the reader has finished.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let flushed = self.flush();

@@ -234,7 +234,7 @@ fn a_cut_end_shows_only_with_the_head() {
     assert!(said.contains("whether the end was cut off shows only with --head"), "{said}");
     let (code, said) = foldline(&case.trail(), &["--head", &head]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("the end of the trail was cut off"), "{said}");
+    assert!(said.contains("the end of the trail was truncated"), "{said}");
 }
 
 #[test]
@@ -302,8 +302,8 @@ fn wrong_use_and_unreadable_files_have_their_exit_codes() {
     let case = Case::new();
     assert_eq!(foldline(&case.trail(), &["--head", "abc"]).0, 2);
     assert_eq!(foldline(&case.trail(), &["--nonsense"]).0, 2);
-    assert_eq!(foldline(&case.dir.path().join("none"), &[]).0, 1);
-    assert_eq!(foldline(&case.trail(), &["--source", "none"]).0, 1);
+    assert_eq!(foldline(&case.dir.path().join("none"), &[]).0, 4);
+    assert_eq!(foldline(&case.trail(), &["--source", "none"]).0, 4);
 }
 
 /// The beginning of a trail that belongs to a ledger.

@@ -229,7 +229,7 @@ fn what_is_derived_is_repaired() {
         assert!(error.contains("is damaged") && error.contains("foldline check"), "{error}");
         let (code, said) = place.check(&["--repair"]);
         assert_eq!(code, 0, "{tampering}: {said}");
-        assert!(said.contains("wrong: ") && said.contains("made anew: "), "{said}");
+        assert!(said.contains("wrong: ") && said.contains("rebuilt: "), "{said}");
         let (code, said) = place.check(&["--audit", &place.name("trail")]);
         assert!(code == 0 && said.contains("\nsound: "), "{tampering}: {said}");
     }
@@ -295,7 +295,7 @@ fn the_trail_is_compared_with_the_database() {
     let other = Place::new();
     for (contents, part) in [
         (lines[..lines.len() - 1].concat(), "records, of which the last has the hash"),
-        (whole.clone() + lines[1], "it goes on with something that the database has not committed"),
+        (whole.clone() + lines[1], "it continues with records that the database has not committed"),
         (whole.replacen("\"line\":1", "\"line\":2", 1), "record 2 was changed"),
         (fs::read_to_string(other.path("trail")).unwrap(), "it is that of another database"),
         (String::new(), "it does not begin as the audit trail of a database does"),

@@ -67,8 +67,8 @@ fn secrets_are_replaced_in_every_format_and_listed() {
     let log = droid("session", 5, 1).replace("Please look", "ada@example.org, /home/ada/x: look");
     fs::write(folder.path().join("log"), log).unwrap();
     for (format, listed) in [
-        ("html", "5 × email, 5 × home-folder"),
-        ("md", "5 × email, 5 × home-folder"),
+        ("html", "5 emails, 5 home directories"),
+        ("md", "5 emails, 5 home directories"),
         ("json", "\"email\": 5,\n    \"home-folder\": 5"),
     ] {
         let arguments = ["export", "log", "--redact", "--format", format];
@@ -78,6 +78,6 @@ fn secrets_are_replaced_in_every_format_and_listed() {
         assert!(!document.contains("ada@") && !document.contains("/ada"), "{format}");
         assert!(document.contains("email 1") && document.contains("~/x"), "{format}");
         assert!(document.contains(listed), "{format}");
-        assert!(said.contains("5 × email, 5 × home-folder"), "{format}: {said}");
+        assert!(said.contains("5 emails, 5 home directories"), "{format}: {said}");
     }
 }

@@ -11,25 +11,27 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A home directory.
-struct Home {
+pub(crate) struct Home {
     folder: TempDir,
 }
 
 impl Home {
-    fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// With the logs of two agents.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Self::empty();
         let project = home.path().join(".claude/projects/-repo");
         fs::create_dir_all(&project).unwrap();
         let said = |uuid: &str, at: &str, kind: &str, content: Value| {
+            let usage = serde_json::json!({"input_tokens": 100, "output_tokens": 8, "cache_read_input_tokens": 40});
+            let usage = if kind == "user" { Value::Null } else { usage };
             serde_json::json!({
                 "type": kind, "uuid": uuid, "parentUuid": null, "timestamp": at, "cwd": "/home/me/src/shop",
                 "sessionId": "aaaaaaaa-1111-4111-8111-111111111111", "version": "2.0.0",
-                "message": {"role": kind, "model": "model-a", "content": content},
+                "message": {"role": kind, "model": "claude-sonnet-4-5", "id": uuid, "content": content, "usage": usage},
             })
             .to_string()
         };
@@ -54,7 +56,23 @@ impl Home {
         home
     }
 
-    fn path(&self) -> &Path {
+    /// The id of the session of Claude Code.
+    pub(crate) fn claude(&self) -> &'static str {
+        "aaaaaaaa-1111-4111-8111-111111111111"
+    }
+
+    /// Its log.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path().join(".claude/projects/-repo/a.jsonl")
+    }
+
+    /// Writes its log anew.
+    pub(crate) fn change(&self, change: impl FnOnce(String) -> String) {
+        let log = fs::read_to_string(self.log()).unwrap();
+        fs::write(self.log(), change(log)).unwrap();
+    }
+
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
@@ -62,18 +80,18 @@ impl Home {
         self.path().join(".local/share/foldline/foldline.db")
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         foldline().env("HOME", self.path()).args(arguments).output().unwrap()
     }
 
-    fn ask(&self, arguments: &[&str]) -> String {
+    pub(crate) fn ask(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {error}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.ask(&[arguments, &["-f", "json"]].concat())).unwrap()
     }
 }
@@ -100,7 +118,7 @@ fn sessions_are_found_named_and_shown() {
     assert_eq!(home.json(&["sessions", "--agent", "claude"])[0]["title"], "Mend the cart");
     assert_eq!(home.json(&["sessions", "--project", "shop"]).as_array().unwrap().len(), 1);
     assert_eq!(home.json(&["sessions", "--project", "sho"]).as_array().unwrap().len(), 0);
-    assert_eq!(home.json(&["sessions", "--model", "MODEL-A"]).as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["sessions", "--model", "CLAUDE-SONNET"]).as_array().unwrap().len(), 1);
     let table = home.ask(&["sessions", "--project", "/home/me/src/shop", "--width", "100"]);
     assert!(table.contains("aaaaaaaa") && table.contains("shop  "), "{table}");
     assert!(table.contains("2026-01-31 10:00"), "{table}");
@@ -114,7 +132,9 @@ fn sessions_are_found_named_and_shown() {
         assert_eq!(home.ask(&["show", name]), shown, "{name}");
     }
     let replayed = home.ask(&["replay", log.to_str().unwrap(), "--width", "100"]);
-    assert_eq!(home.ask(&["show", log.to_str().unwrap(), "--width", "100"]), replayed);
+    let whole = home.ask(&["show", log.to_str().unwrap(), "--width", "100"]);
+    let more = whole.strip_prefix(&*replayed).unwrap();
+    assert_eq!(more, "    cost      ≈$0.0009\n    date      2026-01-31 10:00\n");
     let latest = home.json(&["show", "latest"])["session"][0]["number"].clone();
     let before = home.json(&["show", "latest~1"])["session"][0]["number"].clone();
     assert_ne!(latest, before);

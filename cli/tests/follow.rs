@@ -301,7 +301,7 @@ fn wrong_use_is_told() {
     assert_eq!(run(Path::new("-"), &[]).status.code(), Some(2));
     let checkpoint = ["--idle-exit", "0", "--out", "/dev/null", "--checkpoint", "/dev/null"];
     assert_eq!(run(&log, &checkpoint).status.code(), Some(2));
-    assert_eq!(run(folder.path(), &[]).status.code(), Some(1));
+    assert_eq!(run(folder.path(), &[]).status.code(), Some(2));
     let linked = folder.path().join("linked");
     std::os::unix::fs::symlink(&log, &linked).unwrap();
     let over_the_log = ["--idle-exit", "0", "--out", linked.to_str().unwrap()];

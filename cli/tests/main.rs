@@ -29,6 +29,7 @@ mod power;
 mod private;
 mod program;
 mod query;
+mod questions;
 mod readme;
 mod resume;
 mod run;

@@ -97,7 +97,7 @@ const OTHERS: [(&str, &str, &str); 2] = [
     (TRAIL, "trail", "it is the audit trail of another database"),
     (EVENTS, "events", "it is not empty, and the database has not written it"),
 ];
-const LONGER: &str = "it goes on after what the database has written to it";
+const LONGER: &str = "it continues after what the database wrote to it";
 
 #[test]
 fn a_file_of_another_database_is_refused() {
@@ -381,6 +381,6 @@ fn a_replay_that_cannot_go_on_leaves_the_files_as_they_are() {
     assert!(replay(&place, "one", "events").status.success());
     let whole = ["out", "events"].map(|file| place.bytes(file));
     fs::write(place.file("one"), "another log\n").unwrap();
-    assert_told(&replay(&place, "one", "events"), "cannot go on from the checkpoint");
+    assert_told(&replay(&place, "one", "events"), "cannot resume from the checkpoint");
     assert!(["out", "events"].map(|file| place.bytes(file)) == whole);
 }

@@ -19,7 +19,7 @@ const REFUSALS: [&str; 8] = [
     "it is shorter than what the database has written to it",
     "it does not begin with what the database has written to it",
     "it does not hold what the database has committed",
-    "it goes on after what the database has written to it",
+    "it continues after what the database wrote to it",
     "commits were made to the database without it",
 ];
 

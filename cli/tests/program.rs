@@ -92,7 +92,7 @@ fn an_agent_of_another_crate_has_the_whole_program() {
     );
 
     // The program without it does not know the log.
-    assert_eq!(place.run(&Program::builtin(), &doctor), code(3));
+    assert_eq!(place.run(&Program::builtin(), &doctor), code(2));
     assert_eq!(place.run(&Program::builtin(), &["replay", "@log.jsonl"]), code(2));
 }
 

@@ -172,7 +172,7 @@ fn what_cannot_be_is_said() {
     assert_ne!(missing.status.code(), Some(0));
     let mut command = foldline();
     let missing = command.args(["run", "--", "/no/such/agent"]).output().unwrap();
-    assert_eq!(missing.status.code(), Some(1));
+    assert_eq!(missing.status.code(), Some(127));
     assert!(text(&missing.stderr).contains("cannot start /no/such/agent"));
     // A log of an earlier run is not written over.
     fs::write(place.path("log"), "mine").unwrap();

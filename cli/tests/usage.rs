@@ -133,7 +133,10 @@ fn only_what_is_asked_for() {
     // What has no time is in no part of it.
     let logs = place.logs();
     let table = stdout(&["usage", logs.to_str().unwrap(), "--since", "2026-02-01"]);
-    assert!(table.contains("\nno time is stated for 108 tokens, which are left out\n"), "{table}");
+    assert!(
+        table.contains("\nno time is stated for 108 tokens, which are not counted\n"),
+        "{table}"
+    );
     // Of the quarter of an hour that is partly asked for, everything.
     assert_eq!(told(&["--since", "2026-01-31T23:59:59Z"]), json!([[4], [3]]));
     assert_eq!(told(&["--by", "agent", "--model", "LARGE"]), json!([[5]]));
@@ -245,7 +248,7 @@ fn costs_are_estimated_unless_they_are_logged() {
     let out = run(&["usage", logs.to_str().unwrap(), "--by", "session"]);
     let table = String::from_utf8(out.stdout).unwrap();
     assert!(table.contains("≈$0.06") && table.contains(" $0.50"), "{table}");
-    assert!(table.contains("no price for the model nobodys: 107 tokens"), "{table}");
+    assert!(table.contains("the cost excludes 107 tokens (no price for nobodys)"), "{table}");
     assert!(table.contains("total"), "{table}");
 
     // The same costs with a session and a task.
@@ -314,7 +317,7 @@ fn what_is_no_log_is_said() {
     let named = run(&["usage", place.logs().join("other.json").to_str().unwrap()]);
     assert_eq!(named.status.code(), Some(2));
     let missing = run(&["usage", place.logs().join("nowhere.jsonl").to_str().unwrap()]);
-    assert_eq!(missing.status.code(), Some(1));
+    assert_eq!(missing.status.code(), Some(4));
 }
 
 #[test]
@@ -403,6 +406,23 @@ fn the_windows_of_five_hours_and_their_line() {
     .unwrap();
     assert_eq!(active.as_array().unwrap().len(), 1);
     assert_eq!(active[0]["limit_share"], 1.0);
+
+    let table = run(&["blocks", "--active", "--token-limit", "80000", "--cost-limit", "$4"], "");
+    for part in [
+        "\nactive until ",
+        " left\nburn rate: 40.0k tokens/min, ≈$60.00/h\nprojection: ",
+        " tokens, ≈$",
+        "\n(at the rate of the last 1 min)\nof 80.0k tokens: 50% used, ",
+        "\nof $4.00: 25% used, ",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let costs: Value =
+        serde_json::from_str(&run(&["blocks", "-f", "json", "--cost-limit", "2"], "")).unwrap();
+    assert_eq!(
+        (&costs[1]["cost_limit_share"], &costs[1]["token_limit"]),
+        (&json!(0.5), &Value::Null)
+    );
 
     // As Claude Code says it, and as a prompt does, which says nothing.
     let hook = json!({"session_id": "s", "model": {"display_name": "Opus"}, "cost": {"total_cost_usd": 0.25}});

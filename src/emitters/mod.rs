@@ -22,6 +22,7 @@ pub mod redact;
 pub mod sqlite;
 #[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
 pub mod text;
+mod title;
 pub mod traced;
 #[cfg(feature = "transcript")]
 pub mod transcript;

@@ -3,10 +3,11 @@
 use std::{
     fmt,
     fs::{File, Metadata, OpenOptions},
-    io::{self, Read},
+    io::{self, Read, Seek},
     path::{Path, PathBuf},
 };
 
+use flate2::read::MultiGzDecoder;
 use tracing::{Span, debug, field::Empty, info_span};
 
 use super::{
@@ -60,7 +61,8 @@ enum Handle {
 }
 
 impl LogFile {
-    /// Opens a file, a pipe or a device. Opening a named pipe waits for a writer.
+    /// Opens a file, a pipe or a device. A file that is compressed with gzip is a stream of its content. Opening a
+    /// named pipe waits for a writer.
     ///
     /// # Errors
     /// It cannot be opened, or is a folder.
@@ -72,7 +74,11 @@ impl LogFile {
                 let error = io::ErrorKind::IsADirectory.into();
                 Err(SourceError::Open { path, error })
             }
-            Ok((metadata, file)) if metadata.is_file() => Ok(Self::regular(path, file)),
+            Ok((metadata, mut file)) if metadata.is_file() => match is_compressed(&mut file) {
+                Ok(true) => Ok(Self::stream(path, MultiGzDecoder::new(file))),
+                Ok(false) => Ok(Self::regular(path, file)),
+                Err(error) => Err(SourceError::Read { path, error }),
+            },
             Ok((_, stream)) => Ok(Self::stream(path, stream)),
         }
     }
@@ -344,6 +350,14 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).open(path)
+}
+
+/// Whether a file begins as those of gzip do. It is read from its beginning again.
+fn is_compressed(file: &mut File) -> io::Result<bool> {
+    let mut magic = Vec::new();
+    file.take(2).read_to_end(&mut magic)?;
+    file.rewind()?;
+    Ok(magic == [0x1F, 0x8B])
 }
 
 /// The span of a source, of level `INFO`.

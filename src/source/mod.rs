@@ -17,6 +17,8 @@
 //! | it is rewritten in place with another text of the same length | the log from its beginning | none, unless file times are too coarse to show it: then it is noticed when the file grows |
 //! | it is the target of a link, or has several names | the file; all names have one identity | none |
 //!
+//! A file that is compressed with gzip can be read once, from its beginning, and not followed.
+//!
 //! A [`Notice`] reports a change and the possible loss; [`SourceError`] says why nothing can be read. The interval
 //! between two checks is at most 100 ms, less where the system notifies of changes.
 //!

@@ -23,13 +23,12 @@ use crate::{
 const WAIT: Duration = Duration::from_secs(10);
 
 /// The database that is asked.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct DatabaseArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// Answer from what was read before, and do not look for new logs. Only the default database is brought up
-    /// to date
+    /// Do not look for new logs before the answer. Only the default database is ever refreshed
     #[arg(long, global = true)]
     no_refresh: bool,
 }
@@ -76,8 +75,8 @@ impl DatabaseArgs {
 /// A database of the same logs, for one answer.
 fn instead_of(damaged: &Path, program: &Program) -> Result<Opened, Error> {
     say(&format!(
-        "the database {} is damaged, and this answer is made from the logs without it; foldline check \
-         --repair mends what can be mended, and if the file is moved away, another one is made",
+        "the database {} is damaged; this answer is read from the logs instead. foldline check --repair \
+         repairs it, or move the file away, and it is rebuilt",
         tilde(damaged)
     ));
     let folder = tempfile::tempdir().map_err(Error::Output)?;

@@ -1,46 +1,51 @@
 //! Which sessions an answer is about.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
-use foldline::emitters::sqlite::query::SessionFilter;
+use foldline::emitters::sqlite::{Database, query::SessionFilter};
 use jiff::tz::TimeZone;
 
 use super::when;
-use crate::error::Error;
+use crate::{error::Error, program::Program};
 
 /// The options that choose sessions.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Filters {
-    /// Only what happened since then: `today`, `yesterday`, `monday`, a day such as 2026-01-31, an age such as 3d
-    /// or 12h, or an RFC 3339 time
-    #[arg(long, value_name = "WHEN", value_parser = when::check, global = true, allow_hyphen_values = true)]
+    /// Only what happened since then: `today`, `yesterday`, `monday`, `"this week"`, `"last week"`, `"this month"`,
+    /// `"last month"`, a day such as 2026-01-31, a month such as 2026-01, a year such as 2026, an age such as 3d,
+    /// 12h or 30m, or an RFC 3339 time
+    #[arg(long, value_name = "WHEN", value_parser = when::check, allow_hyphen_values = true)]
+    #[arg(help_heading = "Filters", global = true)]
     pub(crate) since: Option<String>,
 
-    /// Only what happened until then; a day counts to its end
-    #[arg(long, value_name = "WHEN", value_parser = when::check, global = true, allow_hyphen_values = true)]
+    /// Only what happened until then, in the same forms; a day, a week, a month or a year counts to its end
+    #[arg(long, value_name = "WHEN", value_parser = when::check, allow_hyphen_values = true)]
+    #[arg(help_heading = "Filters", global = true)]
     pub(crate) until: Option<String>,
 
     /// The time zone of days and of printed times, such as Europe/Paris or UTC [default: the system's]
-    #[arg(long, value_name = "NAME", value_parser = when::zone, global = true)]
+    #[arg(long, value_name = "NAME", value_parser = when::zone, help_heading = "Filters", global = true)]
     pub(crate) timezone: Option<TimeZone>,
 
     /// Only of this agent: claude-code, codex, droid, ..
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
     pub(crate) agent: Option<String>,
 
     /// Only in this project: a folder, or the last part of its path
-    #[arg(long, value_name = "FOLDER", global = true)]
+    #[arg(long, value_name = "FOLDER", help_heading = "Filters", global = true)]
     pub(crate) project: Option<String>,
 
     /// Only with a model whose name has this part
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
     pub(crate) model: Option<String>,
 
     /// Only on this branch of the version control
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
     pub(crate) branch: Option<String>,
 
     /// Only of this task
-    #[arg(long, value_name = "ID", global = true)]
+    #[arg(long, value_name = "ID", help_heading = "Filters", global = true)]
     pub(crate) task: Option<String>,
 }
 
@@ -54,6 +59,25 @@ impl Filters {
     pub(crate) fn is_choice(&self) -> bool {
         let Self { since, until, timezone: _, agent, project, model, branch, task } = self;
         [since, until, agent, project, model, branch, task].into_iter().any(Option::is_some)
+    }
+
+    /// Refuses an agent that is neither supported nor in the database.
+    pub(crate) fn check_agent(
+        &self,
+        program: &Program,
+        database: Option<&Database>,
+    ) -> Result<(), Error> {
+        let Some(agent) = self.agent.as_deref().map(str::to_lowercase) else { return Ok(()) };
+        let supported = program.registry.iter().map(|executor| executor.format().agent.to_owned());
+        let mut known: BTreeSet<String> = supported.collect();
+        known.extend(database.map(Database::agents).transpose()?.unwrap_or_default());
+        match known.iter().any(|known| known.to_lowercase().starts_with(&agent)) {
+            true => Ok(()),
+            false => {
+                let known = known.into_iter().collect::<Vec<_>>().join(", ");
+                Err(Error::WrongUse(format!("there is no agent {agent:?} (known: {known})")))
+            }
+        }
     }
 
     /// Refuses what would choose sessions, where `why` says that none are chosen.

@@ -1,5 +1,7 @@
 //! Finds a task or a session by user input.
 
+use std::path::{Path, PathBuf};
+
 use foldline::emitters::{
     sqlite::{
         Database,
@@ -8,8 +10,8 @@ use foldline::emitters::{
     terminal::neutralise_line,
 };
 
-use super::filters::Filters;
-use crate::{error::Error, table::clip};
+use super::{database::DatabaseArgs, filters::Filters};
+use crate::{error::Error, homes::or_homes, program::Program, table::clip};
 
 /// The number of suggestions.
 const SUGGESTED: usize = 3;
@@ -68,6 +70,42 @@ pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Res
     Err(not_found("session", name, database.session_ids()?))
 }
 
+/// Whether a name is the path of a log, also of one that is not there.
+pub(crate) fn is_path(name: &str) -> bool {
+    let path = Path::new(name);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_log = matches!(extension, Some("jsonl" | "json" | "gz" | "db"));
+    path.exists()
+        || name == "-"
+        || name.contains('/') && !name.contains(' ')
+        || is_log && !name.contains(' ')
+}
+
+/// The path of the log that a person named: a path, or the name of a session of the default database.
+pub(crate) fn log(program: &Program, name: &Path) -> Result<PathBuf, Error> {
+    let Some(session) = name.to_str().filter(|name| !is_path(name)) else {
+        return Ok(name.to_owned());
+    };
+    let database = DatabaseArgs::default().open(program)?;
+    let number = self::session(&database, session, &Filters::default())?;
+    log_of(&database, number).map(|found| found.ok_or_else(|| Error::NoFile(name.to_owned())))?
+}
+
+/// The logs and folders that a person named, or else the folders of the agents.
+pub(crate) fn logs(program: &Program, names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    match names {
+        [] => or_homes(&[], &program.registry),
+        names => names.iter().map(|name| log(program, name)).collect(),
+    }
+}
+
+/// The path of the log of a session.
+pub(crate) fn log_of(database: &Database, session: i64) -> Result<Option<PathBuf>, Error> {
+    let name = Some(SessionName::Number(session));
+    let log = database.session_log(&SessionFilter { name, ..SessionFilter::default() })?;
+    Ok(log.map(|log| log.path.into()))
+}
+
 /// Splits a reference to an entry, `SESSION:ENTRY`, as other answers print it.
 pub(crate) fn reference(name: &str) -> (&str, Option<u64>) {
     let split = name.rsplit_once(':').filter(|(session, _)| !session.is_empty());
@@ -90,7 +128,7 @@ fn ambiguous(name: &str, sessions: &[SessionRow]) -> Error {
     /// The number of sessions that are listed.
     const LISTED: usize = 10;
     let mut message =
-        format!("{} sessions are meant by {name:?}; name one by its number:", sessions.len());
+        format!("{name:?} matches {} sessions; name one by its number:", sessions.len());
     for SessionRow { number, session, title, .. } in sessions.iter().take(LISTED) {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let line = format!("{number}  {}  {}", text(session), text(title));

@@ -90,6 +90,8 @@ pub(crate) struct Listing {
     /// Those that it has nevertheless.
     kept: &'static str,
     pub(crate) rows: Vec<Vec<Value>>,
+    /// A column that tables show behind another one than in JSON and CSV: that one, and it.
+    moved: Option<(&'static str, &'static str)>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
 }
@@ -106,6 +108,7 @@ impl Listing {
             less_important: "",
             kept: "",
             rows: Vec::new(),
+            moved: None,
             total: None,
         }
     }
@@ -140,7 +143,7 @@ impl Listing {
     pub(crate) fn without(mut self, name: &str) -> Self {
         if let Some(at) = self.columns.iter().position(|column| column.name == name) {
             self.columns.remove(at);
-            self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            self.rows.iter_mut().chain(&mut self.total).for_each(|row| drop(row.remove(at)));
         }
         self
     }
@@ -166,6 +169,12 @@ impl Listing {
         self
     }
 
+    /// Shows a column behind another one in tables.
+    pub(crate) fn showing_behind(mut self, first: &'static str, then: &'static str) -> Self {
+        self.moved = Some((first, then));
+        self
+    }
+
     /// Keeps columns in tables, although others would have more room without.
     pub(crate) fn keeping(mut self, kept: &'static str) -> Self {
         self.kept = kept;
@@ -186,16 +195,22 @@ impl Listing {
         if self.rows.is_empty() {
             return writeln!(out, "nothing was found");
         }
-        let basis = self.columns.iter().position(|column| column.name == "cost_basis");
+        let position = |name: &str| self.columns.iter().position(|column| column.name == name);
+        let (basis, number) = (position("cost_basis"), position("number"));
         let folders = self.folders();
-        let number = self.columns.iter().position(|column| column.name == "number");
+        let mut order: Vec<_> = (0..self.columns.len()).collect();
+        let moved = self.moved.and_then(|(first, then)| position(first).zip(position(then)));
+        if let Some((first, then)) = moved.filter(|(first, then)| first < then) {
+            order[first + 1..=then].rotate_right(1);
+        }
         let row = |row: &Vec<Value>| {
             let basis = basis.and_then(|at| row.get(at));
             // A cost that is estimated, or partly so.
             let is_about = basis.is_some_and(|basis| {
                 !matches!(basis, Value::Null) && *basis != Value::from("logged")
             });
-            let values = self.columns.iter().zip(row).filter(|(column, _)| column.in_tables);
+            let values = order.iter().filter_map(|&at| Some((&self.columns[at], row.get(at)?)));
+            let values = values.filter(|(column, _)| column.in_tables);
             let shown = values.map(|(column, value)| match (column.kind, value) {
                 (Kind::Folder, Value::Text(path)) => visible(folders.name(path)),
                 // What a log does not name has its number.
@@ -212,7 +227,8 @@ impl Listing {
         };
         let total = self.total.iter().filter(|_| self.rows.len() > 1);
         let mut rows: Vec<Vec<String>> = self.rows.iter().chain(total).map(row).collect();
-        let mut columns: Vec<_> = self.columns.iter().filter(|column| column.in_tables).collect();
+        let ordered = order.iter().map(|&at| &self.columns[at]);
+        let mut columns: Vec<_> = ordered.filter(|column| column.in_tables).collect();
         let mut headings: Vec<_> = columns.iter().map(|column| column.heading()).collect();
         let mut layouts: Vec<_> = columns.iter().map(|column| column.kind.layout()).collect();
         let whole = least_width(&headings, &layouts, &rows);
@@ -330,7 +346,7 @@ impl Kind {
             "session_id" => Self::Short,
             "path" => Self::Path,
             "cwd" | "project" => Self::Folder,
-            "failure_rate" | "limit_share" => Self::Rate,
+            "failure_rate" | "limit_share" | "cost_limit_share" => Self::Rate,
             "number" | "session" | "sessions" | "index" | "turns" | "entries" | "calls"
             | "failures" | "open" | "count" | "exit_code" => Self::Number,
             "title" | "what" | "message" | "content" | "output" | "matches" | "agents"

@@ -22,11 +22,12 @@
 //! - `usage`: one column for each key of `--by` (`day`, `week`, `month`, `model`, `agent`, `project`, `session` (the
 //!   agent's id of the session that the person began), `task`, `branch`; `null` where the log does not state it);
 //!   then `sessions`, `input_tokens` (cached ones included), `output_tokens` (reasoning included),
-//!   `cache_read_tokens`, `cache_write_tokens`, `reasoning_tokens`, `cost_usd`, `cost_basis`
+//!   `cache_read_tokens`, `cache_write_tokens`, `reasoning_tokens`, `cost_usd`, `cost_basis`; with the key
+//!   `session` also its `title`
 //! - `blocks`: `state` (`active` or `past`), `began`, `ended` (of the window), `models`, `input_tokens`,
 //!   `output_tokens`, `cache_read_tokens`, `cache_write_tokens`, `cost_usd`, `tokens_per_minute`, `cost_usd_per_hour`,
 //!   `projected_tokens`, `projected_cost_usd` (at the end of the window, if it goes on like this; of the active one),
-//!   `token_limit`, `limit_share`, `cost_basis`
+//!   `token_limit`, `limit_share`, `cost_basis`, `cost_limit_usd`, `cost_limit_share`
 //! - `query sql`: the columns of the query
 //!
 //! Two answers are objects of such arrays: `task show`, with `task` (as in `task list`), `sessions`, `usage`
@@ -66,7 +67,7 @@ use self::database::Opened;
 pub(crate) use self::{
     database::DatabaseArgs,
     filters::Filters,
-    listing::{Kind, Listing, Value, visible, write_json},
+    listing::{Kind, Listing, Value, dim, visible, write_json},
     prices::PricesArgs,
     print::{Layout, OutputFormat, PrintArgs, Printed},
 };
@@ -119,6 +120,7 @@ pub(crate) fn answer<A: Printed>(
     // One row more than is shown, to know whether there are more.
     filter.limit = Some(args.print.limit().saturating_add(1));
     let database = args.database.open(program)?;
+    args.filters.check_agent(program, Some(&database))?;
     let prices = Arc::new(args.prices.load()?.into_owned());
     database.estimate_with(Arc::clone(&prices))?;
     let asked = Asked { filters: &args.filters, filter, prices, print: &args.print, database };

@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
+use foldline::emitters::human;
 use jiff::tz::TimeZone;
 
 use crate::{error::Error, options::width, say::say};
@@ -67,7 +68,10 @@ impl PrintArgs {
         let mut out = BufWriter::new(io::stdout().lock());
         answer.write(&mut out, layout).and_then(|()| out.flush()).map_err(Error::Output)?;
         if is_cut {
-            say(&format!("there is more than the {} rows shown; --limit 0 shows all", self.limit));
+            say(&format!(
+                "there is more than the {} shown; --limit 0 shows all",
+                human::number_of(self.limit, "row")
+            ));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Times as people type them.
 
 use jiff::{
-    SignedDuration, Timestamp, ToSpan, Zoned,
+    SignedDuration, Span, Timestamp, ToSpan, Zoned,
     civil::{Date, Weekday},
     tz::TimeZone,
 };
@@ -10,7 +10,8 @@ use foldline::emitters::sqlite::query::Period;
 
 use crate::error::Error;
 
-const WRONG: &str = "give today, yesterday, a weekday, a day such as 2026-01-31, an RFC 3339 time, or an age such as 7d, 12h or 30m";
+const WRONG: &str = "give today, yesterday, a weekday, this week, last week, this month, last month, a day such as \
+    2026-01-31, a month such as 2026-01, a year such as 2026, an age such as 7d, 12h or 30m, or an RFC 3339 time";
 
 /// Checks a time of the command line, whose time zone may be another argument.
 pub(crate) fn check(text: &str) -> Result<String, String> {
@@ -41,7 +42,7 @@ pub(crate) fn period(
 /// Reads a time in a time zone.
 pub(crate) fn parse(text: &str, zone: &TimeZone) -> Result<Period, Error> {
     parse_at(text, &Timestamp::now().to_zoned(zone.clone()))
-        .ok_or_else(|| Error::WrongUse(format!("{text:?} is no time: {WRONG}")))
+        .ok_or_else(|| Error::WrongUse(format!("{text:?} is not a time: {WRONG}")))
 }
 
 fn parse_at(text: &str, now: &Zoned) -> Option<Period> {
@@ -55,19 +56,34 @@ fn parse_at(text: &str, now: &Zoned) -> Option<Period> {
     if let Ok(exact) = text.parse::<Timestamp>() {
         return Some(moment(exact));
     }
-    let day = match text.to_ascii_lowercase().as_str() {
-        "today" => now.date(),
-        "yesterday" => now.date().yesterday().ok()?,
-        text => match weekday(text) {
-            // The latest one, which may be today.
-            Some(weekday) => now.date().checked_sub(now.weekday().since(weekday).days()).ok()?,
-            None => text.parse::<Date>().ok()?,
-        },
+    let (first, length) = days(&text.to_ascii_lowercase(), now)?;
+    let millis = |day: Date| {
+        let start = day.to_zoned(now.time_zone().clone()).ok()?;
+        Some(start.timestamp().as_millisecond())
     };
-    let start = day.to_zoned(now.time_zone().clone()).ok()?;
-    let end = start.tomorrow().ok()?;
-    let millis = |zoned: &Zoned| zoned.timestamp().as_millisecond();
-    Some(Period { start: millis(&start), end: millis(&end) })
+    Some(Period { start: millis(first)?, end: millis(first.checked_add(length).ok()?)? })
+}
+
+/// The first of some days, and how long they last: a week begins on Monday, as in ISO 8601.
+fn days(text: &str, now: &Zoned) -> Option<(Date, Span)> {
+    let today = now.date();
+    // The latest one, which may be today.
+    let latest = |day| today.checked_sub(now.weekday().since(day).days()).ok();
+    let (day, week, month) = (1.day(), 1.week(), 1.month());
+    Some(match text.split_whitespace().collect::<Vec<_>>().join(" ").as_str() {
+        "today" => (today, day),
+        "yesterday" => (today.yesterday().ok()?, day),
+        "this week" => (latest(Weekday::Monday)?, week),
+        "last week" => (latest(Weekday::Monday)?.checked_sub(week).ok()?, week),
+        "this month" => (today.first_of_month(), month),
+        "last month" => (today.first_of_month().checked_sub(month).ok()?, month),
+        text => match (weekday(text), text.split('-').count(), text.len()) {
+            (Some(weekday), ..) => (latest(weekday)?, day),
+            (None, 2, 7) => (format!("{text}-01").parse().ok()?, month),
+            (None, 1, 4) => (format!("{text}-01-01").parse().ok()?, 1.year()),
+            _ => (text.parse().ok()?, day),
+        },
+    })
 }
 
 fn weekday(text: &str) -> Option<Weekday> {
@@ -122,6 +138,16 @@ mod tests {
         assert_eq!(span("tuesday"), span("today"));
         assert_eq!(span("mon"), span("yesterday"));
         assert_eq!(span("wednesday"), Some((millis("2026-02-04T00:00:00Z"), day)));
+        // Weeks begin on Monday, and months are as long as they are.
+        assert_eq!(span("this week"), Some((millis("2026-02-09T00:00:00Z"), 7 * day)));
+        assert_eq!(span("Last  Week"), Some((millis("2026-02-02T00:00:00Z"), 7 * day)));
+        assert_eq!(span("this month"), Some((millis("2026-02-01T00:00:00Z"), 28 * day)));
+        assert_eq!(span("last month"), Some((millis("2026-01-01T00:00:00Z"), 31 * day)));
+        assert_eq!(span("2024-02"), Some((millis("2024-02-01T00:00:00Z"), 29 * day)));
+        assert_eq!(span("2024"), Some((millis("2024-01-01T00:00:00Z"), 366 * day)));
+        for text in ["2026-1", "2026-13", "202", "20260", "next week", "month", "12-2026"] {
+            assert_eq!(span(text), None, "{text}");
+        }
         for text in ["", "d", "7", "-7d", "99999999999999999d", "2026-13-01", "someday", "7é"] {
             assert_eq!(span(text), None, "{text}");
         }

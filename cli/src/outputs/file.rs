@@ -243,7 +243,7 @@ impl OutputFile {
         }
         if length > at {
             return Err(self.refuse(
-                "it goes on after what the database has written to it: another database, or a later state of \
+                "it continues after what the database wrote to it: another database, or a later state of \
                  this one, has written to it; name another file",
             ));
         }

@@ -102,6 +102,14 @@ impl Sinks {
         self.running.iter().filter_map(|running| Some((running.name, running.failure.as_ref()?)))
     }
 
+    /// The reader of standard output may close it when it has read enough: that is no failure of its sink.
+    pub(crate) fn forgive_closed(&mut self, name: &str) {
+        let mut running = self.running.iter_mut().filter(|running| running.name == name);
+        if let Some(running) = running.next() {
+            running.failure.take_if(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        }
+    }
+
     /// Reports failed sinks on standard error. Returns whether there were any.
     pub(crate) fn report_failures(&self) -> bool {
         for (name, error) in self.failures() {

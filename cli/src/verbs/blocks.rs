@@ -1,21 +1,28 @@
 //! `foldline blocks`: the five-hour windows in which Claude Code counts use.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use clap::Args;
 use foldline::{
     conversation::TokenUsage,
-    emitters::usage::{UsageSum, all_tokens},
-    pricing::Cost,
+    emitters::{
+        human,
+        usage::{UsageSum, all_tokens},
+    },
+    pricing::{Cost, CostBasis},
 };
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use super::usage::{
     logs::{self, Exactness},
     used::Used,
 };
 use crate::{
-    answer::{Filters, Listing, OutputFormat, PricesArgs, PrintArgs, Value},
+    answer::{Filters, Kind, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, Value},
     error::Error,
     homes,
     program::Program,
@@ -36,13 +43,17 @@ pub(crate) struct BlocksArgs {
     /// Logs, or folders that are searched for them [default: where Claude Code keeps its own]
     paths: Vec<PathBuf>,
 
-    /// Only the window that goes on
+    /// Only the active window
     #[arg(long)]
     active: bool,
 
-    /// Compare with a limit: a number of tokens, or `max` for the most that a past window used
+    /// Compare with a limit of tokens: a number, or `max` for the most that a past window used
     #[arg(long, value_name = "N|max", value_parser = TokenLimit::parse)]
     token_limit: Option<TokenLimit>,
+
+    /// Compare with a limit in US dollars
+    #[arg(long, value_name = "USD", value_parser = parse_dollars)]
+    cost_limit: Option<f64>,
 
     #[command(flatten)]
     prices: PricesArgs,
@@ -74,6 +85,19 @@ impl TokenLimit {
     }
 }
 
+fn parse_dollars(text: &str) -> Result<f64, String> {
+    let dollars = text.trim_start_matches('$').parse().ok();
+    let dollars = dollars.filter(|dollars: &f64| dollars.is_finite() && *dollars > 0.0);
+    dollars.ok_or_else(|| "give an amount of US dollars greater than 0, such as 50".to_owned())
+}
+
+/// The limits that windows are compared with.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    tokens: Option<u64>,
+    usd: Option<f64>,
+}
+
 /// Five hours in which something was used.
 pub(super) struct Block<'s> {
     /// The full hour (in UTC) of the first use, in milliseconds since 1970.
@@ -87,6 +111,7 @@ pub(super) struct Block<'s> {
 /// How fast tokens were used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rate {
+    minutes: f64,
     tokens_per_minute: f64,
     usd_per_hour: Option<f64>,
 }
@@ -95,6 +120,7 @@ struct Rate {
 pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
     let prices = args.prices.load()?;
     let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
+    args.filters.check_agent(program, None)?;
     let agent = filter.agent.get_or_insert_with(|| AGENT.to_owned()).clone();
     let of_agent = || homes::of_agent(&program.registry, &agent);
     let paths = if args.paths.is_empty() { of_agent() } else { args.paths.clone() };
@@ -104,12 +130,16 @@ pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
     let used = Used::new(&read.sessions, &filter, &prices);
     let now = Timestamp::now().as_millisecond();
     let blocks = blocks(&used);
-    let listing = listing(&blocks, now, args.active, args.token_limit);
-    args.print.print(listing, &zone)?;
-    let is_asked = blocks.iter().any(|block| block.is_active(now)) && args.token_limit.is_none();
-    if is_asked && args.print.format == OutputFormat::Table {
+    let limits = limits(&blocks, now, args);
+    let active = blocks.last().filter(|block| block.is_active(now));
+    let notes = active.map_or_else(Vec::new, |block| block.notes(now, limits, &zone));
+    let listing = listing(&blocks, now, args.active, limits);
+    args.print.print(BlocksAnswer { listing, notes }, &zone)?;
+    let has_limit = args.token_limit.is_some() || args.cost_limit.is_some();
+    if active.is_some() && !has_limit && args.print.format == OutputFormat::Table {
         say(
-            "no log states the limit; --token-limit max compares with the most that a past window used",
+            "no log states the limit; give it with --token-limit N or --cost-limit USD, or compare with \
+             --token-limit max, the most that a past window used",
         );
     }
     used.report();
@@ -151,39 +181,110 @@ impl Block<'_> {
         let until = if self.is_active(now) { now } else { self.last };
         let minutes = (until.saturating_sub(self.first) as f64 / 60_000.0).max(1.0);
         Rate {
+            minutes,
             tokens_per_minute: all_tokens(&self.sum.tokens) as f64 / minutes,
             usd_per_hour: self.sum.cost.map(|cost| cost.usd / minutes * 60.0),
         }
+    }
+
+    /// Tokens and US dollars at the end of the window, if the rate stays the same for these minutes.
+    fn projection(&self, rate: Rate, left: f64) -> (f64, Option<f64>) {
+        let tokens = all_tokens(&self.sum.tokens) as f64 + rate.tokens_per_minute * left;
+        let cost = self.sum.cost.zip(rate.usd_per_hour);
+        (tokens, cost.map(|(cost, rate)| cost.usd + rate / 60.0 * left))
+    }
+
+    /// The active window in sentences: its end, the time left, the burn rate and the projection.
+    fn notes(&self, now: i64, limits: Limits, zone: &TimeZone) -> Vec<String> {
+        let (rate, left) = (self.rate(now), self.end().saturating_sub(now) as f64 / 60_000.0);
+        let about = match self.sum.cost {
+            Some(Cost { basis: CostBasis::Logged, .. }) | None => "",
+            Some(_) => "≈",
+        };
+        let tokens = |tokens: f64| human::count(tokens.round() as u64);
+        let both = |count: String, usd: Option<f64>, per: &str| match usd {
+            Some(usd) => format!("{count}, {about}${usd:.2}{per}"),
+            None => count,
+        };
+        let (projected, usd) = self.projection(rate, left);
+        let end = Value::Integer(self.end()).shown(Kind::Minute, zone);
+        let left = left.ceil() as i64;
+        let burn = format!("{} tokens/min", tokens(rate.tokens_per_minute));
+        let minutes = rate.minutes.round();
+        let mut notes = vec![
+            format!("active until {end}, {} h {:02} min left", left / 60, left % 60),
+            format!("burn rate: {}", both(burn, rate.usd_per_hour, "/h")),
+            format!("projection: {}", both(format!("{} tokens", tokens(projected)), usd, "")),
+            format!("(at the rate of the last {minutes} min)"),
+        ];
+        let used = all_tokens(&self.sum.tokens) as f64;
+        notes.extend(limits.tokens.map(|limit| {
+            let share = |tokens: f64| tokens / limit as f64 * 100.0;
+            let limit = human::count(limit);
+            format!(
+                "of {limit} tokens: {:.0}% used, {:.0}% projected",
+                share(used),
+                share(projected)
+            )
+        }));
+        notes.extend(limits.usd.zip(self.sum.cost).zip(usd).map(|((limit, cost), projected)| {
+            let share = |usd: f64| usd / limit * 100.0;
+            format!(
+                "of ${limit:.2}: {:.0}% used, {:.0}% projected",
+                share(cost.usd),
+                share(projected)
+            )
+        }));
+        notes
     }
 }
 
 const COLUMNS: &str = "state began ended models input_tokens output_tokens cache_read_tokens \
  cache_write_tokens cost_usd tokens_per_minute cost_usd_per_hour projected_tokens \
- projected_cost_usd token_limit limit_share cost_basis";
+ projected_cost_usd token_limit limit_share cost_basis cost_limit_usd cost_limit_share";
 
 /// Columns that a narrow table leaves out, in this order.
-const LESS_IMPORTANT: &str = "cache_write_tokens cache_read_tokens models token_limit ended \
-    cost_usd_per_hour tokens_per_minute";
+const LESS_IMPORTANT: &str = "cache_write_tokens cache_read_tokens models token_limit cost_limit_usd ended \
+    cost_usd_per_hour tokens_per_minute input_tokens output_tokens";
 
-fn listing(
-    blocks: &[Block<'_>],
-    now: i64,
-    only_active: bool,
-    limit: Option<TokenLimit>,
-) -> Listing {
+fn limits(blocks: &[Block<'_>], now: i64, args: &BlocksArgs) -> Limits {
     let past = blocks.iter().filter(|block| !block.is_active(now));
     let most = || past.map(|block| all_tokens(&block.sum.tokens)).max();
-    let limit = match limit {
-        Some(TokenLimit::Tokens(tokens)) => Some(tokens),
-        Some(TokenLimit::Max) => most().filter(|most| *most > 0),
-        None => None,
-    };
+    let tokens = args.token_limit.and_then(|limit| match limit {
+        TokenLimit::Tokens(tokens) => Some(tokens),
+        TokenLimit::Max => most().filter(|most| *most > 0),
+    });
+    Limits { tokens, usd: args.cost_limit }
+}
+
+/// The windows as rows, and for people some sentences about the active one.
+struct BlocksAnswer {
+    listing: Listing,
+    notes: Vec<String>,
+}
+
+impl Printed for BlocksAnswer {
+    fn limit(&mut self, limit: usize) -> bool {
+        self.listing.limit(limit)
+    }
+
+    fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
+        self.listing.write(out, layout)?;
+        let mut notes = self.notes.iter().filter(|_| layout.format == OutputFormat::Table);
+        notes.try_for_each(|note| writeln!(out, "{note}"))
+    }
+}
+
+fn listing(blocks: &[Block<'_>], now: i64, only_active: bool, limits: Limits) -> Listing {
     let mut listing = Listing::named(COLUMNS);
     let asked = blocks.iter().rev().filter(|block| !only_active || block.is_active(now));
-    listing.rows = asked.map(|block| row(block, now, limit)).collect();
+    listing.rows = asked.map(|block| row(block, now, limits)).collect();
     let mut hidden = "cost_basis".to_owned();
-    if limit.is_none() {
+    if limits.tokens.is_none() {
         hidden += " token_limit limit_share";
+    }
+    if limits.usd.is_none() {
+        hidden += " cost_limit_usd cost_limit_share";
     }
     if !blocks.iter().any(|block| block.is_active(now)) {
         hidden += " projected_tokens projected_cost_usd";
@@ -191,7 +292,7 @@ fn listing(
     listing.without_in_tables(&hidden).dropping(LESS_IMPORTANT)
 }
 
-fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
+fn row(block: &Block<'_>, now: i64, limits: Limits) -> Vec<Value> {
     let Block { sum: UsageSum { tokens, cost, .. }, .. } = block;
     let TokenUsage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, .. } =
         *tokens;
@@ -202,8 +303,8 @@ fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
     let dollars = |dollars: Option<f64>| dollars.map_or(Value::Null, Value::dollars);
     let whole = |number: f64| Value::Integer(number.round() as i64);
     let of_active = |value: Value| if is_active { value } else { Value::Null };
-    let projected_cost =
-        cost.zip(rate.usd_per_hour).map(|(cost, rate)| cost.usd + rate / 60.0 * left);
+    let (projected, projected_cost) = block.projection(rate, left);
+    let cost_share = limits.usd.zip(*cost).map(|(limit, cost)| cost.usd / limit);
     vec![
         if is_active { "active" } else { "past" }.into(),
         Value::Integer(block.began),
@@ -216,11 +317,13 @@ fn row(block: &Block<'_>, now: i64, limit: Option<u64>) -> Vec<Value> {
         dollars(cost.map(|cost| cost.usd)),
         whole(rate.tokens_per_minute),
         dollars(rate.usd_per_hour),
-        of_active(whole(total as f64 + rate.tokens_per_minute * left)),
+        of_active(whole(projected)),
         of_active(dollars(projected_cost)),
-        limit.into(),
-        limit.map_or(Value::Null, |limit| Value::Real(total as f64 / limit as f64)),
+        limits.tokens.into(),
+        limits.tokens.map_or(Value::Null, |limit| Value::Real(total as f64 / limit as f64)),
         cost.map_or(Value::Null, |Cost { basis, .. }| basis.as_str().into()),
+        dollars(limits.usd),
+        cost_share.map_or(Value::Null, Value::Real),
     ]
 }
 
@@ -232,6 +335,8 @@ mod tests {
         emitters::usage::{MessageUsage, SessionUsage, UsedFor},
         pricing::Prices,
     };
+
+    use clap::FromArgMatches;
 
     use super::*;
 
@@ -286,7 +391,21 @@ mod tests {
         let blocks = blocks(&used);
         // 2,000,000 tokens in an hour, and four hours are left.
         let now = millis("2026-01-31T11:00:00Z");
-        let row = row(&blocks[0], now, Some(4_000_000));
+        let limits = Limits { tokens: Some(4_000_000), usd: Some(8.0) };
+        let notes = blocks[0].notes(now, limits, &TimeZone::UTC);
+        assert_eq!(
+            notes,
+            [
+                "active until 2026-01-31 15:00, 4 h 00 min left",
+                "burn rate: 33.3k tokens/min, $2.00/h",
+                "projection: 10.0M tokens, $10.00",
+                "(at the rate of the last 60 min)",
+                "of 4.0M tokens: 50% used, 250% projected",
+                "of $8.00: 25% used, 125% projected",
+            ]
+        );
+        let row = row(&blocks[0], now, limits);
+        assert_eq!(row[16..], [Value::Real(8.0), Value::Real(0.25)]);
         assert_eq!(row[0], Value::from("active"));
         assert_eq!(row[9], Value::Integer(33_333));
         assert_eq!(row[10], Value::Real(2.0));
@@ -303,7 +422,11 @@ mod tests {
             session(&["2026-01-31T10:00:00Z", "2026-01-31T10:30:00Z", "2026-01-31T20:00:00Z"]);
         let used = used(&sessions);
         let now = millis("2026-01-31T21:00:00Z");
-        let listing = listing(&blocks(&used), now, true, Some(TokenLimit::Max));
+        let args = ["blocks", "--token-limit", "max"];
+        let args = BlocksArgs::augment_args(clap::Command::new("blocks")).get_matches_from(args);
+        let args = BlocksArgs::from_arg_matches(&args).unwrap();
+        let blocks = blocks(&used);
+        let listing = listing(&blocks, now, true, limits(&blocks, now, &args));
         assert_eq!(listing.rows.len(), 1);
         assert_eq!(listing.rows[0][13], Value::Integer(2_000_000));
         assert_eq!(listing.rows[0][14], Value::Real(0.5));

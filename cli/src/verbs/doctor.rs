@@ -8,10 +8,10 @@ use std::{
 use clap::Args;
 
 use crate::{
+    answer::find,
     error::Error,
     exit,
     files::{self, Found},
-    homes::or_homes,
     log::Log,
     options::parse_size,
     pipeline,
@@ -19,7 +19,7 @@ use crate::{
 };
 use foldline::{
     conversation::WarningKind,
-    emitters::{drift::Drift, terminal::neutralise},
+    emitters::{drift::Drift, human, terminal::neutralise},
     executors::Format,
     processor::Counts,
     source::SourceError,
@@ -43,20 +43,30 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
-    let mut understood = true;
-    let paths = or_homes(&args.paths, &program.registry)?;
+    let (mut understood, mut code) = (true, exit::FINE);
+    let paths = find::logs(program, &args.paths)?;
     let logs = files::logs(program, &paths)?;
     if logs.is_empty() {
         return Err(Error::NoLogs { paths });
     }
     for found in logs {
         let mut text = String::new();
-        understood &= examine(program, &found, args.max_line, &mut text)?;
+        match examine(program, &found, args.max_line, &mut text) {
+            Ok(is_understood) => understood &= is_understood,
+            // The others are examined nevertheless.
+            Err(error) if found.is_named => {
+                error.report();
+                code = code.max(error.exit_code());
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
         // Names of fields and files may contain control characters.
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
     out.flush().map_err(Error::Output)?;
-    Ok(if args.strict && !understood { exit::MALFORMED } else { exit::FINE })
+    let is_strict = args.strict && !understood && code == exit::FINE;
+    Ok(if is_strict { exit::MALFORMED } else { code })
 }
 
 /// Describes one log. Returns whether all of it was understood.
@@ -81,12 +91,14 @@ fn examine(
     let executor = match log.executor(&program.registry, "auto", max_line) {
         Ok(executor) => executor,
         Err(
-            error @ (Error::Unrecognised { .. }
+            error @ (Error::NotALog { .. }
+            | Error::Unrecognised { .. }
             | Error::Unsupported { .. }
             | Error::Disputed { .. }),
         ) => {
             *text += &format!("{name}\n  {error}\n\n");
-            return Ok(false);
+            // What was named has to be a log; what was found in a folder need not be.
+            return if found.is_named { Err(error) } else { Ok(false) };
         }
         Err(error) => return Err(error),
     };
@@ -120,9 +132,11 @@ fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {
     let version = drift.session().version.as_ref().map(|version| format!(" {version}"));
     let Counts { lines, records, .. } = counts;
     format!(
-        "{} ({format}){}: {lines} lines, {records} records",
+        "{} ({format}){}: {}, {}",
         format.title,
-        version.unwrap_or_default()
+        version.unwrap_or_default(),
+        human::number_of(lines, "line"),
+        human::number_of(records, "record")
     )
 }
 

@@ -11,7 +11,10 @@ use jiff::tz::TimeZone;
 use crate::{answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
 use foldline::{
     conversation::Timestamp,
-    emitters::sqlite::{Database, Pruned, SqliteError},
+    emitters::{
+        human::number_of,
+        sqlite::{Database, Pruned, SqliteError},
+    },
 };
 
 /// The options of `foldline prune`.
@@ -62,7 +65,11 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
     let verb = if args.dry_run { "would remove" } else { "removed" };
     writeln!(
         io::stdout(),
-        "{verb} {entries} entries ({calls} tool calls, {bytes} bytes of text) of {sessions} sessions; the sessions, their tokens and warnings stay"
+        "{verb} {} ({}, {} of text) of {}; the sessions, their tokens and warnings stay",
+        number_of(entries, "entry"),
+        number_of(calls, "tool call"),
+        number_of(bytes, "byte"),
+        number_of(sessions, "session")
     )
     .map_err(Error::Output)?;
     Ok(exit::FINE)

@@ -1,6 +1,8 @@
 //! Which tools were called, which fail, and how long they take.
 
-use clap::Args;
+use std::cmp::Reverse;
+
+use clap::{Args, ValueEnum};
 use foldline::emitters::sqlite::query::ToolTotals;
 
 use crate::{
@@ -12,13 +14,40 @@ use crate::{
 /// The options of `foldline tools`.
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
+    /// What comes first
+    #[arg(long, value_enum, default_value_t, value_name = "BY")]
+    sort: Sort,
+
     #[command(flatten)]
     ask: AskArgs,
 }
 
+/// What the first of the tools is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// The one with the most calls
+    #[default]
+    Calls,
+    /// The one with the most failed calls
+    Failed,
+    /// The one whose slow calls take longest: by p95
+    Slow,
+    /// By name
+    Name,
+}
+
 /// `foldline tools`.
 pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
-    answer(program, &args.ask, |asked| Ok(listing(&asked.database.tools(&asked.filter)?)))
+    answer(program, &args.ask, |asked| {
+        let mut tools = asked.database.tools(&asked.filter)?;
+        match args.sort {
+            Sort::Calls => {}
+            Sort::Failed => tools.sort_by_key(|tool| Reverse(tool.failures)),
+            Sort::Slow => tools.sort_by_key(|tool| Reverse(tool.percentile(95))),
+            Sort::Name => tools.sort_by_cached_key(|tool| tool.tool.to_lowercase()),
+        }
+        Ok(listing(&tools))
+    })
 }
 
 /// The tools as rows.

@@ -24,10 +24,10 @@ mod prose;
 use std::convert::Infallible;
 
 use self::{entry::entry, fence::inline};
-use super::human;
+use super::{human, title::Title};
 use crate::{
     conversation::{
-        Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Text,
+        Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Text, Timestamp,
     },
     transduce::{Batch, Emitter},
 };
@@ -40,6 +40,7 @@ const MOST_TITLE: usize = 100;
 pub struct Markdown {
     conversation: Conversation,
     note: Option<String>,
+    cost: Option<String>,
 }
 
 impl Markdown {
@@ -51,6 +52,11 @@ impl Markdown {
     /// Adds a note at the end of the document.
     pub fn set_note(&mut self, note: impl Into<String>) {
         self.note = Some(note.into());
+    }
+
+    /// States a cost, where the log does not: an estimate, marked as one.
+    pub fn set_cost(&mut self, cost: impl Into<String>) {
+        self.cost = Some(cost.into());
     }
 
     /// The document.
@@ -68,20 +74,32 @@ impl Markdown {
         document
     }
 
-    /// The beginning of the first prompt by a person; a slash command is less descriptive than a request.
-    fn first_prompt(&self) -> Option<String> {
+    /// The beginning of the title, or of what a person asked first.
+    fn title(&self, stated: Option<&Text>) -> Option<String> {
         let is_prompt = |entry: &&NormalizedEntry| {
             entry.entry_type == NormalizedEntryType::UserMessage
                 && entry.metadata.as_ref().is_none_or(|known| known.parent_corr_id.is_none())
         };
+        let mut title = Title::default();
+        stated.into_iter().for_each(|stated| title.state(&stated.decode()));
         let prompts = self.conversation.entries.iter().map(|entry| &**entry).filter(is_prompt);
-        let first_line = |entry: &NormalizedEntry| {
-            let words = entry.content.decode();
-            words.trim().lines().next().map(str::to_owned)
+        prompts.for_each(|prompt| title.ask(&prompt.content.decode()));
+        Some(inline(&human::beginning(title.get()?, MOST_TITLE)))
+    }
+
+    /// When the session began and ended, in UTC, as far as the log states it.
+    fn date(&self) -> Option<String> {
+        let session = self.conversation.summary.session.as_deref();
+        let entries = self.conversation.entries.iter().filter_map(|entry| entry.timestamp);
+        let stated = session.into_iter().flat_map(|session| [session.started_at, session.ended_at]);
+        let times: Vec<_> = entries.chain(stated.flatten()).collect();
+        let (first, last) = (times.iter().min()?, times.iter().max()?);
+        let minute = |at: &Timestamp| {
+            let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
+            Some(at.strftime("%F %H:%M").to_string())
         };
-        let lines: Vec<String> = prompts.filter_map(first_line).collect();
-        let asked = lines.iter().find(|line| !line.starts_with('/')).or(lines.first())?;
-        Some(inline(&human::beginning(asked, MOST_TITLE)))
+        let (first, last) = (minute(first)?, minute(last)?);
+        Some(if first == last { format!("{first} UTC") } else { format!("{first} to {last} UTC") })
     }
 
     fn head(&self) -> String {
@@ -89,8 +107,7 @@ impl Markdown {
         let summary = &self.conversation.summary;
         let session = summary.session.as_deref().unwrap_or(&none);
         let said = |text: &Option<Text>| text.as_ref().map(|text| inline(&text.decode()));
-        let title = said(&session.title).or_else(|| self.first_prompt());
-        let title = title.unwrap_or_else(|| "Session".to_owned());
+        let title = self.title(session.title.as_ref()).unwrap_or_else(|| "Session".to_owned());
         let usage = summary.usage.unwrap_or_default();
         let tokens = |n: Option<u64>| n.map(human::count);
         let facts = [
@@ -99,10 +116,11 @@ impl Markdown {
             ("Model", said(&session.model)),
             ("Folder", said(&session.cwd)),
             ("Session", session.session_id.as_ref().map(|id| inline(id.as_str()))),
+            ("Date", self.date()),
             ("Input tokens", tokens(usage.input_tokens)),
             ("Output tokens", tokens(usage.output_tokens)),
             ("From cache", tokens(usage.cache_read_tokens)),
-            ("Cost", usage.cost_usd.map(human::dollars)),
+            ("Cost", self.cost.clone().or(usage.cost_usd.map(human::dollars))),
         ];
         let mut head = format!("# {title}\n\n");
         for (name, value) in facts {

@@ -8,7 +8,10 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{SqliteError, crc, tokens::estimate};
+use super::{
+    SqliteError, crc,
+    tokens::{estimate, name_by_prompts},
+};
 use crate::files::owner_only;
 
 /// A connection for reading and writing. An empty database is made where there is none, for its owner only;
@@ -67,6 +70,7 @@ fn connect(
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         crc::register(&connection)?;
         estimate(&connection, None)?;
+        name_by_prompts(&connection)?;
         Ok(connection)
     };
     connect().map_err(|error| SqliteError::new(path, &error))

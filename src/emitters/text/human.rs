@@ -32,9 +32,15 @@ pub fn dollars(amount: f64) -> String {
     if amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
-/// `1 line`, `2 lines`.
-pub fn number_of(n: usize, thing: &str) -> String {
-    [&*n.to_string(), " ", thing, if n == 1 { "" } else { "s" }].concat()
+/// `1 line`, `2 lines`, `2 entries`.
+pub fn number_of(n: impl TryInto<u64> + ToString, thing: &str) -> String {
+    let count = n.to_string();
+    let (stem, end) = match (n.try_into(), thing.strip_suffix("ry")) {
+        (Ok(1), _) => (thing, ""),
+        (_, Some(stem)) => (stem, "ries"),
+        (_, None) => (thing, "s"),
+    };
+    [&*count, " ", stem, end].concat()
 }
 
 /// The beginning of a text of more than `most` characters, up to the end of a word.

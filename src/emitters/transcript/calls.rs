@@ -1,6 +1,9 @@
 //! Open calls: the data kept for each, and their nesting in sub-agents.
 
-use std::{collections::BTreeMap, mem};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
 
 use super::{row::Row, style::Ink};
 use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
@@ -11,6 +14,8 @@ pub(super) struct Calls {
     open: BTreeMap<CorrId, OpenCall>,
     begun: u64,
     ended: [u64; 5],
+    /// Open calls that are not printed.
+    hidden: BTreeSet<CorrId>,
 }
 
 /// The data of a call kept until it ends: only what is needed to name it.
@@ -49,7 +54,24 @@ impl Calls {
             waits: false,
         };
         self.begun += 1;
+        self.hidden.remove(id);
         self.open.insert(id.clone(), call);
+    }
+
+    /// Begins a call that is not printed.
+    pub(super) fn hide(&mut self, id: &CorrId) {
+        self.hidden.insert(id.clone());
+    }
+
+    /// Ends a call that is not printed.
+    pub(super) fn end_hidden(&mut self, id: &CorrId, status: &ToolStatus) {
+        self.hidden.remove(id);
+        self.count(status);
+    }
+
+    /// Ends the calls that are not printed and have no end.
+    pub(super) fn end_all_hidden(&mut self) {
+        mem::take(&mut self.hidden).iter().for_each(|_| self.count(&ToolStatus::Unfinished));
     }
 
     pub(super) fn get(&self, id: &CorrId) -> Option<&OpenCall> {

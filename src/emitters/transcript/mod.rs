@@ -88,6 +88,21 @@ impl Transcript {
         }
     }
 
+    /// Counts an event that is not to be printed: the end says what the whole session came to.
+    pub fn skip(&mut self, event: &DomainEvent) {
+        match event {
+            DomainEvent::NewEntry { entry } => {
+                entry.tool().into_iter().for_each(|tool| self.calls.count(&tool.status));
+            }
+            DomainEvent::NewToolCall { corr_id, .. } => self.calls.hide(corr_id),
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                let ended = entry.tool().filter(|tool| tool.status.is_final());
+                ended.into_iter().for_each(|tool| self.calls.end_hidden(corr_id, &tool.status));
+            }
+            _ => {}
+        }
+    }
+
     fn print(&mut self, page: &mut Page, event: &DomainEvent) {
         match event {
             DomainEvent::Session(_) => {
@@ -282,6 +297,7 @@ impl Transcript {
         growing.sort_by_key(|growing| growing.age);
         growing.iter().for_each(|growing| self.entry(page, &growing.entry));
         self.calls.open().iter().for_each(|id| self.abandon(page, id));
+        self.calls.end_all_hidden();
         self.tell_session(page);
         if self.flow.has_begun() || self.summary != Summary::default() {
             self.flow.enter(page, &self.calls, None, Spacing::Loose, None);

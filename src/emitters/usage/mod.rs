@@ -18,7 +18,11 @@ pub use self::priced::{PricedMessage, RootSession, UsageSum, all_tokens, priced}
 #[cfg(feature = "pricing")]
 use crate::pricing::{Cost, Prices, Requests};
 use crate::{
-    conversation::{DomainEvent, Located, SessionId, SessionKey, Text, Timestamp, TokenUsage},
+    conversation::{
+        CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, SessionId, SessionKey,
+        Text, Timestamp, TokenUsage,
+    },
+    emitters::title::Title,
     transduce::{Batch, Emitter, Resume},
 };
 
@@ -39,6 +43,9 @@ pub struct SessionUsage {
     /// The task of the session: its own id, unless a database states another task.
     #[serde(default)]
     pub task: Option<Text>,
+    /// Its title, or else the line of the first prompt that says what it is about.
+    #[serde(default)]
+    pub title: Option<String>,
     /// The tokens, in the order of the log.
     pub messages: Vec<MessageUsage>,
 }
@@ -97,14 +104,21 @@ impl MessageUsage {
 /// [`UsageEmitter::exact`] keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct UsageEmitter {
-    state: UsageState,
+    sessions: BTreeMap<SessionKey, SessionUsage>,
+    titles: BTreeMap<SessionKey, Title>,
+    /// Prompts that grow.
+    growing: Vec<(SessionKey, CorrId, String)>,
     is_exact: bool,
     /// The indices of the messages of a session.
     places: HashMap<(SessionKey, UsedFor), usize>,
 }
 
 /// The state of a [`UsageEmitter`].
-type UsageState = BTreeMap<SessionKey, SessionUsage>;
+type UsageState = (
+    BTreeMap<SessionKey, SessionUsage>,
+    BTreeMap<SessionKey, Title>,
+    Vec<(SessionKey, CorrId, String)>,
+);
 
 impl UsageEmitter {
     /// An emitter that keeps the times of the log in milliseconds.
@@ -114,13 +128,52 @@ impl UsageEmitter {
     }
 
     /// The sessions, in the order in which they began.
-    pub fn into_sessions(self) -> Vec<SessionUsage> {
-        self.state.into_values().collect()
+    pub fn into_sessions(mut self) -> Vec<SessionUsage> {
+        for (key, title) in self.titles {
+            if let Some(session) = self.sessions.get_mut(&key) {
+                session.title = title.get().map(str::to_owned);
+            }
+        }
+        self.sessions.into_values().collect()
+    }
+
+    /// Takes what a session may be called by.
+    fn name(&mut self, key: SessionKey, event: &DomainEvent) {
+        let is_prompt =
+            |entry: &NormalizedEntry| entry.entry_type == NormalizedEntryType::UserMessage;
+        match event {
+            DomainEvent::Session(news) => {
+                let title = news.title.as_ref();
+                title
+                    .into_iter()
+                    .for_each(|title| self.titles.entry(key).or_default().state(&title.decode()));
+            }
+            DomainEvent::NewEntry { entry } if is_prompt(entry) => {
+                self.titles.entry(key).or_default().ask(&entry.content.decode());
+            }
+            DomainEvent::OpenEntry { corr_id, entry } if is_prompt(entry) => {
+                let text = entry.content.decode().into_owned();
+                self.growing.push((key, corr_id.clone(), text));
+            }
+            DomainEvent::GrowEntry { corr_id, text: more } => {
+                let mut growing = self.growing.iter_mut();
+                if let Some((.., text)) = growing.find(|(of, id, _)| *of == key && id == corr_id) {
+                    text.push_str(&more.decode());
+                }
+            }
+            DomainEvent::CloseEntry { corr_id, entry } => {
+                let at = self.growing.iter().position(|(of, id, _)| *of == key && id == corr_id);
+                let Some((.., text)) = at.map(|at| self.growing.remove(at)) else { return };
+                let text = entry.as_ref().map_or(text, |entry| entry.content.decode().into_owned());
+                self.titles.entry(key).or_default().ask(&text);
+            }
+            _ => {}
+        }
     }
 
     fn count(&mut self, session: SessionKey, of: UsedFor, usage: &TokenUsage) {
         let place = (session, of);
-        let SessionUsage { messages, .. } = self.state.entry(session).or_default();
+        let SessionUsage { messages, .. } = self.sessions.entry(session).or_default();
         let known = self.places.get(&place);
         match known.and_then(|at| messages.get_mut(*at)) {
             Some(message) => message.usage.add(usage),
@@ -141,9 +194,10 @@ fn take<T: Clone>(fact: &mut Option<T>, news: &Option<T>) {
 
 impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        self.name(event.session, &event.item);
         match &event.item {
             DomainEvent::Session(news) => {
-                let session = self.state.entry(event.session).or_default();
+                let session = self.sessions.entry(event.session).or_default();
                 take(&mut session.session_id, &news.session_id);
                 session.task = session.session_id.as_ref().map(|id| id.as_str().into());
                 take(&mut session.parent_session_id, &news.parent_session_id);
@@ -169,18 +223,19 @@ impl Resume for UsageEmitter {
     type State = UsageState;
 
     fn state(&self) -> UsageState {
-        self.state.clone()
+        (self.sessions.clone(), self.titles.clone(), self.growing.clone())
     }
 
     fn resume(&mut self, state: UsageState) {
-        self.places = state
+        (self.sessions, self.titles, self.growing) = state;
+        self.places = self
+            .sessions
             .iter()
             .flat_map(|(session, used)| {
                 let messages = used.messages.iter().enumerate();
                 messages.map(move |(at, message)| ((*session, message.of.clone()), at))
             })
             .collect();
-        self.state = state;
     }
 }
 

@@ -10,30 +10,26 @@ use std::{
 
 use clap::Args;
 use foldline::emitters::{
+    human,
     sqlite::{Database, Finding, SqliteError, Totals},
     terminal::neutralise_line,
 };
 
 use crate::{distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
 
-const CHECK_EXIT_CODES: &str = "\
-Exit codes:
-  0  the database is sound, or is so now that it was repaired, and the trail that was given fits it
-  1  it is not, or something could not be read or written
-  2  wrong use
-
-Nothing is written without --repair. It makes anew what is made from other rows: indices, the search index,
-the numbers of entries. The rows themselves stay as they are, also those that are not what was written.";
+const NOTE: &str = "\
+Nothing is written without --repair. It rebuilds everything that is derived from the rows: indices, the search
+index, the numbers of entries. Rows with a wrong checksum are kept and listed.";
 
 /// The options of `foldline check`.
 #[derive(Debug, Args)]
-#[command(after_help = CHECK_EXIT_CODES)]
+#[command(after_help = NOTE)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// Make anew what is made from other rows, if something is wrong. Takes as much room on the disk as the
-    /// database has
+    /// Rebuild everything that is derived from the rows, if something is wrong. Needs as much room on the disk as
+    /// the database
     #[arg(long)]
     repair: bool,
 
@@ -73,7 +69,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Error> {
     if args.repair && !report.problems.is_empty() {
         write!(out, "{}", report.problems_text()).map_err(Error::Output)?;
         repair(&db, wait)?;
-        writeln!(out, "made anew: the indices, the search index, the numbers of entries")
+        writeln!(out, "rebuilt: the indices, the search index, the numbers of entries")
             .map_err(Error::Output)?;
         report = examine(&db, args.audit.as_deref(), wait)?;
     }
@@ -104,7 +100,9 @@ fn examine(db: &Path, audit: Option<&Path>, wait: Duration) -> Result<Report, Er
     }
     if findings.is_empty() {
         let Totals { sources, sessions, entries, .. } = database.totals()?;
-        report.holds = format!("{sources} sources, {sessions} sessions, {entries} entries");
+        report.holds = [(sources, "source"), (sessions, "session"), (entries, "entry")]
+            .map(|(count, thing)| human::number_of(count, thing))
+            .join(", ");
     }
     report.is_derived = findings.iter().all(|finding| finding.is_derived);
     report.problems.extend(findings.into_iter().map(|Finding { message, .. }| message));
@@ -149,8 +147,7 @@ impl Report {
                 true => "The rows themselves are sound. ",
                 false => "Some of this may be in what is made from the rows. ",
             };
-            conclusion +=
-                "Run `foldline check --repair`, which makes anew what is made from the rows.\n";
+            conclusion += "Run `foldline check --repair`, which rebuilds everything that is derived from the rows.\n";
         }
         if is_repaired || !self.is_derived {
             conclusion += "Nothing can be added while something is wrong with the rows. Put a copy of the database \

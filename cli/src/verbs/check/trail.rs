@@ -8,6 +8,7 @@ use std::{
 
 use foldline::emitters::{
     audit::{About, Verified, Verifier, verify},
+    human,
     sqlite::Database,
 };
 
@@ -32,7 +33,7 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, S
     let mut beyond = Vec::new();
     (&file).take(rest.len() as u64 + 1).read_to_end(&mut beyond).map_err(input)?;
     if !rest.starts_with(&beyond) {
-        return Ok(Err("it goes on with something that the database has not committed".to_owned()));
+        return Ok(Err("it continues with records that the database has not committed".to_owned()));
     }
     file.seek(SeekFrom::Start(0)).map_err(input)?;
     let committed = BufReader::new(file.take(stored.written).chain(rest.as_slice()));
@@ -55,7 +56,10 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, S
         )));
     }
     let missed = commits.saturating_sub(stored.commits);
-    let mut looked_at = format!("the audit trail, {} records, against the database", head.count);
+    let mut looked_at = format!(
+        "the audit trail, {}, against the database",
+        human::number_of(head.count, "record")
+    );
     if missed > 0 {
         looked_at += &format!(
             "; the last {missed} commits were made without it, which its next record will say"

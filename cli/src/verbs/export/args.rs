@@ -20,7 +20,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
 
-    /// What to make of it
+    /// The format of the document
     #[arg(long, short, value_enum, default_value_t)]
     pub(super) format: Format,
 
@@ -29,8 +29,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 
-    /// Replace secrets, folders of people and e-mail addresses; says on standard error and in the document
-    /// what was replaced. Best effort: read what you give away
+    /// Redact secrets, home directories and e-mail addresses, and report their number on standard error and in the
+    /// document. Best effort: review the document before you share it
     #[arg(long)]
     pub(super) redact: bool,
 

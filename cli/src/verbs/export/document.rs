@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use foldline::{
     conversation::{Conversation, DomainEvent},
-    emitters::{html::Page, markdown::Markdown},
+    emitters::{html::Page, human, markdown::Markdown},
     json,
     pricing::Prices,
     transduce::{Batch, Emitter},
@@ -12,11 +12,13 @@ use foldline::{
 use serde::Serialize;
 
 use super::args::Format;
+use crate::verbs::usage::Spent;
 
 /// A session in one format.
 pub(super) enum Document {
     Html(Box<Page>),
-    Markdown(Box<Markdown>),
+    /// With what was used, and its prices.
+    Markdown(Box<(Markdown, Spent)>),
     Json(Box<Conversation>),
 }
 
@@ -34,7 +36,7 @@ impl Document {
     pub(super) fn new(format: Format, prices: Prices) -> Self {
         match format {
             Format::Html => Self::Html(Box::new(Page::with_prices(prices))),
-            Format::Md => Self::Markdown(Box::default()),
+            Format::Md => Self::Markdown(Box::new((Markdown::default(), Spent::new(prices)))),
             Format::Json => Self::Json(Box::default()),
         }
     }
@@ -47,12 +49,16 @@ impl Document {
         let note = note(redacted);
         match &mut self {
             Self::Html(page) => note.into_iter().for_each(|note| page.set_note(note)),
-            Self::Markdown(document) => note.into_iter().for_each(|note| document.set_note(note)),
+            Self::Markdown(both) => {
+                let (document, spent) = &mut **both;
+                note.into_iter().for_each(|note| document.set_note(note));
+                spent.estimated().into_iter().for_each(|cost| document.set_cost(cost));
+            }
             Self::Json(_) => {}
         }
         Ok(match self {
             Self::Html(page) => page.render(),
-            Self::Markdown(document) => document.render(),
+            Self::Markdown(both) => both.0.render(),
             Self::Json(conversation) if redacted.is_empty() => {
                 json::to_string_pretty(&conversation)? + "\n"
             }
@@ -66,15 +72,23 @@ impl Document {
 
 /// What was replaced, for a person; `None` if nothing was.
 pub(super) fn note(redacted: &BTreeMap<&'static str, u64>) -> Option<String> {
-    let counts: Vec<_> = redacted.iter().map(|(kind, n)| format!("{n} × {kind}")).collect();
-    (!counts.is_empty()).then(|| format!("replaced, as far as it was found: {}", counts.join(", ")))
+    let counts = redacted.iter().map(|(kind, n)| {
+        let kind = kind.replace("home-folder", "home directory").replace('-', " ");
+        human::number_of(*n, &kind)
+    });
+    let counts: Vec<_> = counts.collect();
+    let counts = (!counts.is_empty()).then(|| counts.join(", "));
+    counts.map(|counts| format!("redacted: {counts} (best effort; review before you share it)"))
 }
 
 impl Emitter<DomainEvent, Infallible> for Document {
     fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
         match self {
             Self::Html(page) => page.apply(event),
-            Self::Markdown(document) => document.apply(event),
+            Self::Markdown(both) => {
+                both.0.apply(event);
+                both.1.take(event);
+            }
             Self::Json(conversation) => conversation.apply(event),
         }
         Batch::EMPTY

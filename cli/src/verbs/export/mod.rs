@@ -6,7 +6,7 @@ mod document;
 use std::{
     collections::BTreeMap,
     convert::Infallible,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
@@ -35,6 +35,10 @@ use crate::{
 };
 
 pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
+    if args.out.is_none() && io::stdout().is_terminal() {
+        let message = "a document is not for a terminal: give --out FILE or a pipe";
+        return Err(Error::WrongUse(message.to_owned()));
+    }
     check_files(args)?;
     let prices = args.prices.load()?.into_owned();
     let document = || Document::new(args.format, prices.clone());
@@ -104,7 +108,7 @@ where
 
 /// Whether it is a log that is named, and not a session.
 fn is_log(args: &ExportArgs) -> bool {
-    args.session == Path::new("-") || args.session.exists()
+    args.session == Path::new("-") || args.session.to_str().is_none_or(find::is_path)
 }
 
 /// Checks that the output is not the log.

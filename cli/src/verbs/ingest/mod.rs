@@ -280,6 +280,9 @@ fn jobs(args: &IngestArgs) -> usize {
 }
 
 fn progress(bytes: u64) -> ProgressBar {
+    if bytes == 0 {
+        return ProgressBar::hidden();
+    }
     // stderr() draws nothing where standard error is no terminal.
     let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
     let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";

@@ -7,7 +7,7 @@ use std::{
 };
 
 use foldline::{
-    emitters::{sqlite::Totals, terminal::neutralise_line},
+    emitters::{human::number_of, sqlite::Totals, terminal::neutralise_line},
     executors::Format,
     ledger::Receipt,
 };
@@ -127,10 +127,15 @@ impl Summary {
         let Receipt { sessions, entries, calls, warnings } = self.receipt;
         writeln!(
             out,
-            "added: {sessions} sessions, {entries} entries, {calls} tool calls, {warnings} warnings"
+            "added: {}, {}, {}, {}",
+            number_of(sessions, "session"),
+            number_of(entries, "entry"),
+            number_of(calls, "tool call"),
+            number_of(warnings, "warning")
         )?;
         let Totals { sources, sessions, entries, .. } = totals;
-        writeln!(out, "now:   {sources} files, {sessions} sessions, {entries} entries")?;
+        let (sources, sessions) = (number_of(sources, "file"), number_of(sessions, "session"));
+        writeln!(out, "now:   {sources}, {sessions}, {}", number_of(entries, "entry"))?;
         if self.other_task > 0 {
             let count = self.other_task;
             writeln!(

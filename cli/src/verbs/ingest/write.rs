@@ -103,7 +103,7 @@ impl Writer {
             Piece::Failed(error) => {
                 self.undo_replacing()?;
                 match error {
-                    Error::Unrecognised { .. } => {
+                    Error::Unrecognised { .. } | Error::NotALog { .. } => {
                         self.summary.skip(&plan.path, Skipped::Unrecognised);
                     }
                     Error::Unsupported { format, .. } => {

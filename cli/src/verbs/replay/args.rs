@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// The options of `foldline replay`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// The log; `-` is standard input
+    /// The log: its path, or what `foldline show` takes, such as `latest`; `-` is standard input
     #[arg(default_value = "-")]
     pub(super) file: PathBuf,
 

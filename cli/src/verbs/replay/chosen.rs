@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foldline::emitters::transcript::TranscriptStyle;
+use foldline::emitters::{human, transcript::TranscriptStyle};
 
 use super::args::ReplayArgs;
 use crate::{
@@ -57,7 +57,8 @@ impl<'p> Chosen<'p> {
 pub(super) fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
     let mut code = exit::FINE;
     if args.strict && malformed > 0 {
-        say(&format!("{malformed} lines are malformed"));
+        let are = if malformed == 1 { "is" } else { "are" };
+        say(&format!("{} {are} malformed", human::number_of(malformed, "line")));
         code = exit::MALFORMED;
     }
     if sinks.report_failures() {

@@ -26,13 +26,13 @@ use self::{
     fan::{Fan, Paced, nothing},
 };
 use crate::{
+    answer::find,
     distinct::DistinctFiles,
     error::Error,
     log::Log,
     malformed::Malformed,
     pipeline,
     program::Program,
-    signal::stop_flag,
     sink::{SinkName, Sinks, Writer},
 };
 
@@ -43,6 +43,7 @@ const LONG_INPUT: u64 = 32 << 20;
 const WORTH_TWO_THREADS: u64 = 1 << 20;
 
 pub(crate) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
+    let args = &ReplayArgs { file: find::log(program, &args.file)?, ..args.clone() };
     let chosen = Chosen::new(program, args)?;
     check_files(args)?;
     let log = open(args)?;
@@ -129,15 +130,10 @@ fn open(args: &ReplayArgs) -> Result<Log, Error> {
         let message = "--follow and --checkpoint need the name of a file";
         return Err(Error::WrongUse(message.to_owned()));
     }
-    let until = match args.follow {
-        true => args.idle_exit.map_or(Until::Stopped, Until::Idle),
-        false => Until::EndOfFile,
-    };
-    let mut follow = Follow::open(&args.file, until)?;
-    if args.follow {
-        follow = follow.with_stop(stop_flag()?);
+    match args.follow {
+        true => Log::follow(&args.file, args.idle_exit.map_or(Until::Stopped, Until::Idle)),
+        false => Ok(Log::Followed(Box::new(Follow::open(&args.file, Until::EndOfFile)?))),
     }
-    Ok(Log::Followed(Box::new(follow)))
 }
 
 /// Checks that no output is the log, a part of it that was rotated away, or another output.

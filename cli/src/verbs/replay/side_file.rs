@@ -108,7 +108,7 @@ impl SideFile {
         let extent = match self.length {
             0 => Extent::default(),
             length => Extent::read(&mut self.file, length)?
-                .ok_or_else(|| io::Error::other("somebody else made it shorter"))?,
+                .ok_or_else(|| io::Error::other("another program truncated it"))?,
         };
         self.file.seek(SeekFrom::Start(self.length))?;
         Ok(Mark { name: self.name.clone(), state: Json::of(&Stored { extent, position })? })

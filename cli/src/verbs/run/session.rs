@@ -32,6 +32,8 @@ pub(super) struct Session<'p> {
     rows: Option<&'p Rows>,
     /// The agent's own words have been passed on already.
     is_tap: bool,
+    /// The sink that writes to standard output.
+    main: String,
 }
 
 enum Reading<'p> {
@@ -69,7 +71,7 @@ impl<'p> Session<'p> {
                 Reading::Unknown { recognition, seen: Vec::new(), heard: Vec::new(), consumers }
             }
         };
-        Self { log, reading, rows, is_tap: args.tap }
+        Self { log, reading, rows, is_tap: args.tap, main: args.format.clone() }
     }
 
     /// Takes what the agent printed, and what that adds to the log.
@@ -126,7 +128,8 @@ impl<'p> Session<'p> {
                 processor.end_line(nothing);
                 let read = processor.counts();
                 pipeline::emitter_mut(&mut processor).sinks.set_read(read);
-                let Consumers { sinks, .. } = processor.finish(nothing).emitter.into_inner();
+                let Consumers { mut sinks, .. } = processor.finish(nothing).emitter.into_inner();
+                sinks.forgive_closed(&self.main);
                 Ok(if sinks.report_failures() { exit::FAILED } else { exit::FINE })
             }
             // It printed nothing.

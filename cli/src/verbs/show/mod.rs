@@ -12,6 +12,7 @@ use foldline::{
     emitters::sqlite::query::Period,
     emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
     processor::DEFAULT_MAX_LINE,
+    source::{Step, Until},
     transduce::{Batch, Emitter},
 };
 use jiff::tz::TimeZone;
@@ -19,7 +20,7 @@ use jiff::tz::TimeZone;
 mod entries;
 
 use crate::{
-    answer::{AskArgs, OutputFormat, answer, find},
+    answer::{AskArgs, Kind, OutputFormat, Value, answer, find},
     error::Error,
     exit,
     log::Log,
@@ -27,6 +28,7 @@ use crate::{
     pager::Output,
     pipeline,
     program::Program,
+    verbs::usage::Spent,
 };
 
 /// The options of `foldline show`.
@@ -37,7 +39,7 @@ pub(crate) struct ShowArgs {
     #[arg(default_value = "latest")]
     session: String,
 
-    /// Everything, however long it is
+    /// Show long texts and outputs in full
     #[arg(long)]
     full: bool,
 
@@ -56,6 +58,10 @@ pub(crate) struct ShowArgs {
     /// Only the last entries. For --format json and csv
     #[arg(long, value_name = "N")]
     last: Option<u32>,
+
+    /// Follow the log of the session while it grows, until Ctrl-C
+    #[arg(long)]
+    follow: bool,
 
     /// Whether the transcript is coloured
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
@@ -91,7 +97,10 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     if is_transcript && args.last.is_some() {
         return Err(Error::WrongUse("--last is for --format json and csv".to_owned()));
     }
-    if path.is_file() {
+    if args.follow && !is_transcript {
+        return Err(Error::WrongUse("--follow shows a transcript; leave out --format".to_owned()));
+    }
+    if find::is_path(session) {
         return match is_transcript {
             true => log(program, args, path, entry),
             false => Err(Error::WrongUse(
@@ -106,6 +115,12 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     }
     let database = args.ask.database.open(program)?;
     let row = find::session(&database, session, &args.ask.filters)?;
+    if args.follow {
+        let found = find::log_of(&database, row)?;
+        let found = found.ok_or_else(|| Error::NoFile(session.into()))?;
+        drop(database);
+        return log(program, args, &found, entry);
+    }
     let mut shown = Shown::new(args, entry)?;
     let mut out = BufWriter::new(Output::paged());
     let mut written = Ok(());
@@ -122,19 +137,40 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
 
 /// Shows a log that need not be in any database.
 fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> Result<u8, Error> {
-    args.ask.filters.refuse_choice("a log is shown whole")?;
-    let mut log = Log::open(path)?;
+    if !args.follow {
+        args.ask.filters.refuse_choice("a log is shown whole")?;
+    }
+    let mut log = if args.follow { Log::follow(path, Until::Stopped)? } else { Log::open(path)? };
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
     let shown = Shown::new(args, entry)?;
     let shown = SessionTranscripts::new(shown.style, move || shown.clone());
-    let mut out = BufWriter::new(Output::paged());
-    let mut written = Ok(());
-    let mut print = |text: String| {
+    let output = if args.follow { Output::stdout() } else { Output::paged() };
+    let (mut out, mut written) = (BufWriter::new(output), Ok(()));
+    let mut processor = pipeline::begin(executor, shown, DEFAULT_MAX_LINE, log.span());
+    let print = |out: &mut BufWriter<Output>, written: &mut io::Result<()>, text: String| {
         if written.is_ok() {
-            written = writeln!(out, "{text}");
+            *written = writeln!(out, "{text}");
         }
     };
-    pipeline::read_whole(&mut log, executor, shown, DEFAULT_MAX_LINE, &mut print)?;
+    while !processor.is_done() && written.is_ok() {
+        match log.step()? {
+            Step::Bytes(bytes) => {
+                processor.push(bytes, |text| print(&mut out, &mut written, text));
+                // What was read is seen before the log grows.
+                if args.follow && written.is_ok() {
+                    written = out.flush();
+                }
+            }
+            Step::Notice(notice) => Log::report(path, &notice),
+            Step::NextFile(notice) => {
+                processor.next_file(|text| print(&mut out, &mut written, text));
+                Log::report(path, &notice);
+            }
+            Step::Idle => {}
+            Step::End => break,
+        }
+    }
+    processor.finish(|text| print(&mut out, &mut written, text));
     finish(out, written)
 }
 
@@ -160,6 +196,9 @@ struct Shown<'a> {
     entry: Option<u64>,
     /// How many entries there were.
     count: u64,
+    /// The first and the last moment.
+    times: Option<(Timestamp, Timestamp)>,
+    spent: Spent,
 }
 
 impl<'a> Shown<'a> {
@@ -178,6 +217,8 @@ impl<'a> Shown<'a> {
             hidden: BTreeSet::new(),
             entry,
             count: 0,
+            times: None,
+            spent: Spent::new(args.ask.prices.load()?.into_owned()),
         })
     }
 
@@ -211,11 +252,27 @@ impl<'a> Shown<'a> {
         }
     }
 
+    fn minute_of(&self, at: Timestamp) -> String {
+        Value::Integer(at.as_millis()).shown(Kind::Minute, &self.zone)
+    }
+
+    /// The lines behind the footer: when it was, and what it cost, if that is an estimate. What no log states is not
+    /// shown.
+    fn facts(&mut self) -> Vec<String> {
+        let date = self.times.map(|(first, last)| {
+            let (first, last) = (self.minute_of(first), self.minute_of(last));
+            if first == last { first } else { format!("{first} to {last}") }
+        });
+        let facts = [("cost", self.spent.estimated()), ("date", date)];
+        let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let is_dim = self.args.color.on_stdout();
+        let (dim, plain) = if is_dim { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+        facts.map(|(name, value)| format!("{dim}    {name:<10}{plain}{value}")).collect()
+    }
+
     /// The time of an entry, if it is another minute than that of the entry before.
     fn time(&mut self, event: &DomainEvent) -> Option<String> {
-        let at = event.timestamp().filter(|_| self.args.times)?;
-        let at = jiff::Timestamp::from_millisecond(Timestamp::as_millis(at)).ok()?;
-        let minute = at.to_zoned(self.zone.clone()).strftime("%F %H:%M").to_string();
+        let minute = self.minute_of(event.timestamp().filter(|_| self.args.times)?);
         let is_new = self.minute.as_ref() != Some(&minute);
         self.minute = Some(minute.clone());
         is_new.then_some(minute)
@@ -238,6 +295,11 @@ impl What {
 
 impl Emitter<DomainEvent, String> for Shown<'_> {
     fn emit(&mut self, event: &DomainEvent) -> Batch<String> {
+        self.spent.take(event);
+        if let Some(at) = event.timestamp() {
+            let (first, last) = self.times.unwrap_or((at, at));
+            self.times = Some((first.min(at), last.max(at)));
+        }
         if let DomainEvent::UpdateToolCall { corr_id, entry } = event
             && self.hidden.contains(corr_id)
             && self.entry.is_none()
@@ -259,6 +321,7 @@ impl Emitter<DomainEvent, String> for Shown<'_> {
         let is_chosen = self.chooses(event);
         self.count += u64::from(is_new);
         if !is_chosen {
+            self.transcript.skip(event);
             return Batch::EMPTY;
         }
         let time = if is_new { self.time(event) } else { None };
@@ -272,6 +335,8 @@ impl Emitter<DomainEvent, String> for Shown<'_> {
     }
 
     fn finish(&mut self) -> Batch<String> {
-        self.transcript.finish()
+        let text = self.transcript.finish();
+        let facts = if text.is_empty() { Vec::new() } else { self.facts() };
+        text.into_iter().chain(facts).collect()
     }
 }

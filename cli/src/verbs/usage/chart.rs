@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::{human, usage::all_tokens};
+use foldline::{
+    emitters::{human, usage::all_tokens},
+    pricing::CostBasis,
+};
 
 use super::group::Group;
 
@@ -21,7 +24,10 @@ pub(super) fn write(out: &mut dyn Write, days: &[Group<'_>], width: usize) -> io
     for day in days.iter().rev() {
         let name = day.key.first().cloned().flatten().unwrap_or_else(|| "no date".to_owned());
         let number = match has_costs {
-            true => day.sum.cost.map_or(String::new(), |cost| format!("${:.2}", cost.usd)),
+            true => day.sum.cost.map_or(String::new(), |cost| {
+                let about = if cost.basis == CostBasis::Logged { "" } else { "≈" };
+                format!("{about}${:.2}", cost.usd)
+            }),
             false => human::count(all_tokens(&day.sum.tokens)),
         };
         writeln!(

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use clap::ValueEnum;
 use foldline::{
     conversation::Text,
-    emitters::usage::{PricedMessage, RootSession, UsageSum},
+    emitters::usage::{PricedMessage, RootSession, SessionUsage, UsageSum},
 };
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 
@@ -98,38 +98,65 @@ pub(super) fn groups<'s>(used: &Used<'s>, by: &[By], zone: &TimeZone) -> Vec<Gro
     groups
 }
 
-/// The columns of usage, behind the keys.
+/// The columns of usage, behind the keys. The title is that of the session, where sessions are keys.
 const COLUMNS: &str = "sessions input_tokens output_tokens cache_read_tokens cache_write_tokens \
- reasoning_tokens cost_usd cost_basis";
+ reasoning_tokens cost_usd cost_basis title";
 
 /// Columns that a narrow table leaves out, in this order.
-const LESS_IMPORTANT: &str = "reasoning_tokens sessions cache_write_tokens cache_read_tokens";
+const LESS_IMPORTANT: &str = "reasoning_tokens sessions cache_write_tokens cache_read_tokens \
+ output_tokens input_tokens title";
 
 /// The groups as rows, and all of them together as the last row of a table.
-pub(super) fn listing(by: &[By], groups: &[Group<'_>], total: &UsageSum<'_>) -> Listing {
+pub(super) fn listing(
+    by: &[By],
+    groups: &[Group<'_>],
+    total: &UsageSum<'_>,
+    titles: &Titles<'_>,
+) -> Listing {
     let mut key = vec![Value::Null; by.len()];
     if let Some(first) = key.first_mut() {
         *first = Value::Text("total".to_owned());
     }
-    let total = key.into_iter().chain(numbers(total)).collect();
-    rows(by, groups).with_total(total).without_in_tables("cost_basis").dropping(LESS_IMPORTANT)
+    let total = key.into_iter().chain(numbers(total)).chain([Value::Null]).collect();
+    let listing = rows(by, groups, titles).with_total(total).without_in_tables("cost_basis");
+    let listing = listing.dropping(LESS_IMPORTANT).showing_behind("session", "title");
+    if by.contains(&By::Session) { listing } else { listing.without("title") }
 }
 
 /// The models as rows.
 pub(crate) fn by_model(used: &Used<'_>) -> Listing {
     let by = [By::Model];
-    rows(&by, &groups(used, &by, &TimeZone::UTC))
+    rows(&by, &groups(used, &by, &TimeZone::UTC), &Titles::new())
         .without("sessions")
+        .without("title")
         .without_in_tables("cost_basis")
 }
 
-fn rows(by: &[By], groups: &[Group<'_>]) -> Listing {
+/// The titles of sessions, by their ids.
+pub(super) type Titles<'s> = BTreeMap<&'s str, &'s str>;
+
+/// The titles of sessions; of several logs of one session that of the first that has one.
+pub(super) fn titles(sessions: &[SessionUsage]) -> Titles<'_> {
+    let mut titles = Titles::new();
+    for SessionUsage { session_id, title, .. } in sessions {
+        if let (Some(id), Some(title)) = (session_id, title) {
+            titles.entry(id.as_str()).or_insert(title);
+        }
+    }
+    titles
+}
+
+fn rows(by: &[By], groups: &[Group<'_>], titles: &Titles<'_>) -> Listing {
     let columns: Vec<_> = by.iter().map(|by| by.column()).chain([COLUMNS.to_owned()]).collect();
     let listing = Listing::named(&columns.join(" "));
     let mut listing = listing.with_kind(Kind::Short, &["session"]);
     listing.rows.extend(groups.iter().map(|Group { key, sum }| {
+        let session = by.iter().zip(key).find(|(by, _)| **by == By::Session);
+        let session = session.and_then(|(_, id)| id.as_deref());
+        let title =
+            session.and_then(|id| titles.get(id)).map_or(Value::Null, |&title| title.into());
         let key = key.iter().map(|key| key.clone().map_or(Value::Null, Value::Text));
-        key.chain(numbers(sum)).collect()
+        key.chain(numbers(sum)).chain([title]).collect()
     }));
     listing
 }

@@ -11,6 +11,7 @@ use std::{
 
 use foldline::{
     emitters::{
+        human,
         terminal::neutralise_line,
         usage::{SessionUsage, UsageEmitter, count_once},
     },
@@ -88,9 +89,9 @@ impl Read {
         }
         if let Some(first) = others.first() {
             let (count, first) = (others.len(), first.path.display());
-            let files = if count == 1 { "file" } else { "files" };
             say(&neutralise_line(&format!(
-                "left out, as not the logs of a known agent: {count} {files}, such as {first} (foldline doctor says more)"
+                "skipped, since no known agent wrote them: {}, such as {first} (foldline doctor says more)",
+                human::number_of(count, "file")
             )));
         }
         code
@@ -136,7 +137,7 @@ fn sessions_of(
         true => Log::open(&found.path)?,
         false => Log::open_regular(&found.path)?,
     };
-    if found.path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
+    if !found.is_named && found.path.metadata().is_ok_and(|metadata| metadata.len() == 0) {
         return Ok(Vec::new());
     }
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;

@@ -21,13 +21,12 @@ use foldline::{
 
 pub(crate) use self::group::{By, by_model};
 use self::group::{Group, groups};
-pub(crate) use self::used::Used;
+pub(crate) use self::used::{Spent, Used};
 use crate::{
-    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed},
+    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, dim, find},
     distinct::DistinctFiles,
     error::Error,
     exit,
-    homes::or_homes,
     program::Program,
 };
 
@@ -45,7 +44,7 @@ pub(crate) struct UsageArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "paths")]
     db: Option<PathBuf>,
 
-    /// Also draw the cost of each day, or its tokens where no cost is known
+    /// Also draw the cost of each day (≈ if it is estimated), or its tokens where no cost is known
     #[arg(long)]
     chart: bool,
 
@@ -68,12 +67,14 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
         Some(db) => {
             DistinctFiles::of_database(db)?;
             let database = Database::open_read_only(db, DEFAULT_WAIT)?;
+            args.filters.check_agent(program, Some(&database))?;
             let sessions = database.usage()?;
             database.confirm()?;
             (sessions, exit::FINE)
         }
         None => {
-            let paths = or_homes(&args.paths, &program.registry)?;
+            args.filters.check_agent(program, None)?;
+            let paths = find::logs(program, &args.paths)?;
             let read = logs::read(program, &paths, logs::Exactness::Quarters)?;
             let code = read.report();
             (read.sessions, code)
@@ -82,13 +83,16 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
     let used = Used::new(&sessions, &filter, &prices);
     let mut seen = BTreeSet::new();
     let by: Vec<By> = args.by.iter().copied().filter(|by| seen.insert(*by)).collect();
-    let listing = group::listing(&by, &groups(&used, &by, &zone), &used.total());
+    let titles = group::titles(&sessions);
+    let total = used.total();
+    let has_cached = total.tokens.cache_read_tokens.or(total.tokens.cache_write_tokens) > Some(0);
+    let listing = group::listing(&by, &groups(&used, &by, &zone), &total, &titles);
     let chart = args.chart.then(|| groups(&used, &[By::Day], &zone));
     let notes = if args.print.format == OutputFormat::Table { used.notes() } else { Vec::new() };
     if args.print.format != OutputFormat::Table {
         used.report();
     }
-    args.print.print(UsageAnswer { listing, chart, notes }, &zone)?;
+    args.print.print(UsageAnswer { listing, has_cached, chart, notes }, &zone)?;
     Ok(code)
 }
 
@@ -104,6 +108,7 @@ fn quarters(period: Period) -> Period {
 
 struct UsageAnswer<'s> {
     listing: Listing,
+    has_cached: bool,
     chart: Option<Vec<Group<'s>>>,
     /// What is left out, and why costs are unknown.
     notes: Vec<String>,
@@ -118,6 +123,9 @@ impl Printed for UsageAnswer<'_> {
         self.listing.write(out, layout)?;
         if layout.format != OutputFormat::Table {
             return Ok(());
+        }
+        if self.has_cached {
+            dim(out, "input includes cache read and cache write")?;
         }
         if let Some(days) = &self.chart {
             writeln!(out)?;

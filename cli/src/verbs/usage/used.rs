@@ -1,14 +1,18 @@
 //! [`Used`]: what was used, as far as it is asked for, and what it cost.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap, mem, sync::Arc};
 
 use foldline::{
+    conversation::DomainEvent,
     emitters::{
+        human,
         sqlite::query::SessionFilter,
         terminal::neutralise_line,
-        usage::{PricedMessage, SessionUsage, UsageSum, all_tokens, priced},
+        usage::{PricedMessage, SessionUsage, UsageEmitter, UsageSum, all_tokens, priced},
     },
-    pricing::Prices,
+    position::{Located, Position},
+    pricing::{CostBasis, Prices},
+    transduce::Emitter,
 };
 
 use crate::say::say;
@@ -60,17 +64,60 @@ impl<'s> Used<'s> {
 
     /// What is left out, and why costs are unknown, in sentences.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let note = |(model, tokens): (&Option<&str>, &u64)| match model {
-            Some(model) => {
-                let model = neutralise_line(model);
-                format!("no price for the model {model}: {tokens} tokens are not in the cost")
-            }
-            None => format!("no model is stated for {tokens} tokens, which are not in the cost"),
-        };
+        let mut unpriced: Vec<_> =
+            self.unpriced.iter().filter(|(_, tokens)| **tokens > 0).collect();
+        unpriced.sort_by_key(|(model, tokens)| (model.is_none(), Reverse(**tokens)));
+        let all = unpriced.iter().fold(0_u64, |sum, (_, tokens)| sum.saturating_add(**tokens));
+        let models: Vec<_> =
+            unpriced.iter().filter_map(|(model, _)| model.map(neutralise_line)).collect();
+        let mut why = Vec::new();
+        if !models.is_empty() {
+            why.push(format!("no price for {}", models.join(", ")));
+        }
+        if let Some(tokens) = self.unpriced.get(&None).filter(|tokens| **tokens > 0) {
+            why.push(format!("no model is stated for {}", human::count(*tokens)));
+        }
+        let excluded = (!why.is_empty()).then(|| {
+            format!("the cost excludes {} tokens ({})", human::count(all), why.join("; "))
+        });
         let undated = match self.undated {
             0 => None,
-            tokens => Some(format!("no time is stated for {tokens} tokens, which are left out")),
+            tokens => {
+                let tokens = human::count(tokens);
+                Some(format!("no time is stated for {tokens} tokens, which are not counted"))
+            }
         };
-        undated.into_iter().chain(self.unpriced.iter().map(note)).collect()
+        undated.into_iter().chain(excluded).collect()
+    }
+}
+
+/// What one session cost.
+#[derive(Clone)]
+pub(crate) struct Spent {
+    usage: UsageEmitter,
+    prices: Arc<Prices>,
+}
+
+impl Spent {
+    pub(crate) fn new(prices: impl Into<Arc<Prices>>) -> Self {
+        Self { usage: UsageEmitter::default(), prices: prices.into() }
+    }
+
+    /// Takes what an event says of tokens.
+    pub(crate) fn take(&mut self, event: &DomainEvent) {
+        if matches!(event, DomainEvent::Usage { .. }) {
+            let _ = self.usage.emit(&Located::new(Position::default(), event.clone()));
+        }
+    }
+
+    /// The cost, if it is estimated at least in part, and marked so.
+    pub(crate) fn estimated(&mut self) -> Option<String> {
+        let sessions = mem::take(&mut self.usage).into_sessions();
+        let cost = priced(&sessions, &self.prices).fold(UsageSum::default(), |mut sum, row| {
+            sum.add(&row);
+            sum
+        });
+        let cost = cost.cost.filter(|cost| cost.basis != CostBasis::Logged)?;
+        Some(format!("≈{}", human::dollars(cost.usd)))
     }
 }

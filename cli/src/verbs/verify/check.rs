@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use foldline::{
     conversation::Digest,
     emitters::audit::{About, Head, PublicKey, Signature, Verified},
+    emitters::human,
 };
 
 use super::{
@@ -226,7 +227,8 @@ impl<'s> Check<'s> {
         }
         if let Some(hash) = self.head.filter(|_| self.head_at.is_none()) {
             let what = format!(
-                "no record has the hash {hash}: the end of the trail was cut off, or its records were made anew (it ends with record {})",
+                "no record has the hash {hash}: the end of the trail was truncated, or its records were rewritten \
+                 (it ends with record {})",
                 head.count
             );
             return (exit::FAILED, what);
@@ -262,7 +264,7 @@ impl<'s> Check<'s> {
     }
 
     fn good(&self, head: Head) -> String {
-        let mut report = format!("good: {} records\n", head.count);
+        let mut report = format!("good: {}\n", human::number_of(head.count, "record"));
         if let Some(ledger) = &self.ledger {
             report += &format!("ledger: {ledger}\n");
         }

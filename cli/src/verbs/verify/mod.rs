@@ -7,31 +7,28 @@ mod source;
 use std::{
     fs::File,
     io::{self, BufReader, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
 
 use self::{check::Check, source::SourceLines};
-use crate::{distinct::DistinctFiles, error::Error, exit, verbs::audit_key::public_key};
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, log::named, verbs::audit_key::public_key,
+};
 use foldline::{
     conversation::Digest,
     emitters::{audit::verify, terminal::neutralise},
 };
 
-const VERIFY_EXIT_CODES: &str = "\
-Exit codes:
-  0  the trail is whole, and everything that was given fits it
-  1  it is not, or something could not be read
-  2  wrong use
-
-A chain alone cannot show that its end was cut off, or that it was made anew as a whole. Keep the
-head that is printed somewhere else, and give it with --head the next time; or sign the trail with
-`ingest --sign`, and give the public key with --key.";
+const NOTE: &str = "\
+A hash chain alone cannot detect that the whole trail was rewritten or that its end was truncated. Keep the
+printed head somewhere else, and give it with --head the next time; or sign the trail with `ingest --sign`,
+and give the public key with --key.";
 
 /// The options of `foldline verify`.
 #[derive(Debug, Args)]
-#[command(after_help = VERIFY_EXIT_CODES)]
+#[command(after_help = NOTE)]
 pub(crate) struct VerifyArgs {
     /// The audit trail
     pub(crate) audit: PathBuf,
@@ -78,8 +75,15 @@ fn examine(args: &VerifyArgs) -> Result<(u8, String), Error> {
         args.source.iter().map(|path| SourceLines::read(path)).collect::<Result<Vec<_>, _>>()?;
     let keys = args.key.iter().map(|path| public_key(path)).collect::<Result<Vec<_>, _>>()?;
     let mut check = Check::new(sources, &keys, args.head);
+    let open = |path: &Path| match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Error::NoFile(path.to_owned()))
+        }
+        opened => opened.map_err(|error| Error::Input { path: path.to_owned(), error }),
+    };
     let input = |error| Error::Input { path: args.audit.clone(), error };
-    let trail = BufReader::new(File::open(&args.audit).map_err(input)?);
+    named(&args.audit, |_| Ok(()))?;
+    let trail = BufReader::new(open(&args.audit)?);
     match verify(trail, |record| check.record(&record)).map_err(input)? {
         Ok(head) => Ok(check.conclude(head)),
         Err(fault) => {

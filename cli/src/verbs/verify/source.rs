@@ -9,7 +9,7 @@ use foldline::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::error::Error;
+use crate::{error::Error, log::named};
 
 /// The digests of a log's lines.
 pub(super) struct SourceLines {
@@ -36,7 +36,7 @@ impl SourceLines {
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let input = |error| Error::Input { path: path.to_owned(), error };
         let absolute = std::path::absolute(path).map_err(input)?;
-        let mut log = LogFile::open(path)?;
+        let mut log = named(path, |path| LogFile::open(path))?;
         let mut framer = LineFramer::default();
         let (mut lines, mut count) = (Vec::new(), 0);
         let mut keep = |line: Line<'_>| {

@@ -8,7 +8,10 @@ use crate::{
         NormalizedEntryType, Session, Summary, Text, Timestamp, TokenUsage, ToolStatus,
         WarningKind,
     },
-    emitters::text::{call_text, changes::ChangedLines, human},
+    emitters::{
+        text::{call_text, changes::ChangedLines, human},
+        title::Title,
+    },
 };
 
 use super::super::text::first_line;
@@ -23,6 +26,7 @@ const MOST_TITLE: usize = 100;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) summary: Summary,
+    title: Title,
     pub(super) turns: Vec<Turn>,
     pub(super) tools: BTreeMap<String, Tool>,
     pub(super) files: BTreeMap<String, ChangedLines>,
@@ -135,6 +139,9 @@ impl Facts {
             }
         }
         match event {
+            DomainEvent::Session(news) => {
+                news.title.iter().for_each(|title| self.title.state(&title.decode()));
+            }
             DomainEvent::NewEntry { entry } | DomainEvent::OpenEntry { entry, .. } => {
                 self.entry(entry, index);
                 if entry.tool().is_some() {
@@ -179,6 +186,7 @@ impl Facts {
             && !is_within
         {
             let prompt = entry.content.decode();
+            self.title.ask(&prompt);
             let prompt = first_line(&prompt).0.chars().take(MOST_PROMPT).collect();
             let begun = entry.timestamp;
             self.turns.push(Turn { index, prompt, begun, ended: begun, calls: 0, bad: 0 });
@@ -222,15 +230,9 @@ impl Facts {
         self.summary.session.as_deref()
     }
 
-    /// The title: the log's, else the first prompt.
+    /// The title: the log's own, else the first prompt that says what it is about.
     pub(super) fn title(&self) -> Cow<'_, str> {
-        let stated = self.session().and_then(|session| session.title.as_ref()).map(Text::decode);
-        // A slash command is less descriptive than a request.
-        let asks = |turn: &&Turn| !turn.prompt.starts_with('/');
-        let first = self.turns.iter().find(asks).or(self.turns.first());
-        let prompt = || first.map(|turn| human::beginning(&turn.prompt, MOST_TITLE));
-        let title = stated.filter(|title| !title.trim().is_empty()).or_else(prompt);
-        title.unwrap_or(Cow::Borrowed("Session"))
+        self.title.get().map_or("Session".into(), |title| human::beginning(title, MOST_TITLE))
     }
 
     /// The duration in milliseconds: from the first to the last time, else as stated in the log.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SearchTerms, SessionFilter, search,
-    sql::{FAILURES, Parameters, like, title_line},
+    sql::{FAILURES, Parameters, like, title},
 };
 use crate::emitters::sqlite::{Database, SqliteError};
 
@@ -73,7 +73,7 @@ impl Database {
                             UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES})"
         );
         let entries = Entries {
-            title: title_line(),
+            title: title("sessions"),
             content: "substr(coalesce(output, reason, iif(type = 'tool_use', NULL, content)), 1, 2000)",
             from: "entries",
             condition: &failures,
@@ -127,7 +127,7 @@ impl Database {
         let mut parameters = Parameters::default();
         let [begin, end] = search::MATCH;
         let entries = Entries {
-            title: title_line(),
+            title: title("sessions"),
             content: &format!("snippet(search, -1, '{begin}', '{end}', '…', 24)"),
             from: "search JOIN entries ON entries.id = search.rowid",
             condition: &format!("search MATCH {}", parameters.add(query.to_owned())),
@@ -149,7 +149,7 @@ impl Database {
             format!("(content LIKE {pattern} ESCAPE '\\' OR output LIKE {pattern} ESCAPE '\\')")
         };
         let entries = Entries {
-            title: title_line(),
+            title: title("sessions"),
             content: "content || char(10) || coalesce(output, '')",
             from: "entries",
             condition: &terms.iter().map(has).collect::<Vec<_>>().join(" AND "),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SessionFilter,
-    sql::{FAILURES, Parameters, title_line},
+    sql::{FAILURES, Parameters, title},
 };
 use crate::emitters::sqlite::{Database, SqliteError};
 
@@ -169,7 +169,7 @@ impl Database {
             "SELECT max(timestamp) AS at, sessions.id AS session, session_id, {} AS title, path, {CHANGES}
              {CALLS} WHERE instr('/' || {WHOLE} || '/', {}) > 0 AND {}
              GROUP BY sessions.id, path ORDER BY at DESC, sessions.id, path {}",
-            title_line(),
+            title("sessions"),
             parameters.add(format!("/{part}/")),
             condition(filter, only_changed, &mut parameters),
             filter.rows(&mut parameters)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SessionFilter,
-    sql::{FAILURES, Parameters, title_line},
+    sql::{FAILURES, Parameters, title},
     usage::{basis, sums},
 };
 use crate::emitters::sqlite::{Database, SqliteError};
@@ -191,7 +191,7 @@ impl Database {
             latest = filter.latest(),
             condition = filter.sessions(&mut parameters),
             rows = filter.rows(&mut parameters),
-            title = title_line(),
+            title = title("sessions"),
             calls = count("true"),
             failures = count(FAILURES),
             waiting = count("status = 'pending_approval'"),

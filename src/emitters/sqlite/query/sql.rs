@@ -68,29 +68,18 @@ fn json(cell: ValueRef<'_>) -> Json {
 pub(super) const FAILURES: &str =
     "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
 
-/// What a session is called, in SQL: its title, or else what its user said first. A command to the agent's program,
-/// such as `/ide`, says less than what was asked.
+/// What a session is called, in SQL: its title, or else the first line of a prompt that says what it is about.
 pub(super) fn title(session: &str) -> String {
+    let prompts = |line: &str, is_any: bool| {
+        format!(
+            "(SELECT {line} FROM entries AS said WHERE said.session = {session}.id AND said.type = 'user_message'
+                  AND title_line(said.content, {is_any}) IS NOT NULL ORDER BY said.idx LIMIT 1)"
+        )
+    };
     format!(
-        "coalesce({session}.title, (
-             SELECT substr(ltrim(content, {SPACE}), 1, 400) FROM entries AS said
-             WHERE said.session = {session}.id AND said.type = 'user_message'
-                 AND ltrim(content, {SPACE}) NOT GLOB '/*'
-             ORDER BY said.idx LIMIT 1), (
-             SELECT substr(ltrim(content, {SPACE}), 1, 400) FROM entries AS said
-             WHERE said.session = {session}.id AND said.type = 'user_message'
-             ORDER BY said.idx LIMIT 1))"
-    )
-}
-
-const SPACE: &str = "' ' || char(9, 10, 13)";
-
-/// The first line of the title of a row of `sessions`.
-pub(super) fn title_line() -> String {
-    format!(
-        "(SELECT trim(substr(whole, 1, instr(whole || char(10), char(10)) - 1), {SPACE})
-          FROM (SELECT ltrim({}, {SPACE}) AS whole))",
-        title("sessions")
+        "coalesce(title_line({session}.title, true), {}, {})",
+        prompts("title_line(said.content, false)", false),
+        prompts("title_line(said.content, true)", true)
     )
 }
 

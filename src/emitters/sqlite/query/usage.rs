@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use rusqlite::Row;
 
-use super::sql::Parameters;
+use super::sql::{Parameters, title};
 use crate::{
     emitters::{
         sqlite::{
@@ -54,9 +54,11 @@ impl Database {
 
     /// The usage of all sessions, each message once.
     pub fn usage(&self) -> Result<Vec<SessionUsage>, SqliteError> {
-        let sql =
-            "SELECT id, session_id, parent_session_id, agent, cwd, branch, task FROM sessions";
-        let sessions = self.answer(sql, Parameters::default(), session)?;
+        let sql = format!(
+            "SELECT id, session_id, parent_session_id, agent, cwd, branch, task, {} FROM sessions",
+            title("sessions")
+        );
+        let sessions = self.answer(&sql, Parameters::default(), session)?;
         let mut sessions: BTreeMap<i64, _> = sessions.into_iter().collect();
         // The sums are the caller's: those of SQLite fail where they overflow.
         let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
@@ -80,6 +82,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<(i64, SessionUsage)> {
         cwd: text(row, 4)?,
         branch: text(row, 5)?,
         task: text(row, 6)?,
+        title: row.get(7)?,
         messages: Vec::new(),
     };
     Ok((row.get(0)?, usage))

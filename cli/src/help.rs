@@ -1,0 +1,98 @@
+//! What helps say behind the options: examples, the environment, and where the exit codes are.
+
+use clap::Command;
+
+/// What `foldline help exit-codes` prints.
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+  0    success
+  1    failure: something cannot be read or written, or a checkpoint does not fit; the trail that verify
+       checks is not whole, or the database that check reads is not sound
+  2    wrong use, or a file that is not a log of a known format
+  3    read to the end, but with malformed lines or unknown records (only with --strict)
+  4    there is no task, session or file of that name
+  126  the command of run cannot be executed
+  127  the command of run does not exist
+run ends with the exit code of its command, or with 128 and the number of the signal that ended it.
+";
+
+const ENVIRONMENT: &str = "\
+Environment:
+  FOLDLINE_DB        the default database
+  FOLDLINE_CONFIG    the file of defaults
+  FOLDLINE_PAGER     the pager of show, else PAGER, else less; cat for none
+  CLAUDE_CONFIG_DIR  the folder of Claude Code; CODEX_HOME that of Codex
+  COLUMNS            the width where there is no terminal
+  NO_COLOR           no colours, unless --color always
+  RUST_LOG           what to log to stderr, such as foldline=debug
+
+Exit codes: foldline help exit-codes";
+
+/// Two examples of each verb.
+const EXAMPLES: &[(&str, [&str; 2])] = &[
+    ("foldline", ["foldline sessions --since \"this week\"", "foldline usage --by session"]),
+    (
+        "sessions",
+        ["foldline sessions --project shop", "foldline sessions --sort cost --since 2026-01"],
+    ),
+    (
+        "usage",
+        ["foldline usage --by month", "foldline usage --by session,model --since \"last week\""],
+    ),
+    ("blocks", ["foldline blocks --active", "foldline blocks --token-limit max"]),
+    ("statusline", ["foldline statusline", "foldline statusline --timezone UTC"]),
+    ("show", ["foldline show", "foldline show latest --follow"]),
+    ("search", ["foldline search migration", "foldline search '\"access denied\"' --since 7d"]),
+    ("files", ["foldline files --changed --since today", "foldline files src/main.rs"]),
+    ("tools", ["foldline tools --sort failed", "foldline tools --agent codex --since 2026-01"]),
+    ("errors", ["foldline errors --since today", "foldline errors --project shop -n 20"]),
+    ("task", ["foldline task list", "foldline task show TASK-12"]),
+    ("query", ["foldline query schema", "foldline query sql 'SELECT count(*) FROM sessions'"]),
+    (
+        "run",
+        [
+            "foldline run -- claude -p 'Fix the test' --output-format stream-json --verbose",
+            "foldline run --log run.jsonl -- codex exec --json 'Fix the test'",
+        ],
+    ),
+    ("replay", ["foldline replay latest --speed 10x", "foldline replay --format events log.jsonl"]),
+    (
+        "export",
+        [
+            "foldline export latest --out page.html",
+            "foldline export latest -f md --redact > session.md",
+        ],
+    ),
+    ("ingest", ["foldline ingest", "foldline ingest logs --db team.db --task-from dir"]),
+    (
+        "prune",
+        ["foldline prune --older-than 90d --dry-run", "foldline prune --older-than 90d --compact"],
+    ),
+    ("serve", ["foldline serve", "foldline serve --db team.db"]),
+    ("doctor", ["foldline doctor", "foldline doctor log.jsonl --strict"]),
+    (
+        "verify",
+        [
+            "foldline verify trail.jsonl --source log.jsonl",
+            "foldline verify trail.jsonl --key key.pub",
+        ],
+    ),
+    ("check", ["foldline check", "foldline check --repair"]),
+    ("audit-key", ["foldline audit-key key", "foldline ingest --audit trail.jsonl --sign key"]),
+    ("completions", ["foldline completions bash", "foldline completions fish"]),
+    ("man", ["foldline man", "foldline man man1"]),
+];
+
+/// The command line with what each help says behind the options.
+pub(super) fn with_ends(command: Command) -> Command {
+    with_end(command).mut_subcommands(with_end)
+}
+
+fn with_end(command: Command) -> Command {
+    let examples = EXAMPLES.iter().find(|(verb, _)| *verb == command.get_name());
+    let examples = examples.map_or_else(String::new, |(_, [first, second])| {
+        format!("Examples:\n  {first}\n  {second}\n\n")
+    });
+    let note = command.get_after_help().map_or_else(String::new, |note| format!("{note}\n\n"));
+    command.after_help(format!("{note}{examples}{ENVIRONMENT}"))
+}
