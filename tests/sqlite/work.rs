@@ -17,7 +17,7 @@ fn tool() -> Arc<NormalizedEntry> {
     NormalizedEntry::new(entry_type, "ls").into()
 }
 
-/// A session that calls a tool, and gets an answer to a call of the session before and to one that nobody made.
+/// A session that calls a tool, and gets a result of a call of the previous session and a result without a call.
 fn session(number: u64) -> [DomainEvent; 4] {
     let session_id = Some(format!("s{number}").as_str().into());
     let update = |id: String| DomainEvent::UpdateToolCall { corr_id: id.into(), entry: tool() };

@@ -87,7 +87,7 @@ impl Markdown {
         Some(inline(&human::beginning(title.get()?, MOST_TITLE)))
     }
 
-    /// When the session began and ended, in UTC, as far as the log states it.
+    /// The times in UTC at which the session began and ended, if the log states them.
     fn date(&self) -> Option<String> {
         let session = self.conversation.summary.session.as_deref();
         let entries = self.conversation.entries.iter().filter_map(|entry| entry.timestamp);
