@@ -4,19 +4,7 @@
 
 use std::borrow::Cow;
 
-use foldline::{
-    conversation::{
-        CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::ToolOutcome,
-    },
-    emitters::patch::PatchEmitter,
-    executors::{
-        Context, DynExecutor, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed,
-        action, files,
-        wire::{Object, value},
-    },
-    json::Raw,
-    transduce::Transducer,
-};
+use foldline::{emitters::patch::PatchEmitter, executors::prelude::*, transduce::Transducer};
 
 /// The invented agent.
 struct Parrot;
@@ -31,7 +19,7 @@ enum Line<'a> {
 
 impl Executor for Parrot {
     const FORMAT: Format =
-        Format { name: "parrot", title: "Parrot", agent: "parrot", homes: &["~/.parrot/logs"] };
+        Format::new("parrot", "Parrot", "parrot").with_homes(&["~/.parrot/logs"]);
     type Line<'a> = Line<'a>;
     type Result = ToolOutcome;
     type Memory = ();

@@ -45,7 +45,7 @@ impl CallResult for NoResult {
 }
 
 impl Executor for Toy {
-    const FORMAT: Format = Format { name: "toy", title: "Toy", agent: "toy", homes: &[] };
+    const FORMAT: Format = Format::new("toy", "Toy", "toy");
     type Line<'a> = Said;
     type Result = NoResult;
     type Memory = ();

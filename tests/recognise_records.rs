@@ -164,8 +164,8 @@ fn events_of_copilot() {
     assert_eq!(read(&format!(r#"{{"type":"abort",{rest}"#)), ["copilot"]);
     assert_eq!(read(&format!(r#"{{"type":"custom",{rest}"#)), all());
 }
-const A: Format = Format { name: "a", title: "A", agent: "a", homes: &[] };
-const B: Format = Format { name: "b", title: "B", agent: "b", homes: &[] };
+const A: Format = Format::new("a", "A", "a");
+const B: Format = Format::new("b", "B", "b");
 
 fn verdict(registry: &Registry, log: &str) -> Verdict {
     let mut recogniser = registry.recogniser();

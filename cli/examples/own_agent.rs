@@ -10,13 +10,8 @@
 use std::{convert::Infallible, process::ExitCode};
 
 use foldline::{
-    conversation::{
-        ActionType, CorrId, DomainEvent, NormalizedEntryType, Text, ToolStatus,
-        tool_calls::ToolOutcome,
-    },
-    executors::{
-        Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, wire::Object,
-    },
+    conversation::{ActionType, DomainEvent},
+    executors::prelude::*,
     position::Located,
     transduce::{Batch, Emitter, Memoryless},
 };
@@ -33,12 +28,8 @@ enum Line {
 }
 
 impl Executor for Parrot {
-    const FORMAT: Format = Format {
-        name: "parrot",
-        title: "Parrot, an invented agent",
-        agent: "parrot",
-        homes: &["~/.parrot/logs"],
-    };
+    const FORMAT: Format = Format::new("parrot", "Parrot, an invented agent", "parrot")
+        .with_homes(&["~/.parrot/logs"]);
     type Line<'a> = Line;
     type Result = ToolOutcome;
     type Memory = ();

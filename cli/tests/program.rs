@@ -223,7 +223,7 @@ fn an_output_is_written_once_and_not_over_another() {
 struct Trips;
 
 impl Executor for Trips {
-    const FORMAT: Format = Format { name: "trips", title: "Trips", agent: "trips", homes: &[] };
+    const FORMAT: Format = Format::new("trips", "Trips", "trips");
     type Line<'a> = String;
     type Result = ToolOutcome;
     type Memory = ();

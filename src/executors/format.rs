@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The name of a log format and the folders of its logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Format {
     /// The name in arguments and output of the program: `claude-stream`.
     pub name: &'static str,
@@ -15,6 +16,20 @@ pub struct Format {
     /// home directory, and `${NAME:-FOLDER}` is an environment variable with a default. A variable may name several
     /// folders, separated by commas.
     pub homes: &'static [&'static str],
+}
+
+impl Format {
+    /// A format by its name, title and agent, without folders of logs.
+    #[must_use]
+    pub const fn new(name: &'static str, title: &'static str, agent: &'static str) -> Self {
+        Self { name, title, agent, homes: &[] }
+    }
+
+    /// The format with the folders of its logs.
+    #[must_use]
+    pub const fn with_homes(self, homes: &'static [&'static str]) -> Self {
+        Self { homes, ..self }
+    }
 }
 
 /// The name.

@@ -18,6 +18,7 @@ mod executor;
 mod facts;
 pub mod files;
 mod format;
+pub mod prelude;
 mod recogniser;
 mod reducing;
 mod registry;

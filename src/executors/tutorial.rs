@@ -14,17 +14,7 @@
 //! ```
 //! use std::borrow::Cow;
 //!
-//! use foldline::{
-//!     conversation::{
-//!         CorrId, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::ToolOutcome,
-//!     },
-//!     executors::{
-//!         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, Registry,
-//!         Verdict, action, files,
-//!         wire::{Object, value},
-//!     },
-//!     json::Raw,
-//! };
+//! use foldline::executors::prelude::*;
 //!
 //! /// The invented agent.
 //! struct Parrot;
@@ -39,7 +29,7 @@
 //!
 //! impl Executor for Parrot {
 //!     const FORMAT: Format =
-//!         Format { name: "parrot", title: "Parrot", agent: "parrot", homes: &["~/.parrot/logs"] };
+//!         Format::new("parrot", "Parrot", "parrot").with_homes(&["~/.parrot/logs"]);
 //!     type Line<'a> = Line<'a>;
 //!     type Result = ToolOutcome;
 //!     type Memory = ();

@@ -39,7 +39,7 @@
 //!
 //! impl Executor for Sayings {
 //!     const FORMAT: Format =
-//!         Format { name: "sayings", title: "Sayings", agent: "sayer", homes: &[] };
+//!         Format::new("sayings", "Sayings", "sayer");
 //!     type Line<'a> = Text;
 //!     type Result = NoResult; // this agent has no tools
 //!     type Memory = ();

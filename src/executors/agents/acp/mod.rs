@@ -53,8 +53,7 @@ pub struct AcpMemory {
 type Cx<'s> = Context<'s, ToolOutcome>;
 
 impl Executor for Acp {
-    const FORMAT: Format =
-        Format { name: "acp", title: "Agent Client Protocol", agent: "acp", homes: &[] };
+    const FORMAT: Format = Format::new("acp", "Agent Client Protocol", "acp");
     type Line<'a> = Message<'a>;
     type Result = ToolOutcome;
     type Memory = AcpMemory;

@@ -39,8 +39,7 @@ pub struct AmpMemory {
 type Cx<'s> = Context<'s, AmpResult>;
 
 impl Executor for Amp {
-    const FORMAT: Format =
-        Format { name: "amp", title: "Amp, stream-json", agent: "amp", homes: &[] };
+    const FORMAT: Format = Format::new("amp", "Amp, stream-json", "amp");
     type Line<'a> = AmpJson<'a>;
     type Result = AmpResult;
     type Memory = AmpMemory;

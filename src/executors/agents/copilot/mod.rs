@@ -55,12 +55,8 @@ pub struct CopilotMemory {
 type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for Copilot {
-    const FORMAT: Format = Format {
-        name: "copilot",
-        title: "GitHub Copilot CLI, session events",
-        agent: "copilot",
-        homes: &["~/.copilot/session-state"],
-    };
+    const FORMAT: Format = Format::new("copilot", "GitHub Copilot CLI, session events", "copilot")
+        .with_homes(&["~/.copilot/session-state"]);
     type Line<'a> = Event<'a>;
     type Result = TextualResult;
     type Memory = CopilotMemory;

@@ -46,8 +46,7 @@ pub struct CursorMemory {
 type Cx<'s> = Context<'s, ToolOutcome>;
 
 impl Executor for Cursor {
-    const FORMAT: Format =
-        Format { name: "cursor", title: "Cursor agent, stream-json", agent: "cursor", homes: &[] };
+    const FORMAT: Format = Format::new("cursor", "Cursor agent, stream-json", "cursor");
     type Line<'a> = JsonLine<'a>;
     type Result = ToolOutcome;
     type Memory = CursorMemory;

@@ -42,8 +42,7 @@ pub struct DroidMemory {
 type Cx<'s> = Context<'s, DroidResult>;
 
 impl Executor for Droid {
-    const FORMAT: Format =
-        Format { name: "droid", title: "Factory Droid, stream-json", agent: "droid", homes: &[] };
+    const FORMAT: Format = Format::new("droid", "Factory Droid, stream-json", "droid");
     type Line<'a> = DroidJson<'a>;
     type Result = DroidResult;
     type Memory = DroidMemory;

@@ -27,12 +27,9 @@ pub struct Settings {
 }
 
 impl Executor for DroidSettings {
-    const FORMAT: Format = Format {
-        name: "droid-settings",
-        title: "Factory Droid, settings of a session",
-        agent: "droid",
-        homes: &["~/.factory/sessions"],
-    };
+    const FORMAT: Format =
+        Format::new("droid-settings", "Factory Droid, settings of a session", "droid")
+            .with_homes(&["~/.factory/sessions"]);
     type Line<'a> = Settings;
     type Result = DroidResult;
     type Memory = ();

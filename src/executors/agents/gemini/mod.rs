@@ -41,8 +41,7 @@ pub struct GeminiMemory {
 type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for Gemini {
-    const FORMAT: Format =
-        Format { name: "gemini", title: "Gemini CLI, stream-json", agent: "gemini", homes: &[] };
+    const FORMAT: Format = Format::new("gemini", "Gemini CLI, stream-json", "gemini");
     type Line<'a> = JsonLine<'a>;
     type Result = TextualResult;
     type Memory = GeminiMemory;

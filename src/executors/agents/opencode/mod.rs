@@ -28,12 +28,7 @@ pub struct Opencode;
 type Cx<'s> = Context<'s, OpencodeResult>;
 
 impl Executor for Opencode {
-    const FORMAT: Format = Format {
-        name: "opencode",
-        title: "opencode, run --format json",
-        agent: "opencode",
-        homes: &[],
-    };
+    const FORMAT: Format = Format::new("opencode", "opencode, run --format json", "opencode");
     type Line<'a> = JsonLine<'a>;
     type Result = OpencodeResult;
     type Memory = ();

@@ -62,15 +62,11 @@ const LONGEST_PAUSE_MS: u64 = 1000;
 const REMEMBERED: usize = 256;
 
 impl Executor for ClaudeSession {
-    const FORMAT: Format = Format {
-        name: "claude-session",
-        title: "Claude Code, session file",
-        agent: "claude-code",
-        homes: &[
+    const FORMAT: Format =
+        Format::new("claude-session", "Claude Code, session file", "claude-code").with_homes(&[
             "${CLAUDE_CONFIG_DIR:-~/.claude}/projects",
             "${XDG_CONFIG_HOME:-~/.config}/claude/projects",
-        ],
-    };
+        ]);
     type Line<'a> = ClaudeSessionLine<'a>;
     type Result = ClaudeResult;
     type Memory = ClaudeSessionMemory;

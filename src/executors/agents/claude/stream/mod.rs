@@ -54,12 +54,7 @@ pub struct ClaudeStreamMemory {
 }
 
 impl Executor for ClaudeStream {
-    const FORMAT: Format = Format {
-        name: "claude-stream",
-        title: "Claude Code, stream-json",
-        agent: "claude-code",
-        homes: &[],
-    };
+    const FORMAT: Format = Format::new("claude-stream", "Claude Code, stream-json", "claude-code");
     type Line<'a> = ClaudeStreamJson<'a>;
     type Result = ClaudeResult;
     type Memory = ClaudeStreamMemory;

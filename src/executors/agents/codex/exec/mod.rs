@@ -29,8 +29,7 @@ use crate::{
 pub struct CodexExec;
 
 impl Executor for CodexExec {
-    const FORMAT: Format =
-        Format { name: "codex-exec", title: "Codex CLI, exec --json", agent: AGENT, homes: &[] };
+    const FORMAT: Format = Format::new("codex-exec", "Codex CLI, exec --json", AGENT);
     type Line<'a> = ExecLine<'a>;
     type Result = CodexResult;
     type Memory = CodexExecMemory;

@@ -41,12 +41,11 @@ use crate::{
 pub struct CodexRollout;
 
 impl Executor for CodexRollout {
-    const FORMAT: Format = Format {
-        name: "codex-rollout",
-        title: "Codex CLI, rollout file",
-        agent: AGENT,
-        homes: &["${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"],
-    };
+    const FORMAT: Format = Format::new("codex-rollout", "Codex CLI, rollout file", AGENT)
+        .with_homes(&[
+            "${CODEX_HOME:-~/.codex}/sessions",
+            "${CODEX_HOME:-~/.codex}/archived_sessions",
+        ]);
     type Line<'a> = RolloutJson<'a>;
     type Result = CodexResult;
     type Memory = CodexRolloutMemory;

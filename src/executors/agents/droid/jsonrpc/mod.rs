@@ -66,12 +66,7 @@ pub struct DroidJsonrpcMemory {
 type Cx<'s> = Context<'s, DroidResult>;
 
 impl Executor for DroidJsonrpc {
-    const FORMAT: Format = Format {
-        name: "droid-jsonrpc",
-        title: "Factory Droid, stream-jsonrpc",
-        agent: "droid",
-        homes: &[],
-    };
+    const FORMAT: Format = Format::new("droid-jsonrpc", "Factory Droid, stream-jsonrpc", "droid");
     type Line<'a> = Line<'a>;
     type Result = DroidResult;
     type Memory = DroidJsonrpcMemory;

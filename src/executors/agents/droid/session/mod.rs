@@ -20,12 +20,8 @@ pub struct DroidSession;
 type Cx<'s> = Context<'s, DroidResult>;
 
 impl Executor for DroidSession {
-    const FORMAT: Format = Format {
-        name: "droid-session",
-        title: "Factory Droid, session file",
-        agent: "droid",
-        homes: &["~/.factory/sessions"],
-    };
+    const FORMAT: Format = Format::new("droid-session", "Factory Droid, session file", "droid")
+        .with_homes(&["~/.factory/sessions"]);
     type Line<'a> = SessionJson<'a>;
     type Result = DroidResult;
     type Memory = ();

@@ -27,12 +27,8 @@ pub struct QwenSession;
 type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for QwenSession {
-    const FORMAT: Format = Format {
-        name: "qwen-session",
-        title: "Qwen Code, session file",
-        agent: "qwen",
-        homes: &["~/.qwen/projects"],
-    };
+    const FORMAT: Format = Format::new("qwen-session", "Qwen Code, session file", "qwen")
+        .with_homes(&["~/.qwen/projects"]);
     type Line<'a> = SessionLine<'a>;
     type Result = TextualResult;
     type Memory = ();

@@ -49,8 +49,7 @@ pub struct QwenMemory {
 type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for Qwen {
-    const FORMAT: Format =
-        Format { name: "qwen", title: "Qwen Code, stream-json", agent: "qwen", homes: &[] };
+    const FORMAT: Format = Format::new("qwen", "Qwen Code, stream-json", "qwen");
     type Line<'a> = QwenJson<'a>;
     type Result = TextualResult;
     type Memory = QwenMemory;
