@@ -41,6 +41,7 @@ fn a_secret_in_a_string_is_masked_whatever_it_is_written_with() {
         (r#"{"a":"ada\u0040b.org"}"#, r#"{"a":"**************"}"#),
         (r#"{"cwd":"C:\\Users\\ada\\x"}"#, r#"{"cwd":"C:\\Users\\***\\x"}"#),
         (r#"{"a":"~/p/-home-ada-work/x"}"#, r#"{"a":"~/p/-home-***-work/x"}"#),
+        (r#"{"a":"-home-ada-work, C--Users-ada-x"}"#, r#"{"a":"-home-***-work, C--Users-***-x"}"#),
         (r#"{"/home/ada":1}"#, r#"{"/home/***":1}"#),
         (r#"["a@b.org","c@d.org"]"#, r#"["*******","*******"]"#),
     ] {

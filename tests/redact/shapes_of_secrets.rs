@@ -57,6 +57,12 @@ fn secrets_in_their_surroundings_are_found() {
     let cases = [
         (key, "[private-key 1]"),
         ("-----BEGIN PRIVATE KEY-----\ncut", "[private-key 1]"),
+        ("curl -H 'Cookie: sid=abc123; b=c' x", "curl -H 'Cookie: [cookie 1]' x"),
+        ("Set-Cookie: sid=abc123; Path=/", "Set-Cookie: [cookie 1]"),
+        ("curl -sSu ada:pw https://x", "curl -sSu [user-password 1] https://x"),
+        ("curl x --user 'ada:pw'", "curl x --user '[user-password 1]'"),
+        ("ls -- -home-ada-shop", "ls -- -~-shop"),
+        ("C--Users-ada-shop", "~-shop"),
         ("Authorization: Bearer abcdefghijklmnop1", "Authorization: Bearer [authorization 1]"),
         ("PASSWORD=hunter22 x", "PASSWORD=[password 1] x"),
         ("{\"password\": \"hunter22\"}", "{\"password\": \"[password 1]\"}"),
@@ -80,6 +86,8 @@ fn what_is_no_secret_stays() {
         "password: ${PASSWORD}",
         "index da39a3ee5e6b4b0d3255bfef95601890afd80709..e69de29",
         "\"integrity\": \"sha512-q8Zr2Xk7Lm4Tn9Vb3Wc6Yd1Ge5Hf0Jpq8Zr2Xk7Lm4Tn9Vb3Wc6Yd1Ge5Hf0Jp==\"",
+        "docker run -u 1000:1000 x; curl -o u:x y",
+        "the cookie: a small file",
         "https://example.org/home/page",
     ] {
         assert_eq!(redacted([text]), (vec![text.to_owned()], Vec::new()));

@@ -59,7 +59,7 @@ fn a_filter_chooses_sessions() {
     assert_eq!(chosen(SessionFilter { period, ..all() }), [2]);
     let named = |name| chosen(SessionFilter { name: Some(name), ..all() });
     assert_eq!(named(SessionName::IdBegins("t".to_owned())), [2, 3]);
-    assert_eq!(named(SessionName::Title("LINE".to_owned())), [1]);
+    assert_eq!(named(SessionName::Title("FIRST".to_owned())), [1]);
     let limited = SessionFilter { offset: 1, limit: Some(1), ..all() };
     assert_eq!(chosen(limited), [1]);
     let running = Some(StateFilter::RunningSince(4000));

@@ -222,10 +222,7 @@ fn is_masked(bytes: &[u8]) -> bool {
 
 /// The offset of the user name in a home directory.
 fn name_in(folder: &str) -> usize {
-    let end = match folder.starts_with('-') {
-        true => folder.rfind('-'),
-        false => folder.rfind(['/', '\\']),
-    };
+    let end = folder.rfind(['/', '\\']).or_else(|| folder.rfind('-'));
     end.map_or(0, |end| end + 1)
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Rule {
 
 /// The kind, a hint that a text must match for the pattern to be worth trying, and the pattern. Rules apply in this
 /// order: a later rule does not see text that an earlier one has replaced.
-const RULES: [(&str, &str, &str); 33] = [
+const RULES: [(&str, &str, &str); 35] = [
     (
         "private-key",
         r"-----BEGIN ",
@@ -82,6 +82,16 @@ const RULES: [(&str, &str, &str); 33] = [
         r"(?i)\b(?:bearer|basic|token)[ \t]+(?P<s>[A-Za-z0-9_.~+/=-]{16,})",
     ),
     (
+        "cookie",
+        r"(?i)cookie",
+        r"(?i)\bcookie[\x22'\\]*[ \t]*[:=][ \t]*[\x22'\\]*(?P<s>[^\s=;:\x22'\\]+=[^\r\n\x22'\\]{4,})",
+    ),
+    (
+        "user-password",
+        r"curl",
+        r"\bcurl\b[^\n]{0,400}?\s(?:-[a-zA-Z]*u|--(?:proxy-)?user)[ =]*[\x22'\\]*(?P<s>[^\s:\x22'\\]+:[^\s\x22'\\]+)",
+    ),
+    (
         "password",
         r"(?i)(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|refresh)[_-]?token)[\x22'\\]*[ \t]*[:=]",
         r"(?i)(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|refresh)[_-]?token)[\x22'\\]*[ \t]*[:=][ \t]*[\x22'\\]*(?P<s>[^\s\x22'\\$,;&<>(){}\[\]]{6,})",
@@ -97,7 +107,11 @@ const RULES: [(&str, &str, &str); 33] = [
         r"(?:^|[^A-Za-z0-9_.~])(?P<s>/(?:home|Users)/[A-Za-z0-9._-]+|[A-Za-z]:[\\/]+Users[\\/]+[^\\/\s\x22'<>|:*?]+)",
     ),
     // The notation of agents for the folder of a project.
-    (HOME, r"-(?:home|Users)-", r"(?:^|/)(?P<s>-(?:home|Users)-[A-Za-z0-9._]+)"),
+    (
+        HOME,
+        r"-(?:home|Users)-",
+        r"(?:^|[^A-Za-z0-9_.~-])(?P<s>(?:-home|(?:[A-Za-z]-)?-Users)-[A-Za-z0-9._]+)",
+    ),
 ];
 
 /// A home directory, which is replaced by `~`.
