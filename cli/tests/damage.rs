@@ -271,7 +271,7 @@ fn rows_that_are_not_what_was_written_stay() {
     for options in [&[][..], &["--repair"]] {
         let (code, said) = place.check(options);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains("wrong: the row of entries id 3 is not what was written"), "{said}");
+        assert!(said.contains("wrong: the row of entries id 3 has a wrong checksum"), "{said}");
         assert!(said.contains("Put a copy of the database"), "{said}");
     }
     let later = ["prune", "--older-than", "2100-01-01", "--db", &place.name("db")];
