@@ -29,7 +29,7 @@ const LOG: &str = "\u{FEFF}{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/
 /// A folder with a log and its trail.
 struct Case {
     dir: TempDir,
-    /// What makes the trail, as far as that goes.
+    /// The emitter of the trail, with the state after the last record.
     trail: RefCell<AuditTrail>,
 }
 
@@ -172,7 +172,9 @@ fn swapped_records_are_found() {
     lines.swap(1, 3);
     let said = case.verdict(&lines);
     assert!(
-        said.contains("line 2: found record 4, expected record 2, which is on line 4: records were reordered"),
+        said.contains(
+            "line 2: found record 4, expected record 2, which is on line 4: records were reordered"
+        ),
         "{said}"
     );
 }

@@ -1,5 +1,5 @@
-//! A database that something has damaged: `check` notices it, `ingest` writes nothing to it, and `--repair` makes
-//! anew what is made from other rows.
+//! A damaged database: `check` detects the damage, `ingest` writes nothing to it, and `--repair` rebuilds
+//! everything that is derived from other rows.
 
 use std::{
     collections::BTreeMap,

@@ -110,9 +110,7 @@ pub enum Problem {
         at: u64,
     },
     /// A record whose number already occurred.
-    #[error(
-        "found record {found} again, expected record {expected}: a record was inserted"
-    )]
+    #[error("found record {found} again, expected record {expected}: a record was inserted")]
     Inserted {
         /// The expected record.
         expected: u64,
