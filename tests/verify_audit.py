@@ -119,8 +119,8 @@ def check(line, count, prev, log, key):
     record = value["record"]
     assert value["hash"] == sha256(canonical(record)), "its hash is not that of its contents"
     assert record["v"] in (1, 2), "its version is not known"
-    assert record["seq"] == count + 1, f"record {record['seq']} stands where {count + 1} should"
-    assert record["prev"] == prev, "it was not made after the record before it"
+    assert record["seq"] == count + 1, f"found record {record['seq']}, expected {count + 1}"
+    assert record["prev"] == prev, "it is not linked to the previous record"
     if record["event"] == "trail":
         assert {"ledger", "trail", "commits"} <= set(record), "it does not say whose trail it is"
         assert count == 0, "a trail begins within a trail"

@@ -1,7 +1,8 @@
-//! The defaults of options, from a file.
+//! Defaults of options from a configuration file.
 //!
 //! `foldline/config.toml` in the user's folder for configuration, or the file that `FOLDLINE_CONFIG` names. A key
-//! is the long name of an option, and holds for every verb that has it; in a table, for the verb of that name:
+//! is the long name of an option, and applies to every verb with this option; in a table, only to the verb of
+//! that name:
 //!
 //! ```toml
 //! timezone = "Europe/Paris"
@@ -11,8 +12,7 @@
 //! no-thinking = true
 //! only = ["prompts", "answers"]
 //! ```
-//!
-//! What the command line says comes first.
+//! The command line takes precedence.
 
 use std::{env, fs, io, path::PathBuf};
 
@@ -35,7 +35,8 @@ pub(super) fn with_defaults(command: Command) -> Result<Command, Error> {
     apply(command, table).map_err(wrong)
 }
 
-/// The home directory may be that of another user, whose files are nobody's business.
+/// Whether the error means that there is no file. A file without read permission counts as absent, since the
+/// home directory may belong to another user, unless `FOLDLINE_CONFIG` names it.
 fn is_absent(error: &io::Error) -> bool {
     let is_named = env::var_os("FOLDLINE_CONFIG").is_some();
     match error.kind() {
@@ -72,7 +73,7 @@ fn apply(mut command: Command, table: Table) -> Result<Command, String> {
                     return Err(format!("there is no option --{key}"));
                 }
                 for verb in verbs {
-                    // An option of this name may mean something else for some verbs.
+                    // An option of this name may have another type for some verbs.
                     if has(&command, &verb, &key) && accepts(&command, &verb, &key, &value) {
                         command = set(command, &verb, &key, &value)?;
                     }
@@ -92,7 +93,7 @@ fn find<'c>(command: &'c Command, verb: &str, option: &str) -> Option<&'c Arg> {
     arguments.find(|argument| argument.get_long() == Some(option))
 }
 
-/// Whether the value is one that the option has, as far as it has a list of them.
+/// Whether the option accepts the value. Only options with a list of values are checked.
 fn accepts(command: &Command, verb: &str, option: &str, value: &Value) -> bool {
     let possible = find(command, verb, option).map(Arg::get_possible_values).unwrap_or_default();
     let is_possible = |text: &str| possible.iter().any(|value| value.matches(text, false));

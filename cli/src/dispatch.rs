@@ -1,4 +1,4 @@
-//! Running a [`Program`]: its command line, and what comes of each verb.
+//! Runs a [`Program`]: parses its command line, and dispatches to the verbs.
 
 use std::{
     ffi::OsString,
@@ -29,7 +29,7 @@ impl Program {
         self.run_with(std::env::args_os())
     }
 
-    /// Runs the program with these arguments, of which the first is its own name.
+    /// Runs the program with these arguments; the first is the name of the program.
     ///
     /// Wrong arguments, `--help` and `--version` end the process.
     pub fn run_with<I>(&self, arguments: I) -> ExitCode
@@ -113,7 +113,7 @@ impl Program {
             })
             .mut_subcommand("run", |verb| {
                 let verb = executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()));
-                // Without a server, nobody can ask.
+                // Without a server, there are no clients.
                 #[cfg(feature = "serve")]
                 let verb = ["token", "hosts"]
                     .into_iter()

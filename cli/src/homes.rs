@@ -1,4 +1,4 @@
-//! Where agents keep their logs, and where this program keeps its database.
+//! The folders of the agents' logs, and the folder of this program's database.
 
 use std::{
     collections::BTreeMap,
@@ -23,8 +23,8 @@ pub(crate) struct Home {
     pub(crate) folder: PathBuf,
 }
 
-/// The folders in which the agents that can be read keep their logs, by the environment, each once. They
-/// need not exist.
+/// The log folders of the supported agents, without duplicates. They depend on the environment, and need not
+/// exist.
 pub(crate) fn homes(registry: &Registry) -> Vec<Home> {
     let Ok(home) = etcetera::home_dir() else { return Vec::new() };
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
@@ -37,12 +37,12 @@ pub(crate) fn homes(registry: &Registry) -> Vec<Home> {
     homes.into_iter().map(|(folder, format)| Home { format, folder }).collect()
 }
 
-/// Those that exist.
+/// The existing folders.
 pub(crate) fn existing(registry: &Registry) -> Vec<Home> {
     homes(registry).into_iter().filter(|home| home.folder.is_dir()).collect()
 }
 
-/// The folders in which an agent keeps its logs, as far as they exist.
+/// The existing log folders of an agent.
 pub(crate) fn of_agent(registry: &Registry, agent: &str) -> Vec<PathBuf> {
     let homes = existing(registry).into_iter().filter(|home| home.format.agent == agent);
     homes.map(|home| home.folder).collect()
@@ -51,7 +51,7 @@ pub(crate) fn of_agent(registry: &Registry, agent: &str) -> Vec<PathBuf> {
 /// The paths that were given, or else the folders of the agents.
 ///
 /// # Errors
-/// Nothing was given, and there are no such folders.
+/// No path was given, and no folder exists.
 pub fn or_homes(paths: &[PathBuf], registry: &Registry) -> Result<Vec<PathBuf>, Error> {
     if !paths.is_empty() {
         return Ok(paths.to_vec());
@@ -77,7 +77,7 @@ pub(crate) fn tilde(path: &Path) -> String {
     below.unwrap_or_else(|| path.display().to_string())
 }
 
-/// The folders that a home of a [`Format`] stands for.
+/// The folders of a home of a [`Format`].
 fn expand(pattern: &str, home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let named = pattern.strip_prefix("${").and_then(|rest| {
         let (named, rest) = rest.split_once('}')?;
@@ -115,12 +115,12 @@ pub struct DatabaseOption {
 }
 
 impl DatabaseOption {
-    /// Whether no database was named: then it is the one that holds the sessions of this user's agents.
+    /// Whether no database was named. The default database contains the sessions of this user's agents.
     pub(crate) fn is_default(&self) -> bool {
         self.db.is_none()
     }
 
-    /// Its path. The folder of the default database is made if there is none, for its owner only.
+    /// The path of the database. A missing folder of the default database is created, accessible to its owner only.
     ///
     /// # Errors
     /// There is no home directory, or the folder cannot be made.
@@ -135,7 +135,7 @@ impl DatabaseOption {
     }
 }
 
-/// The folder for what this program keeps, made for its owner only if there is none.
+/// The data folder of this program. A missing folder is created, accessible to its owner only.
 ///
 /// # Errors
 /// There is no home directory, or the folder cannot be made.

@@ -29,7 +29,7 @@ const LOG: &str = "\u{FEFF}{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/
 /// A folder with a log and its trail.
 struct Case {
     dir: TempDir,
-    /// What makes the trail, as far as that goes.
+    /// The emitter of the trail, with the state after the last record.
     trail: RefCell<AuditTrail>,
 }
 
@@ -157,7 +157,7 @@ fn a_removed_record_is_found() {
     lines.remove(1);
     let said = case.verdict(&lines);
     assert!(
-        said.contains("line 2: record 3 stands where record 2 should: record 2 was removed"),
+        said.contains("line 2: found record 3, expected record 2: record 2 was removed"),
         "{said}"
     );
     lines.drain(1..3);
@@ -172,7 +172,9 @@ fn swapped_records_are_found() {
     lines.swap(1, 3);
     let said = case.verdict(&lines);
     assert!(
-        said.contains("line 2: record 4 stands where record 2 should, which stands on line 4: records were reordered"),
+        said.contains(
+            "line 2: found record 4, expected record 2, which is on line 4: records were reordered"
+        ),
         "{said}"
     );
 }
@@ -184,7 +186,7 @@ fn an_inserted_record_is_found() {
     let mut lines = whole.clone();
     lines.insert(3, whole[1].clone());
     let said = case.verdict(&lines);
-    assert!(said.contains("line 4: record 2 stands where record 4 should"), "{said}");
+    assert!(said.contains("line 4: found record 2 again, expected record 4"), "{said}");
     assert!(said.contains("inserted"), "{said}");
 
     // One that was forged with care: its number, its predecessor and its hash are right.
@@ -192,13 +194,13 @@ fn an_inserted_record_is_found() {
     let mut lines = whole.clone();
     lines.insert(2, forged.clone());
     let said = case.verdict(&lines);
-    assert!(said.contains("line 4: record 3 stands where record 4 should"), "{said}");
+    assert!(said.contains("line 4: found record 3 again, expected record 4"), "{said}");
 
     // One that takes the place of another.
     let mut lines = whole.clone();
     lines[2] = forged;
     let said = case.verdict(&lines);
-    assert!(said.contains("line 4: record 4 was not made after the record before it"), "{said}");
+    assert!(said.contains("line 4: record 4 is not linked to the previous record"), "{said}");
 }
 
 /// The record with other contents, and the hash that they have.

@@ -125,7 +125,7 @@ fn standard_input_is_read_with_a_dash_and_without_a_name() {
     }
 }
 
-/// Whoever follows a run through a pipe sees each line when it was written, not at the end.
+/// The reader of a pipe sees each line when it is written, not at the end of the run.
 #[test]
 fn what_was_read_is_shown_before_more_comes() {
     let mut command = foldline(&["replay", "-e", "droid", "-f", "patches"]);
@@ -164,7 +164,7 @@ fn a_pipe_that_is_closed_ends_the_program_quietly() {
     }
 }
 
-/// Opening a pipe to which nobody writes would wait for ever.
+/// Opening a pipe without a writer would block for ever.
 #[cfg(unix)]
 #[test]
 fn a_pipe_among_the_logs_holds_nobody_up() {

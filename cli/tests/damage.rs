@@ -1,5 +1,5 @@
-//! A database that something has damaged: `check` notices it, `ingest` writes nothing to it, and `--repair` makes
-//! anew what is made from other rows.
+//! A damaged database: `check` detects the damage, `ingest` writes nothing to it, and `--repair` rebuilds
+//! everything that is derived from other rows.
 
 use std::{
     collections::BTreeMap,
@@ -271,7 +271,7 @@ fn rows_that_are_not_what_was_written_stay() {
     for options in [&[][..], &["--repair"]] {
         let (code, said) = place.check(options);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains("wrong: the row of entries id 3 is not what was written"), "{said}");
+        assert!(said.contains("wrong: the row of entries id 3 has a wrong checksum"), "{said}");
         assert!(said.contains("Put a copy of the database"), "{said}");
     }
     let later = ["prune", "--older-than", "2100-01-01", "--db", &place.name("db")];

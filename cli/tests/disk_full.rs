@@ -121,7 +121,7 @@ fn metrics_that_cannot_be_written_leave_the_earlier_ones_whole() {
     assert_eq!(fs::read_to_string(&metrics).unwrap(), whole);
 }
 
-/// Somebody who may write to the folder cannot have another file overwritten.
+/// A user with write access to the folder cannot cause another file to be overwritten.
 #[test]
 fn a_planted_link_is_not_followed() {
     let place = Place::new();

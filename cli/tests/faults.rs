@@ -32,7 +32,7 @@ const OPERATIONS: [&str; 10] = [
 
 const FAULTS: [&str; 3] = ["error=ENOSPC", "error=EIO", "signal=KILL"];
 
-/// A command of the program, and what comes of it.
+/// A command of the program, and its results.
 struct Job {
     folder: tempfile::TempDir,
     arguments: Vec<String>,
@@ -214,7 +214,7 @@ impl Job {
         assert!(told > 4);
     }
 
-    /// The disk grows a little from one run to the next, and nobody begins anew.
+    /// The disk grows a little from one run to the next, and no run restarts from the beginning.
     fn grows_with_the_disk(&self, step: usize) {
         let expected = self.undisturbed();
         self.begin_anew();

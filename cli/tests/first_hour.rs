@@ -1,4 +1,4 @@
-//! What somebody tries first, with the logs of their own agents and no option.
+//! The first commands of a new user, on the logs of their own agents and without options.
 
 use std::{
     fs,
@@ -66,7 +66,7 @@ impl Home {
         self.path().join(".claude/projects/-repo/a.jsonl")
     }
 
-    /// Writes its log anew.
+    /// Rewrites the log.
     pub(crate) fn change(&self, change: impl FnOnce(String) -> String) {
         let log = fs::read_to_string(self.log()).unwrap();
         fs::write(self.log(), change(log)).unwrap();

@@ -139,7 +139,7 @@ fn a_log_that_grew_again_at_once_is_noticed() {
     assert_eq!(followed.end().0, ["one", "another one", "and another"]);
 }
 
-/// While nobody looks, a log is renamed twice or more.
+/// A log is renamed twice or more between two polls.
 fn rotated_unseen(names: [&str; 2], expected: &[&str]) -> String {
     let followed = Followed::start(&line("one"));
     followed.wait_for("\"one\"");
@@ -223,7 +223,7 @@ fn the_size_of_what_was_cut_off_unread_is_told() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Nobody takes what it says, so that it waits behind the first piece that it read.
+    // The output is not read, so the program blocks after the first piece of input.
     let mut said = [0];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
     File::create(&log).unwrap();

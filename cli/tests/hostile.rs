@@ -1,5 +1,5 @@
-//! Logs that nobody should write: damaged, enormous, in other encodings, or made to do harm. None
-//! panics, every line is accounted for, and memory stays bounded.
+//! Invalid and malicious logs: damaged, enormous, or in other encodings. None causes a panic, every line is
+//! accounted for, and memory stays bounded.
 
 use std::{
     collections::BTreeSet,
@@ -230,7 +230,7 @@ fn every_case_is_accounted_for_by_every_executor() {
                     .unwrap_or_else(|error| panic!("{format}: {line}: {error}: {json}"));
             }
         }
-        // All of them in one log, in pieces: the same as line by line as far as lines go.
+        // All lines in one log, read in pieces: each line is still a separate record.
         let log = lines.join("\n");
         let seen: BTreeSet<u64> = events_of(format, log.as_bytes(), 1 << 20)
             .iter()
@@ -381,7 +381,7 @@ fn expensive(length: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("many records", few("{}\n")),
         ("many records in a list", format!("[{}]", few("{},").trim_end_matches(','))),
     ];
-    // Calls that nothing answers, and answers that nobody asked for: three times what a line may be.
+    // Calls without results, and results without calls: three times the longest line.
     let numbered = |size: usize, line: &dyn Fn(usize, &str) -> String| {
         let (padding, count) = ("x".repeat(size), 3 * length / (size + 80));
         (0..count).map(|n| line(n, &padding)).collect::<Vec<_>>().join("\n")

@@ -269,7 +269,7 @@ fn a_log_that_is_replaced_while_others_are_read_is_not_mistaken_for_its_successo
     assert_eq!(place.number("db", entries), place.number("fresh", entries));
 }
 
-/// Droid states the tokens of a session in a file beside it, which it writes anew.
+/// Droid states the tokens of a session in a separate file next to it, which it rewrites.
 #[test]
 fn the_tokens_of_a_settings_file_that_was_written_anew_count_once() {
     let place = Place::new();

@@ -139,7 +139,7 @@ fn an_older_database_that_was_restored_does_not_undo_the_files() {
         place.refused("three", "db", option, file, LONGER);
         // Also if nothing else is to be done.
         place.refused("one", "db", option, file, LONGER);
-        // It can go on with a new file.
+        // The ingest can continue with a new file.
         let (option, _) = option.rsplit_once('=').unwrap();
         place.ingest("three", "db", &[&format!("{option}=new")]);
     }

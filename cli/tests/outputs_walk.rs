@@ -96,7 +96,7 @@ impl Walk {
                     self.copy_database(("older", db), ("db", db));
                     self.sound = None;
                 }
-                // Somebody who was refused goes on with new files.
+                // After a rejection, the user continues with new files.
                 if self.below(2) == 0 {
                     for (kind, number) in [("trail", 0), ("trail", 1), ("events", 0), ("events", 1)]
                     {

@@ -198,7 +198,7 @@ fn asked(moments: usize) -> usize {
     asked.and_then(|asked| asked.parse().ok()).unwrap_or(moments)
 }
 
-/// Tells apart what is on the disk, and what has to come of it.
+/// A digest of the files on the disk and of the expected result.
 fn digest(after: usize, state: &Files, ends: &[(usize, Files)]) -> u64 {
     let done = ends.iter().position(|(end, _)| after == *end);
     let run = ends.iter().position(|(end, _)| after <= *end);
@@ -326,7 +326,7 @@ fn an_ingest_of_several_transactions_is_completed() {
     Job::new(&FOLDERS, vec![run], result).survives(6);
 }
 
-/// As long as somebody reads, nothing is moved from the write-ahead log into the database.
+/// While a reader is active, nothing is moved from the write-ahead log into the database.
 #[test]
 #[cfg_attr(not(has_strace), ignore = "needs strace")]
 fn an_ingest_beside_a_reader_is_completed() {

@@ -279,7 +279,7 @@ fn what_does_not_belong_to_the_checkpoint_is_refused() {
     assert!(files.finish("events", &["--restart"]) == undisturbed(&log, "events"));
 }
 
-/// What comes of one log that goes on in several files, without any stop.
+/// The output of one log in several consecutive files, without any stop.
 fn undisturbed_over(files: &[&str], format: &str) -> Vec<u8> {
     let executor = Registry::builtin().named("droid").cloned().unwrap();
     let mut processor =

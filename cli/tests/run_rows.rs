@@ -158,7 +158,7 @@ fn what_a_killed_run_has_stored_is_gone_on_with() {
             stdout(&["ingest", &agent.path("log"), "--db", &agent.path(db)]);
         }
         assert_same(&dump(&agent.db("db")), &dump(&agent.db("once")), "killed");
-        // And the same again, when nobody writes any more.
+        // The same again, without any other writer.
         for db in ["db", "once"] {
             stdout(&["ingest", "--final", &agent.path("log"), "--db", &agent.path(db)]);
         }

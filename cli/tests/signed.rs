@@ -1,4 +1,4 @@
-//! A trail that is signed: whoever lacks the private key can change nothing that was signed, and add nothing.
+//! A signed trail: without the private key, signed records cannot be changed, and no record can be added.
 
 use std::{
     fs,
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-/// Makes the chain anew from a record on, as somebody who knows the format can, but without the key.
+/// Rebuilds the chain from a record, as an attacker who knows the format but lacks the key can do.
 fn rechained(lines: &mut [String], from: usize) {
     for at in from..lines.len() {
         let prev = match at {

@@ -164,7 +164,7 @@ fn write_located(path: &Path, mut events: Vec<Located<DomainEvent>>, cuts: &[usi
     let ends: Vec<_> = cuts.iter().copied().chain([events.len()]).collect();
     for end in ends {
         let rest = events.split_off(end - begun);
-        // Opened anew each time, as after a crash.
+        // Opened again each time, as after a crash.
         let mut database = open(path);
         database.commit(&[commit(expected, &events, end as u64)], &[]).unwrap();
         events = rest;

@@ -50,7 +50,8 @@ impl Place {
         // Its folder may be closed to others.
         let copy = self.path("foldline");
         if !copy.exists() {
-            // A child of another test could hold a copy open that this process writes, and nobody can run that.
+            // A child of another test could hold a copy open that this process writes, and such a file cannot
+            // be executed.
             assert!(Command::new("cp").arg(program).arg(&copy).status().unwrap().success());
             self.set_mode("", 0o755);
         }

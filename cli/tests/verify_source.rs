@@ -118,7 +118,7 @@ fn what_is_added_to_a_line_in_the_middle_is_found() {
 fn a_log_that_was_not_complete_after_all_is_unchanged() {
     let place = Place::new();
     let (a, b) = (message("a"), message("b"));
-    // Half a record, which is text that nobody understands until the rest of it comes.
+    // Half a record, which cannot be parsed until the rest is written.
     fs::write(place.file("log"), format!("{FIRST}\n{}", &a[..20])).unwrap();
     place.ingest("log", &["--final"]);
     place.good("log");

@@ -110,7 +110,7 @@ impl Walk {
                         let more = 1 + walk.below(text.len() - content.len());
                         content = text.as_bytes()[..content.len() + more].to_vec();
                     }
-                    // It goes on with what belongs to another one.
+                    // The file continues with the beginning of another log.
                     _ => {
                         let log = walk.below(LOGS);
                         content.extend(walk.beginning(log).into_bytes());

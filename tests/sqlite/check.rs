@@ -92,16 +92,16 @@ fn what_is_not_derived_stays_and_is_told() {
     for (tampering, part) in [
         (
             "UPDATE entries SET line = 9 WHERE idx = 1",
-            "the row of entries id 2 is not what was written",
+            "the row of entries id 2 has a wrong checksum",
         ),
-        ("UPDATE sources SET format = 'amp'", "the row of sources id 1 is not what was written"),
+        ("UPDATE sources SET format = 'amp'", "the row of sources id 1 has a wrong checksum"),
         ("DELETE FROM entries WHERE idx = 1", "has 2 entries"),
         ("DELETE FROM sources", "refers to a row of sources"),
         ("UPDATE entries SET offset = 900 WHERE idx = 2", "from byte 900"),
         ("UPDATE entries SET type = 'tool_use' WHERE idx = 2", "without its details"),
         ("INSERT INTO outputs VALUES ('audit x', '{}', 5, 0)", "audit x has 5 commits"),
         ("DELETE FROM ledger", "not exactly one row"),
-        ("ALTER TABLE warnings ADD COLUMN more TEXT", "the table warnings is not as it was made"),
+        ("ALTER TABLE warnings ADD COLUMN more TEXT", "the table warnings has another definition"),
     ] {
         let place = Place::new();
         place.tamper(tampering);

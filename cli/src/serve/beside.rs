@@ -1,4 +1,4 @@
-//! [`Beside`]: a server beside an agent, for `foldline run`.
+//! [`Beside`]: a server that runs next to an agent, for `foldline run`.
 
 use std::{
     net::SocketAddr,
@@ -18,15 +18,15 @@ use super::{
 };
 use crate::{error::Error, program::Program};
 
-/// A server on a thread of its own, of a database that somebody else keeps up to date.
+/// A server on a separate thread, for a database that the caller updates.
 pub(crate) struct Beside {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<Result<(), Error>>,
 }
 
 impl Beside {
-    /// Starts it, and says where it is. Returns what takes the events of the log at `path`, and what is to be called
-    /// when the database was updated, and dropped when it will not be again.
+    /// Starts the server, and prints its address. Returns the consumer of the events of the log at `path`, and
+    /// a function to call after each update of the database, and to drop after the last one.
     pub(crate) fn start(
         program: &Program,
         path: PathBuf,
@@ -47,7 +47,7 @@ impl Beside {
         Ok((Self { stop, thread }, running, updated))
     }
 
-    /// The agent has ended, and its log is complete: ends when its readers have everything.
+    /// Ends the server when its readers have received everything. The agent has ended, and its log is complete.
     pub(crate) fn end(self) -> Result<(), Error> {
         drop(self.stop);
         match self.thread.join() {

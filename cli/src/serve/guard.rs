@@ -1,13 +1,11 @@
-//! [`Guard`]: who may ask, and what an answer may do in a browser.
-//!
-//! - A request has to name this server as its `Host`: an address, `localhost` or a name that was allowed, with
-//!   the right port. A page of somebody else whose name was made to lead here (DNS rebinding) does not.
-//! - A request that says that it comes from another page (`Origin`, `Sec-Fetch-Site`) is refused, unless
-//!   somebody follows a link.
-//! - Where other machines can ask, a token is demanded. It is in the link that is printed, and then in a cookie
-//!   that no script reads and no other site sends.
-//! - Only `GET` and `HEAD`: nothing can be changed.
-//! - A page may load its own sheet and script, and nothing else ([`POLICY`]).
+//! [`Guard`]: access control for requests, and the browser permissions of responses.
+//! - A request must name this server as its `Host`: an address, `localhost` or an allowed name, with the right
+//! port. This blocks pages of other sites whose name resolves to this machine (DNS rebinding).
+//! - A request from another site (`Origin`, `Sec-Fetch-Site`) is rejected, unless the user follows a link.
+//! - If other machines can connect, a token is required. The printed link contains it, and then a cookie that
+//! is not readable by scripts and not sent by other sites.
+//! - Only `GET` and `HEAD` are allowed: nothing can be changed.
+//! - A page may load only the style sheet and the script of this server ([`POLICY`]).
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -24,11 +22,11 @@ use axum::{
 use super::{args::Access, token::Token};
 use crate::error::Error;
 
-/// What a page may load and run.
+/// The content security policy of the pages.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// Who may ask.
+/// The access rules.
 #[derive(Clone)]
 pub(super) struct Guard(Arc<Rules>);
 
@@ -40,12 +38,12 @@ struct Rules {
 }
 
 impl Guard {
-    /// The rules for a server that listens there.
+    /// The rules for a server with this address.
     pub(super) fn new(address: SocketAddr, access: &Access) -> Result<Self, Error> {
         let needs_token = access.token || !address.ip().is_loopback();
         let token = needs_token.then(Token::random).transpose()?;
         let hosts = access.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
-        // Cookies do not know of ports: several servers may run here.
+        // Cookies are shared between ports, and several servers may run on this machine.
         let cookie = format!("foldline_{}", address.port());
         Ok(Self(Arc::new(Rules { address, hosts, token, cookie })))
     }
@@ -70,16 +68,16 @@ impl Rules {
         is_known && !host.contains('@') && authority.port_u16().unwrap_or(80) == self.address.port()
     }
 
-    /// Whether the page that asks is one of this server, or no page at all.
+    /// Whether a page of this server sent the request, or no page.
     fn is_own(headers: &HeaderMap, host: &str) -> bool {
-        // What is no text is nothing that is allowed below.
+        // A value that is not text is not allowed below.
         let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
         let is_same = text("origin").is_none_or(|origin| {
             origin.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host))
         });
         let is_near = match text("sec-fetch-site") {
             None | Some("same-origin" | "none") => true,
-            // Somebody follows a link to here.
+            // The user follows a link to this server.
             Some(_) => {
                 text("sec-fetch-mode") == Some("navigate")
                     && text("sec-fetch-dest") == Some("document")
@@ -88,7 +86,7 @@ impl Rules {
         is_same && is_near
     }
 
-    /// Whether the token was brought along.
+    /// Whether the request contains the token.
     fn is_known(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -102,8 +100,8 @@ impl Rules {
             .any(|(name, value)| name == self.cookie && token.is(value))
     }
 
-    /// The answer to the link that was printed: the token becomes a cookie. The browser then opens the page on
-    /// its own account, as it would not send the cookie along with what another program has opened.
+    /// The response to the printed link: the token becomes a cookie. The page then reloads itself, since the
+    /// browser does not send the cookie with a link that another program opened.
     fn welcome(&self, request: &Request) -> Option<Response> {
         let query = request.uri().query()?;
         let token = self.token.as_ref()?;
@@ -121,7 +119,7 @@ impl Rules {
         Some((headers, page).into_response())
     }
 
-    /// The answer to a request that is not passed on.
+    /// The response to a rejected request.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let refuse = |status, why: &'static str| Some((status, why).into_response());
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -145,7 +143,7 @@ impl Rules {
     }
 }
 
-/// Checks every request, and adds to every answer what a browser may do with it.
+/// Checks every request, and adds the security headers to every response.
 pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let mut response = match guard.0.refusal(&request) {
         None => next.run(request).await,

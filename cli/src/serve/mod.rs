@@ -1,10 +1,8 @@
 //! `foldline serve`: sessions in the browser, while they grow.
-//!
-//! The list of sessions is read from the database, which a thread keeps up to date. A session that somebody
-//! looks at is followed by a thread of its own, see [`live`]; the asynchronous part only moves bytes, and makes the JSON
-//! of patches. Nothing is kept here: after a restart everything comes from the database and the logs.
-//!
-//! What is safe, and how, is described in [`guard`].
+//! The list of sessions is read from the database, which a thread updates. A separate thread follows each open
+//! session, see [`live`]; the asynchronous part only transfers bytes, and serializes patches. The server stores
+//! nothing: after a restart it reads everything from the database and the logs.
+//! The security rules are described in [`guard`].
 
 mod api;
 mod app;
@@ -58,7 +56,7 @@ use crate::{
 pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     let database = args.database.path()?;
     let paths = match or_homes(&args.paths, &program.registry) {
-        // It may be filled by another program, as the sink of a fleet does it.
+        // Another program may fill the database, for example the sink of a fleet.
         Err(Error::NoHomes { .. }) if database.exists() => Vec::new(),
         paths => paths?,
     };
@@ -69,7 +67,7 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     }
     let prices = args.prices.load()?.into_owned();
     let stop = stop_flag()?;
-    // Before the logs are read, which may take a while.
+    // Printed before the logs are read, which may take a while.
     let server = Server::bind(args.listen, &args.access)?;
     let updates = Updates::start(program, paths, &database)?;
     server.announce();
@@ -79,7 +77,7 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     Ok(exit::FINE)
 }
 
-/// Returns when the program is told to end.
+/// Returns when the program receives a signal to end.
 async fn stopped(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         sleep(Duration::from_millis(100)).await;

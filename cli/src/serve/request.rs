@@ -1,4 +1,4 @@
-//! What requests have in common: the session that is meant, where a reader is, and why there is no answer.
+//! Common parts of requests: the requested session, the position of a reader, and errors.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::{sync::oneshot, task::spawn_blocking};
 use super::{app::App, live::LiveSession, page, sessions};
 use crate::error::Error;
 
-/// Why there is no answer, for a person.
+/// The reason for an error response, human-readable.
 pub(super) struct Failed(pub(super) StatusCode, pub(super) String);
 
 impl From<Error> for Failed {
@@ -40,7 +40,7 @@ impl Failed {
     }
 }
 
-/// The session that is meant, read as far as it goes; and its number.
+/// The requested session, read up to its current end; and its number.
 pub(super) async fn live(app: &Arc<App>, name: String) -> Result<(i64, Arc<LiveSession>), Failed> {
     let found = blocking(app, move |app| {
         let database = app.database()?;
@@ -50,20 +50,20 @@ pub(super) async fn live(app: &Arc<App>, name: String) -> Result<(i64, Arc<LiveS
     Ok((source.number, app.live.get(source, database).await?))
 }
 
-/// Does what waits for the disk on a thread for that.
+/// Runs work that waits for the disk on a blocking thread.
 pub(super) async fn blocking<T: Send + 'static>(
     app: &Arc<App>,
     work: impl FnOnce(&App) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Failed> {
     let app = Arc::clone(app);
     let (answer, answered) = oneshot::channel();
-    // A box, so that `tokio`'s side of it is compiled once, and not for each kind of work.
+    // The box lets `tokio`'s generic code be compiled once, not for each kind of work.
     let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(answer.send(work(&app))));
     spawn_blocking(work);
     Ok(answered.await.map_err(|_| Failed::unreadable())??)
 }
 
-/// What a browser has of a stream: its last event, or else what the page said.
+/// The position of a browser in a stream: its last event, or else the position in the page.
 pub(super) fn place(headers: &HeaderMap, at: &At) -> Option<UpdateId> {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     last.or(at.at.as_deref())?.parse().ok()

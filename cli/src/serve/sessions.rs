@@ -1,4 +1,4 @@
-//! Sessions in the database: rows of the list, and where a session is read from.
+//! Sessions in the database: rows of the list, and the source of a session.
 
 use foldline::emitters::sqlite::{
     Database,
@@ -10,8 +10,7 @@ use serde::Serialize;
 use super::{filter::Filter, status::Status};
 use crate::error::Error;
 
-/// The session that is meant by its number, or by the agent's id: where it is read from. It comes from the database,
-/// never from a request.
+/// The source of the session with this number or agent's id. It comes from the database, never from a request.
 pub(super) fn source(database: &Database, name: &str) -> Result<Option<SessionLog>, Error> {
     let id = SessionName::Id(name.to_owned());
     for name in [id].into_iter().chain(name.parse().ok().map(SessionName::Number)) {
@@ -27,9 +26,9 @@ pub(super) fn source(database: &Database, name: &str) -> Result<Option<SessionLo
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ListedSession"))]
 pub(super) struct Session {
-    /// Its number in the database, which addresses have.
+    /// Its number in the database, which URLs contain.
     pub(super) number: i64,
-    /// The agent's own id of it.
+    /// The agent's own id of the session.
     pub(super) session: Option<String>,
     /// Its title, or else its first prompt.
     pub(super) title: Option<String>,
@@ -45,11 +44,11 @@ pub(super) struct Session {
     pub(super) duration_ms: Option<i64>,
     /// Input and output.
     pub(super) tokens: Option<i64>,
-    /// In US dollars; estimated where the log does not state it.
+    /// In US dollars; estimated if the log does not state it.
     pub(super) cost_usd: Option<f64>,
-    /// Where the cost is from: `logged`, `estimated`, or `mixed`.
+    /// The basis of the cost: `logged`, `estimated`, or `mixed`.
     pub(super) cost_basis: Option<String>,
-    /// Calls that ended otherwise than well.
+    /// Failed calls.
     pub(super) failures: i64,
 }
 
@@ -80,7 +79,7 @@ impl Session {
     }
 }
 
-/// The sessions in the order that is asked for, and one more than a page has if there are more.
+/// The sessions in the requested order, and one more than a page has if there are more.
 pub(super) fn sessions(
     database: &Database,
     filter: &Filter,
@@ -91,7 +90,7 @@ pub(super) fn sessions(
     Ok(found.into_iter().map(|session| Session::new(session, now)).collect())
 }
 
-/// The projects that there are sessions of: the last parts of their folders.
+/// The projects with sessions: the last parts of their folders.
 pub(super) fn projects(database: &Database) -> Result<Vec<String>, Error> {
     let folders = database.folders()?;
     let mut projects: Vec<_> = folders.iter().map(|folder| project(folder).to_owned()).collect();

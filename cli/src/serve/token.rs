@@ -1,4 +1,4 @@
-//! [`Token`]: what somebody has to know who looks from another machine.
+//! [`Token`]: the secret that clients on other machines need.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl Token {
         Ok(Self(random::digits::<32>()?))
     }
 
-    /// Whether it is this one. Takes the same time wherever they differ.
+    /// Whether the tokens are equal. Takes constant time.
     pub(super) fn is(&self, other: &str) -> bool {
         let differing = self.0.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         self.0.len() == other.len() && differing == 0

@@ -193,7 +193,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for Sinks {
     }
 }
 
-/// Memories are stored by name, since the sinks of each run are chosen anew. A failed sink has no memory
+/// Memories are stored by name, since the sinks can differ between runs. A failed sink has no memory
 /// and stays failed. A new sink begins with the next event.
 impl Resume for Sinks {
     type State = BTreeMap<String, Memory>;

@@ -46,7 +46,7 @@ pub(crate) struct StatuslineArgs {
     prices: PricesArgs,
 }
 
-/// What Claude Code writes to the standard input of the command of its status line, as far as it is used.
+/// The used part of the JSON that Claude Code writes to the standard input of its status line command.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Hook {
@@ -56,7 +56,7 @@ struct Hook {
     cost: Map<String, Value>,
 }
 
-/// The most that is read of standard input.
+/// The largest number of bytes read from standard input.
 const LONGEST: u64 = 1 << 20;
 
 /// `foldline statusline`.
@@ -78,7 +78,7 @@ pub(crate) fn run(program: &Program, args: &StatuslineArgs) -> Result<u8, Error>
 }
 
 impl Hook {
-    /// Reads standard input, unless it is a terminal. Anything else than such an object is as good as none.
+    /// Reads standard input, unless it is a terminal. Any input other than such an object is ignored.
     fn read() -> Self {
         let mut text = Vec::new();
         if io::stdin().is_terminal() || io::stdin().take(LONGEST).read_to_end(&mut text).is_err() {
@@ -88,7 +88,7 @@ impl Hook {
     }
 }
 
-/// The logs that were changed since then, with that of the session.
+/// The logs changed since then, and the log of the session.
 fn changed_since(
     program: &Program,
     transcript: Option<&Path>,

@@ -99,7 +99,7 @@ impl Browser {
         );
     }
 
-    /// What went wrong in the page, as far as it noticed.
+    /// The errors that the page has noticed.
     pub(crate) fn reports(&self) -> Vec<String> {
         serde_json::from_value(self.run("return reports")).unwrap()
     }

@@ -87,7 +87,7 @@ fn it_stays_as_it_is_when_nothing_has_changed() {
     fs::write(logs.join("one.jsonl"), log("one", 1, "Please")).unwrap();
     let server = Server::start(&logs, &[]);
     browser.open(&format!("{}?q=please", server.link));
-    // Whoever clicks while it asks again must hit what is there.
+    // A click during a refresh must hit the displayed row.
     browser.run("document.querySelector('#rows').isTheFirst = true");
     let asked = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/rows')).length";
     let before = browser.get(asked);

@@ -37,7 +37,7 @@ fn it_grows_while_the_agent_works_and_has_everything_when_that_has_ended() {
     let entries = replayed["entries"].as_array().unwrap();
     browser
         .until(&format!("document.querySelectorAll('#feed .entry').length === {}", entries.len()));
-    // It says how it stands, and asks nobody any more.
+    // The page shows the status, and sends no more requests.
     browser.until("document.querySelector('#state').textContent === 'done'");
     // Calls that were open have ended with the agent.
     browser.until("document.querySelector('#feed [data-state=running]') === null");

@@ -95,7 +95,7 @@ pub(crate) fn foldline() -> Command {
         [option_env!("CARGO_BIN_EXE_foldline"), option_env!("CARGO_BIN_EXE_one-machine")];
     let mut command = Command::new(programs.into_iter().flatten().next().unwrap());
     command.env_remove("RUST_LOG").env_remove("FOLDLINE_DB").env("TZ", "UTC");
-    // The logs and the database of whoever runs the tests are neither read nor written.
+    // The logs and the database of the current user are neither read nor written.
     command.env("HOME", "/nonexistent").env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
     command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR");
     command

@@ -252,7 +252,7 @@ impl Disk {
     }
 }
 
-/// The files of a folder and of those within, as far as they matter.
+/// The relevant files of a folder and its subfolders.
 pub(crate) fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![folder.to_owned()];
@@ -270,7 +270,8 @@ pub(crate) fn files(folder: &Path) -> Files {
     found
 }
 
-/// Logs are only read. The index of SQLite's write-ahead log is shared memory, and made anew.
+/// Whether a file is relevant. Logs are only read, and the index of SQLite's write-ahead log is shared memory,
+/// which SQLite rebuilds.
 fn matters(path: &Path) -> bool {
     !path.starts_with("logs") && !path.to_str().unwrap().ends_with("-shm")
 }

@@ -27,7 +27,7 @@ impl Server {
         Self::start_at("127.0.0.1:0", logs, more)
     }
 
-    /// A server at an address that is known before. Somebody else may have it for a moment.
+    /// A server at a fixed address. Another program may use it for a moment.
     pub(crate) fn start_at(address: &str, logs: &Path, more: &[&str]) -> Self {
         let begun = Instant::now();
         loop {

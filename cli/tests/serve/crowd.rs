@@ -1,5 +1,5 @@
-//! Many readers of one session that grows, some of which hardly read: nobody misses anything, and it costs the
-//! server no more than one reader does.
+//! Many readers of one growing session, some of which read slowly: no reader misses an event, and the server
+//! needs no more resources than for one reader.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -113,7 +113,7 @@ fn read_late(mut reader: Reader, go: &(Mutex<bool>, Condvar), whole: &Value) {
         }
         if count(&document) == count(whole) {
             assert!(document == *whole, "the document is another");
-            // It was gone on with, or once begun anew.
+            // The reader was continued, or restarted once.
             assert!(reader.snapshots <= 2);
             return;
         }

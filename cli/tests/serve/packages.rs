@@ -17,7 +17,7 @@ pub(crate) fn packages(from: &str) -> TempDir {
     }
     let mut npm = Command::new("npm");
     npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]);
-    // Without a network, nobody waits for minutes.
+    // Without a network, the test must not wait for minutes.
     npm.args(["--fetch-retries=1", "--fetch-timeout=20000"]);
     let Output { status, stderr, .. } = npm.current_dir(folder.path()).output().expect("npm runs");
     assert!(status.success(), "npm cannot install: {}", String::from_utf8_lossy(&stderr));

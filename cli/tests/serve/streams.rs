@@ -98,7 +98,7 @@ impl<D: Document> Client<D> {
         Self { document: D::default(), last: None, snapshots: 0 }
     }
 
-    /// Connects, and reads so many events, as far as they are there.
+    /// Connects, and reads up to this many events.
     fn read(&mut self, server: &Server, most: u64) {
         let mut events = server.events(D::PATH, self.last.as_deref());
         for _ in 0..most {
@@ -164,7 +164,7 @@ fn a_place_that_is_not_known_is_answered_with_a_snapshot() {
     for last in [&*other, "", "x", ":", &format!("{epoch}:0"), &format!("{epoch}:{}", number + 1)] {
         assert_eq!(server.events(path, Some(last)).next().name, "snapshot", "{last}");
     }
-    // The server begins anew, and what it said before means nothing any more.
+    // The server restarts, and earlier event ids are invalid.
     drop(server);
     let server = Server::start(&logs, &[]);
     let anew = server.events(path, Some(&first.id)).next();
@@ -284,7 +284,7 @@ fn nothing_is_lost_and_nothing_comes_twice() {
     let expected = entries(feed);
     assert_eq!(expected.len(), replayed["entries"].as_array().unwrap().len());
     page.read_until(&server, |document| document.0 == expected);
-    // One at the beginning: all else was gone on with.
+    // One snapshot at the beginning: all other connections were continued.
     assert_eq!((conversation.snapshots, page.snapshots), (1, 1));
 }
 

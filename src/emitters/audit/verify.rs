@@ -88,7 +88,7 @@ pub enum Problem {
     },
     /// A later record was found, and the expected one is missing.
     #[error(
-        "record {found} stands where record {expected} should: {} removed",
+        "found record {found}, expected record {expected}: {} removed",
         missing(*expected, *found)
     )]
     Removed {
@@ -99,7 +99,7 @@ pub enum Problem {
     },
     /// A later record was found, and the expected one follows later.
     #[error(
-        "record {found} stands where record {expected} should, which stands on line {at}: records were reordered"
+        "found record {found}, expected record {expected}, which is on line {at}: records were reordered"
     )]
     Reordered {
         /// The expected record.
@@ -109,10 +109,8 @@ pub enum Problem {
         /// The line of the expected record.
         at: u64,
     },
-    /// A record with a number that already occurred.
-    #[error(
-        "record {found} stands where record {expected} should, and there was a record {found} before: one was inserted"
-    )]
+    /// A record whose number already occurred.
+    #[error("found record {found} again, expected record {expected}: a record was inserted")]
     Inserted {
         /// The expected record.
         expected: u64,
@@ -121,7 +119,7 @@ pub enum Problem {
     },
     /// The number is right, but the record was linked to another one.
     #[error(
-        "record {expected} was not made after the record before it: one of the two was inserted or replaced"
+        "record {expected} is not linked to the previous record: one of the two was inserted or replaced"
     )]
     Unlinked {
         /// The expected record.
@@ -172,8 +170,8 @@ pub fn verify(
     Ok(Ok(verifier.head))
 }
 
-/// Reads the next line, with its line end; `false` at the end. Of a line that is too long for a record, only enough
-/// is kept to detect this.
+/// Reads the next line, with its line end; `false` at the end. If a line is too long for a record, only its
+/// beginning is kept.
 fn read_line(trail: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     loop {
@@ -309,7 +307,7 @@ impl Parsed {
         if !(1..=VERSION).contains(&version) {
             return Err(Problem::Version { expected, version });
         }
-        let about = about(record).ok_or(damaged("a record says which event it is of"))?;
+        let about = about(record).ok_or(damaged("a record names its event"))?;
         Ok(Self { seq, prev, verified: Verified { seq, hash, about } })
     }
 }

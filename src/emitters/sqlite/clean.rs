@@ -1,4 +1,4 @@
-//! Whether a database is as it was left, and whether it is sound.
+//! Checks whether a database is unchanged since it was closed, and whether it is sound.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,16 +11,16 @@ use super::{
 };
 
 impl Database {
-    /// Makes sure that a database is sound, by a look at its file if that is enough.
+    /// Ensures that a database is sound. If its file is unchanged, nothing else is checked.
     pub(super) fn ensure_sound(&mut self) -> Result<(), SqliteError> {
         if self.is_as_it_was_closed()? {
             return Ok(());
         }
-        debug!(path = ?self.path, "not as it was closed");
+        debug!(path = ?self.path, "changed since it was closed");
         let mut findings = self.check()?;
         if findings.is_empty() {
-            // It takes the lock of a writer. Where somebody else has it, the database is in use, and was looked
-            // through before that.
+            // The check takes the write lock. If another program holds it, that program has already checked the
+            // database.
             self.with(|connection| connection.busy_timeout(Duration::ZERO))?;
             match self.check_search() {
                 Err(SqliteError::Locked(_) | SqliteError::ReadOnly(_)) => {}
@@ -29,18 +29,19 @@ impl Database {
         }
         let Some(finding) = findings.into_iter().next() else { return Ok(()) };
         let message = format!(
-            "{}. Nothing was written to it. `foldline check` tells what else is wrong, and what to do",
+            "{}. Nothing was written to it. `foldline check` reports further damage, and how to repair it",
             finding.message
         );
         Err(SqliteError::Damaged { path: self.path.clone(), message })
     }
 
-    /// Closes a database that [`open_sound`](Self::open_sound) opened, so that the next one to open it sees whether anything else has
-    /// written to it since: its file gets the time that is stored in it. Without that, and while other
-    /// programs have it open, it is only not known to be sound.
+    /// Closes a database that [`open_sound`](Self::open_sound) opened, so that the next
+    /// [`open_sound`](Self::open_sound) detects later writes: the modification time of the file is set to a
+    /// time stored in the database. If this is not possible, or if other programs have the database open, the
+    /// next one checks it completely.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The database cannot be written.
     pub fn close(self) -> Result<(), SqliteError> {
         if self.connection.total_changes() == 0 && self.is_as_it_was_closed()? {
             return Ok(());
@@ -51,7 +52,7 @@ impl Database {
         self.connection.busy_timeout(Duration::ZERO).map_err(fail)?;
         let mark = "UPDATE ledger SET closed_at = ?1, crc32 = row_crc32(id, commits, ?1)";
         let closed = self.connection.execute(mark, [now]).and_then(|_| {
-            // All changes into the file, also if another program has it open.
+            // Moves all changes into the file, even if another program has it open.
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         });
         match closed {
@@ -65,18 +66,18 @@ impl Database {
         if let Ok(Some(_)) = Seen::of(&path)
             && let Err(error) = set_time(&path, now)
         {
-            // The file belongs to somebody else.
+            // Another user owns the file.
             debug!(?path, ?error, "not marked as closed");
         }
         Ok(())
     }
 
-    /// Confirms that what was read belongs together. A database that was opened for reading where nothing can be
-    /// written is read without locks: somebody else may have written to it meanwhile. Others are always read
-    /// as they were at one moment.
+    /// Confirms that all data that was read is consistent. A database in a folder that is not writable is read
+    /// without locks, so another program may write to it meanwhile. Other databases are always read as a
+    /// snapshot.
     ///
     /// # Errors
-    /// It was written to since it was opened, or cannot be found any more.
+    /// The database was written to since it was opened, or is missing.
     pub fn confirm(&self) -> Result<(), SqliteError> {
         if self.is_locked || Seen::of(&self.path).ok().flatten() == self.seen {
             return Ok(());

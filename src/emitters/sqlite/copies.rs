@@ -1,4 +1,4 @@
-//! Which files are copies of sources, or of their beginnings.
+//! Files that are copies of sources, or of their beginnings.
 
 use rusqlite::{Connection, Row, params};
 
@@ -11,20 +11,19 @@ use crate::{
     ledger::{Identity, SourceName},
 };
 
-/// A content that is the beginning of what is committed of a source.
+/// A content that is a prefix of the committed part of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {
     /// The source.
     pub source: SourceName,
     /// The SHA-256 value of the content.
     pub content: Digest,
-    /// The file that has it. Its [`size`](Identity::size) is that of the content.
+    /// The file with the content. Its [`size`](Identity::size) is the size of the content.
     pub file: Identity,
 }
 
 impl Database {
-    /// The source of which this file was found to be a copy, if the system says that the file is untouched
-    /// since.
+    /// The source of which this file is a known copy, if the metadata of the file shows that it is unchanged.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -43,7 +42,7 @@ impl Database {
         Ok(known.into_iter().next())
     }
 
-    /// The contents that are known to be the beginning of a source.
+    /// The contents that are known prefixes of a source.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -51,11 +50,11 @@ impl Database {
         self.with(|connection| copies_of(connection, source))
     }
 
-    /// Remembers copies: their files need not be read again, and their contents add nothing even after the
-    /// original is gone. A content that is longer than what is committed of its source is not remembered.
+    /// Records copies: their files need not be read again, and their contents add nothing even after the
+    /// original was deleted. A content that is longer than the committed part of its source is not recorded.
     ///
     /// # Errors
-    /// The database cannot be written; then none is remembered.
+    /// The database cannot be written; then no copy is recorded.
     pub fn remember_copies(&mut self, copies: &[Copy]) -> Result<(), SqliteError> {
         if copies.is_empty() {
             return Ok(());

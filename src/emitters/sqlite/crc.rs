@@ -1,12 +1,10 @@
-//! `row_crc32`: the checksum of a row, which shows damage that leaves the database well formed.
-//!
-//! It is the CRC-32 of the row's values one after the other. Before each stands a letter for its type: `n` for
-//! null, `i` for an integer and `r` for a real number (8 bytes, little-endian), `t` for a text and `b` for
+//! `row_crc32`: the checksum of a row, which detects damage that leaves the database well formed.
+//! It is the CRC-32 of the concatenated values of the row. Each value is preceded by a letter for its type: `n`
+//! for null, `i` for an integer and `r` for a real number (8 bytes, little-endian), `t` for a text and `b` for
 //! a blob (their length as an integer, then their bytes).
-//!
-//! A table has a checksum unless its indices hold all of its columns: SQLite compares those with the table itself.
-//! Whoever writes a row states its checksum in the same statement. Triggers would do so too late for the search
-//! index, which SQLite writes out before a statement that has some.
+//! A table has a checksum unless its indices contain all of its columns: SQLite compares indices with their
+//! table itself. The statement that writes a row also writes its checksum. A trigger would be slow, because
+//! SQLite flushes the search index before a statement with triggers.
 
 use rusqlite::{
     Connection, Params, Statement, ToSql,
@@ -18,14 +16,14 @@ use rusqlite::{
 /// A table whose rows have a checksum.
 pub(super) struct Summed {
     pub(super) table: String,
-    /// The columns that are in the checksum, in this order.
+    /// The columns in the checksum, in this order.
     pub(super) columns: String,
-    /// An expression that names a row to people.
+    /// An expression for a human-readable name of a row.
     pub(super) row: String,
 }
 
-/// The tables of a schema that have a column `crc32`, and what is in it: the columns before it, without the number
-/// of the row, which is not known before the row is there.
+/// The tables of a schema with a column `crc32`, and the columns in the checksum: those before it, without the
+/// number of the row, which is unknown before the insertion.
 pub(super) fn summed(schema: &Connection) -> rusqlite::Result<Vec<Summed>> {
     let mut summed = Vec::new();
     for table in tables(schema)? {
@@ -43,7 +41,7 @@ pub(super) fn summed(schema: &Connection) -> rusqlite::Result<Vec<Summed>> {
     Ok(summed)
 }
 
-/// The tables of a schema that are not the search index.
+/// The tables of a schema except the search index.
 pub(super) fn tables(schema: &Connection) -> rusqlite::Result<Vec<String>> {
     schema
         .prepare(
@@ -70,7 +68,7 @@ fn columns(schema: &Connection, table: &str) -> rusqlite::Result<Vec<Column>> {
         .collect()
 }
 
-/// Sums sessions anew, after a column of them was changed.
+/// Recomputes the checksums of sessions after a change of their columns.
 pub(super) fn sum_sessions(
     connection: &Connection,
     which: &str,
@@ -88,7 +86,7 @@ pub(super) fn sum_sessions(
     Ok(())
 }
 
-/// Makes `row_crc32` known to a connection.
+/// Adds the SQL function `row_crc32` to a connection.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -111,7 +109,7 @@ pub(super) fn execute_summed(
     let crc = sum(values.iter().map(|value| match value {
         ToSqlOutput::Borrowed(value) => *value,
         ToSqlOutput::Owned(value) => value.into(),
-        // The others are pointers and lengths, which no row has.
+        // The other types are pointers and lengths, which rows do not contain.
         _ => ValueRef::Null,
     }));
     statement.execute(params_from_iter(row.iter().chain([&(&crc as &dyn ToSql), &(&key as _)])))
@@ -146,7 +144,7 @@ fn add(crc: &mut crc32fast::Hasher, letter: &[u8; 1], bytes: &[u8; 8]) {
 mod tests {
     use super::{super::schema, *};
 
-    /// What SQLite itself does not compare has to be in a checksum.
+    /// Columns that SQLite itself does not compare must be in a checksum.
     #[test]
     fn every_column_is_in_a_checksum_or_in_an_index() {
         let schema = schema::empty().unwrap();

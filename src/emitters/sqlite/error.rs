@@ -1,4 +1,4 @@
-//! What can go wrong with a database, in sentences for people.
+//! Errors of a database, with human-readable messages.
 
 use std::path::{Path, PathBuf};
 
@@ -9,87 +9,87 @@ use super::{
     schema::{self, Unfit},
 };
 
-/// Why a database could not be opened, read or written.
+/// An error of opening, reading or writing a database.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteError {
-    /// There is no such file.
-    #[error("there is no database at {}; `foldline ingest` makes one", .0.display())]
+    /// The file does not exist.
+    #[error("there is no database at {}; `foldline ingest` creates one", .0.display())]
     Missing(PathBuf),
-    /// The file is something else.
+    /// The file is not a SQLite database.
     #[error("{} is not a SQLite database", .0.display())]
     NotADatabase(PathBuf),
-    /// Another program made it.
+    /// The database belongs to another program.
     #[error("{} is a database of another program; choose another file", .0.display())]
     Foreign(PathBuf),
-    /// A later version of this program made it.
+    /// A later version of this program created the database.
     #[error(
-        "{} was made by a later version of foldline (its schema is {found}; this one knows up to {known})",
+        "{} was made by a later version of foldline (its schema is {found}; this version supports schemas up to {known})",
         .path.display()
     )]
     Newer {
-        /// Which database.
+        /// The database.
         path: PathBuf,
         /// Its schema version.
         found: i64,
-        /// The latest that is known here.
+        /// The latest supported version.
         known: i64,
     },
-    /// An earlier version made it, and it is only being read.
+    /// An earlier version created the database, which is open for reading only.
     #[error(
         "{} was made by an earlier version of foldline (its schema is {found}); the next `foldline ingest` brings it up to date",
         .path.display()
     )]
     Older {
-        /// Which database.
+        /// The database.
         path: PathBuf,
         /// Its schema version.
         found: i64,
     },
-    /// Somebody else is writing, and did not end in time.
+    /// Another program held the write lock for too long.
     #[error("{} is locked: another program is writing to it; try again, or wait longer with --wait", .0.display())]
     Locked(PathBuf),
-    /// Somebody else committed to it, without the outputs that were to be committed with everything.
+    /// Another program committed without the required outputs.
     #[error("another program wrote to {} meanwhile, without the same outputs", .0.display())]
     Overtaken(PathBuf),
-    /// It cannot be written to.
+    /// The database is read-only.
     #[error("cannot write to {}: the database, or its folder, is read-only", .0.display())]
     ReadOnly(PathBuf),
-    /// It cannot be opened.
+    /// The database cannot be opened.
     #[error("cannot open the database {}: {reason}", .path.display())]
     CannotOpen {
-        /// Which database.
+        /// The database.
         path: PathBuf,
-        /// What the system says, as far as it can be found out.
+        /// The reason, if it is known.
         reason: String,
     },
-    /// Nothing can be written beside it, and a part of it is in its write-ahead log.
+    /// The folder is not writable, and the write-ahead log contains changes.
     #[error(
-        "cannot read {}: its latest changes are beside it, in the -wal file, and nothing can be written there; copy both files to another folder",
+        "cannot read {}: its latest changes are in the -wal file next to it, and the folder is not writable; copy both files to another folder",
         .0.display()
     )]
     Unmerged(PathBuf),
-    /// Nothing can be written beside it, and somebody else wrote to it while it was read.
+    /// Another program wrote to the database while it was read without locks.
     #[error("{} was written to while it was read; try again", .0.display())]
     Changed(PathBuf),
-    /// It is damaged.
+    /// The database is damaged.
     #[error("the database {} is damaged: {message}", .path.display())]
     Damaged {
-        /// Which database.
+        /// The database.
         path: PathBuf,
         /// What SQLite says.
         message: String,
     },
-    /// There is no room left.
+    /// The disk is full.
     #[error("cannot write to {}: the disk is full", .0.display())]
     Full(PathBuf),
-    /// What was asked is not valid SQL, or not a valid search.
+    /// Invalid SQL, or an invalid search query.
     #[error("{0}")]
     Query(String),
-    /// Anything else that SQLite says.
+    /// Any other error of SQLite.
     #[error("the database {} failed: {message}", .path.display())]
     Other {
-        /// Which database.
+        /// The database.
         path: PathBuf,
         /// What SQLite says.
         message: String,

@@ -1,7 +1,7 @@
-//! [`Fold`]: a segment of events as the rows that it adds and changes. Pure.
+//! [`Fold`]: the rows that a segment of events adds and changes. Pure.
 //!
-//! A call and its result, or a text and all its growth, mostly stand in one segment; folded first,
-//! each becomes one insertion.
+//! A call and its result, or a text and its later parts, are usually in one segment; folding turns each pair
+//! into one insertion.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,23 +14,23 @@ use crate::{
     emitters::usage::UsedFor,
 };
 
-/// What a segment of events adds to one session. Entries are rows once no more events are folded: until then they may
+/// The changes of a segment to one session. Entries become rows after the last event, since until then they may
 /// change.
 #[derive(Debug)]
 pub(super) struct Fold<E = EntryRow> {
-    /// The facts that it states.
+    /// The facts of the segment.
     pub(super) facts: Session,
-    /// The earliest and the latest moment that it names.
+    /// The earliest and the latest moment in the segment.
     pub(super) span: Option<(Timestamp, Timestamp)>,
-    /// The entries that it adds, in order.
+    /// The added entries, in order.
     pub(super) entries: Vec<NewEntry<E>>,
-    /// What it changes in entries that were there before.
+    /// Changes to earlier entries.
     pub(super) changes: BTreeMap<CorrId, Change<E>>,
     /// Tokens, in the order of the log, since sums of fractions depend on it.
     pub(super) usage: BTreeMap<UsedFor, Vec<TokenUsage>>,
     /// Its warnings.
     pub(super) warnings: Warnings,
-    /// Where in `entries` those are that may still change.
+    /// The indices in `entries` of the entries that may still change.
     places: BTreeMap<CorrId, usize>,
 }
 
@@ -39,22 +39,22 @@ pub(super) struct Fold<E = EntryRow> {
 pub(super) struct NewEntry<E = EntryRow> {
     pub(super) position: Position,
     pub(super) entry: E,
-    /// The id that changes come under: that of a call, or of a text that grows.
+    /// The id by which changes refer to the entry: the id of a call, or of a growing text.
     pub(super) corr_id: Option<CorrId>,
-    /// It is still growing at the end of the segment.
+    /// Whether the entry is still growing at the end of the segment.
     pub(super) grows: bool,
 }
 
-/// What became of an entry that was there before.
+/// A change to an earlier entry.
 #[derive(Debug)]
 pub(super) struct Change<E = EntryRow> {
-    /// Where in the log the first change stands.
+    /// The position of the first change in the log.
     pub(super) position: Position,
     /// The entry as a whole, if it is replaced.
     pub(super) whole: Option<E>,
-    /// What is added at its end.
+    /// The text to append.
     pub(super) more: Text,
-    /// It grows no more.
+    /// Whether the entry is complete.
     pub(super) closed: bool,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Warnings(BTreeMap<(WarningKind, String), Warned>);
 #[derive(Debug)]
 pub(super) struct Warned {
     pub(super) count: u64,
-    /// Where the first one stands.
+    /// The position of the first warning.
     pub(super) position: Position,
     pub(super) first: Warning,
 }
@@ -156,7 +156,7 @@ impl Fold<Arc<NormalizedEntry>> {
         self.changes.entry(corr_id).or_insert_with(none)
     }
 
-    /// Takes its entries apart into columns.
+    /// Splits the entries into columns.
     pub(super) fn into_rows(self) -> Fold {
         let Self { facts, span, entries, changes, usage, warnings, places } = self;
         let entries = entries.into_iter().map(|NewEntry { position, entry, corr_id, grows }| {
@@ -174,12 +174,12 @@ impl Fold<Arc<NormalizedEntry>> {
 }
 
 impl<E> Fold<E> {
-    /// Of several entries with one id, the latest.
+    /// The latest of several entries with the same id.
     fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NewEntry<E>> {
         self.entries.get_mut(*self.places.get(corr_id)?)
     }
 
-    /// Whether there is no more in it than changes to what is there.
+    /// Whether the segment only changes existing entries.
     pub(super) fn adds_nothing(&self) -> bool {
         let Self { changes: _, facts, span, entries, usage, warnings, places: _ } = self;
         let has_rows = !(entries.is_empty() && usage.is_empty() && warnings.is_empty());
@@ -188,7 +188,7 @@ impl<E> Fold<E> {
 }
 
 impl Fold {
-    /// Takes the changes that are to its own entries from the next segment, and makes them.
+    /// Applies the changes that the next segment makes to entries of this segment, and removes them there.
     pub(super) fn take_changes(&mut self, next: &mut Self) {
         next.changes.retain(|corr_id, change| {
             let Some(NewEntry { entry, grows, .. }) = self.entry_mut(corr_id) else { return true };

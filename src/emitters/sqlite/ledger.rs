@@ -1,4 +1,4 @@
-//! [`Database`] as a [`Ledger`].
+//! The [`Ledger`] implementation of [`Database`].
 
 use std::path::Path;
 
@@ -30,10 +30,9 @@ impl Database {
         self.with(|connection| find(connection, sql, [source.as_str()], checkpoint))
     }
 
-    /// Writes segments ahead of the commit that makes them visible, which is the next one. Until then the database is
-    /// locked for other writers, and an error undoes all that was written ahead.
-    ///
-    /// Not within a replacement.
+    /// Writes segments before the next commit, which makes them visible. Until then the database is locked for
+    /// other writers, and an error rolls these segments back.
+    /// Not supported within a replacement.
     ///
     /// # Errors
     /// As [`commit`](Ledger::commit).
@@ -46,8 +45,8 @@ impl Database {
         Ok(receipt)
     }
 
-    /// Commits segments, and in the same transaction what `beside` writes. It is told how many commits there
-    /// were before, and how many there are with this one.
+    /// Commits segments and the rows that `beside` writes in one transaction. `beside` receives the number of
+    /// commits before and after this one.
     pub(super) fn commit_and(
         &mut self,
         commits: &[Commit<Rows>],
@@ -69,7 +68,7 @@ impl Database {
                 Ok(receipt)
             })?
         } else {
-            // A part of a replacement, which is one transaction as a whole.
+            // A replacement is one transaction.
             let Self { connection, path, .. } = self;
             let fail = |error| SqliteError::new(path, &error);
             let part = connection.savepoint().map_err(fail)?;
@@ -82,7 +81,7 @@ impl Database {
         Ok(receipt)
     }
 
-    /// Writes in the transaction that was begun by what was written ahead, or else in a new one. An error undoes it.
+    /// Writes in the open transaction of earlier segments, or in a new one. An error rolls it back.
     fn transact<T>(
         &mut self,
         write: impl FnOnce(&Connection, &Path) -> Result<T, CommitError<SqliteError>>,
@@ -94,7 +93,7 @@ impl Database {
         }
         write(connection, path).inspect_err(|_| {
             *is_ahead = false;
-            // There is none where SQLite has undone it itself.
+            // SQLite may already have rolled the transaction back.
             let _ = connection.execute_batch("ROLLBACK");
         })
     }
@@ -127,7 +126,7 @@ impl Ledger for Database {
 
     fn forget(&mut self, source: &SourceName) -> Result<bool, SqliteError> {
         let removed = self.cascading(|connection| {
-            // Within a transaction that is open already, nothing would be removed with it.
+            // If a transaction were already open, dependent rows would not be removed.
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let sql = "DELETE FROM sources WHERE name = ?1";
@@ -157,7 +156,7 @@ fn write_all(
     Ok(receipt)
 }
 
-/// Counts a commit, unless it adds nothing of a source. How many commits there were, and how many there are.
+/// Counts a commit if it adds data of a source. Returns the number of commits before and after it.
 fn count_commit(transaction: &Connection, adds: bool) -> rusqlite::Result<(u64, u64)> {
     let now: i64 = transaction
         .prepare_cached(
@@ -180,8 +179,7 @@ fn write(
     let Rows { parts, warnings, .. } = output;
     let Checkpoint { facts, position, state, complete } = checkpoint;
     let SourceFacts { path, format, task, identity } = facts;
-    // Two statements: an upsert is undone as one, for which SQLite would first write the whole search
-    // index out.
+    // Two statements: for an upsert, SQLite would first flush the whole search index to be able to undo it.
     let sql = match id {
         None => {
             "INSERT INTO sources (name, path, format, device, inode, size, modified_at, changed_ns,
@@ -226,7 +224,7 @@ fn write(
     Ok(receipt)
 }
 
-/// A source's row, and how far it was read.
+/// The row of a source, and its read position.
 fn stored_position(
     transaction: &Connection,
     source: &SourceName,

@@ -1,14 +1,12 @@
-//! A SQLite database of sessions, entries, tool calls and what they cost, with full-text search.
+//! A SQLite database of sessions, entries, tool calls and costs, with full-text search.
 //!
 //! [`Database`] is the reference [`Ledger`](crate::ledger::Ledger): a source's position and the state
-//! of its reducer are committed in the transaction of its rows. A commit is on the disk when it returns, and
+//! of its reducer are committed in the transaction of its rows. A commit is durable when it returns, and
 //! survives a power loss. The database is in WAL mode: there is one writer at a time, and readers
-//! ([`Database::open_read_only`]) neither wait for it nor hold it up.
-//! The tables are described in [`schema`], and are meant to be read with SQL by anyone.
-//!
-//! Rows have checksums, so that damage is noticed which leaves the database well formed: [`Database::check`].
-//! Writers use [`Database::open_sound`], which refuses a database that is damaged, and [`Database::close`], which
-//! marks it as sound for the next one.
+//! ([`Database::open_read_only`]) neither wait for the writer nor block it. The tables are described in
+//! [`schema`], and other programs may read them with SQL. Rows have checksums, so [`Database::check`] detects
+//! damage that leaves the database well formed. Writers use [`Database::open_sound`], which refuses a database
+//! that is damaged, and [`Database::close`], which marks it as sound for the next writer.
 
 mod access;
 mod check;
@@ -57,7 +55,7 @@ pub use self::{
     stored::SessionEvents,
 };
 
-/// How long a writer waits for another one, unless told otherwise.
+/// The default time that a writer waits for another writer.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 
 /// An open database.
@@ -65,17 +63,17 @@ pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 pub struct Database {
     connection: Connection,
     path: PathBuf,
-    /// The file before it was opened.
+    /// The state of the file before it was opened.
     seen: Option<Seen>,
-    /// Nobody can write to it unnoticed while it is read.
+    /// Whether the database is open with locks, so that other programs cannot write unnoticed.
     is_locked: bool,
-    /// A transaction is open in which segments were written ahead of their commit.
+    /// Whether a transaction with segments before their commit is open.
     is_ahead: bool,
 }
 
 impl Database {
-    /// Opens a database for writing; makes it where there is none, and brings an old one up to date. A new one
-    /// may be read by its owner only, with the files that SQLite keeps beside it.
+    /// Opens a database for writing; creates a missing one, and migrates an old one. Only its owner may read a
+    /// new database and its sidecar files.
     ///
     /// # Errors
     /// It cannot be opened or written, or it belongs to another program or a newer version.
@@ -86,12 +84,12 @@ impl Database {
         if connection.is_readonly(MAIN_DB).map_err(fail)? {
             return Err(SqliteError::ReadOnly(path.to_owned()));
         }
-        // Only for a database that is new.
+        // Only has an effect on a new database.
         connection.pragma_update(None, "page_size", schema::PAGE).map_err(fail)?;
         schema::migrate(&mut connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
         enter_wal_mode(&connection, wait).map_err(fail)?;
-        // A commit is on the disk when it returns: what is written beside the database follows it. Pages that are
-        // changed within a commit stay in memory as long as there is room: else they are written twice.
+        // A commit is durable when it returns, since the output files are written after it. The cache keeps the
+        // changed pages of a commit in memory, which otherwise would be written twice.
         connection
             .execute_batch(
                 "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;
@@ -99,7 +97,7 @@ impl Database {
             )
             .map_err(fail)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // A look-up is planned once, not again for each file that is looked up.
+        // A lookup is planned once, not once for each file.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
         let database =
             Self { connection, path: path.to_owned(), seen, is_locked: true, is_ahead: false };
@@ -107,24 +105,24 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a database for writing, as [`open`](Self::open) does, unless it is damaged. One that was closed by
-    /// [`close`](Self::close), and that nothing else has written to since, is taken to be sound; any other one is
-    /// read through, as by [`check`](Self::check) and [`check_search`](Self::check_search).
+    /// Opens a database for writing, as [`open`](Self::open) does, unless it is damaged. A database that
+    /// [`close`](Self::close) closed and that was not written to since is assumed to be sound; any other
+    /// database is checked by [`check`](Self::check) and [`check_search`](Self::check_search).
     ///
     /// # Errors
-    /// As `open`; or it is damaged, then nothing of it is written.
+    /// As `open`; or the database is damaged, then nothing is written.
     pub fn open_sound(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
         match Self::open_as_it_is(path, wait) {
             Ok(mut database) => database.ensure_sound()?,
-            // One that is new, or that is still to be brought up to date.
+            // The database is new, or is not migrated yet.
             Err(SqliteError::Missing(_) | SqliteError::Older { .. }) => {}
             Err(error) => return Err(error),
         }
         Self::open(path, wait)
     }
 
-    /// Opens a database to look at it; there must be one. Nothing of its file is written, also when it is closed:
-    /// what is in the write-ahead log stays there.
+    /// Opens an existing database for inspection. Its file is never written, not even on closing: the
+    /// write-ahead log is kept.
     ///
     /// # Errors
     /// As [`open_read_only`](Self::open_read_only).
@@ -141,7 +139,7 @@ impl Database {
             Ok(Self { connection, path: path.to_owned(), seen, is_locked: true, is_ahead: false })
         });
         match usual {
-            // SQLite writes beside a database, too.
+            // SQLite also writes files next to a database.
             Err(SqliteError::CannotOpen { .. } | SqliteError::ReadOnly(_)) => {
                 Self::open_read_only(path, wait)
             }
@@ -149,13 +147,12 @@ impl Database {
         }
     }
 
-    /// Opens a database for reading only; there must be one.
-    ///
-    /// Where nothing can be written, on a read-only file system for instance, it is read without locks; see
+    /// Opens an existing database for reading only.
+    /// If its folder is not writable, for example on a read-only file system, it is read without locks; see
     /// [`confirm`](Self::confirm).
     ///
     /// # Errors
-    /// There is none, it cannot be read, or it belongs to another program or another version.
+    /// It does not exist, cannot be read, or belongs to another program or another version.
     pub fn open_read_only(path: &Path, wait: Duration) -> Result<Self, SqliteError> {
         if !path.exists() {
             return Err(SqliteError::Missing(path.to_owned()));
@@ -177,8 +174,8 @@ impl Database {
         }
     }
 
-    /// Moves what was committed from the write-ahead log into the database file, as far as readers
-    /// allow. A writer with a connection of its own goes on meanwhile.
+    /// Moves commits from the write-ahead log into the database file, up to the point that readers still use. A
+    /// writer with its own connection is not blocked.
     ///
     /// # Errors
     ///
@@ -188,15 +185,14 @@ impl Database {
         self.with(|connection| connection.query_row(sql, [], |_| Ok(())))
     }
 
-    /// Whether what refers to a row is removed with it, from the next transaction on.
-    ///
-    /// Only then SQLite looks at foreign keys, which takes a twentieth of the time of an ingest: a commit refers to
-    /// rows that it has found or added itself.
+    /// Sets whether deleting a row also deletes the rows that refer to it, beginning with the next transaction.
+    /// SQLite checks foreign keys only then. The checks would take 5 % of the time of an ingest, and a commit
+    /// only refers to rows that it has found or added itself.
     fn cascade(&self, on: bool) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "foreign_keys", on)
     }
 
-    /// Removes rows with what refers to them.
+    /// Removes rows, and the rows that refer to them.
     fn cascading<T>(
         &mut self,
         remove: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
@@ -207,7 +203,7 @@ impl Database {
         removed
     }
 
-    /// What is read or written with the connection, or the error of this database.
+    /// Runs a query or a statement, and converts its error.
     fn with<T>(
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -215,7 +211,7 @@ impl Database {
         ask(&self.connection).map_err(|error| self.error(&error))
     }
 
-    /// Changes rows in a transaction of their own.
+    /// Changes rows in a separate transaction.
     fn change<T>(
         &mut self,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -231,7 +227,7 @@ impl Database {
         change().map_err(|error| SqliteError::new(path, &error))
     }
 
-    /// Where the database is.
+    /// The path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -241,13 +237,13 @@ impl Database {
         &self.connection
     }
 
-    /// What SQLite says, as an error of this database.
+    /// Converts an error of SQLite to an error of this database.
     pub fn error(&self, error: &rusqlite::Error) -> SqliteError {
         SqliteError::new(&self.path, error)
     }
 }
 
-/// SQLite does not wait by itself while somebody else does the same.
+/// Retries, since SQLite does not wait while another connection changes the journal mode.
 fn enter_wal_mode(connection: &Connection, wait: Duration) -> rusqlite::Result<()> {
     let begun = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Connections: to files that only their owner reads, and that are not trusted.
+//! Connections to database files, which are private to their owner and are not trusted.
 
 use std::{
     io,
@@ -14,8 +14,8 @@ use super::{
 };
 use crate::files::owner_only;
 
-/// A connection for reading and writing. An empty database is made where there is none, for its owner only;
-/// SQLite gives its permissions to the files that it keeps beside it.
+/// A connection for reading and writing. If there is no database, an empty one is created that only its owner
+/// can read; SQLite gives its sidecar files the same permissions.
 pub(super) fn read_write(path: &Path, wait: Duration) -> Result<Connection, SqliteError> {
     if !path.exists() {
         let mut options = owner_only();
@@ -25,7 +25,7 @@ pub(super) fn read_write(path: &Path, wait: Duration) -> Result<Connection, Sqli
     connect(path, &full(path)?, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)
 }
 
-/// A connection that only reads.
+/// A read-only connection.
 pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, SqliteError> {
     if path.is_dir() {
         return Err(failed(path, "it is a directory".to_owned()));
@@ -37,8 +37,8 @@ pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, Sqlit
     Ok(connection)
 }
 
-/// A connection that reads without locks: SQLite has to write beside a database to lock it. All of the
-/// database must be in its file.
+/// A read-only connection without locks; SQLite creates files next to a database to lock it. The database file
+/// must contain all changes.
 pub(super) fn immutable(path: &Path) -> Result<Connection, SqliteError> {
     let mut uri = String::from("file:");
     for byte in full(path)?.as_os_str().as_encoded_bytes() {
@@ -54,8 +54,8 @@ pub(super) fn immutable(path: &Path) -> Result<Connection, SqliteError> {
     connect(path, Path::new(&uri), access, Duration::ZERO)
 }
 
-/// Opens a file that may come from somebody else: what its schema says cannot run functions, or reach tables,
-/// that have an effect outside of it.
+/// Opens a file that may come from an untrusted source: its schema cannot call functions or reach tables that
+/// have an effect outside of the database.
 fn connect(
     path: &Path,
     name: &Path,
@@ -76,7 +76,7 @@ fn connect(
     connect().map_err(|error| SqliteError::new(path, &error))
 }
 
-/// A relative path could be `:memory:`, or be taken for a URI.
+/// SQLite could interpret a relative path as `:memory:` or as a URI.
 fn full(path: &Path) -> Result<PathBuf, SqliteError> {
     std::path::absolute(path).map_err(|error| failed(path, error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The outbox: what is written to files beside a database, in the order of its commits.
+//! The outbox: data for files next to a database, in the order of its commits.
 
 use rusqlite::{Connection, Row, params};
 
@@ -14,25 +14,23 @@ use crate::{
 /// The longest row of the outbox, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// A file beside a database, such as an audit trail, as it is with a commit.
-///
-/// What is appended to it is committed first, to the outbox, together with the rows of the same events, and
-/// written to the file then ([`Database::outbox`]). So the file holds nothing that is not committed, and
-/// nothing in it ever has to be taken back: a run that was killed in between is completed by the next
-/// one.
+/// The state of a file next to a database, such as an audit trail, at a commit.
+/// Data for the file is first committed to the outbox, together with the rows of the same events, and then
+/// written to the file ([`Database::outbox`]). So the file contains only committed data, and never has to be
+/// truncated: the next run completes a run that was killed in between.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// Its name and its state.
     pub mark: Mark,
-    /// Up to this byte the file is on the disk; the outbox need not keep what is before it.
+    /// The file is synchronized up to this byte; the outbox need not keep earlier data.
     pub written: u64,
-    /// Where in the file [`bytes`](Self::bytes) begin: after all that was committed before.
+    /// The offset of [`bytes`](Self::bytes) in the file: the end of all earlier commits.
     pub offset: u64,
-    /// What the commit appends to it.
+    /// The bytes that the commit appends.
     pub bytes: Vec<u8>,
 }
 
-/// An output that a database knows.
+/// A known output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownOutput {
@@ -40,8 +38,8 @@ pub struct KnownOutput {
     pub name: String,
     /// Its state.
     pub state: Json,
-    /// How many commits the ledger had when it was committed last. If it has more now, those were made
-    /// without this output.
+    /// The number of the ledger's commits at the last commit of this output. Later commits were made without
+    /// this output.
     pub commits: u64,
 }
 
@@ -55,7 +53,7 @@ impl Database {
         self.with(|connection| connection.query_row("SELECT id FROM ledger", [], |row| row.get(0)))
     }
 
-    /// How many transactions have added something of a source.
+    /// The number of transactions that added data of a source.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -64,7 +62,7 @@ impl Database {
         self.with(|connection| connection.query_row(sql, [], |row| unsigned(row, 0)))
     }
 
-    /// The outputs that the database knows, by name.
+    /// The known outputs, sorted by name.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -76,10 +74,9 @@ impl Database {
         self.with(|connection| list(connection, sql, [], output))
     }
 
-    /// What is committed of an output from byte `offset` of its file on, as far as it is one row of the
-    /// outbox; `None` if nothing is.
-    ///
-    /// Within a replacement this is not yet committed, and must not be written to the file.
+    /// The committed data of an output from byte `offset` of its file, up to the end of one row of the outbox;
+    /// `None` if there is none.
+    /// Within a replacement this data is not yet committed, and must not be written to the file.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -89,9 +86,9 @@ impl Database {
         self.with(|connection| find(connection, sql, place, |row| row.get(0)))
     }
 
-    /// Commits as [`Ledger::commit`](crate::ledger::Ledger::commit) does, with outputs and the marks `beside`, if the
-    /// ledger has exactly `after` commits: if it has more, something was committed without these outputs. Returns how
-    /// many commits it has then.
+    /// Commits as [`Ledger::commit`](crate::ledger::Ledger::commit) does, with outputs and the marks `beside`,
+    /// if the ledger has exactly `after` commits: if it has more, another program committed without these
+    /// outputs. Returns the new number of commits.
     ///
     /// # Errors
     /// As `commit` does, and [`SqliteError::Overtaken`].
@@ -136,7 +133,7 @@ fn write(transaction: &Connection, output: &Output, commits: u64) -> rusqlite::R
     Ok(())
 }
 
-/// Writes the states of outputs, which have what the ledger's `commits` commits have brought.
+/// Writes the states of outputs, which include the first `commits` commits of the ledger.
 pub(super) fn write_marks(
     transaction: &Connection,
     marks: &[Mark],

@@ -1,4 +1,4 @@
-//! [`RowEmitter`]: events as rows that are ready to be written. Pure.
+//! [`RowEmitter`]: turns events into rows that are ready to be written. Pure.
 
 use std::{collections::BTreeMap, convert::Infallible, mem, sync::Arc};
 
@@ -8,34 +8,33 @@ use crate::{
     transduce::{Batch, Emitter, Gather, Resume},
 };
 
-/// About what a row takes in memory beyond the texts of its entry.
+/// The approximate memory size of a row without the texts of its entry.
 const ROW: usize = size_of::<NewEntry>();
 
 /// Folds events into rows, a segment at a time.
-///
-/// Everything that needs no database is done here: folding, decoding, spelling out JSON. So several threads
-/// can make what the one that writes commits.
+/// All work that needs no database happens here: folding, decoding, serializing JSON. So several threads can
+/// prepare rows for the writing thread.
 #[derive(Default)]
 pub struct RowEmitter {
     folds: BTreeMap<SessionKey, Fold<Arc<NormalizedEntry>>>,
     warnings: u64,
-    /// About how much memory the rows take, counted as the events come.
+    /// The approximate memory size of the rows, updated with each event.
     size: usize,
 }
 
 /// The rows of a segment: what [`Database`](super::Database) commits.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// What it says about each session.
+    /// The changes to each session.
     pub(super) parts: Vec<(SessionKey, Fold)>,
-    /// How many warnings there are in it.
+    /// The number of warnings.
     pub(super) warnings: u64,
     size: usize,
 }
 
 impl Rows {
-    /// Adds those of the next segment of the same source. What it changes in the entries just before it is
-    /// changed here: in the database it would be a row that is written twice, with its words.
+    /// Adds the rows of the next segment of the same source. Its changes to entries of this segment are applied
+    /// here, so that the database need not write their rows and indexed words twice.
     pub fn append(&mut self, next: Self) {
         let Self { mut parts, warnings, size } = next;
         for (session, part) in &mut parts {
@@ -48,7 +47,7 @@ impl Rows {
         self.size = self.size.saturating_add(size);
     }
 
-    /// About how much memory they take, in bytes.
+    /// The approximate memory size in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -77,7 +76,7 @@ impl Gather for RowEmitter {
     }
 }
 
-/// At a cut there is nothing to remember: the database knows the sessions and their open entries.
+/// No state is needed at a cut: the database knows the sessions and their open entries.
 impl Resume for RowEmitter {
     type State = ();
 

@@ -1,15 +1,15 @@
-//! Forgetting what was said long ago.
+//! Removes the entries of old sessions.
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::{Database, SqliteError, crc::sum_sessions, statements::unsigned};
 use crate::conversation::Timestamp;
 
-/// What pruning removed, or would remove.
+/// Counts of the rows that pruning removed or would remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pruned {
-    /// Sessions whose entries went.
+    /// Sessions whose entries were removed.
     pub sessions: u64,
     /// Entries.
     pub entries: u64,
@@ -19,16 +19,16 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-/// Sessions that have entries, and in which nothing happened since `?1`. Where the log names no
-/// moment, the file's own counts.
+/// Sessions with entries but without activity since `?1`. If the log has no timestamps, the modification time
+/// of the file is used.
 const OLD: &str = "SELECT sessions.id FROM sessions JOIN sources ON sources.id = sessions.source
      WHERE coalesce(last_at, ended_at, started_at, modified_at) < ?1
        AND EXISTS (SELECT 1 FROM entries WHERE entries.session = sessions.id)";
 
 impl Database {
-    /// Removes the entries, tool calls and search index of every session in which nothing happened
-    /// since `before`. The session itself, its tokens and its warnings stay, and so does the position
-    /// in its source: what was pruned does not come back with the next ingest.
+    /// Removes the entries, tool calls and search index of every session without activity since `before`. The
+    /// session itself, its tokens, its warnings and the position in its source are kept, so the next ingest
+    /// does not restore pruned entries.
     ///
     /// # Errors
     /// The database cannot be written; then nothing is removed.
@@ -37,10 +37,10 @@ impl Database {
             .map_err(|error| self.error(&error))
     }
 
-    /// Gives the room of what was removed back to the file system. Rewrites the whole database.
+    /// Returns the freed space to the file system. Rewrites the whole database.
     ///
     /// # Errors
-    /// The database cannot be rewritten, for lack of room on the disk for instance.
+    /// The database cannot be rewritten, for example because the disk is full.
     pub fn compact(&mut self) -> Result<(), SqliteError> {
         let sql = "INSERT INTO search (search) VALUES ('optimize'); VACUUM;
                    PRAGMA wal_checkpoint(TRUNCATE);";
@@ -82,7 +82,7 @@ fn prune(connection: &mut Connection, before: i64, dry_run: bool) -> rusqlite::R
             params![before],
         )?;
         sum_sessions(&transaction, &format!("id IN ({OLD})"), [before])?;
-        // The search index follows by its triggers, tool calls by their foreign keys.
+        // Triggers update the search index, and foreign keys remove the tool calls.
         transaction.execute(&format!("DELETE FROM entries WHERE session IN ({OLD})"), [before])?;
         transaction.commit()?;
     }

@@ -1,4 +1,4 @@
-//! Entries read back, as the domain knows them.
+//! Reads stored entries back as domain types.
 
 use std::ops::Range;
 
@@ -21,15 +21,15 @@ use crate::conversation::{
 pub struct StoredEntry {
     /// Its place in the session, counted from 0.
     pub index: EntryIdx,
-    /// The record of the log that began it.
+    /// The log record that began the entry.
     pub position: Position,
-    /// The entry as the events left it.
+    /// The entry after all events.
     pub entry: NormalizedEntry,
 }
 
 impl Database {
     /// The entries of a session (by its row id) at these indices, in order, each handed to `each`.
-    /// What it costs depends on how many there are between, not on how many the session has.
+    /// The cost depends on the number of entries in the range, not on the length of the session.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -98,7 +98,7 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<ToolUse> {
     let tool_name = Text::from(row.get::<_, String>(11)?);
     let status: String = row.get(12)?;
     let action: String = row.get(16)?;
-    // An action that cannot be read (a later version wrote it) is a tool by its name.
+    // An action that a later version wrote becomes a plain tool with its name.
     let mut action_type = serde_json::from_str(&action).unwrap_or_else(|_| ActionType::Tool {
         tool_name: tool_name.clone(),
         arguments: None,

@@ -1,4 +1,4 @@
-//! Replacing what is stored of a source by what is read of it anew.
+//! Replaces the stored rows of a source when the source is read again.
 
 use rusqlite::params;
 
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::ledger::SourceName;
 
-/// A replacement that was begun, with what is kept of the rows before it.
+/// A started replacement, with the data of the old rows that is kept.
 #[derive(Debug)]
-#[must_use = "it is undone unless it is ended"]
+#[must_use = "a replacement is rolled back unless it is committed"]
 pub struct Replacement {
     source: SourceName,
     sessions: Vec<Kept>,
     copies: Vec<Copy>,
 }
 
-/// What people decided about a session, which no log says.
+/// User decisions about a session, which are not in its log.
 #[derive(Debug)]
 struct Kept {
     session_id: Option<String>,
@@ -28,15 +28,15 @@ struct Kept {
 }
 
 impl Database {
-    /// Begins to replace everything that is stored of a source: it is removed, and all commits from now on
-    /// become visible together, with the end of the replacement, or not at all.
+    /// Begins to replace all rows of a source: they are removed, and all later commits become visible together
+    /// at the end of the replacement, or not at all.
     ///
     /// # Errors
-    /// The database cannot be written; then nothing is removed. Neither is it where something was written ahead of its
-    /// commit, which is undone.
+    /// The database cannot be written, or segments were written before their commit, which are rolled back.
+    /// Nothing is removed then.
     pub fn begin_replacing(&mut self, source: &SourceName) -> Result<Replacement, SqliteError> {
         self.try_begin(source).map_err(|error| {
-            // There is none where the transaction could not begin.
+            // There is no transaction if it could not begin.
             let _ = self.end("ROLLBACK");
             self.is_ahead = false;
             self.error(&error)
@@ -56,8 +56,8 @@ impl Database {
         Ok(Replacement { source: source.clone(), sessions, copies })
     }
 
-    /// Makes the new rows visible in the place of the old ones. A session that there was before keeps its
-    /// task, and what was pruned of it stays pruned.
+    /// Makes the new rows visible instead of the old ones. A session that existed before keeps its task, and
+    /// its pruned entries stay pruned.
     ///
     /// # Errors
     /// The database cannot be written; then the old rows stay.
@@ -84,7 +84,7 @@ impl Database {
             let Some(session) = session else { continue };
             let sql = "DELETE FROM entries WHERE session = ?1 AND offset < ?2";
             run(&self.connection, sql, params![session, pruned_to])?;
-            // What was the beginning of a last line may be a line that is still to come.
+            // The former last line may have been incomplete, so its position can belong to a later line.
             let sql = "UPDATE sessions SET task = ?2, pruned_to =
                            min(?3, (SELECT offset FROM sources WHERE sources.id = source))
                        WHERE id = ?1";
@@ -99,10 +99,10 @@ impl Database {
         self.cascade(false)
     }
 
-    /// The old rows stay, and what was committed since the beginning of the replacement is undone.
+    /// Keeps the old rows, and rolls back all commits since the beginning of the replacement.
     ///
     /// # Errors
-    /// The database failed; it is undone all the same, at the latest when it is opened the next time.
+    /// The database failed; the rollback happens nevertheless, at the latest when the database is next opened.
     pub fn undo_replacing(&mut self, replacement: Replacement) -> Result<(), SqliteError> {
         drop(replacement);
         self.end("ROLLBACK").map_err(|error| self.error(&error))

@@ -1,4 +1,4 @@
-//! [`EntryRow`]: an entry, taken apart into columns. Pure.
+//! [`EntryRow`]: an entry, split into columns. Pure.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) struct EntryRow {
     pub(super) code: Option<&'static str>,
     pub(super) timestamp: Option<i64>,
     pub(super) parent_corr_id: Option<CorrId>,
-    /// JSON: what no column holds. `None` only where the entry has no metadata at all.
+    /// JSON: metadata without a column. `None` only if the entry has no metadata at all.
     pub(super) metadata: Option<String>,
     pub(super) content: String,
     pub(super) output: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct ToolRow {
 }
 
 impl EntryRow {
-    /// Takes an entry apart; `corr_id` is the one that the event gives.
+    /// Splits an entry into columns; `corr_id` is the id in the event.
     pub(super) fn new(entry: Arc<NormalizedEntry>, corr_id: Option<&CorrId>) -> Self {
         let entry = Arc::unwrap_or_clone(entry);
         let NormalizedEntry { timestamp, entry_type, content, metadata } = entry;

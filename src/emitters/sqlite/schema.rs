@@ -1,7 +1,7 @@
-//! The schema, its version, and the way from each version to the next.
+//! The schema, its version, and the migrations from each version to the next.
 //!
 //! `PRAGMA user_version` counts the migrations that were applied. A database is only ever migrated
-//! forward, each step in a transaction of its own; one that a later version made is refused.
+//! forward, each step in a separate transaction; a database of a later version is rejected.
 //!
 //! Version 1, and what each later version changes:
 //!
@@ -16,14 +16,14 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::crc;
 
-/// What is wrong with a database's schema.
+/// A problem of the schema of a database.
 #[derive(Debug)]
 pub(super) enum Unfit {
-    /// Another program made it.
+    /// The database belongs to another program.
     Foreign,
-    /// A later version made it.
+    /// A later version created the database.
     Newer { found: i64 },
-    /// It was never written to, or not since an earlier version; only said where nothing is written.
+    /// The database is empty, or an earlier version created it; only reported if the database is not written.
     Older { found: i64 },
     /// SQLite failed.
     Failed(rusqlite::Error),
@@ -35,19 +35,19 @@ impl From<rusqlite::Error> for Unfit {
     }
 }
 
-/// `fold`, to tell our databases from others (`PRAGMA application_id`).
+/// `fold`, which identifies databases of this program (`PRAGMA application_id`).
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"fold");
 
-/// The step that leads from version 0 to 1, from 1 to 2, and so on. Never changed once released.
+/// The migrations from version 0 to 1, from 1 to 2, and so on. Never changed after a release.
 const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("schema_2.sql")];
 
-/// The tables of a database, in SQL, with comments that say what each column holds, and what later versions change.
+/// The tables of a database, in SQL, with comments that describe each column, and the changes of later versions.
 pub const SCHEMA: &str = concat!(include_str!("schema.sql"), "\n", include_str!("schema_2.sql"));
 
-/// The version that this program reads and writes.
+/// The current version, which this program reads and writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// The size of a page in bytes. Most entries have more than the usual 4 KiB.
+/// The size of a page in bytes. Most entries exceed SQLite's default of 4 KiB.
 pub(super) const PAGE: i64 = 8 << 10;
 
 /// A database in memory, of the current version and without rows.
@@ -58,7 +58,7 @@ pub(super) fn empty() -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Brings a database to the current version.
+/// Migrates a database to the current version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Unfit> {
     migrate_with(connection, MIGRATIONS)
 }
@@ -74,7 +74,7 @@ pub(super) fn check(connection: &Connection) -> Result<(), Unfit> {
 fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), Unfit> {
     let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
     while version(&connection.transaction()?, known)? < known {
-        // Another program may migrate at the same time: what is to be done is asked under the lock.
+        // Another program may migrate at the same time, so the version is read under the lock.
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let from = version(&step, known)?;
         let Some(sql) = usize::try_from(from).ok().and_then(|from| migrations.get(from)) else {
@@ -88,7 +88,7 @@ fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), 
     Ok(())
 }
 
-/// All that is asked belongs to one moment: another program may migrate meanwhile.
+/// Reads a snapshot, since another program may migrate meanwhile.
 fn version(connection: &Transaction<'_>, known: i64) -> Result<i64, Unfit> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i32 =

@@ -1,4 +1,4 @@
-//! [`Seen`]: the file of a database as the system shows it.
+//! [`Seen`]: the metadata of a database file.
 
 use std::{
     ffi::OsString,
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// The file of a database all of whose changes are in it. If it differs later, it was written to.
+/// The metadata of a database file that contains all changes. A later difference shows that it was written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) length: u64,
@@ -15,7 +15,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Looks at the file; `None` if there may be changes in the write-ahead log beside it.
+    /// Reads the metadata; `None` if the write-ahead log may contain changes.
     pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
         let path = fs::canonicalize(path)?;
         let has_log = fs::metadata(beside(&path, "-wal")).is_ok_and(|log| log.len() > 0);
@@ -24,18 +24,18 @@ impl Seen {
         Ok((!has_log).then_some(Self { length, modified }))
     }
 
-    /// Whether the file has exactly this time, in milliseconds since 1970.
+    /// Whether the file has exactly this modification time, in milliseconds since 1970.
     pub(super) fn has_time(&self, millis: i64) -> bool {
         let since = self.modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
         since.is_some() && since == u64::try_from(millis).ok().map(Duration::from_millis)
     }
 }
 
-/// Gives a file this time, in milliseconds since 1970.
+/// Sets the modification time of a file, in milliseconds since 1970.
 #[cfg(unix)]
 pub(super) fn set_time(path: &Path, millis: i64) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
-    // The file is not opened: closing it would end the locks of other connections of this process.
+    // The file is not opened: closing it would release the locks of other connections of this process.
     let times = Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
         last_modification: Timespec {
@@ -46,7 +46,7 @@ pub(super) fn set_time(path: &Path, millis: i64) -> io::Result<()> {
     Ok(utimensat(CWD, path, &times, AtFlags::empty())?)
 }
 
-/// Where closing a file leaves the locks of others.
+/// For systems where closing a file does not release other locks.
 #[cfg(not(unix))]
 pub(super) fn set_time(path: &Path, millis: i64) -> io::Result<()> {
     let time = UNIX_EPOCH + Duration::from_millis(millis.cast_unsigned());

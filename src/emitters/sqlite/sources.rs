@@ -1,4 +1,4 @@
-//! Which sources a database knows, for whoever looks for those that are new.
+//! The sources that a database knows, which a search for new sources needs.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,17 @@ use crate::{
     ledger::{Checkpoint, SourceName},
 };
 
-/// A source that a database knows.
+/// A known source.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Known {
     /// Its name in the ledger.
     pub name: SourceName,
-    /// How far it was read.
+    /// The read position.
     pub checkpoint: Checkpoint,
 }
 
-/// What a database holds.
+/// Counts of the contents of a database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
@@ -36,7 +36,7 @@ pub struct Totals {
 }
 
 impl Database {
-    /// The sources that were last seen at this path, the latest first.
+    /// The sources last seen at this path, the latest first.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -44,7 +44,7 @@ impl Database {
         self.known("SELECT name FROM sources WHERE path = ?1 ORDER BY id DESC", params![path])
     }
 
-    /// The sources that were last seen as this file.
+    /// The sources last seen as this file.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -66,7 +66,7 @@ impl Database {
         )
     }
 
-    /// A name that no source has yet, and that is not reserved: the path, or the path and a number.
+    /// A name that is neither used nor reserved: the path, or the path and a number.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -86,8 +86,7 @@ impl Database {
         Ok(name)
     }
 
-    /// Hands the states that the sources were left in to `each`, one after another, as their owner wrote them, in
-    /// the order in which they were first read.
+    /// Passes the stored state of each source to `each`, in the order in which the sources were first read.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -102,7 +101,7 @@ impl Database {
         })
     }
 
-    /// What the database holds.
+    /// Counts the contents of the database.
     ///
     /// # Errors
     /// The database cannot be read.

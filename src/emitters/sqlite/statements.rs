@@ -1,10 +1,10 @@
-//! Statements, which a connection keeps prepared, and the columns of their answers as the domain has them.
+//! Cached prepared statements, and the conversion of columns to domain types.
 
 use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
 
 use crate::conversation::{Json, Position, Text, Timestamp};
 
-/// Executes a statement; says how many rows it has changed.
+/// Executes a statement; returns the number of changed rows.
 pub(super) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize> {
     connection.prepare_cached(sql)?.execute(parameters)
 }
@@ -29,7 +29,7 @@ pub(super) fn find<T>(
     connection.prepare_cached(sql)?.query_row(parameters, read).optional()
 }
 
-/// SQLite's integers have a sign; positions and sizes come nowhere near it.
+/// SQLite's integers are signed; positions and sizes are far smaller than the largest one.
 pub(super) fn unsigned(row: &Row<'_>, column: usize) -> Result<u64> {
     row.get(column).map(i64::cast_unsigned)
 }
@@ -51,7 +51,7 @@ pub(super) fn position(row: &Row<'_>, line: usize) -> Result<Position> {
     Ok(Position { line: unsigned(row, line)?, offset: unsigned(row, line + 1)? })
 }
 
-/// A state. One that is not JSON is one that no reader can continue from, as `null` is.
+/// A state. An invalid JSON state becomes `null`, from which no reader can continue.
 pub(super) fn state(row: &Row<'_>, column: usize) -> Result<Json> {
     Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
 }

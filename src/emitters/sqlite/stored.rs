@@ -1,4 +1,4 @@
-//! A stored session, as the events that it was made from.
+//! Reads a stored session back as domain events.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,25 +12,24 @@ use super::{
 };
 use crate::conversation::{DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
 
-/// A stored session as domain events: all of it first, and at each later reading what was added since.
-///
-/// A consumer gets out of them what it would have got out of the log in the end; what was between, such as the growth
-/// of a message, is not stored. Entries that were pruned are not there.
+/// A stored session as domain events: the first read returns all events, each later read returns the new ones.
+/// A consumer ends with the same result as from the log; intermediate states, such as the growth of a message,
+/// are not stored. Pruned entries are missing.
 #[derive(Debug)]
 pub struct SessionEvents {
     session: i64,
     facts: Option<Session>,
-    /// The index of the next entry, and the row of the last one.
+    /// The index of the next entry, and the row of the last entry.
     next: i64,
     last: Option<(i64, i64)>,
-    /// Entries that may still change, as they were.
+    /// The last known state of entries that may still change.
     open: BTreeMap<EntryIdx, Arc<NormalizedEntry>>,
     /// The tokens by model.
     usage: BTreeMap<String, TokenUsage>,
 }
 
 impl SessionEvents {
-    /// Of a session, given by its row id. Nothing is read yet.
+    /// Creates a reader of the session with this row id. Reads nothing yet.
     pub fn new(session: i64) -> Self {
         Self {
             session,
@@ -42,8 +41,8 @@ impl SessionEvents {
         }
     }
 
-    /// Hands what was added since the last reading to `each`. It is `false`, and nothing is handed over, if the rows do
-    /// not continue those that were read: the log was replaced or pruned, or a message that was still coming has grown.
+    /// Passes the events since the last read to `each`. Returns `false`, and passes nothing, if the rows do not
+    /// continue the rows that were read: the log was replaced or pruned, or an incomplete message has grown.
     ///
     /// # Errors
     /// The database cannot be read, or the session is not there.
@@ -53,7 +52,7 @@ impl SessionEvents {
         mut each: impl FnMut(DomainEvent),
     ) -> Result<bool, SqliteError> {
         let fail = |error| database.error(&error);
-        // All that is read is of one moment, unless the caller has a transaction.
+        // One transaction for all reads, unless the caller has one.
         let is_alone = database.connection.is_autocommit();
         let transaction = is_alone.then(|| database.connection.unchecked_transaction());
         let transaction = transaction.transpose().map_err(fail)?;
@@ -105,7 +104,7 @@ impl SessionEvents {
         Ok(true)
     }
 
-    /// The open calls that have changed; `None` if what was read is not there any more as it was.
+    /// The open calls that have changed; `None` if rows that were read are missing or changed.
     fn changed(&self, database: &Database) -> Result<Option<Vec<StoredEntry>>, SqliteError> {
         if self.last != database.row(self.session, self.next - 1)? {
             return Ok(None);
@@ -137,7 +136,7 @@ impl SessionEvents {
 }
 
 impl Database {
-    /// A session (by its row id) as domain events, each handed to `each`; see [`SessionEvents`].
+    /// Passes the domain events of the session with this row id to `each`; see [`SessionEvents`].
     ///
     /// # Errors
     /// The database cannot be read, or the session is not there.
@@ -145,7 +144,7 @@ impl Database {
         SessionEvents::new(session).read(self, each).map(drop)
     }
 
-    /// The facts of a session, by its row id.
+    /// The facts of the session with this row id.
     ///
     /// # Errors
     /// There is no such session, or the database cannot be read.
@@ -174,7 +173,7 @@ impl Database {
         self.with(|connection| list(connection, sql, [session], |row| index(row, 0)))
     }
 
-    /// The row of an entry, and where it begins in the log: they are others when the log was replaced.
+    /// The row of an entry and its offset in the log, which change when the log is replaced.
     fn row(&self, session: i64, index: i64) -> Result<Option<(i64, i64)>, SqliteError> {
         let sql = "SELECT id, offset FROM entries WHERE session = ?1 AND idx = ?2";
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));

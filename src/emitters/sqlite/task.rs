@@ -1,4 +1,4 @@
-//! The task that a session belongs to, stated by hand.
+//! Assigns a session to a task by hand.
 
 use rusqlite::params;
 
@@ -6,10 +6,9 @@ use super::{Database, SqliteError, crc::sum_sessions};
 use crate::conversation::TaskId;
 
 impl Database {
-    /// Makes the session in row `session` belong to a task; without one, its task is its own id. Says
-    /// whether there is such a session.
-    ///
-    /// It stays so when the log grows, or is read again from its beginning.
+    /// Assigns the session in row `session` to a task; the default is the session's own id. Returns whether the
+    /// session exists.
+    /// The assignment is kept when the log grows, or is read again from its beginning.
     ///
     /// # Errors
     /// The database cannot be written.

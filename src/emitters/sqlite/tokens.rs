@@ -1,4 +1,4 @@
-//! Tokens in rows, and what they cost.
+//! Tokens in rows, and their costs.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::{
     pricing::Prices,
 };
 
-/// The moment of usage whose time the log does not state. No quarter of an hour begins then.
+/// The placeholder for an unknown moment of usage. It is not the beginning of a quarter of an hour.
 pub(super) const NOT_STATED: i64 = -1;
 
-/// Gives SQL the function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
-/// cache_write_1h)`, in US dollars; `NULL` where the model has no price, or nothing was used. Without prices, it
-/// takes the built-in ones.
+/// Adds the SQL function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
+/// cache_write_1h)`, in US dollars; `NULL` if the model has no price, or nothing was used. The default is the
+/// built-in price list.
 pub(super) fn estimate(
     connection: &Connection,
     prices: Option<Arc<Prices>>,
@@ -43,7 +43,7 @@ pub(super) fn estimate(
     })
 }
 
-/// Gives SQL the function `title_line(text, is_any)`: the line that a session is called by; see
+/// Adds the SQL function `title_line(text, is_any)`: the line that names a session; see
 /// [`title`](crate::emitters::title).
 pub(super) fn name_by_prompts(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
@@ -53,7 +53,7 @@ pub(super) fn name_by_prompts(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// Tokens and their cost, from this column on.
+/// Tokens and their cost, beginning at this column.
 pub(super) fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenUsage> {
     Ok(TokenUsage {
         input_tokens: count(row, first)?,

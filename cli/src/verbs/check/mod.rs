@@ -42,14 +42,14 @@ pub(crate) struct CheckArgs {
     wait: u32,
 }
 
-/// What was looked at, and what is wrong with it.
+/// The checked parts, and the problems.
 #[derive(Default)]
 struct Report {
     looked_at: Vec<String>,
     problems: Vec<String>,
-    /// All problems are with what can be made anew.
+    /// Whether all problems are in data that can be rebuilt.
     is_derived: bool,
-    /// What the database holds.
+    /// The contents of the database.
     holds: String,
 }
 
@@ -136,7 +136,7 @@ impl Report {
         lines("wrong", &self.problems)
     }
 
-    /// What it comes to, and what to do.
+    /// The conclusion, and what to do.
     fn conclusion(&self, is_repaired: bool) -> String {
         if self.problems.is_empty() {
             return format!("sound: {}\n", self.holds);
@@ -159,7 +159,7 @@ impl Report {
     }
 }
 
-/// What is damaged may hold anything.
+/// A damaged database may contain any text.
 fn lines(name: &str, texts: &[String]) -> String {
     texts.iter().map(|text| format!("{name}: {}\n", neutralise_line(text))).collect()
 }

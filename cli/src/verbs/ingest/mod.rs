@@ -1,14 +1,12 @@
 //! `foldline ingest`: reads files and folders of logs into a database.
+//! Every file is read from its checkpoint, and its output is committed together with the new checkpoint.
+//! Several threads parse the files, and one thread writes them in the order of their paths, so the database
+//! does not depend on the number of threads.
 //!
-//! Every file is read from its checkpoint on, and its output is committed together with the new
-//! checkpoint. Files are parsed by several threads and written by one, in the order of their paths, so
-//! that the database does not depend on how many there are.
-//!
-//! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only
-//! `--final` says that the logs are complete; then such calls end as `unfinished`, and what was held
-//! back is released. Should a file grow after that, it is read again from its beginning, and the new rows
-//! take the place of the old ones in one transaction. In the same way a last line without a line end is left
-//! for the next run, unless it is a whole record.
+//! A log may grow: a call without a result stays `created`, and the reducer is not finished. Only `--final`
+//! states that the logs are complete; then such calls end as `unfinished`, and delayed events are released. If
+//! a file grows after that, it is read again from its beginning, and the new rows replace the old ones in one
+//! transaction. A last line without a line end is left for the next run, unless it is a complete record.
 //!
 //! The audit trail and the files of `--sink` belong to the database: see [`outputs`](crate::outputs).
 
@@ -79,7 +77,7 @@ pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
 }
 
-/// Brings a database up to date with these logs and folders of logs. Returns whether all of them could be read.
+/// Updates a database from these logs and folders of logs. Returns whether all of them were read.
 #[cfg(feature = "serve")]
 pub(crate) fn update(program: &Program, paths: &[PathBuf], db: &Path) -> Result<bool, Error> {
     let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
@@ -87,11 +85,11 @@ pub(crate) fn update(program: &Program, paths: &[PathBuf], db: &Path) -> Result<
     Ok(!summary.has_failures())
 }
 
-/// Brings a database up to date with the logs that agents keep, and says on standard error what went wrong. A
-/// database in use by another program stays as it is.
+/// Updates a database from the logs of the agents, and reports errors on standard error. A database in use by
+/// another program stays unchanged.
 pub(crate) fn refresh(program: &Program, db: &Path) -> Result<(), Error> {
     let paths = match or_homes(&[], &program.registry) {
-        // The logs in it were named, or are on another machine.
+        // Its logs were named, or are on another machine.
         Err(Error::NoHomes { .. }) if db.exists() => return Ok(()),
         paths => paths?,
     };
@@ -100,28 +98,28 @@ pub(crate) fn refresh(program: &Program, db: &Path) -> Result<(), Error> {
     }
     match fill(program, &paths, db) {
         Err(Error::Database(SqliteError::Locked(_))) if db.exists() => {
-            say("the database is in use by another program, and what is new is not read");
+            say("the database is in use by another program; new logs are not read");
             Ok(())
         }
         filled => filled,
     }
 }
 
-/// Puts logs into a database, and says on standard error if some cannot be read.
+/// Reads logs into a database, and reports on standard error if some cannot be read.
 pub(crate) fn fill(program: &Program, paths: &[PathBuf], db: &Path) -> Result<(), Error> {
     let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
     let (summary, _) = ingest(program, &args, paths, db)?;
     if summary.has_failures() {
-        say("some logs could not be read; foldline ingest says which");
+        say("some logs could not be read; foldline ingest lists them");
     }
     Ok(())
 }
 
-/// How long an answer waits for a writer of the database, in seconds.
+/// The time that an answer waits for a writer of the database, in seconds.
 const REFRESH_WAIT: u32 = 2;
 
-/// Reads the logs into the database. If another program reads the same logs at the same time, the rest is planned again,
-/// as long as `--wait` says.
+/// Reads the logs into the database. If another program reads the same logs at the same time, the rest is
+/// planned again, for up to `--wait` seconds.
 fn ingest(
     program: &Program,
     args: &IngestArgs,
@@ -139,7 +137,7 @@ fn ingest(
     }
 }
 
-/// How long to wait until logs are planned again that another program reads.
+/// The delay before logs that another program reads are planned again.
 const SOON: Duration = Duration::from_millis(20);
 
 fn ingest_once(
@@ -182,7 +180,7 @@ fn ingest_once(
     Ok((summary, totals))
 }
 
-/// Commits segments of a log that is folded elsewhere.
+/// Commits segments of a log that another part of the program folds.
 fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Error> {
     let wait = Duration::from_secs(args.wait.into());
     let mut database = Database::open_sound(db, wait)?;
@@ -194,7 +192,7 @@ fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Err
     writer.finish()?.0.close().map_err(Error::from)
 }
 
-/// Opens the outputs that were asked for.
+/// Opens the requested outputs.
 fn open_outputs(
     args: &IngestArgs,
     kinds: &[&SinkKind],
@@ -218,7 +216,7 @@ fn open_outputs(
 /// Checks that a consumer is resumable, as ingest requires.
 fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
     let name = kind.name;
-    // A trail for each log would be many in one file.
+    // Trails of several logs would be mixed in one file.
     if kind.hashes_lines {
         return Err(Error::WrongUse(format!(
             "an ingest writes one trail for all logs, with --{name} FILE"
@@ -227,10 +225,10 @@ fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
     if kind.resumable {
         return Ok(kind);
     }
-    Err(Error::WrongUse(format!("the output {name} cannot be gone on with, as ingest does")))
+    Err(Error::WrongUse(format!("the output {name} cannot be resumed, which ingest requires")))
 }
 
-/// Reads everything that is planned into the database and the side outputs.
+/// Runs the plans: reads files into the database and the side outputs.
 fn read_all(
     args: &IngestArgs,
     reading: &Reading<'_>,
@@ -265,7 +263,7 @@ pub(crate) fn metrics(database: &Database) -> Result<String, Error> {
     Ok(metrics.render())
 }
 
-/// Replaces a file as a whole, since a scraper may read it at any time.
+/// Replaces a file atomically, since a scraper may read it at any time.
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         // A device or a pipe must not be replaced by a file.
@@ -283,7 +281,7 @@ fn progress(bytes: u64) -> ProgressBar {
     if bytes == 0 {
         return ProgressBar::hidden();
     }
-    // stderr() draws nothing where standard error is no terminal.
+    // stderr() draws nothing if standard error is not a terminal.
     let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
     let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";
     bar.with_style(

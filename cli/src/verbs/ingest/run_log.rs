@@ -23,10 +23,9 @@ use super::{
 use crate::{error::Error, exit, program::Program, sink::Sinks};
 
 /// The log of an agent that is running, and the database that its rows are committed to.
-///
-/// Whoever writes the log folds it, and commits what the [`fan`](Self::fan) collects. Should that fail, since another
-/// program writes to the database, [`update`](Self::update) reads the log from what is stored of it on; and
-/// [`finish`](Self::finish) completes what is stored, as `ingest --final` does.
+/// The writer of the log folds it, and commits the rows that the [`fan`](Self::fan) collects. If that fails
+/// because another program writes to the database, [`update`](Self::update) reads the log from its stored
+/// position; [`finish`](Self::finish) completes the stored rows, as `ingest --final` does.
 pub(crate) struct RunLog {
     pub(crate) program: Program,
     pub(crate) log: PathBuf,
@@ -35,14 +34,14 @@ pub(crate) struct RunLog {
     pub(crate) audit: Option<PathBuf>,
 }
 
-/// How long to wait for another writer while the agent works: the next time will do as well.
+/// The time to wait for another writer while the agent works; a later commit adds the rows otherwise.
 const WAIT: u32 = 2;
 
-/// How long to wait for another writer in the end, in seconds.
+/// The time to wait for another writer at the end, in seconds.
 const LAST_WAIT: u32 = 10;
 
 impl RunLog {
-    /// Makes the database if there is none, and reads nothing: what cannot be written is said before the agent
+    /// Creates a missing database, and reads nothing, so that write errors are reported before the agent
     /// begins.
     pub(crate) fn prepare(&self) -> Result<(), Error> {
         match ingest(&self.program, &self.args("auto", WAIT), &[], &self.db) {
@@ -51,12 +50,12 @@ impl RunLog {
         }
     }
 
-    /// What collects the rows of the log.
+    /// The collector of the rows of the log.
     pub(crate) fn fan(&self) -> Fan {
         fan_of(self.audit.is_some(), Sinks::default())
     }
 
-    /// The path of the log as the database has it, also before there is one.
+    /// The path of the log as stored in the database, even before the log exists.
     pub(crate) fn path(&self) -> String {
         let (folder, name) = (self.log.parent(), self.log.file_name());
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
@@ -71,13 +70,13 @@ impl RunLog {
         let wait = Duration::from_secs(WAIT.into());
         let name = Database::open_read_only(&self.db, wait)
             .and_then(|database| database.free_name(&path, &BTreeSet::new()));
-        // A name that is taken is refused by the first commit.
+        // The first commit rejects a name that is already used.
         let name = name.unwrap_or_else(|_| path.as_str().into());
         let (format, task) = (format.to_owned(), self.task.as_deref().map(Into::into));
         (name, SourceFacts { path, format, task, ..SourceFacts::default() })
     }
 
-    /// Commits what was collected of the log since the commit before.
+    /// Commits the rows collected since the previous commit.
     pub(crate) fn commit(
         &self,
         mut commit: Commit<<Fan as Gather>::Segment>,
@@ -86,19 +85,19 @@ impl RunLog {
         let checkpoint = &mut commit.checkpoint;
         let identity = LogFile::open_regular(&self.log)?.identity(checkpoint.position.offset)?;
         checkpoint.facts.identity = identity.unwrap_or_default();
-        // More of the log is to come, whether or not the system records a change.
+        // The log grows, even if the system records no change.
         checkpoint.facts.identity.changed = None;
         let args = self.args(&checkpoint.facts.format, WAIT);
         write(&args, &self.db, vec![Segment::of(commit, bytes)])
     }
 
-    /// Reads what is not stored yet, a log of this format.
+    /// Reads the part of the log that is not stored yet, in this format.
     pub(crate) fn update(&self, format: &str) -> Result<(), Error> {
         let args = self.args(format, WAIT);
         ingest(&self.program, &args, std::slice::from_ref(&self.log), &self.db).map(drop)
     }
 
-    /// Reads the rest: the log is complete. Returns the exit code.
+    /// Reads the rest of the complete log. Returns the exit code.
     pub(crate) fn finish(&self, format: &str) -> Result<u8, Error> {
         let args = IngestArgs { complete: true, ..self.args(format, LAST_WAIT) };
         let logs = std::slice::from_ref(&self.log);

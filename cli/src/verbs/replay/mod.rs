@@ -111,8 +111,8 @@ fn plain(
     exit_code(malformed, &sinks, args)
 }
 
-/// The log, if two threads are of use. They are not where it is short, or is read with pauses. Where the lines of
-/// `tracing` are wanted, those of the reducer belong to the session of the event before, which has to be emitted.
+/// The log, if two threads are useful. They are not if the log is short, is read with pauses, or is traced:
+/// `tracing` lines of the reducer belong to the session of the previous event, which must be emitted first.
 fn for_two_threads<'l>(log: &'l mut Log, args: &ReplayArgs) -> Option<&'l mut LogFile> {
     let Log::Once(file) = log else { return None };
     let length = file.length().ok().flatten();
@@ -136,12 +136,12 @@ fn open(args: &ReplayArgs) -> Result<Log, Error> {
     }
 }
 
-/// Checks that no output is the log, a part of it that was rotated away, or another output.
+/// Checks that no output is the log, a rotated part of it, or another output.
 fn check_files(args: &ReplayArgs) -> Result<(), Error> {
     let mut files = DistinctFiles::default();
     files.input("the log", &args.file)?;
     if args.follow || args.checkpoint.is_some() {
-        // A folder that cannot be listed has no rotated files to go on with either.
+        // Rotated files of an unreadable folder cannot be resumed either.
         for rotated in rotated_files(&args.file).unwrap_or_default() {
             files.input("the rotated log", &rotated)?;
         }
@@ -200,7 +200,7 @@ fn progress(log: &Log) -> ProgressBar {
     else {
         return ProgressBar::hidden();
     };
-    // stderr() draws nothing where standard error is no terminal.
+    // stderr() draws nothing if standard error is not a terminal.
     let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
     let style = "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}";
     bar.with_style(

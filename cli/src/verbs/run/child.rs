@@ -1,4 +1,4 @@
-//! [`Child`]: the agent's process, what it prints, and the signals that it gets.
+//! [`Child`]: the agent's process, its output, and its signals.
 
 use std::{
     ffi::OsString,
@@ -11,27 +11,27 @@ use std::{
 
 use crate::error::Error;
 
-/// Pieces that wait to be taken: the agent waits when there are more.
+/// The capacity of the queue of pieces: the agent waits when it is full.
 const AHEAD: usize = 64;
 
 /// The size of a piece in bytes.
 const PIECE: usize = 64 << 10;
 
-/// Where a piece comes from.
+/// The stream of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
-    /// What is said to the agent.
+    /// Standard input of the agent.
     Input,
-    /// What it answers.
+    /// Standard output of the agent.
     Output,
-    /// What else it prints.
+    /// Standard error of the agent.
     Error,
 }
 
-/// What was heard.
+/// A piece with its stream.
 pub(super) type Heard = (Stream, Vec<u8>);
 
-/// An agent that runs.
+/// A running agent.
 pub(super) struct Child {
     child: process::Child,
     heard: Receiver<Heard>,
@@ -55,8 +55,8 @@ impl Child {
         let (say, heard) = sync_channel(AHEAD);
         if let Some(mut stdin) = child.stdin.take() {
             let say = say.clone();
-            // Ends with the process: nothing wakes a thread that reads standard input. A piece is heard before it is
-            // passed on: the answer to it comes later in the log.
+            // Ends with the process, since a thread that reads standard input cannot be woken. A piece is
+            // recorded before it is passed on, so that its answer comes later in the log.
             thread::spawn(move || {
                 pass(io::stdin(), |piece| {
                     listen(&say, Stream::Input, piece)
@@ -86,7 +86,7 @@ impl Child {
         Ok(Self { child, heard })
     }
 
-    /// What it prints next, until it has ended. `patience` is how long to wait for it, if not for ever.
+    /// The next output, until the agent has ended. `patience` is the longest time to wait; the default is no limit.
     pub(super) fn heard(&self, patience: Option<Duration>) -> Result<Heard, RecvTimeoutError> {
         match patience {
             Some(patience) => self.heard.recv_timeout(patience),
@@ -94,7 +94,7 @@ impl Child {
         }
     }
 
-    /// Waits until it has ended.
+    /// Waits until the agent has ended.
     pub(super) fn wait(mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
@@ -110,7 +110,7 @@ fn write_out(piece: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads to the end, or until nobody takes what is read.
+/// Reads to the end, or until the receiver is dropped.
 fn pass(mut from: impl Read, mut to: impl FnMut(&[u8]) -> bool) {
     let mut buffer = vec![0; PIECE];
     loop {
@@ -127,8 +127,7 @@ fn pass(mut from: impl Read, mut to: impl FnMut(&[u8]) -> bool) {
     }
 }
 
-/// Passes signals on to the agent: the program itself ends when the agent has. A second Ctrl-C ends the agent at
-/// once.
+/// Forwards signals to the agent: the program itself ends after the agent. A second Ctrl-C kills the agent.
 #[cfg(unix)]
 fn forward_signals(child: &process::Child) -> Result<(), Error> {
     use rustix::process::{Pid, Signal, kill_process};
@@ -139,7 +138,7 @@ fn forward_signals(child: &process::Child) -> Result<(), Error> {
 
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map_err(Error::Output)?;
     let agent = Pid::from_child(child);
-    // A terminal sends Ctrl-C to the agent, too.
+    // A terminal also sends Ctrl-C to the agent.
     let has_terminal = io::stdin().is_terminal();
     thread::spawn(move || {
         let mut interrupted = 0;
@@ -158,7 +157,7 @@ fn forward_signals(child: &process::Child) -> Result<(), Error> {
                 SIGQUIT => Signal::QUIT,
                 _ => Signal::TERM,
             };
-            // It may have ended already.
+            // The agent may have ended already.
             let _ = kill_process(agent, forwarded);
         }
     });

@@ -10,16 +10,17 @@ use foldline::files::{owner_only, owner_only_folder};
 use super::args::RunArgs;
 use crate::{distinct::DistinctFiles, error::Error, homes, sink::SinkName};
 
-/// The log of a run, and its database, as far as it has them.
+/// The log and the database of a run, if it has them.
 pub(super) struct Files {
     pub(super) log: Option<PathBuf>,
     pub(super) db: Option<PathBuf>,
-    /// Nobody asked for the database: it is there for who looks at the run, and goes with it.
+    /// Whether the files are temporary: the database was not requested, serves only viewers of the run, and is
+    /// removed at its end.
     is_passing: bool,
 }
 
 impl Files {
-    /// The files that were named. For a database there has to be a log, and for a server both.
+    /// The named files. A database requires a log, and a server requires both.
     pub(super) fn of(args: &RunArgs) -> Result<Self, Error> {
         let is_passing = args.is_served() && args.db.is_none();
         let (mut log, mut db) = (args.log.clone(), args.db.clone());
@@ -52,7 +53,7 @@ impl Files {
         SinkName::name_files(&args.sinks, &mut files)
     }
 
-    /// Makes the log. It holds this run and nothing else.
+    /// Creates the log, which contains only this run.
     pub(super) fn create_log(&self) -> Result<Option<(PathBuf, File)>, Error> {
         let create = |path: &PathBuf| {
             let created = owner_only().write(true).create_new(true).open(path);
@@ -69,7 +70,7 @@ impl Drop for Files {
             for suffix in ["", "-wal", "-shm"] {
                 let mut path = db.clone().into_os_string();
                 path.push(suffix);
-                // What is left is private, and of no use to anybody.
+                // The remaining files are private and useless.
                 let _ = fs::remove_file(path);
             }
         }

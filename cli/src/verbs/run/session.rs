@@ -1,4 +1,4 @@
-//! [`Session`]: what becomes of what the agent prints.
+//! [`Session`]: processes the output of the agent.
 
 use std::{
     convert::Infallible,
@@ -22,31 +22,31 @@ use super::{
 };
 use crate::{error::Error, exit, log::Recognition, pipeline, program::Program, say::say};
 
-/// How often to look whether rows are wanted that the agent printed before.
+/// The interval of checks whether earlier rows are due.
 const SOON: Duration = Duration::from_millis(200);
 
-/// What becomes of what the agent prints.
+/// The processing of the agent's output.
 pub(super) struct Session<'p> {
     log: Option<(PathBuf, File)>,
     reading: Reading<'p>,
     rows: Option<&'p Rows>,
-    /// The agent's own words have been passed on already.
+    /// Whether the agent's output has already been passed on.
     is_tap: bool,
     /// The sink that writes to standard output.
     main: String,
 }
 
 enum Reading<'p> {
-    /// The first bytes, until it is known what agent it is.
+    /// The first bytes, until the agent is recognized.
     Unknown {
         recognition: Box<Recognition<'p>>,
         seen: Vec<u8>,
-        /// The same as the agent printed it.
+        /// The unmodified output.
         heard: Vec<Heard>,
         consumers: Box<Consumers>,
     },
     Known(&'static str, Box<RunSegments>),
-    /// Nobody knows what agent it is: what it prints is passed on as it is.
+    /// The agent is unknown: its output is passed on unmodified.
     Unrecognised {
         error: Error,
         passed: io::Result<()>,
@@ -54,7 +54,7 @@ enum Reading<'p> {
 }
 
 impl<'p> Session<'p> {
-    /// A session that is kept in `log`.
+    /// Creates a session that is recorded in `log`.
     pub(super) fn new(
         program: &'p Program,
         args: &RunArgs,
@@ -74,7 +74,7 @@ impl<'p> Session<'p> {
         Self { log, reading, rows, is_tap: args.tap, main: args.format.clone() }
     }
 
-    /// Takes what the agent printed, and what that adds to the log.
+    /// Processes a piece of output, and the bytes that it adds to the log.
     pub(super) fn push(&mut self, stream: Stream, piece: Vec<u8>, log: &[u8]) -> Result<(), Error> {
         self.write(log)?;
         let heard = if self.is_tap { Vec::new() } else { vec![(stream, piece)] };
@@ -82,7 +82,7 @@ impl<'p> Session<'p> {
         Ok(())
     }
 
-    /// How long to wait for more, if not for ever.
+    /// The longest time to wait for more output; `None` for no limit.
     pub(super) fn patience(&self) -> Option<Duration> {
         match &self.reading {
             Reading::Known(_, segments) if self.rows.is_some() && segments.has_news() => Some(SOON),
@@ -90,7 +90,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Hands the rows of what came before to the database, if they are wanted.
+    /// Passes the rows of earlier output to the database, if they are due.
     pub(super) fn collect(&mut self) {
         if let (Reading::Known(_, segments), Some(rows)) = (&mut self.reading, self.rows) {
             rows.collect(segments);
@@ -104,7 +104,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// The format of the log, as soon as it is known.
+    /// The format of the log, when it is known.
     pub(super) fn format(&self) -> Option<&'static str> {
         match self.reading {
             Reading::Known(format, _) => Some(format),
@@ -112,7 +112,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// The end of the log, of which `rest` is the last. Returns the exit code.
+    /// Ends the log; `rest` is its last piece. Returns the exit code.
     pub(super) fn finish(mut self, rest: &[u8]) -> Result<u8, Error> {
         self.write(rest)?;
         if let Some((path, log)) = &self.log {
@@ -132,12 +132,12 @@ impl<'p> Session<'p> {
                 sinks.forgive_closed(&self.main);
                 Ok(if sinks.report_failures() { exit::FAILED } else { exit::FINE })
             }
-            // It printed nothing.
+            // The agent printed nothing.
             Reading::Unknown { .. } => Ok(exit::FINE),
             Reading::Unrecognised { error, passed } => {
                 passed.map_err(Error::Output)?;
                 let Some((path, _)) = self.log else { return Err(error) };
-                // Nothing is lost. A tap prints nothing but what the agent prints.
+                // Nothing is lost. A tap prints only the output of the agent.
                 if !self.is_tap {
                     say(&format!("{error}; what it printed is in {}", path.display()));
                 }
@@ -199,7 +199,7 @@ impl Reading<'_> {
     }
 }
 
-/// Prints what the agent printed.
+/// Prints the output of the agent.
 fn pass_on(heard: &[Heard]) -> io::Result<()> {
     for (stream, piece) in heard {
         match stream {

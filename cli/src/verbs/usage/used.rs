@@ -1,4 +1,4 @@
-//! [`Used`]: what was used, as far as it is asked for, and what it cost.
+//! [`Used`]: the usage that matches the filter, and its cost.
 
 use std::{cmp::Reverse, collections::BTreeMap, mem, sync::Arc};
 
@@ -17,17 +17,17 @@ use foldline::{
 
 use crate::say::say;
 
-/// What was used, as far as it is asked for.
+/// The usage that matches the filter.
 pub(crate) struct Used<'s> {
     pub(crate) rows: Vec<PricedMessage<'s>>,
     /// Models without a price, and their tokens.
     unpriced: BTreeMap<Option<&'s str>, u64>,
-    /// Tokens that are left out, as nobody knows whether they were used in the time that is asked for.
+    /// Tokens that are not counted, since it is unknown whether they were used in the requested time.
     undated: u64,
 }
 
 impl<'s> Used<'s> {
-    /// What the filter asks for.
+    /// The usage that matches the filter.
     pub(crate) fn new(
         sessions: &'s [SessionUsage],
         filter: &SessionFilter,
@@ -52,17 +52,17 @@ impl<'s> Used<'s> {
         Self { rows, unpriced, undated }
     }
 
-    /// All of it.
+    /// The total.
     pub(crate) fn total(&self) -> UsageSum<'s> {
         self.rows.iter().collect()
     }
 
-    /// Says on standard error what is left out, and why costs are unknown.
+    /// Reports on standard error what is not counted, and why costs are unknown.
     pub(crate) fn report(&self) {
         self.notes().iter().for_each(|note| say(note));
     }
 
-    /// What is left out, and why costs are unknown, in sentences.
+    /// The reasons for uncounted tokens and unknown costs, in sentences.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut unpriced: Vec<_> =
             self.unpriced.iter().filter(|(_, tokens)| **tokens > 0).collect();
@@ -91,7 +91,7 @@ impl<'s> Used<'s> {
     }
 }
 
-/// What one session cost.
+/// The cost of one session.
 #[derive(Clone)]
 pub(crate) struct Spent {
     usage: UsageEmitter,
@@ -103,14 +103,14 @@ impl Spent {
         Self { usage: UsageEmitter::default(), prices: prices.into() }
     }
 
-    /// Takes what an event says of tokens.
+    /// Adds the token usage of an event.
     pub(crate) fn take(&mut self, event: &DomainEvent) {
         if matches!(event, DomainEvent::Usage { .. }) {
             let _ = self.usage.emit(&Located::new(Position::default(), event.clone()));
         }
     }
 
-    /// The cost, if it is estimated at least in part, and marked so.
+    /// The cost; an estimate, even of a part, is marked.
     pub(crate) fn estimated(&mut self) -> Option<String> {
         let sessions = mem::take(&mut self.usage).into_sessions();
         let cost = priced(&sessions, &self.prices).fold(UsageSum::default(), |mut sum, row| {

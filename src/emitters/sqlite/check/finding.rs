@@ -1,4 +1,4 @@
-//! [`Finding`]: something that is wrong with a database.
+//! [`Finding`]: a fault of a database.
 
 use rusqlite::{Connection, ErrorCode};
 
@@ -8,14 +8,15 @@ pub(super) const TOLD: usize = 20;
 /// `SQLITE_IOERR_SHORT_READ`.
 const SHORT_READ: i32 = 522;
 
-/// Something that is wrong with a database.
+/// A fault of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong, and where.
+    /// The fault and its place.
     pub message: String,
-    /// It is about something that is made from the rows of the tables, and that
-    /// [`Database::repair`](crate::emitters::sqlite::Database::repair) rebuilds: an index, the search index, or a number of entries.
+    /// Whether the fault is in data that is derived from the rows of the tables, and that
+    /// [`Database::repair`](crate::emitters::sqlite::Database::repair) rebuilds: an index, the search index, or
+    /// a number of entries.
     pub is_derived: bool,
 }
 
@@ -25,8 +26,8 @@ impl Finding {
     }
 }
 
-/// That a check cannot be made for damage is a finding. SQLite has many errors for damage, some of which say that a
-/// statement is wrong. So everything is one that does not come from the system or from other programs.
+/// A check that fails because of damage is a finding. SQLite has many errors for damage, including errors of
+/// statements, so every error is a finding unless it comes from the system or from other programs.
 pub(super) fn found(
     what: &str,
     is_derived: bool,
@@ -34,7 +35,7 @@ pub(super) fn found(
 ) -> rusqlite::Result<Vec<Finding>> {
     let Err(error) = checked else { return checked };
     match error.sqlite_error_code() {
-        // A page that should be there is behind the end of the file.
+        // An expected page is beyond the end of the file.
         Some(ErrorCode::SystemIoFailure)
             if error.sqlite_error().is_some_and(|error| error.extended_code == SHORT_READ) => {}
         Some(
@@ -56,7 +57,7 @@ pub(super) fn found(
     Ok(vec![Finding::new(format!("{what} cannot be checked: {message}"), is_derived)])
 }
 
-/// The findings that a query gives, each a message.
+/// The findings of a query that returns messages.
 pub(super) fn told(
     connection: &Connection,
     sql: &str,

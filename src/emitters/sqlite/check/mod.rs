@@ -1,4 +1,4 @@
-//! Whether a database is sound, and what can be made anew if it is not.
+//! Checks whether a database is sound, and rebuilds derived data if it is not.
 
 mod finding;
 mod repair;
@@ -12,10 +12,10 @@ use self::finding::found;
 
 use super::{Database, SqliteError};
 
-/// What looks for findings of one kind.
+/// A search for findings of one kind.
 type Check = fn(&Connection) -> rusqlite::Result<Vec<Finding>>;
 
-/// What is looked at, if the schema is as it should be.
+/// The checks after that of the schema.
 const CHECKS: [(&str, Check); 5] = [
     ("the pages and the indices", structure::pages),
     ("the references between rows", structure::references),
@@ -25,16 +25,14 @@ const CHECKS: [(&str, Check); 5] = [
 ];
 
 impl Database {
-    /// Reads all of the database, and tells what is wrong with it: its schema, SQLite's own structures, indices
-    /// that do not fit their tables, references to rows that are not there, rows that are not what was
-    /// written, and sessions with another number of entries than they state. No more than a few findings of each
-    /// kind are told.
-    ///
-    /// Whether the search index fits the entries, [`check_search`](Self::check_search) tells. Damage in parts of
-    /// the file that hold nothing is not noticed.
+    /// Reads the whole database, and reports damage: in its schema and SQLite's own structures, indices that do
+    /// not match their tables, references to missing rows, rows with a wrong checksum, and sessions with a
+    /// wrong number of entries. Reports only a few findings of each kind.
+    /// [`check_search`](Self::check_search) compares the search index with the entries. Damage in unused parts
+    /// of the file is not detected.
     ///
     /// # Errors
-    /// It cannot be read for another reason than damage.
+    /// The database cannot be read for another reason than damage.
     pub fn check(&self) -> Result<Vec<Finding>, SqliteError> {
         self.try_check().map_err(|error| self.error(&error))
     }
@@ -46,7 +44,7 @@ impl Database {
             return Ok(findings);
         }
         for (what, check) in CHECKS {
-            // What cannot be read then may be what was found before.
+            // A failed check can be caused by earlier findings.
             let is_derived =
                 !findings.is_empty() && findings.iter().all(|finding| finding.is_derived);
             findings.extend(found(what, is_derived, check(&moment))?);
@@ -54,7 +52,7 @@ impl Database {
         Ok(findings)
     }
 
-    /// Compares the search index with the entries. Every text is read and cut into words anew.
+    /// Compares the search index with the entries. Every text is read and split into words again.
     ///
     /// # Errors
     /// The database is not open for writing, is locked, or cannot be read for another reason than damage.

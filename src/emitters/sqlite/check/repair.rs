@@ -1,4 +1,4 @@
-//! Making anew what is made from the rows.
+//! Rebuilds the data that is derived from the rows.
 
 use std::{fs, io, path::PathBuf, time::Duration};
 
@@ -17,8 +17,8 @@ use crate::{
     files::temporary_of,
 };
 
-/// The numbers of entries, as [`numbers_of_entries`](super::rows::numbers_of_entries) wants them. How many were
-/// pruned no row tells.
+/// Recomputes the numbers of entries for [`numbers_of_entries`](super::rows::numbers_of_entries). The number of
+/// pruned entries is not derivable.
 const COUNT_ENTRIES: &str = "
     UPDATE fresh.sessions SET entries = max(
         iif(pruned_to IS NULL, 0, entries),
@@ -26,25 +26,24 @@ const COUNT_ENTRIES: &str = "
     )";
 
 impl Database {
-    /// Makes everything anew that is made from the rows of the tables: indices, the search index, the
-    /// numbers of entries of the sessions. Says what is still wrong then.
-    ///
-    /// The rows are copied to a new database beside this one, which takes about as much room. It takes the
-    /// place of this one in one transaction, if all rows can be read.
+    /// Rebuilds all data that is derived from the rows of the tables: indices, the search index, the numbers of
+    /// entries of the sessions. Returns the remaining findings.
+    /// The rows are copied to a new database in the same folder, which needs about the same space. If all rows
+    /// can be read, it replaces this one in one transaction.
     ///
     /// # Errors
-    /// Other programs use the database, a table itself is damaged, so that rows of it may be gone, or the new
+    /// Other programs use the database, a table itself is damaged, so that rows may be missing, or the new
     /// database cannot be written; then nothing is changed.
     pub fn repair(&mut self) -> Result<Vec<Finding>, SqliteError> {
         let others = structure::others(&self.connection).map_err(|error| self.error(&error))?;
         if !others.is_empty() {
             let message = format!(
-                "it has what foldline did not make, and would be lost: {}",
+                "it contains objects that foldline did not create, and that would be lost: {}",
                 others.join(", ")
             );
             return Err(SqliteError::Other { path: self.path.clone(), message });
         }
-        // In the new database nothing would show that rows are gone.
+        // The new database would hide that rows are missing.
         let torn = [structure::schema, structure::pages].into_iter().try_fold(
             Vec::new(),
             |findings, check| {
@@ -54,7 +53,7 @@ impl Database {
         let torn = torn.map_err(|error| self.error(&error))?;
         if let Some(finding) = torn.into_iter().find(|finding| !finding.is_derived) {
             let message =
-                format!("{}. It is not repaired, since rows may be gone", finding.message);
+                format!("{}. It is not repaired, since rows may be missing", finding.message);
             return Err(SqliteError::Damaged { path: self.path.clone(), message });
         }
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
@@ -64,12 +63,12 @@ impl Database {
     }
 
     fn try_repair(&mut self, fresh: &Fresh) -> rusqlite::Result<()> {
-        // Nobody else writes between the copying and the replacing.
+        // Blocks other writers from the copy to the replacement.
         self.connection
             .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;")?;
         self.connection.execute("ATTACH ?1 AS fresh", [fresh.path.to_string_lossy()])?;
         for table in crc::tables(&schema::empty()?)? {
-            // Without a condition SQLite would copy the pages of the indices as they are.
+            // Without a condition SQLite would copy the pages of the indices unchanged.
             let copy = format!(
                 "DELETE FROM fresh.{table};
                  INSERT INTO fresh.{table} SELECT * FROM main.{table} NOT INDEXED WHERE true;"
@@ -89,13 +88,13 @@ impl Database {
     }
 }
 
-/// A database beside another one, which is removed in the end.
+/// A temporary database, which is removed on drop.
 struct Fresh {
     path: PathBuf,
 }
 
 impl Fresh {
-    /// Makes it, empty. What a run that was killed left is removed.
+    /// Creates an empty database. Removes the file of a run that was killed.
     fn make(path: PathBuf) -> Result<Self, SqliteError> {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

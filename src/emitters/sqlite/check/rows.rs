@@ -1,4 +1,4 @@
-//! What the rows say, against their checksums and against each other.
+//! Checks rows against their checksums and against each other.
 
 use rusqlite::Connection;
 
@@ -8,12 +8,12 @@ use crate::emitters::sqlite::{
     schema,
 };
 
-/// Rows that are not what was written.
+/// Rows with a wrong checksum.
 pub(super) fn checksums(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for Summed { table, columns, row } in summed(&schema::empty()?)? {
         let sql = format!(
-            "SELECT {row} || ' is not what was written: its checksum is another'
+            "SELECT {row} || ' has a wrong checksum'
              FROM {table} NOT INDEXED WHERE crc32 <> row_crc32({columns})"
         );
         findings.extend(told(connection, &sql, false)?);
@@ -21,7 +21,7 @@ pub(super) fn checksums(connection: &Connection) -> rusqlite::Result<Vec<Finding
     Ok(findings)
 }
 
-/// Sessions that lack entries, or state another number of them.
+/// Sessions that lack entries, or state a wrong number of them.
 pub(super) fn numbers_of_entries(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let missing = told(
         connection,
@@ -43,7 +43,7 @@ pub(super) fn numbers_of_entries(connection: &Connection) -> rusqlite::Result<Ve
     Ok([missing, counts].concat())
 }
 
-/// Rows that contradict the row that they belong to.
+/// Rows that contradict their parent row.
 pub(super) fn positions(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let beyond = told(
         connection,

@@ -1,4 +1,4 @@
-//! The schema, and the structures that SQLite keeps itself.
+//! Checks of the schema, and of SQLite's own structures.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use rusqlite::Connection;
 use super::finding::{Finding, TOLD, found, told};
 use crate::emitters::sqlite::{crc, schema};
 
-/// An object of a schema: its type and its definition, which an index that SQLite makes itself does not have.
+/// An object of a schema: its type and its definition, which automatic indices do not have.
 type Object = (String, Option<String>);
 
-/// Whether all tables, indices and triggers are there, as they were made. There may be others.
+/// Checks that all tables, indices and triggers exist with their definitions. Additional objects are allowed.
 pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let found = objects(connection)?;
     let expected = objects(&schema::empty()?)?;
     let wrong = expected.into_iter().filter(|(name, object)| found.get(name) != Some(object));
     let finding = |(name, (kind, _)): (String, Object)| {
-        let what = if found.contains_key(&name) { "is not as it was made" } else { "is missing" };
+        let what = if found.contains_key(&name) { "has another definition" } else { "is missing" };
         Finding::new(format!("the {kind} {name} {what}"), kind == "index" || kind == "trigger")
     };
     Ok(wrong.map(finding).collect())
 }
 
-/// What the schema has beside what was made.
+/// Objects in the schema that foldline did not create.
 pub(super) fn others(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let expected = objects(&schema::empty()?)?;
     let others = objects(connection)?.into_keys().filter(|name| !expected.contains_key(name));
@@ -36,15 +36,15 @@ fn objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, Object>
         .collect()
 }
 
-/// Pages, cells, free pages; rows against indices; the form of the search index.
+/// Checks pages, cells, free pages, rows against indices, and the form of the search index.
 pub(super) fn pages(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({TOLD})"))?;
     let mut rows = statement.query([])?;
     let mut messages: Vec<String> = Vec::new();
-    // It ends where it cannot read a page, after it has told which one that is.
+    // The check ends at the first unreadable page, after a message about it.
     let end = loop {
         match rows.next() {
-            // What is about one file is one message of several lines, under a heading.
+            // The messages about one file are one row of several lines, under a heading.
             Ok(Some(row)) => {
                 let lines: String = row.get(0)?;
                 messages.extend(
@@ -63,7 +63,7 @@ pub(super) fn pages(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let wrong = messages.into_iter().filter(|message| message != "ok").map(|message| {
         let is_derived = match tree(&message) {
             Some(_) => is_index(&message),
-            // Below a page of an index that cannot be read, or else of a table that was set back.
+            // Pages below an unreadable page of an index, or else of a table with an old root page.
             None if message.contains("never used") => has_index,
             None => ["index", "fts5: ", "Freelist", "freelist"]
                 .iter()
@@ -82,12 +82,12 @@ pub(super) fn pages(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The root page of the tree that a message is about.
+/// The root page of the tree in a message.
 fn tree(message: &str) -> Option<i64> {
     message.strip_prefix("Tree ")?.split(' ').next()?.parse().ok()
 }
 
-/// The indices that have more entries than their tables have rows: rows are gone.
+/// The indices that have more entries than their tables have rows: rows are missing.
 fn with_more(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut with_more = Vec::new();
     for table in crc::tables(&schema::empty()?)? {
@@ -99,7 +99,7 @@ fn with_more(connection: &Connection) -> rusqlite::Result<Vec<String>> {
             let sql = format!(
                 "SELECT (SELECT count(*) FROM {table} INDEXED BY {index}) > count(*) FROM {table} NOT INDEXED"
             );
-            // What cannot be read is told in another way.
+            // Another check reports unreadable indices.
             if connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false) {
                 with_more.push(format!(" {index}"));
             }
@@ -108,8 +108,8 @@ fn with_more(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(with_more)
 }
 
-/// Partial indices that have another number of entries than there are rows for them, which SQLite does not look at.
-/// With more, it stands where another tree was, whose rows are gone.
+/// Partial indices whose number of entries differs from the number of matching rows, which SQLite does not
+/// check. If there are more entries than rows, rows are missing.
 fn partial_indices(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let partial: Vec<(String, String, String)> = schema::empty()?
         .prepare(
@@ -123,7 +123,7 @@ fn partial_indices(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
             "SELECT (SELECT count(*) FROM {table} INDEXED BY {index} {condition})
                     - (SELECT count(*) FROM {table} NOT INDEXED {condition})"
         );
-        // What cannot be read is told in another way.
+        // Another check reports unreadable indices.
         let more: i64 = connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(0);
         let message = format!("wrong # of entries in the partial index {index}");
         (more != 0).then(|| Finding::new(message, more < 0))
@@ -142,12 +142,11 @@ fn derived_roots(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
         .collect()
 }
 
-/// Rows that refer to rows that are not there.
+/// Rows that refer to missing rows.
 pub(super) fn references(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     told(
         connection,
-        "SELECT 'a row of ' || \"table\" || coalesce(' (' || rowid || ')', '') || ' refers to a row of '
-                || parent || ' that is not there'
+        "SELECT 'a row of ' || \"table\" || coalesce(' (' || rowid || ')', '') || ' refers to a missing row of ' || parent
          FROM pragma_foreign_key_check",
         false,
     )

@@ -1,4 +1,4 @@
-//! Entries of many sessions: what failed, what was found, what happened when; and what was warned of.
+//! Entries of many sessions: failures, search results and timelines; and warnings.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::emitters::sqlite::{Database, SqliteError};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FoundEntry {
-    /// When.
+    /// Its moment.
     pub at: Option<i64>,
     /// The task of the session.
     pub task: Option<String>,
@@ -29,16 +29,16 @@ pub struct FoundEntry {
     pub entry_type: String,
     /// The name of the tool, if it is a call.
     pub tool: Option<String>,
-    /// How the call stands.
+    /// The status of the call.
     pub status: Option<String>,
     /// The exit code of a command.
     pub exit_code: Option<i64>,
-    /// How long the call took.
+    /// The duration of the call.
     pub duration_ms: Option<i64>,
-    /// Of a call, a short title.
+    /// A short title of a call.
     pub what: Option<String>,
-    /// What was said, or the short title of a call. Of a failure, the error or the beginning of what the tool gave
-    /// back. Of what was found, the text around it, with [`MATCH`](super::MATCH) around each match.
+    /// The text, or the short title of a call. For a failure: the error or the beginning of the tool's output.
+    /// For a search result: the text around the match, with [`MATCH`](super::MATCH) around each match.
     pub content: Option<String>,
 }
 
@@ -46,17 +46,17 @@ pub struct FoundEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WarningRow {
-    /// Which kind.
+    /// The kind.
     pub kind: String,
-    /// What it is about.
+    /// The subject.
     pub subject: Option<String>,
-    /// How many there are.
+    /// The number of warnings.
     pub count: i64,
     /// One of their messages.
     pub message: String,
 }
 
-/// A question for entries, in SQL.
+/// A query for entries, in SQL.
 struct Entries<'q> {
     title: String,
     content: &'q str,
@@ -94,9 +94,10 @@ impl Database {
         self.entries_of(&entries, filter, Parameters::default())
     }
 
-    /// Entries that have whole words, by the index, the best matches first. Where there are none, or the text is in a
-    /// script that does not separate words, those that have parts of words: every text is read then, the latest first.
-    /// It fails, too, if a [raw](SearchTerms::Raw) query is not one.
+    /// Entries that contain the terms as whole words, found by the index, the best matches first. If there are
+    /// none, or if the script of the text does not separate words, entries that contain the terms as parts of
+    /// words: every text is read then, the latest first. Also fails if a [raw](SearchTerms::Raw) query is
+    /// invalid.
     pub fn search(
         &self,
         terms: &SearchTerms,
@@ -136,8 +137,7 @@ impl Database {
         self.entries_of(&entries, filter, parameters)
     }
 
-    /// Entries that have all of the terms somewhere. Letters of the alphabet `a` to `z` are the same in upper and in
-    /// lower case.
+    /// Entries that contain all terms anywhere. The case of the letters `a` to `z` is ignored.
     fn parts(
         &self,
         terms: &[String],

@@ -1,4 +1,4 @@
-//! Tools that were called, and the files that they read or changed.
+//! Called tools, and the files that they read or changed.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,11 @@ use crate::emitters::sqlite::{Database, SqliteError};
 pub struct FileRow {
     /// Its path, as the log states it.
     pub path: String,
-    /// How it was touched, separated by commas: `read`, `write`, `edit`, `delete`, `rename_from`, `rename_to`.
+    /// The kinds of access, separated by commas: `read`, `write`, `edit`, `delete`, `rename_from`, `rename_to`.
     pub changes: String,
     /// By how many calls.
     pub calls: i64,
-    /// In how many sessions.
+    /// The number of sessions.
     pub sessions: i64,
     /// When it was last touched.
     pub at: Option<i64>,
@@ -38,13 +38,13 @@ pub struct SessionFileRow {
     pub title: Option<String>,
     /// The path of the file, as the log states it.
     pub path: String,
-    /// How it was touched, as in [`FileRow`].
+    /// The kinds of access, as in [`FileRow`].
     pub changes: String,
     /// By how many calls.
     pub calls: i64,
 }
 
-/// The whole path of a file, where the log states it below the session's folder.
+/// The absolute path of a file; the log may state a path relative to the session's folder.
 const WHOLE: &str =
     "iif(substr(path, 1, 1) = '/' OR cwd IS NULL, path, rtrim(cwd, '/') || '/' || path)";
 
@@ -60,24 +60,24 @@ const CHANGES: &str =
 pub struct ToolTotals {
     /// The name of the tool.
     pub tool: String,
-    /// How many calls.
+    /// The number of calls.
     pub calls: i64,
     /// Calls that have not ended.
     pub open: i64,
-    /// Calls that ended otherwise than well.
+    /// Failed calls.
     pub failures: i64,
-    /// How long the calls took in milliseconds, where that is known, ascending.
+    /// The known durations of the calls in milliseconds, ascending.
     pub(super) durations: Vec<i64>,
 }
 
 impl ToolTotals {
-    /// The part of the calls that ended which failed.
+    /// The failed fraction of the ended calls.
     pub fn failure_rate(&self) -> Option<f64> {
         let ended = self.calls - self.open;
         (ended != 0).then(|| self.failures as f64 / ended as f64)
     }
 
-    /// The milliseconds that so many percent of the calls do not exceed: the duration of one of them.
+    /// A percentile of the durations in milliseconds: the duration of one of the calls.
     pub fn percentile(&self, percent: usize) -> Option<i64> {
         let rank = (self.durations.len() * percent).div_ceil(100);
         self.durations.get(rank.checked_sub(1)?).copied()
@@ -134,7 +134,7 @@ impl Database {
         self.files_by("at", filter, only_changed)
     }
 
-    /// The files, the one with the most calls first.
+    /// The files, those with the most calls first.
     pub fn files_by_calls(&self, filter: &SessionFilter) -> Result<Vec<FileRow>, SqliteError> {
         self.files_by("calls", filter, false)
     }
@@ -155,8 +155,8 @@ impl Database {
         self.ask(&sql, parameters)
     }
 
-    /// The sessions that touched a file or something in a folder, given by its path or the last parts of it, the
-    /// latest first.
+    /// The sessions that touched a file, or any file in a folder, the latest first. The path may be its last
+    /// parts only.
     pub fn sessions_of_file(
         &self,
         path: &str,

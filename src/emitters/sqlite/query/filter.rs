@@ -1,4 +1,4 @@
-//! [`SessionFilter`]: which sessions an answer is about.
+//! [`SessionFilter`]: selects the sessions of an answer.
 
 use super::sql::{Parameters, like, title};
 use crate::{
@@ -6,12 +6,12 @@ use crate::{
     emitters::usage::SessionUsage,
 };
 
-/// A time, in milliseconds since 1970: from its first moment to the first one after it.
+/// A half-open time range, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// The first moment.
     pub start: i64,
-    /// The first moment after it.
+    /// The first moment after the range.
     pub end: i64,
 }
 
@@ -19,7 +19,7 @@ impl Period {
     /// All time.
     pub const ALL: Self = Self { start: i64::MIN, end: i64::MAX };
 
-    /// Whether a moment is in it. One that is not stated is in all time only.
+    /// Whether the range contains a moment. An unknown moment is only in the unlimited range.
     pub fn has(self, at: Option<Timestamp>) -> bool {
         self == Self::ALL || at.is_some_and(|at| (self.start..self.end).contains(&at.as_millis()))
     }
@@ -31,7 +31,7 @@ impl Default for Period {
     }
 }
 
-/// Which sessions an answer is about: those that are all of what is stated here.
+/// Selects the sessions of an answer: those that match all given conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFilter {
     /// The agent's name begins with this, in upper or lower case.
@@ -48,28 +48,28 @@ pub struct SessionFilter {
     pub branch: Option<String>,
     /// The task.
     pub task: Option<String>,
-    /// What the session is called.
+    /// The session's name.
     pub name: Option<SessionName>,
     /// Text in the title or the folder, the agent's id of the session, or beginnings of words of an entry.
     pub text: Option<String>,
-    /// How the session ended, or that it goes on.
+    /// How the session ended, or that it is running.
     pub state: Option<StateFilter>,
-    /// The session was active in this time; of entries, those of that time.
+    /// The session was active in this time; only entries of this time are chosen.
     pub period: Period,
-    /// Only sessions with entries. A log that states no moment is as old as its file.
+    /// Only sessions with entries. The age of a log without timestamps is the age of its file.
     pub is_listed: bool,
-    /// How many rows of the answer are left out.
+    /// The number of rows to skip.
     pub offset: usize,
-    /// The number of rows at the most; `None` for all.
+    /// The largest number of rows; `None` for all.
     pub limit: Option<usize>,
 }
 
-/// What one session, or a few, are called.
+/// A name that selects one session or a few.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionName {
     /// Its number in the database.
     Number(i64),
-    /// The agent's id of it.
+    /// The agent's id of the session.
     Id(String),
     /// The beginning of the agent's id.
     IdBegins(String),
@@ -79,7 +79,7 @@ pub enum SessionName {
     Title(String),
 }
 
-/// How a session ended, or that it goes on, by when its log last grew.
+/// How a session ended, or that it is running, which the last growth of its log indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateFilter {
     /// It failed, as its log states.
@@ -96,7 +96,7 @@ impl SessionFilter {
         Self { task: Some(task.to_owned()), ..Self::default() }
     }
 
-    /// When something happened last in a session, in SQL.
+    /// The moment of the last activity of a session, in SQL.
     pub(super) fn latest(&self) -> &'static str {
         match self.is_listed {
             true => {
@@ -181,7 +181,7 @@ impl SessionFilter {
         format!("LIMIT {limit} OFFSET {}", parameters.add(number(self.offset)))
     }
 
-    /// Whether it chooses a session whose usage was read, as far as agent, project, branch and task are concerned.
+    /// Whether a session whose usage was read matches the agent, project, branch and task.
     pub fn admits(&self, session: &SessionUsage) -> bool {
         let is = |filter: &Option<String>, stated: &Option<Text>| {
             filter.is_none() || *filter == stated.as_ref().map(|text| text.decode().into_owned())
@@ -200,7 +200,7 @@ impl SessionFilter {
             && is(&self.task, &session.task)
     }
 
-    /// Whether it chooses what was used with a model.
+    /// Whether the filter matches the usage of a model.
     pub fn admits_model(&self, model: Option<&str>) -> bool {
         self.model.as_ref().is_none_or(|asked| {
             model.is_some_and(|model| model.to_lowercase().contains(&asked.to_lowercase()))
@@ -229,7 +229,7 @@ impl SessionName {
     }
 }
 
-/// A path between slashes, so that parts of it are whole ones.
+/// A path between slashes, so that only whole parts match.
 fn within(path: &str) -> String {
     format!("/{}/", path.trim_matches('/'))
 }

@@ -1,9 +1,8 @@
-//! Questions about what a database holds, and their answers as typed rows.
-//!
-//! Each question is a method of [`Database`](super::Database), and fails only if the database cannot be read;
-//! [`SessionFilter`] chooses the sessions, the time and the rows that it is about. All SQL that answers questions is in
-//! this module: another engine with the same tables answers them alike. Moments are milliseconds since 1970. A cost is
-//! `logged`, `estimated` ([`estimate_with`](super::Database::estimate_with)) or `mixed`; a total is `None` where no log
+//! Queries for the contents of a database, with typed rows as answers.
+//! Each query is a method of [`Database`](super::Database), and fails only if the database cannot be read;
+//! [`SessionFilter`] selects the sessions, the time and the rows. All SQL of the queries is in this module and
+//! works with any engine that has the same tables. Moments are milliseconds since 1970. A cost is `logged`,
+//! `estimated` ([`estimate_with`](super::Database::estimate_with)) or `mixed`; a total is `None` where no log
 //! states a part of it.
 //!
 //! ```
@@ -19,7 +18,7 @@
 //! assert!(longest.is_empty(), "nothing was ingested");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![expect(clippy::missing_errors_doc, reason = "every question fails for the same reason")]
+#![expect(clippy::missing_errors_doc, reason = "every query fails for the same reason")]
 
 mod entries;
 mod files;

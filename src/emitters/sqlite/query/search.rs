@@ -1,19 +1,19 @@
-//! What is searched for in entries, and how it is marked.
+//! Search terms for entries, and the marks of matches.
 
-/// What is before a match in a snippet, and behind it: noncharacters, which occur in no text.
+/// The marks before and after a match in a snippet: noncharacters, which do not occur in texts.
 pub const MATCH: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
 
-/// What is searched for.
+/// Search terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchTerms {
-    /// Words and phrases, which an entry has to have all of.
+    /// Words and phrases, all of which an entry must contain.
     All(Vec<String>),
-    /// A query in the language of SQLite's FTS5.
+    /// A query in the syntax of SQLite's FTS5.
     Raw(String),
 }
 
 impl SearchTerms {
-    /// Every word, and every phrase in double quotes; `None` where there is none of them.
+    /// Every word, and every phrase in double quotes; `None` if there are none.
     pub fn of(text: &str) -> Option<Self> {
         let mut terms = Vec::new();
         for (number, part) in text.split('"').enumerate() {
@@ -24,8 +24,8 @@ impl SearchTerms {
                 terms.extend(part.split_whitespace());
             }
         }
-        // A word without letters and digits would match nothing. None has a double quote in it, so that each is a
-        // string of the query language when it is in double quotes.
+        // A word without letters and digits would match nothing. No word contains a double quote, so each is a
+        // valid string of the query syntax between double quotes.
         let terms = terms.into_iter().filter(|term| term.contains(char::is_alphanumeric));
         let terms: Vec<_> = terms.map(|term| term.replace('\0', " ")).collect();
         (!terms.is_empty()).then_some(Self::All(terms))

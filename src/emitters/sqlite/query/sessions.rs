@@ -16,13 +16,13 @@ use crate::emitters::sqlite::{Database, SqliteError};
 pub struct SessionRow {
     /// Its number in the database.
     pub number: i64,
-    /// The agent's own id of it.
+    /// The agent's id of the session.
     pub session: Option<String>,
     /// The task that it belongs to.
     pub task: Option<String>,
     /// Its title, or else the first line of its first prompt.
     pub title: Option<String>,
-    /// Which agent.
+    /// The agent.
     pub agent: Option<String>,
     /// The latest model.
     pub model: Option<String>,
@@ -36,7 +36,7 @@ pub struct SessionRow {
     pub ended: Option<i64>,
     /// When its log was last written.
     pub written: Option<i64>,
-    /// How long it took, as its log states or as its moments show.
+    /// Its duration, from its log or from its first and last timestamp.
     pub duration_ms: Option<i64>,
     /// Turns, as its log states.
     pub turns: Option<i64>,
@@ -44,7 +44,7 @@ pub struct SessionRow {
     pub entries: i64,
     /// Tool calls.
     pub calls: i64,
-    /// Tool calls that ended otherwise than well.
+    /// Failed tool calls.
     pub failures: i64,
     /// Tool calls that wait for permission.
     pub waiting: i64,
@@ -64,7 +64,7 @@ pub struct SessionRow {
     pub source: String,
 }
 
-/// Where a session is read from.
+/// The log of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionLog {
@@ -98,7 +98,7 @@ pub struct TaskRow {
     pub entries: i64,
     /// Their tool calls.
     pub calls: i64,
-    /// Their tool calls that ended otherwise than well.
+    /// Their failed tool calls.
     pub failures: i64,
     /// Their tokens of input.
     pub input_tokens: Option<i64>,
@@ -110,25 +110,25 @@ pub struct TaskRow {
     pub cost_basis: Option<String>,
 }
 
-/// Which session comes first.
+/// The order of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOrder {
-    /// The one in which something happened last.
+    /// The latest activity first.
     #[default]
     #[serde(alias = "")]
     Latest,
-    /// The one that began last.
+    /// The latest beginning first.
     Began,
-    /// The longest.
+    /// The longest first.
     Duration,
-    /// The one with the most tokens.
+    /// The most tokens first.
     Tokens,
-    /// The one that cost most.
+    /// The highest cost first.
     Cost,
-    /// The one with the most failed calls.
+    /// The most failed calls first.
     Failures,
-    /// The one that was stored first.
+    /// In the order in which the sessions were stored.
     Number,
 }
 
@@ -145,7 +145,7 @@ fn calls() -> String {
 }
 
 impl SessionOrder {
-    /// What is compared, and the table that it is from.
+    /// The sort key, and the table that contains it.
     fn key(self, filter: &SessionFilter) -> (&'static str, String) {
         match self {
             Self::Latest => (filter.latest(), String::new()),
@@ -159,13 +159,13 @@ impl SessionOrder {
     }
 }
 
-/// How many calls of a row of `sessions` fulfil a condition.
+/// The number of calls of a row of `sessions` that fulfil a condition.
 fn count(condition: &str) -> String {
     format!("(SELECT count(*) FROM tool_calls WHERE session = sessions.id AND {condition})")
 }
 
 impl Database {
-    /// The sessions in an order, those of equal rank by when something happened last.
+    /// The sessions in an order; those of equal rank by their latest activity.
     pub fn sessions(
         &self,
         filter: &SessionFilter,
@@ -201,7 +201,7 @@ impl Database {
         self.ask(&sql, parameters)
     }
 
-    /// The log of the first session that is chosen, one with entries if there is one.
+    /// The log of the first selected session, preferably of a session with entries.
     pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, SqliteError> {
         let mut parameters = Parameters::default();
         let sql = format!(
@@ -243,7 +243,7 @@ impl Database {
         self.names("session_id")
     }
 
-    /// The agents that there are sessions of.
+    /// The agents with sessions.
     pub fn agents(&self) -> Result<Vec<String>, SqliteError> {
         self.names("agent")
     }
@@ -260,7 +260,7 @@ impl Database {
         self.answer(&sql, Parameters::default(), |row| row.get(0))
     }
 
-    /// How far the log of a session was read, by its line and its offset, and whether it is complete.
+    /// The line and the offset up to which the log of a session was read, and whether it is complete.
     pub fn read_to(&self, session: i64) -> Result<Option<(i64, i64, bool)>, SqliteError> {
         let mut parameters = Parameters::default();
         let sql = format!(

@@ -1,4 +1,4 @@
-//! What questions have in common: how they are asked, and pieces of SQL.
+//! Common parts of queries: execution, and SQL fragments.
 
 use rusqlite::{
     Row, params_from_iter,
@@ -15,7 +15,7 @@ use crate::emitters::sqlite::{Database, SqliteError};
 pub(super) struct Parameters(Vec<Value>);
 
 impl Parameters {
-    /// Adds one, and returns its name in SQL.
+    /// Adds a parameter, and returns its name in SQL.
     pub(super) fn add(&mut self, value: impl Into<Value>) -> String {
         self.0.push(value.into());
         format!("?{}", self.0.len())
@@ -68,7 +68,7 @@ fn json(cell: ValueRef<'_>) -> Json {
 pub(super) const FAILURES: &str =
     "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
 
-/// What a session is called, in SQL: its title, or else the first line of a prompt that says what it is about.
+/// The name of a session in SQL: its title, or else the first meaningful line of a prompt.
 pub(super) fn title(session: &str) -> String {
     let prompts = |line: &str, is_any: bool| {
         format!(
@@ -83,7 +83,7 @@ pub(super) fn title(session: &str) -> String {
     )
 }
 
-/// Text as a pattern of `LIKE` that means nothing but itself; the escape is `\`.
+/// Text as a pattern of `LIKE` without wildcards; the escape is `\`.
 pub(super) fn like(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,5 @@
-//! The tokens of each message, as [`UsageEmitter`](crate::emitters::usage::UsageEmitter) finds them in logs.
+//! The tokens of each message, equal to those that [`UsageEmitter`](crate::emitters::usage::UsageEmitter) finds
+//! in logs.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,9 +18,8 @@ use crate::{
     pricing::Prices,
 };
 
-/// The tokens and costs of `sessions`, of those that fulfil a condition, joined to it: costs that are `logged`, and
-/// those that are `estimated`. Where the cost of a session is stated as a whole, apart from its tokens, nothing is
-/// estimated.
+/// Joins to `sessions` the tokens and the `logged` and `estimated` costs of sessions that fulfil a condition.
+/// If the log states the cost of a whole session, apart from its tokens, nothing is estimated.
 pub(super) fn sums(condition: &str) -> String {
     format!(
         "LEFT JOIN (
@@ -38,7 +38,7 @@ pub(super) fn sums(condition: &str) -> String {
     )
 }
 
-/// The basis of a cost, by how many costs were logged and estimated.
+/// The basis of a cost, from the numbers of logged and estimated costs.
 pub(super) fn basis(logged: &str, estimated: &str) -> String {
     format!(
         "CASE WHEN {logged} > 0 AND {estimated} > 0 THEN 'mixed'
@@ -47,7 +47,7 @@ pub(super) fn basis(logged: &str, estimated: &str) -> String {
 }
 
 impl Database {
-    /// Estimates costs that no log states with these prices from now on, instead of the built-in ones.
+    /// Sets the prices that estimate unlogged costs, instead of the built-in prices.
     pub fn estimate_with(&self, prices: Arc<Prices>) -> Result<(), SqliteError> {
         estimate(&self.connection, Some(prices)).map_err(|error| self.error(&error))
     }
@@ -60,7 +60,7 @@ impl Database {
         );
         let sessions = self.answer(&sql, Parameters::default(), session)?;
         let mut sessions: BTreeMap<i64, _> = sessions.into_iter().collect();
-        // The sums are the caller's: those of SQLite fail where they overflow.
+        // The caller adds up, since SQLite's sums fail on overflow.
         let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
                           cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
                    FROM usage ORDER BY session, message_id, model, used_at";

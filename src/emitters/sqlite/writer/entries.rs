@@ -1,4 +1,4 @@
-//! New entries, with their words and calls.
+//! Inserts new entries, with their words and calls.
 
 use rusqlite::params;
 
@@ -9,9 +9,8 @@ use super::{
 
 impl SourceWriter<'_> {
     /// Adds entries to a session.
-    ///
-    /// Table by table, not entry by entry: the statement for a table, and where its indices grow, stay in the
-    /// processor's cache meanwhile.
+    /// Works table by table, not entry by entry, so that the statement of a table and the ends of its indices
+    /// stay in the CPU cache.
     pub(super) fn add_entries(
         &mut self,
         session: &mut StoredSession,
@@ -28,7 +27,7 @@ impl SourceWriter<'_> {
         Ok(())
     }
 
-    /// Adds their rows; gives each with its number.
+    /// Inserts the rows; returns each entry with its number.
     fn insert<'e>(
         &self,
         session: &mut StoredSession,
@@ -44,7 +43,7 @@ impl SourceWriter<'_> {
             let (line, offset) = (signed(new.position.line), signed(new.position.offset));
             let place = Place { idx: session.entries, line, offset };
             session.entries += 1;
-            // What was held back until now may have been said before the others were removed.
+            // A delayed entry may be older than the pruned entries.
             if session.is_pruned(new) {
                 continue;
             }
@@ -54,10 +53,10 @@ impl SourceWriter<'_> {
         Ok(added)
     }
 
-    /// Adds their words.
+    /// Adds the words to the search index.
     fn index(&self, added: &[(i64, &NewEntry)]) -> rusqlite::Result<()> {
-        // The texts are taken from the row: one that is bound would be copied twice. Not with INSERT .. SELECT,
-        // for which SQLite would write the whole index out, in case it has to be undone.
+        // The texts are read from the row, since a bound text would be copied twice. For INSERT .. SELECT,
+        // SQLite would flush the whole index to be able to undo it.
         let mut index = self.transaction.prepare_cached(
             "INSERT INTO search (rowid, content, output)
              VALUES (?1, (SELECT content FROM entries WHERE id = ?1),
@@ -66,12 +65,12 @@ impl SourceWriter<'_> {
         added.iter().try_for_each(|(id, _)| index.execute([id]).map(drop))
     }
 
-    /// Notes those that grow.
+    /// Records the entries that grow.
     fn open_entries(&self, session: i64, added: &[(i64, &NewEntry)]) -> rusqlite::Result<()> {
         let growing = added.iter().filter(|(_, entry)| entry.grows);
         for (id, NewEntry { corr_id, .. }) in growing {
             let Some(corr_id) = corr_id else { continue };
-            // Not with REPLACE, for which SQLite would write the whole search index out, too.
+            // Not with REPLACE, for which SQLite would also flush the whole search index.
             self.close(session, corr_id)?;
             let sql = "INSERT INTO open_entries VALUES (?1, ?2, ?3)";
             run(self.transaction, sql, params![session, corr_id.as_str(), id])?;

@@ -1,4 +1,4 @@
-//! [`SourceWriter`]: rows into their tables, within a transaction.
+//! [`SourceWriter`]: writes rows into their tables, within a transaction.
 
 mod entries;
 mod tools;
@@ -21,11 +21,11 @@ use crate::{
     ledger::Receipt,
 };
 
-/// Writes what one source says.
+/// Writes the rows of one source.
 pub(super) struct SourceWriter<'t> {
     transaction: &'t Connection,
     source: i64,
-    /// The task of sessions that begin; without one it is the session's own id.
+    /// The task of new sessions; the default is the session's id.
     task: Option<&'t TaskId>,
     receipt: Receipt,
 }
@@ -33,7 +33,7 @@ pub(super) struct SourceWriter<'t> {
 /// A session of the source.
 struct StoredSession {
     id: i64,
-    /// How many entries it has.
+    /// The number of entries.
     entries: i64,
     /// Entries before this byte were removed.
     pruned_to: Option<i64>,
@@ -45,7 +45,7 @@ impl StoredSession {
     }
 }
 
-/// Where an entry is, in its session and in the log.
+/// The place of an entry in its session and in the log.
 struct Place {
     idx: i64,
     line: i64,
@@ -53,7 +53,7 @@ struct Place {
 }
 
 impl Place {
-    /// Writes the row of an entry: a new one, or the one with this id.
+    /// Writes the row of an entry: a new row, or the row with this id.
     fn write(
         &self,
         statement: &mut Statement<'_>,
@@ -83,7 +83,7 @@ impl<'t> SourceWriter<'t> {
         Self { transaction, source, task, receipt: Receipt::default() }
     }
 
-    /// Writes what a segment says; returns what was added.
+    /// Writes the rows of a segment; returns what was added.
     pub(super) fn write(mut self, parts: &[(SessionKey, Fold)]) -> rusqlite::Result<Receipt> {
         parts.iter().try_for_each(|(session, part)| self.write_part(*session, part))?;
         Ok(self.receipt)
@@ -91,7 +91,7 @@ impl<'t> SourceWriter<'t> {
 
     fn write_part(&mut self, key: SessionKey, part: &Fold) -> rusqlite::Result<()> {
         let stored = self.session(key)?;
-        // A change to an unknown entry is a warning, which is a row too.
+        // A change to an unknown entry becomes a warning, which is also a row.
         let mut unknown = Warnings::default();
         for (corr_id, change) in &part.changes {
             let is_known = match &stored {
@@ -101,7 +101,7 @@ impl<'t> SourceWriter<'t> {
                 None => false,
             };
             if !is_known {
-                let message = format!("an update for {corr_id}, which nobody knows");
+                let message = format!("an update for {corr_id}, which is unknown");
                 let warning = Warning::new(WarningKind::UnknownCorrelation, message);
                 unknown.add(change.position, warning.call(corr_id.clone()));
                 self.receipt.warnings += 1;
@@ -130,7 +130,7 @@ impl<'t> SourceWriter<'t> {
         })
     }
 
-    /// A session begins. Its checksum is that of what it [learns](Self::learn).
+    /// Inserts a session. [`learn`](Self::learn) writes its checksum.
     fn begin(&mut self, key: SessionKey) -> rusqlite::Result<StoredSession> {
         let sql = "INSERT INTO sessions (source, number, task, crc32) VALUES (?1, ?2, ?3, 0)";
         let task = self.task.map(TaskId::as_str);
@@ -199,7 +199,7 @@ impl<'t> SourceWriter<'t> {
         sum_sessions(self.transaction, "id = ?1", [session.id])
     }
 
-    /// Whether there was an entry to be changed.
+    /// Changes an entry; returns whether it exists.
     fn change(
         &mut self,
         session: i64,
@@ -223,7 +223,7 @@ impl<'t> SourceWriter<'t> {
         Ok(true)
     }
 
-    /// An entry grows no more.
+    /// Marks an entry as complete.
     fn close(&self, session: i64, corr_id: &CorrId) -> rusqlite::Result<()> {
         let sql = "DELETE FROM open_entries WHERE session = ?1 AND corr_id = ?2";
         run(self.transaction, sql, params![session, corr_id.as_str()]).map(drop)
@@ -263,7 +263,7 @@ impl<'t> SourceWriter<'t> {
     }
 }
 
-/// SQLite's integers have a sign. What does not fit becomes the largest one.
+/// SQLite's integers are signed. Larger values become the largest one.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The work that SQLite does for a session.
+//! The cost of writing a session in steps of SQLite.
 
 use std::sync::{
     Arc,
@@ -17,7 +17,7 @@ use crate::{
 /// Sessions of a commit.
 const SESSIONS: u64 = 50;
 
-/// A session that calls a tool, and gets an answer to a call of the session before and to one that nobody made.
+/// A session that calls a tool, and gets an answer to a call of the previous session and to an unknown call.
 fn session(number: u64) -> [DomainEvent; 4] {
     let action = ActionType::CommandRun { command: "ls".into(), result: None };
     let entry_type = NormalizedEntryType::ToolUse(ToolUse::new("shell", action));

@@ -9,7 +9,7 @@ use super::{
 use crate::conversation::CorrId;
 
 impl SourceWriter<'_> {
-    /// Adds calls, each with the number and the id of its entry; says how many there were.
+    /// Adds calls, each with the number and the id of its entry; returns the number of calls.
     pub(super) fn add_tools<'t>(
         &self,
         session: i64,
@@ -48,7 +48,7 @@ impl SourceWriter<'_> {
         Ok(added)
     }
 
-    /// Puts a call in the place of what was known of it.
+    /// Replaces a call.
     pub(super) fn replace_tool(
         &self,
         entry: i64,

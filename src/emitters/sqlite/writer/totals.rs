@@ -1,4 +1,4 @@
-//! What stands beside the entries: tokens and warnings.
+//! Totals of a session next to its entries: tokens and warnings.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,7 @@ use crate::{
 };
 
 impl SourceWriter<'_> {
-    /// Read, added to and written back, so that sums of money come out the same however the log is
-    /// cut.
+    /// Reads, adds and writes back, so that sums of money do not depend on how the log is split.
     pub(super) fn add_usage(
         &self,
         session: i64,
@@ -35,8 +34,8 @@ impl SourceWriter<'_> {
                        WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4";
             let key = params![session, message_id, model, used_at];
             let known = find(self.transaction, sql, key, |row| tokens(row, 0))?;
-            // Two statements: REPLACE is undone as one, for which SQLite would first write the whole search
-            // index out.
+            // Two statements: for REPLACE, SQLite would first flush the whole search index to be able to undo
+            // it.
             let sql = match known {
                 None => {
                     "INSERT INTO message_usage

@@ -1,12 +1,10 @@
 //! [`Planner`]: decides what to read of each file.
-//!
-//! Files are told apart by their content, not by their names. A file that is the beginning of another one,
-//! or of what is stored, is a copy: it adds nothing. Every other file is one source: the stored one whose
-//! content it begins with, or a new one. So the database depends neither on the order in which files are
-//! found nor on how often they are read.
-//!
-//! What is not noticed: a copy of an earlier state of a log that is gone now, if no run saw both; and a change that the system does not record
-//! ([`Identity::is_untouched_since`]).
+//! Files are identified by content, not by name. A file that is a prefix of another file or of a stored source
+//! is a copy, which adds nothing. Every other file is one source: the stored source whose content it begins
+//! with, or a new source. So the database depends neither on the order in which files are found nor on how
+//! often they are read.
+//! Not detected: a copy of an earlier state of a log that was deleted, if no run saw both; and a change that
+//! the system does not record ([`Identity::is_untouched_since`]).
 
 mod alike;
 mod found;
@@ -34,11 +32,11 @@ use foldline::{
 /// The plan for a file.
 pub(super) struct Plan {
     pub(super) path: PathBuf,
-    /// The file as it was found, which the one that is read must be.
+    /// The identity of the file that was found; the file that is read must have the same one.
     pub(super) found: Identity,
     /// The name of the file in the ledger.
     pub(super) name: SourceName,
-    /// The task of sessions that begin in it.
+    /// The task of new sessions in the file.
     pub(super) task: Option<TaskId>,
     /// `auto`, or the name of the executor.
     executor: String,
@@ -47,7 +45,7 @@ pub(super) struct Plan {
     pub(super) complete: bool,
 }
 
-/// Where reading begins.
+/// The start of reading.
 pub(super) enum Start {
     /// At the beginning of a new file.
     New,
@@ -55,7 +53,7 @@ pub(super) enum Start {
     Resume(Box<Checkpoint>),
     /// At the beginning, because it cannot be resumed: its stored output is replaced.
     Again(Box<Checkpoint>),
-    /// There is nothing to read, and only where and how the file is found is to be updated.
+    /// Nothing is read; only the path and the identity of the file are updated.
     Update(Box<Checkpoint>),
 }
 
@@ -86,12 +84,12 @@ impl Plan {
     }
 }
 
-/// Compares the existing files with each other, and with those that the database knows.
+/// Compares the existing files with each other, and with the stored sources.
 pub(super) struct Planner<'a> {
     database: &'a Database,
     args: &'a IngestArgs,
     summary: &'a mut Summary,
-    /// The sources that have their file.
+    /// The sources that are assigned to a file.
     claimed: BTreeSet<SourceName>,
     /// The names of new sources.
     named: BTreeSet<SourceName>,
@@ -99,16 +97,16 @@ pub(super) struct Planner<'a> {
     copies: Vec<Copy>,
 }
 
-/// What is to be done.
+/// The work to do.
 pub(super) struct Planned {
-    /// For each file of which there is anything to read, in the order of their paths.
+    /// The plans of all files with anything to read, in the order of their paths.
     pub(super) plans: Vec<Plan>,
-    /// To be remembered once everything is read.
+    /// The copies to record after everything is read.
     pub(super) copies: Vec<Copy>,
 }
 
-/// Those of the files that are copies of others, or of their beginnings, or other names of them. What cannot be read
-/// is none.
+/// The files that are copies of other files or of their beginnings, or other names of them. Unreadable files
+/// are not included.
 pub(crate) fn copies(files: &[PathBuf]) -> BTreeSet<PathBuf> {
     let (mut numbers, mut copies) = (BTreeSet::new(), BTreeSet::new());
     let mut by_beginning = BTreeMap::<Digest, Vec<Found>>::new();
@@ -142,9 +140,9 @@ impl<'a> Planner<'a> {
         Self { database, args, summary, claimed, named, plans, copies }
     }
 
-    /// Compares the files. The summary counts those of which there is nothing to read.
+    /// Compares the files. The summary counts the files with nothing to read.
     pub(super) fn plan(mut self, files: &[PathBuf]) -> Result<Planned, Error> {
-        // One for all of them: each question would else be a transaction of its own.
+        // One transaction for all queries.
         let database = self.database;
         let transaction = database.connection().unchecked_transaction();
         let _reads = transaction.map_err(|error| database.error(&error))?;
@@ -204,7 +202,7 @@ impl<'a> Planner<'a> {
         Ok(known)
     }
 
-    /// `names` are the sources of the files that were decided on before.
+    /// `names` are the sources of the files that were already assigned.
     fn decided(
         &mut self,
         found: Found,
@@ -246,7 +244,7 @@ impl<'a> Planner<'a> {
         let Identity { size, changed, .. } = found.status;
         let before = &checkpoint.facts.identity;
         let is_untouched = found.status.is_untouched_since(before);
-        // Of an untouched file, what was left at its end is still the beginning of a record.
+        // The rest of an unchanged file is still the beginning of a record.
         let has_grown = size > checkpoint.position.offset && !is_untouched;
         if checkpoint.complete && has_grown {
             return Some(Start::Again(Box::new(checkpoint)));
