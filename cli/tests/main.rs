@@ -10,6 +10,7 @@ mod damage;
 mod disk_full;
 mod distinct;
 mod export;
+mod extreme_numbers;
 mod faults;
 mod first_hour;
 mod follow;

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use super::{
     Database, SqliteError, StoredEntry,
     read::index,
-    statements::{count, find, list, moment, text},
+    statements::{count, find, list, moment, sum, text},
     tokens::tokens,
 };
 use crate::conversation::{DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
@@ -158,12 +158,20 @@ impl Database {
     }
 
     fn usage_of(&self, session: i64) -> Result<BTreeMap<String, TokenUsage>, SqliteError> {
-        let sql = "SELECT model, sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
-                          sum(cache_write_tokens), sum(cache_write_1h_tokens),
-                          sum(reasoning_tokens), sum(cost_usd)
-                   FROM usage WHERE session = ?1 GROUP BY model";
+        let counts = [
+            "input_tokens",
+            "output_tokens",
+            "cache_read_tokens",
+            "cache_write_tokens",
+            "cache_write_1h_tokens",
+            "reasoning_tokens",
+        ];
+        let sql = format!(
+            "SELECT model, {}, sum(cost_usd) FROM usage WHERE session = ?1 GROUP BY model",
+            counts.map(sum).join(", ")
+        );
         let usage = |row: &Row<'_>| Ok((row.get(0)?, tokens(row, 1)?));
-        Ok(self.with(|connection| list(connection, sql, [session], usage))?.into_iter().collect())
+        Ok(self.with(|connection| list(connection, &sql, [session], usage))?.into_iter().collect())
     }
 
     /// The entries of a session that still grow.

@@ -45,7 +45,8 @@ impl<'s> Used<'s> {
                 continue;
             }
             if row.is_unpriced {
-                *unpriced.entry(model).or_default() += tokens;
+                let sum = unpriced.entry(model).or_insert(0_u64);
+                *sum = sum.saturating_add(tokens);
             }
             rows.push(row);
         }

@@ -8,7 +8,7 @@ use super::{
     sql::{FAILURES, Parameters, title},
     usage::{basis, sums},
 };
-use crate::emitters::sqlite::{Database, SqliteError};
+use crate::emitters::sqlite::{Database, SqliteError, statements::sum};
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,7 +134,7 @@ pub enum SessionOrder {
 
 const BEGAN: &str = "coalesce(first_at, started_at)";
 const ENDED: &str = "coalesce(last_at, ended_at)";
-const DURATION: &str = "coalesce(duration_ms, last_at - first_at)";
+const DURATION: &str = "coalesce(duration_ms, CAST(last_at - first_at AS INTEGER))";
 
 /// The tool calls of `sessions`, joined to it.
 fn calls() -> String {
@@ -218,12 +218,15 @@ impl Database {
         let mut parameters = Parameters::default();
         let sql = format!(
             "SELECT task, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, min({BEGAN}) AS began,
-                    max({ENDED}) AS ended, sum({DURATION}) AS duration_ms, sum(entries) AS entries,
+                    max({ENDED}) AS ended, {duration} AS duration_ms, sum(entries) AS entries,
                     sum(coalesce(calls, 0)) AS calls, sum(coalesce(failures, 0)) AS failures,
-                    sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+                    {input} AS input_tokens, {output} AS output_tokens,
                     sum(cost_usd) AS cost_usd, {basis} AS cost_basis
              FROM sessions {calls} {sums}
              WHERE {condition} GROUP BY task ORDER BY max({ENDED}) DESC, task {rows}",
+            duration = sum(DURATION),
+            input = sum("input_tokens"),
+            output = sum("output_tokens"),
             basis = basis("sum(logged)", "sum(estimated)"),
             calls = calls(),
             sums = sums("true"),

@@ -10,7 +10,7 @@ use crate::{
     emitters::{
         sqlite::{
             Database, SqliteError,
-            statements::{moment, text},
+            statements::{moment, sum, text},
             tokens::{NOT_STATED, estimate, tokens},
         },
         usage::{MessageUsage, SessionUsage, UsedFor},
@@ -23,8 +23,7 @@ use crate::{
 pub(super) fn sums(condition: &str) -> String {
     format!(
         "LEFT JOIN (
-             SELECT session, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
-                    sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) AS tokens,
+             SELECT session, {input} AS input_tokens, {output} AS output_tokens, {tokens} AS tokens,
                     sum(coalesce(cost_usd, estimated)) AS cost_usd, count(cost_usd) AS logged,
                     count(estimated) AS estimated
              FROM (SELECT *, CASE
@@ -34,7 +33,10 @@ pub(super) fn sums(condition: &str) -> String {
                        ) THEN estimated_cost(message_id, model, input_tokens, output_tokens, cache_read_tokens,
                                              cache_write_tokens, cache_write_1h_tokens)
                    END AS estimated FROM usage)
-             WHERE {condition} GROUP BY session) AS sums ON sums.session = sessions.id"
+             WHERE {condition} GROUP BY session) AS sums ON sums.session = sessions.id",
+        input = sum("input_tokens"),
+        output = sum("output_tokens"),
+        tokens = sum("coalesce(input_tokens, 0) + coalesce(output_tokens, 0)"),
     )
 }
 
@@ -60,7 +62,6 @@ impl Database {
         );
         let sessions = self.answer(&sql, Parameters::default(), session)?;
         let mut sessions: BTreeMap<i64, _> = sessions.into_iter().collect();
-        // The caller adds up, since SQLite's sums fail on overflow.
         let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
                           cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
                    FROM usage ORDER BY session, message_id, model, used_at";
