@@ -20,12 +20,10 @@ const EXTREMES: [&str; 7] = [
 fn logs(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => logs(&path, found),
-            false if path.extension().is_some_and(|extension| extension == "jsonl") => {
-                found.push(path)
-            }
-            false => {}
+        if path.is_dir() {
+            logs(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+            found.push(path);
         }
     }
 }

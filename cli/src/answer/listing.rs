@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use foldline::{emitters::human, json};
+use foldline::{
+    emitters::{human, terminal::neutralise},
+    json,
+};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
@@ -268,7 +271,8 @@ impl Listing {
         }))
     }
 
-    pub(crate) fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes it as CSV. Nothing in it controls a terminal that it is written to.
+    pub(crate) fn write_csv(&self, out: &mut dyn Write, is_terminal: bool) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(self.columns.iter().map(|column| guarded(column.name.clone())))?;
         for row in &self.rows {
@@ -277,6 +281,7 @@ impl Listing {
                     Value::Null => String::new(),
                     Value::Integer(number) => number.to_string(),
                     Value::Real(number) => number.to_string(),
+                    Value::Text(text) if is_terminal => guarded(neutralise(&text).into_owned()),
                     Value::Text(text) => guarded(text),
                 }
             }))?;
@@ -296,7 +301,7 @@ impl print::Printed for Listing {
         match layout.format {
             OutputFormat::Table => self.write_table(out, layout),
             OutputFormat::Json => write_json(out, self),
-            OutputFormat::Csv => self.write_csv(out),
+            OutputFormat::Csv => self.write_csv(out, layout.is_terminal),
         }
     }
 }
@@ -331,10 +336,26 @@ pub(crate) fn dim(out: &mut dyn Write, note: &str) -> io::Result<()> {
     }
 }
 
-/// Writes a value as JSON, with a line end.
+/// Writes a value as JSON, with a line end. Characters that control a terminal are escaped.
 pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    json::write_pretty(out, value)?;
+    let text = json::to_string_pretty(value)?;
+    let mut rest = &*text;
+    // JSON leaves these as they are; they are only in strings.
+    while let Some(at) = rest.find(is_terminal_control) {
+        let (before, from) = rest.split_at(at);
+        out.write_all(before.as_bytes())?;
+        let mut from = from.chars();
+        from.next().into_iter().try_for_each(|c| write!(out, "\\u{:04x}", u32::from(c)))?;
+        rest = from.as_str();
+    }
+    out.write_all(rest.as_bytes())?;
     out.write_all(b"\n")
+}
+
+/// Whether a character is DEL, of C1, or changes the direction of text.
+fn is_terminal_control(c: char) -> bool {
+    matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2066}'..='\u{2069}')
 }
 
 impl Kind {
@@ -466,7 +487,7 @@ mod tests {
 
     fn print(listing: &Listing, format: OutputFormat) -> String {
         let mut out = Vec::new();
-        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC };
+        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC, is_terminal: true };
         print::Printed::write(listing, &mut out, layout).unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -474,17 +495,29 @@ mod tests {
     #[test]
     fn a_cell_is_never_a_formula() {
         let mut listing = Listing::new(&[("text", Kind::Text), ("n", Kind::Number)]);
-        for text in ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", "a=1", "say \"hi\", =1"] {
+        for text in ["=1+1", "+1", "-1", "@a", "\t=1", "a=1", "say \"hi\", =1"] {
             listing.rows.push(vec![text.into(), Value::Integer(-1)]);
         }
         let csv = print(&listing, OutputFormat::Csv);
         let mut reader = csv::Reader::from_reader(csv.as_bytes());
         let cells: Vec<_> = reader.records().map(|row| row.unwrap()[0].to_owned()).collect();
-        assert_eq!(
-            cells,
-            ["'=1+1", "'+1", "'-1", "'@a", "'\t=1", "'\r=1", "a=1", "say \"hi\", =1"]
-        );
+        assert_eq!(cells, ["'=1+1", "'+1", "'-1", "'@a", "'\t=1", "a=1", "say \"hi\", =1"]);
         assert!(csv.contains(",-1\n"));
+    }
+
+    #[test]
+    fn nothing_controls_a_terminal() {
+        let mut listing = Listing::new(&[("text", Kind::Text)]);
+        let hostile = "a\x1b]52;c;eA==\x07\u{9b}2J\x7f\u{202e}\u{2066}b";
+        listing.rows.push(vec![hostile.into()]);
+        for format in [OutputFormat::Csv, OutputFormat::Json, OutputFormat::Table] {
+            let shown = print(&listing, format);
+            let is_control = |c: char| is_terminal_control(c) || (c.is_control() && c != '\n');
+            assert!(!shown.contains(is_control), "{shown:?}");
+        }
+        let read: Vec<serde_json::Map<_, _>> =
+            serde_json::from_str(&print(&listing, OutputFormat::Json)).unwrap();
+        assert_eq!(read[0]["text"], hostile);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How an answer is printed.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::{Args, ValueEnum};
 use foldline::emitters::human;
@@ -44,6 +44,8 @@ pub(crate) struct Layout<'z> {
     pub(crate) width: usize,
     /// Of the moments in tables.
     pub(crate) zone: &'z TimeZone,
+    /// Whether a terminal shows it.
+    pub(crate) is_terminal: bool,
 }
 
 /// An answer.
@@ -64,7 +66,8 @@ impl PrintArgs {
     /// Prints an answer to standard output.
     pub(crate) fn print(&self, mut answer: impl Printed, zone: &TimeZone) -> Result<(), Error> {
         let is_cut = answer.limit(self.limit());
-        let layout = Layout { format: self.format, width: width(self.width), zone };
+        let is_terminal = io::stdout().is_terminal();
+        let layout = Layout { format: self.format, width: width(self.width), zone, is_terminal };
         let mut out = BufWriter::new(io::stdout().lock());
         answer.write(&mut out, layout).and_then(|()| out.flush()).map_err(Error::Output)?;
         if is_cut {

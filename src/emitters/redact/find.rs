@@ -178,6 +178,8 @@ mod tests {
             format!("eyJ{}.{}", &letters[..8], &letters[..8]),
             "BEARER \tabcdefghijklmnop".to_owned(),
             "Api-Key\\\"\t=  'hunter22".to_owned(),
+            "Cookie: sid=abcd".to_owned(),
+            "curl -su ada:pw x".to_owned(),
             "a@b.org".to_owned(),
             "/home/ada".to_owned(),
             "d:\\\\Users\\\\ada".to_owned(),
