@@ -40,7 +40,7 @@ pub fn begin<M>(
     Processor::with_framer(transducer, LineFramer::new(max_line))
 }
 
-/// Reads a log to its end, and returns the emitters.
+/// Reads a log to its end, and returns the counts and the emitters.
 pub(crate) fn read_whole<M, Out>(
     log: &mut Log,
     executor: DynExecutor,

@@ -14,7 +14,7 @@ pub(super) enum Status {
     Running,
     /// The same, and a call waits for permission.
     Waiting,
-    /// It ended otherwise than well, as its log states.
+    /// It failed, as its log states.
     Failed,
     /// Any other.
     Done,
