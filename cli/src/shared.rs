@@ -1,4 +1,5 @@
 //! The parts of `foldline` that other programs use, such as `foldline-fleet`.
+//!
 //! They make the programs behave alike: the discovery of logs and the recognition of formats, the pipeline that
 //! folds logs, a database with an audit trail, options, tables, messages and exit codes.
 

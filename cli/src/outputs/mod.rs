@@ -1,4 +1,5 @@
 //! [`Outputs`]: the audit trail and the files of sinks that belong to a database.
+//!
 //! Their data is first committed to the database, together with the rows of the same events, and then copied
 //! into the files. A file therefore contains only committed data. It is locked before the file or its stored
 //! state is read, and a file with contents that this database did not write is rejected and stays unchanged.

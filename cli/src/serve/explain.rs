@@ -1,4 +1,5 @@
 //! The origin of an entry: lines of the log, their events, and the resulting patches.
+//!
 //! The origin is not stored: the log is read again.
 
 use std::{

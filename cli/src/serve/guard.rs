@@ -1,9 +1,10 @@
 //! [`Guard`]: access control for requests, and the browser permissions of responses.
+//!
 //! - A request must name this server as its `Host`: an address, `localhost` or an allowed name, with the right
-//! port. This blocks pages of other sites whose name resolves to this machine (DNS rebinding).
+//!   port. This blocks pages of other sites whose name resolves to this machine (DNS rebinding).
 //! - A request from another site (`Origin`, `Sec-Fetch-Site`) is rejected, unless the user follows a link.
 //! - If other machines can connect, a token is required. The printed link contains it, and then a cookie that
-//! is not readable by scripts and not sent by other sites.
+//!   is not readable by scripts and not sent by other sites.
 //! - Only `GET` and `HEAD` are allowed: nothing can be changed.
 //! - A page may load only the style sheet and the script of this server ([`POLICY`]).
 

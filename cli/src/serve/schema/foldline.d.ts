@@ -183,20 +183,20 @@ export type FileChange =
 export type ListedSession = {
   agent: string | null;
   began: number | null;
-  /** Where the cost is from: `logged`, `estimated`, or `mixed`. */
+  /** The basis of the cost: `logged`, `estimated`, or `mixed`. */
   cost_basis: string | null;
-  /** In US dollars; estimated where the log does not state it. */
+  /** In US dollars; estimated if the log does not state it. */
   cost_usd: number | null;
   /** The folder that the agent worked in. */
   cwd: string | null;
   duration_ms: number | null;
   ended: number | null;
-  /** Calls that ended otherwise than well. */
+  /** Failed calls. */
   failures: number;
   model: string | null;
-  /** Its number in the database, which addresses have. */
+  /** Its number in the database, which URLs contain. */
   number: number;
-  /** The agent's own id of it. */
+  /** The agent's own id of the session. */
   session: string | null;
   status: Status;
   /** Its title, or else its first prompt. */
@@ -339,13 +339,13 @@ export type Session = {
 
 export type SlotType = "NORMALIZED_ENTRY";
 
-/** How a session stands. */
+/** The status of a session. */
 export type Status =
 /** Its log grew in the last minute, and no end is stated. */
 | "running"
 /** The same, and a call waits for permission. */
 | "waiting"
-/** It ended otherwise than well, as its log states. */
+/** It failed, as its log states. */
 | "failed"
 /** Any other. */
 | "done";

@@ -116,6 +116,7 @@ pub(super) struct End {
 }
 
 /// Reads a file. Stops early when `each` returns `false`.
+///
 /// A panic ends only this file, and keeps its earlier commits. Executors of other crates may panic.
 pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
     let mut is_theirs = false;

@@ -22,10 +22,10 @@ pub(super) enum Decision {
         original: PathBuf,
         /// Its content, unless that is known already.
         content: Option<Digest>,
-        /// The source, where that file is none of those that are compared.
+        /// The source, if the other file is not among the compared files.
         of: Option<SourceName>,
     },
-    /// It begins with what is committed of a source.
+    /// It begins with the committed part of a source.
     Continues(Box<Known>),
     /// None of these.
     New,
