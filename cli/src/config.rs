@@ -12,6 +12,7 @@
 //! no-thinking = true
 //! only = ["prompts", "answers"]
 //! ```
+//!
 //! The command line takes precedence.
 
 use std::{env, fs, io, path::PathBuf};

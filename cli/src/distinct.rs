@@ -1,9 +1,9 @@
-//! [`DistinctFiles`]: no file that a command writes is one that it reads, or that it also writes as
-//! something else.
+//! [`DistinctFiles`]: checks that a command does not write a file that it reads, or write one file for two
+//! purposes.
 //!
-//! Every verb names its files here before it opens any of them. Files are compared by what they are, not by
-//! what they are called: links, hard links and other spellings of a path lead to the same file. Character
-//! devices and terminals are not compared.
+//! Every verb names its files here before it opens any of them. Files are compared by identity, not by name:
+//! links, hard links and other spellings of a path refer to the same file. Character devices and terminals are
+//! not compared.
 
 use std::{
     collections::BTreeMap,
@@ -16,10 +16,10 @@ use foldline::{executors::Registry, files::temporary_of, processor::DEFAULT_MAX_
 
 use crate::{error::Error, log::Log};
 
-/// What SQLite adds to the name of a database for the files beside it.
+/// The suffixes of SQLite's sidecar files of a database.
 const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// How many links are followed.
+/// The largest number of links to follow.
 const LINKS: usize = 40;
 
 /// The files of a command.
@@ -30,19 +30,19 @@ pub struct DistinctFiles {
 
 #[derive(Debug)]
 struct File {
-    /// What it is called in messages.
+    /// Its name in messages.
     name: String,
     is_output: bool,
     is_standard: bool,
 }
 
-/// By what a file is known under all its names.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum FileId {
-    /// The device, and its number there.
+    /// The device and the inode.
     #[cfg(unix)]
     Number(u64, u64),
-    /// The full path without links, where files have no number.
+    /// The full path without links, on systems without inodes.
     #[cfg(not(unix))]
     Path(PathBuf),
     /// A file that does not exist yet: the folder, and the name in it.
@@ -50,7 +50,7 @@ enum FileId {
 }
 
 impl DistinctFiles {
-    /// Checks the files of a command that works on a database only.
+    /// Checks the files of a command that only uses a database.
     pub(crate) fn of_database(path: &Path) -> Result<(), Error> {
         let mut files = Self::default();
         files.database(path)?;
@@ -58,10 +58,10 @@ impl DistinctFiles {
         files.stderr()
     }
 
-    /// A file that is read; `-` is standard input.
+    /// Adds an input file; `-` is standard input.
     ///
     /// # Errors
-    /// It is one that is written.
+    /// The file is an output.
     pub fn input(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         let (id, name) = match path == Path::new("-") {
             true => (standard(&io::stdin()), "standard input".to_owned()),
@@ -70,10 +70,10 @@ impl DistinctFiles {
         self.add(id, File { name, is_output: false, is_standard: false })
     }
 
-    /// A file that is written.
+    /// Adds an output file.
     ///
     /// # Errors
-    /// It is one that was named before, or a directory.
+    /// The file was added before, or is a directory.
     pub fn output(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         let name = format!("{what} {}", path.display());
         if path.is_dir() {
@@ -82,19 +82,19 @@ impl DistinctFiles {
         self.add(identify(path), File { name, is_output: true, is_standard: false })
     }
 
-    /// A file that is replaced as a whole, by way of a temporary one.
+    /// Adds a file that is replaced atomically, with its temporary file.
     ///
     /// # Errors
-    /// Either of them was named before, or is a directory.
+    /// One of them was added before, or is a directory.
     pub fn replaced(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         self.output(what, path)?;
         self.output(&format!("the temporary file of {what}"), &temporary_of(&destination(path)))
     }
 
-    /// A database, with the files beside it.
+    /// Adds a database with its sidecar files.
     ///
     /// # Errors
-    /// One of them was named before, or is a directory.
+    /// One of the files was added before, or is a directory.
     pub fn database(&mut self, path: &Path) -> Result<(), Error> {
         self.output("the database", path)?;
         let database = destination(path);
@@ -119,7 +119,7 @@ impl DistinctFiles {
     /// Whether a file that was found in a folder of logs is an output, and is not to be read.
     ///
     /// # Errors
-    /// It is an output and a log.
+    /// The file is an output and a log.
     pub(crate) fn is_output(&self, found: &Path, registry: &Registry) -> Result<bool, Error> {
         let Some(output) = identify(found).and_then(|id| self.files.get(&id)) else {
             return Ok(false);
@@ -167,8 +167,8 @@ fn is_log(path: &Path, registry: &Registry) -> bool {
     }
 }
 
-/// The identity of the file to which a path leads; `None` if it is not compared, or cannot be looked at:
-/// then it cannot be opened either.
+/// The identity of the file at a path; `None` if it is not compared, or if its metadata cannot be read: then it
+/// cannot be opened either.
 fn identify(path: &Path) -> Option<FileId> {
     match fs::metadata(path) {
         Ok(metadata) => existing(path, &metadata),
@@ -177,7 +177,7 @@ fn identify(path: &Path) -> Option<FileId> {
             let folder = parent(&path);
             let folder = existing(folder, &fs::metadata(folder).ok()?)?;
             let name = path.file_name()?.to_owned();
-            // These systems usually do not distinguish them.
+            // File names are usually case-insensitive on these systems.
             let ignores_case = cfg!(any(windows, target_os = "macos"));
             let name = if ignores_case { name.to_ascii_lowercase() } else { name };
             Some(FileId::Missing(Box::new(folder), name))
@@ -185,7 +185,7 @@ fn identify(path: &Path) -> Option<FileId> {
     }
 }
 
-/// The path to which links lead, whether a file is there or not.
+/// The target of a path after all links, even if the file does not exist.
 fn destination(path: &Path) -> PathBuf {
     if let Ok(full) = fs::canonicalize(path) {
         return full;
@@ -217,7 +217,7 @@ fn existing(path: &Path, _: &fs::Metadata) -> Option<FileId> {
     fs::canonicalize(path).ok().map(FileId::Path)
 }
 
-/// The file that a standard stream leads to. Pipes are left out: they are often the same.
+/// The file of a standard stream. Pipes are ignored, since several streams often share one.
 #[cfg(unix)]
 fn standard(stream: &impl std::os::fd::AsFd) -> Option<FileId> {
     let file = fs::File::from(stream.as_fd().try_clone_to_owned().ok()?);
@@ -225,7 +225,7 @@ fn standard(stream: &impl std::os::fd::AsFd) -> Option<FileId> {
     existing(Path::new(""), &metadata)
 }
 
-/// Where the standard library does not say which file it is.
+/// For systems where the standard library does not identify the file.
 #[cfg(not(unix))]
 fn standard<S>(_: &S) -> Option<FileId> {
     None

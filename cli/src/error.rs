@@ -1,4 +1,4 @@
-//! [`Error`]: why the program failed, in messages for users.
+//! [`Error`]: the errors of the program, with messages for users.
 
 use std::{
     io,
@@ -10,7 +10,7 @@ use foldline::{
     emitters::sqlite::SqliteError, executors::Format, ledger::CommitError, source::SourceError,
 };
 
-/// Why the program failed. The message of each is for users.
+/// An error of the program. Its message is for users.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "their messages say what the fields are")]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub enum Error {
     #[error(transparent)]
     Source(#[from] SourceError),
 
-    /// A checkpoint does not fit.
+    /// A checkpoint does not match.
     #[error(
         "cannot resume from the checkpoint {}: {reason}; --restart starts from the beginning",
         .path.display()
@@ -34,7 +34,7 @@ pub enum Error {
     #[error("cannot write the output: {0}")]
     Output(io::Error),
 
-    /// Ctrl-C and SIGTERM cannot be waited for.
+    /// The handler of Ctrl-C and SIGTERM cannot be installed.
     #[error("cannot wait for signals: {0}")]
     Signal(io::Error),
 
@@ -42,11 +42,11 @@ pub enum Error {
     #[error("{0}; run the command again to resume from what is stored")]
     Resumable(Box<Self>),
 
-    /// There is no log of that name.
+    /// The named file does not exist.
     #[error("there is no file {}", .0.display())]
     NoFile(PathBuf),
 
-    /// What was named is no log.
+    /// The named file is not a log.
     #[error("{}{why}", .path.display())]
     NotALog { path: PathBuf, why: NoLog },
 
@@ -79,11 +79,11 @@ pub enum Error {
     #[error("{path} was read by another program meanwhile")]
     Overtaken { path: String },
 
-    /// There is nothing of that name.
+    /// The named item does not exist.
     #[error("there is no {what} {id:?}{}", suggestion(.near))]
     NotFound { what: &'static str, id: String, near: Vec<String> },
 
-    /// The filters leave no session out of which one could be the latest.
+    /// No session matches the filters, so there is no latest session.
     #[error("no session matches the filters")]
     NoSession,
 
@@ -102,22 +102,22 @@ pub enum Error {
     #[error("cannot start {command}: {}", start(.error))]
     Start { command: String, error: io::Error },
 
-    /// The command cannot be meant so.
+    /// Wrong arguments.
     #[error("{0}")]
     WrongUse(String),
 }
 
-/// What a file is that is no log, behind its name.
+/// The kind of a file that is not a log; the message follows the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoLog {
     /// A folder.
     #[error(" is a folder, not a log; name a log in it")]
     Folder,
-    /// Nothing.
+    /// An empty file.
     #[error(": the file is empty")]
     Empty,
-    /// Something else than text.
+    /// A binary file.
     #[error(" is a binary file, not a log")]
     Binary,
     /// A database of this program.
@@ -147,7 +147,7 @@ fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// An error of the system, with the file that it is about.
+/// An error of the system, with its file.
 pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
@@ -185,14 +185,14 @@ impl Error {
         }
     }
 
-    /// Says it, unless the reader of the output has closed it: then nothing is left to do.
+    /// Prints the error, unless the reader has closed the output.
     pub(super) fn report(&self) {
         if !self.is_closed_pipe() {
             say(&self.to_string());
         }
     }
 
-    /// Whether another program was faster: tried again, the command starts from what that program has stored.
+    /// Whether another program committed first. A retry starts from its commit.
     pub(super) fn is_overtaken(&self) -> bool {
         match self {
             Self::Resumable(error) => error.is_overtaken(),
@@ -205,7 +205,7 @@ impl Error {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The exit code that says it.
+    /// The exit code of the error.
     pub fn exit_code(&self) -> u8 {
         match self {
             _ if self.is_closed_pipe() => exit::FINE,
@@ -222,7 +222,7 @@ impl Error {
             | Self::Database(_)
             | Self::Overtaken { .. }
             | Self::Signal(_) => exit::FAILED,
-            // As shells have it.
+            // The convention of shells.
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => 127,
             Self::Start { .. } => 126,
             Self::NoFile(_)

@@ -11,12 +11,12 @@ use super::{distinct::DistinctFiles, error::Error, program::Program};
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) path: PathBuf,
-    /// It was named itself, and may be a pipe or `-`. One that was found in a folder may not: opening a pipe
-    /// waits for its writer.
+    /// Whether the file itself was named, so that it may be a pipe or `-`. A file in a folder must not be a
+    /// pipe, since opening a pipe waits for its writer.
     pub(super) is_named: bool,
 }
 
-/// The logs at or below `paths`, without the files that standard output and standard error are written to.
+/// The logs at or below `paths`, except the files of standard output and standard error.
 pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     let mut outputs = DistinctFiles::default();
     outputs.stdout()?;
@@ -33,8 +33,8 @@ pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, E
     Ok(logs)
 }
 
-/// The files that `paths` name, and those in the folders that they name, however deep: sorted within
-/// each folder, hidden ones left out. A file that is named itself is always included.
+/// The named files, and all files below the named folders, sorted within each folder, without hidden files. A
+/// file that is named itself is always included.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     let mut files = Vec::new();
     for path in paths {

@@ -1,8 +1,8 @@
-//! What helps say behind the options: examples, the environment, and where the exit codes are.
+//! The end of help texts: examples, the environment, and a reference to the exit codes.
 
 use clap::Command;
 
-/// What `foldline help exit-codes` prints.
+/// The output of `foldline help exit-codes`.
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0    success
@@ -83,7 +83,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("man", ["foldline man", "foldline man man1"]),
 ];
 
-/// The command line with what each help says behind the options.
+/// The command line, with the end of each help text.
 pub(super) fn with_ends(command: Command) -> Command {
     with_end(command).mut_subcommands(with_end)
 }

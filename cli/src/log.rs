@@ -19,14 +19,14 @@ use crate::{
 /// The most bytes that are read to recognise the format.
 const RECOGNISE: usize = 16 << 20;
 
-/// How the files of SQLite begin.
+/// The magic bytes of SQLite files.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// A log that is being read.
 pub(crate) enum Log {
-    /// Read to its current end.
+    /// A log that is read to its current end.
     Once(Box<LogFile>),
-    /// Followed as it grows, is rotated or replaced.
+    /// A log that is followed as it grows, is rotated or replaced.
     Followed(Box<Follow>),
 }
 
@@ -38,12 +38,12 @@ impl Log {
         Ok(Self::Once(Box::new(file)))
     }
 
-    /// Opens a regular file. Never waits, as opening a pipe would.
+    /// Opens a regular file. Never blocks, unlike opening a pipe.
     pub(crate) fn open_regular(path: &Path) -> Result<Self, Error> {
         Ok(Self::Once(Box::new(LogFile::open_regular(path)?)))
     }
 
-    /// Follows a file until then, or until Ctrl-C.
+    /// Follows a file until the end condition, or until Ctrl-C.
     pub(crate) fn follow(path: &Path, until: Until) -> Result<Self, Error> {
         let follow = named(path, |path| Follow::open(path, until))?.with_stop(stop_flag()?);
         Ok(Self::Followed(Box::new(follow)))
@@ -56,7 +56,7 @@ impl Log {
         }
     }
 
-    /// The span of `tracing` that what is read of it belongs to.
+    /// The `tracing` span for everything that is read from the log.
     pub(crate) fn span(&self) -> tracing::Span {
         match self {
             Self::Once(file) => file.span().clone(),
@@ -64,7 +64,7 @@ impl Log {
         }
     }
 
-    /// The bytes that can be read now.
+    /// The number of bytes that can be read now.
     pub(crate) fn step(&mut self) -> Result<Step<'_>, SourceError> {
         match self {
             Self::Once(file) => Ok(match file.read()? {
@@ -75,7 +75,7 @@ impl Log {
         }
     }
 
-    /// How the file is recognised again.
+    /// The identity of the file.
     pub(crate) fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
         match self {
             Self::Once(file) => file.identity(read),
@@ -83,13 +83,13 @@ impl Log {
         }
     }
 
-    /// Reports on standard error what happened to the log.
+    /// Reports changes of the log file on standard error.
     pub(crate) fn report(path: &Path, notice: &Notice) {
         report(path, notice);
     }
 
-    /// The executor of this name, or for `auto` the one whose format the first records are of, for a file of
-    /// the log's name. Nothing of the log is consumed.
+    /// The executor with this name, or for `auto` the executor that recognizes the file name and the first
+    /// records of the log. Consumes nothing.
     pub(crate) fn executor(
         &mut self,
         registry: &Registry,
@@ -128,7 +128,7 @@ impl Log {
     }
 }
 
-/// Opens a file that a person named. What there is not, or is a folder, has the same words for every verb.
+/// Opens a file that the user named. All verbs report missing files and folders with the same messages.
 pub(crate) fn named<T>(
     path: &Path,
     open: impl FnOnce(&Path) -> Result<T, SourceError>,
@@ -174,20 +174,20 @@ fn report(path: &Path, what: &dyn std::fmt::Display) {
     say(&neutralise_line(&format!("{} {what}", path.display())));
 }
 
-/// Looks at the beginning of a log until its format is known.
+/// Reads the beginning of a log until its format is known.
 pub struct Recognition<'r> {
     registry: &'r Registry,
     path: PathBuf,
     recogniser: Recogniser,
     framer: LineFramer,
     max_line: usize,
-    /// Whether there is a byte that text does not have.
+    /// Whether a byte occurred that is not in texts.
     is_binary: bool,
     bytes: usize,
 }
 
 impl<'r> Recognition<'r> {
-    /// Begins with the first bytes of the log at this path. A longer line than `max_line` bytes says nothing.
+    /// Creates a recognizer for the log at this path. A line longer than `max_line` bytes is ignored.
     pub fn new(registry: &'r Registry, path: &Path, max_line: usize) -> Self {
         Self {
             registry,
@@ -204,10 +204,10 @@ impl<'r> Recognition<'r> {
         Self::new(self.registry, &self.path, self.max_line)
     }
 
-    /// Adds bytes; returns the executor as soon as it is known. With `is_end` there is no more, and it is known or not.
+    /// Adds bytes; returns the executor when it is known. `is_end` marks the last bytes, so the result is final.
     ///
     /// # Errors
-    /// It will not be known, whatever follows; or there is none for the format.
+    /// The format is unrecognizable, whatever follows; or it has no executor.
     pub fn push(&mut self, bytes: &[u8], is_end: bool) -> Result<Option<DynExecutor>, Error> {
         if self.bytes == 0 && bytes.starts_with(SQLITE) {
             // The application id in the header of SQLite's files.
@@ -217,7 +217,7 @@ impl<'r> Recognition<'r> {
         self.is_binary |= bytes.contains(&0);
         let Self { recogniser, framer, .. } = self;
         let mut observe = |line: Line<'_>| {
-            // Nothing is looked at that can change nothing: a chunk is many lines, of which the first often decides.
+            // Stops early: a chunk contains many lines, and the first often decides.
             if !recogniser.verdict().is_final() {
                 read_records(line, |record| recogniser.observe(&record.item));
             }
@@ -230,7 +230,7 @@ impl<'r> Recognition<'r> {
         let is_last = is_end || self.bytes > RECOGNISE;
         match self.recogniser.verdict() {
             Verdict::Certain(format) => self.executor_of(format).map(Some),
-            // Later records may still decide for this or another format.
+            // Later records may still decide the format.
             Verdict::Likely(format) if is_last => self.executor_of(format).map(Some),
             verdict if is_last || verdict.is_final() => Err(self.failure()),
             _ => Ok(None),

@@ -1,11 +1,11 @@
-//! What `RUST_LOG` selects, on standard error.
+//! Logging to standard error, selected by `RUST_LOG`.
 
 use std::io::{self, Write};
 
 use foldline::emitters::terminal::neutralise_line;
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
-/// Logs to standard error what `RUST_LOG` selects; without it, nothing.
+/// Logs events selected by `RUST_LOG` to standard error; without the variable, nothing.
 pub fn log_to_stderr() {
     let Some(wanted) = std::env::var_os("RUST_LOG") else { return };
     let selected = match wanted.to_string_lossy().parse::<Targets>() {
@@ -18,13 +18,13 @@ pub fn log_to_stderr() {
     };
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(|| Neutral(io::stderr()))
-        // Colours could not be told from control sequences of a log.
+        // Colours could not be distinguished from control sequences in a log.
         .with_ansi(false);
-    // Fails if the embedding program has set a subscriber already.
+    // Fails if the embedding program has already set a subscriber.
     let _ = tracing_subscriber::registry().with(lines.with_filter(selected)).try_init();
 }
 
-/// Writes each event as one line that does not act on a terminal, whatever is in it of a log.
+/// Writes each event as one line with neutralised control characters, since it may contain text of a log.
 struct Neutral<W>(W);
 
 impl<W: Write> Write for Neutral<W> {

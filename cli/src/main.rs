@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-// Here, not in the library: a program that is built on that has the choice.
+// Not in the library, so that programs based on it can choose their allocator.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

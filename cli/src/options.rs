@@ -1,4 +1,4 @@
-//! Options and their values, as several verbs have them.
+//! Options that several verbs share, and their values.
 
 use std::{
     io::{self, IsTerminal},
@@ -40,7 +40,7 @@ pub fn width(option: Option<u16>) -> usize {
 /// Reads a number of bytes such as `4096`, `64K` or `16MiB`.
 ///
 /// # Errors
-/// It is no such number, or one below 256.
+/// The text is not such a number, or the number is below 256.
 pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
@@ -58,7 +58,7 @@ pub fn parse_size(text: &str) -> Result<usize, String> {
 /// Reads a time in seconds, such as `10` or `0.5`.
 ///
 /// # Errors
-/// It is no such number.
+/// The text is not such a number.
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! [`Output`]: standard output, through a pager where people read it.
+//! [`Output`]: standard output, through a pager on a terminal.
 
 use std::{
     env,
@@ -6,15 +6,15 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// Where a long text is written.
+/// The output of a long text.
 pub(crate) enum Output {
     Stdout(Stdout),
     Pager(Child),
 }
 
 impl Output {
-    /// The pager that the environment names, else `less`, if standard output is a terminal; without one,
-    /// standard output itself.
+    /// If standard output is a terminal, the pager of the environment, or else `less`; otherwise standard
+    /// output itself.
     pub(crate) fn paged() -> Self {
         if !io::stdout().is_terminal() {
             return Self::Stdout(io::stdout());
@@ -22,14 +22,14 @@ impl Output {
         let pager = env::var("FOLDLINE_PAGER").or_else(|_| env::var("PAGER")).ok();
         let pager = pager.as_deref().map_or("less", str::trim);
         let mut words = pager.split_whitespace();
-        // `cat` is what people set who want none.
+        // `cat` disables the pager.
         let Some(program) = words.next().filter(|program| *program != "cat") else {
             return Self::Stdout(io::stdout());
         };
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::piped());
         if env::var_os("LESS").is_none() {
-            // Colours, no pager for what fits on the screen, and the text stays there in the end.
+            // Keeps colours, exits if the text fits on the screen, and does not clear the screen.
             command.env("LESS", "FRX");
         }
         match command.spawn() {

@@ -1,5 +1,5 @@
-//! The pipeline of every verb: a processor with an executor that is chosen at run time, and one
-//! state for each session of the log.
+//! The pipeline of every verb: a processor with an executor chosen at run time, and one state per session of
+//! the log.
 
 use foldline::{
     conversation::{DomainEvent, Json, Located},
@@ -14,7 +14,7 @@ use tracing::Span;
 
 use crate::{error::Error, log::Log};
 
-/// What reduces a log.
+/// The reducer of a log.
 pub type LogReducer = Sessions<DynExecutor>;
 
 /// The state of the reducer.
@@ -26,7 +26,7 @@ pub type LogEmitter<M> = Traced<M>;
 /// The processor of a log.
 pub type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>>;
 
-/// Begins a log, whose span is `source`.
+/// Creates a processor for a log; `source` is its span.
 pub fn begin<M>(
     executor: DynExecutor,
     emitter: M,
@@ -40,7 +40,7 @@ pub fn begin<M>(
     Processor::with_framer(transducer, LineFramer::new(max_line))
 }
 
-/// Reads a log to its end, and returns what remains of it.
+/// Reads a log to its end, and returns the counts and the emitters.
 pub(crate) fn read_whole<M, Out>(
     log: &mut Log,
     executor: DynExecutor,
@@ -61,7 +61,8 @@ where
     Ok((counts, emitter.into_inner()))
 }
 
-/// Reads a file to its end on two threads; `read` is told how much was read, and `after` is called now and then.
+/// Reads a file to its end on two threads; `read` receives the number of bytes read, and `after` is called from
+/// time to time.
 pub(crate) fn relay<M, Out>(
     processor: LogProcessor<M>,
     executor: &DynExecutor,

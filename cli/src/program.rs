@@ -17,8 +17,8 @@ use crate::sink::SinkKinds;
 /// [`Program::builtin`] has those of this repository. Another crate adds its own, and every verb works
 /// with them: they are recognised, replayed, followed, ingested, and examined by `doctor`.
 ///
-/// It uses the allocator of the program it is part of: `foldline` itself has `mimalloc`, with which a log takes less
-/// time than with that of the system.
+/// It uses the allocator of the embedding program: `foldline` itself uses `mimalloc`, which is faster than the
+/// system's allocator.
 ///
 /// ```no_run
 /// use std::convert::Infallible;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// So many random bytes, as hexadecimal digits.
+/// `BYTES` random bytes, as hexadecimal digits.
 pub(crate) fn digits<const BYTES: usize>() -> Result<String, Error> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)

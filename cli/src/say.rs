@@ -1,10 +1,10 @@
-//! [`say`]: what the program says beside its output.
+//! [`say`]: messages on standard error.
 
 use std::io::{self, Write};
 
 use foldline::emitters::terminal::neutralise;
 
-/// Says something on standard error. Whether it is read has no effect.
+/// Writes a message to standard error. Write errors are ignored.
 pub(crate) fn say(message: &str) {
     let _ = writeln!(io::stderr(), "foldline: {}", neutralise(message));
 }

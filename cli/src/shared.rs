@@ -1,7 +1,7 @@
-//! What programs of their own share with `foldline`, as `foldline-fleet` does.
+//! The parts of `foldline` that other programs use, such as `foldline-fleet`.
 //!
-//! These are the parts that make them behave alike: which logs there are and how their formats are recognised, the
-//! pipeline that folds them, a database with an audit trail beside it, options, tables, messages and exit codes.
+//! They make the programs behave alike: the discovery of logs and the recognition of formats, the pipeline that
+//! folds logs, a database with an audit trail, options, tables, messages and exit codes.
 
 pub use crate::{
     args::version,
@@ -17,7 +17,7 @@ pub use crate::{
     verbs::ingest::at_or_below,
 };
 
-/// How a log is folded.
+/// The pipeline that folds a log.
 pub mod pipeline {
     pub use crate::pipeline::{
         LogEmitter, LogProcessor, LogReducer, LogState, begin, emitter, resume,

@@ -12,7 +12,7 @@ use super::error::Error;
 /// Installs a handler: Ctrl-C and SIGTERM set the returned flag instead of ending the program at once.
 ///
 /// # Errors
-/// The system does not take the handler.
+/// The handler cannot be installed.
 pub fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::<AtomicBool>::default();
     for signal in [SIGINT, SIGTERM] {

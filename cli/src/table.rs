@@ -9,37 +9,37 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use foldline::emitters::terminal::neutralise_line;
 
-/// How one column is laid out.
+/// The layout of a column.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Numbers stand at the right.
+    /// Whether the column is right-aligned, as numbers are.
     pub right: bool,
-    /// Whether it may be clipped.
+    /// Whether the column may be clipped.
     pub clip: Clip,
 }
 
-/// Whether a column may be clipped where there is not enough room.
+/// Whether a column may be clipped if there is not enough space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clip {
     /// Down to a few characters.
     Early,
-    /// The same, at its beginning: the end of a path says more.
+    /// The same, at the beginning, since the end of a path is more informative.
     Start,
     /// Last, if clipping the others is not enough.
     Late,
-    /// The same, without an ellipsis: the beginning of an id names it, too.
+    /// The same, without an ellipsis: a prefix still identifies an id.
     Prefix,
     /// Never.
     Never,
 }
 
-/// Columns stand this far apart.
+/// The distance between columns.
 const GAP: usize = 2;
 
-/// The least width of a clipped column.
+/// The smallest width of a clipped column.
 const LEAST: usize = 8;
 
-/// The least width of a text, if other columns can be left out for it.
+/// The smallest width of a text, if other columns can be omitted for it.
 const WORTH: usize = 18;
 /// The same of a name.
 const WORTH_LATE: usize = 20;
@@ -85,7 +85,7 @@ pub fn write_table(
     Ok(())
 }
 
-/// The width that a table needs to be worth reading. Numbers and times are never clipped.
+/// The width that a table needs to be readable. Numbers and times are never clipped.
 pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<String>]) -> usize {
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -108,7 +108,7 @@ pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<S
 /// narrowed.
 fn fit(widths: &mut [usize], layouts: &[Layout], width: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
-    // First to what is worth reading, in the end to what still tells values apart.
+    // First to a readable width, then to a width that still distinguishes values.
     let rounds: [(&[Clip], usize); 5] = [
         (&[Clip::Early, Clip::Start], WORTH),
         (&[Clip::Prefix], LEAST),
@@ -156,7 +156,7 @@ pub(super) fn clip_around(text: &str, begin: char, width: usize) -> Cow<'_, str>
         return clip(text, width);
     };
     let (before, rest) = text.split_at(at);
-    // Not more than is needed where the rest is short.
+    // Not more than needed if the rest is short.
     let room = (width / 2).max(width.saturating_sub(rest.width()));
     let before = clip_start(before, room);
     let rest = clip(rest, width.saturating_sub(before.width()));

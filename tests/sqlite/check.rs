@@ -96,7 +96,7 @@ fn what_is_not_derived_stays_and_is_told() {
         ),
         ("UPDATE sources SET format = 'amp'", "the row of sources id 1 has a wrong checksum"),
         ("DELETE FROM entries WHERE idx = 1", "has 2 entries"),
-        ("DELETE FROM sources", "refers to a row of sources"),
+        ("DELETE FROM sources", "refers to a missing row of sources"),
         ("UPDATE entries SET offset = 900 WHERE idx = 2", "from byte 900"),
         ("UPDATE entries SET type = 'tool_use' WHERE idx = 2", "without its details"),
         ("INSERT INTO outputs VALUES ('audit x', '{}', 5, 0)", "audit x has 5 commits"),

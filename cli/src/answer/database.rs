@@ -1,4 +1,4 @@
-//! The database that is asked: the one that is named, or the default one, which can be made again from logs.
+//! The database of an answer: the named database, or the default one, which can be rebuilt from logs.
 
 use std::{
     ops::Deref,
@@ -19,7 +19,7 @@ use crate::{
     verbs::ingest,
 };
 
-/// How long an answer waits for those who write to the database.
+/// The time that an answer waits for writers of the database.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// The database that is asked.
@@ -36,7 +36,7 @@ pub(crate) struct DatabaseArgs {
 /// A database that is open for reading.
 pub(crate) struct Opened {
     database: Database,
-    /// Where it is, if it is not kept. It goes after the database.
+    /// The folder of a temporary database, which is removed after the database is closed.
     _folder: Option<TempDir>,
 }
 
@@ -54,8 +54,8 @@ impl DatabaseArgs {
         self.database.path()
     }
 
-    /// Opens the database for reading. The default one is brought up to date first; if it is damaged, it stays as
-    /// it is, and another one that is made from the same logs takes its place for this answer.
+    /// Opens the database for reading. The default database is updated first; if it is damaged, it stays
+    /// unchanged, and a temporary database built from the same logs is used for this answer.
     pub(crate) fn open(&self, program: &Program) -> Result<Opened, Error> {
         let path = self.database.path()?;
         DistinctFiles::of_database(&path)?;
@@ -72,7 +72,7 @@ impl DatabaseArgs {
     }
 }
 
-/// A database of the same logs, for one answer.
+/// A temporary database of the same logs, for one answer.
 fn instead_of(damaged: &Path, program: &Program) -> Result<Opened, Error> {
     say(&format!(
         "the database {} is damaged; this answer is read from the logs instead. foldline check --repair \

@@ -1,4 +1,4 @@
-//! Which sessions an answer is about.
+//! The session filters of an answer.
 
 use std::collections::BTreeSet;
 
@@ -55,13 +55,13 @@ impl Filters {
         self.timezone.clone().unwrap_or_else(TimeZone::system)
     }
 
-    /// Whether any of them leaves sessions out.
+    /// Whether any option excludes sessions.
     pub(crate) fn is_choice(&self) -> bool {
         let Self { since, until, timezone: _, agent, project, model, branch, task } = self;
         [since, until, agent, project, model, branch, task].into_iter().any(Option::is_some)
     }
 
-    /// Refuses an agent that is neither supported nor in the database.
+    /// Rejects an agent that is neither supported nor in the database.
     pub(crate) fn check_agent(
         &self,
         program: &Program,
@@ -80,7 +80,7 @@ impl Filters {
         }
     }
 
-    /// Refuses what would choose sessions, where `why` says that none are chosen.
+    /// Rejects session filters for a command without them; `why` is the reason.
     pub(crate) fn refuse_choice(&self, why: &str) -> Result<(), Error> {
         let given = [
             ("--agent", &self.agent),
@@ -92,13 +92,13 @@ impl Filters {
         refuse(&given, why)
     }
 
-    /// Refuses everything but the time zone.
+    /// Rejects all options except the time zone.
     pub(crate) fn refuse(&self, why: &str) -> Result<(), Error> {
         refuse(&[("--since", &self.since), ("--until", &self.until)], why)?;
         self.refuse_choice(why)
     }
 
-    /// The sessions that they choose, and the time.
+    /// The filter of sessions and of the time.
     pub(crate) fn chosen(&self) -> Result<SessionFilter, Error> {
         let period = when::period(self.since.as_deref(), self.until.as_deref(), &self.zone())?;
         let Self { agent, project, model, branch, task, .. } = self.clone();

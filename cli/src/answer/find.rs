@@ -28,8 +28,8 @@ pub(crate) fn task(database: &Database, id: &str) -> Result<(), Error> {
     }
 }
 
-/// The row of the session that is meant: `latest`, `latest~2`, its number, its id, the beginning of its id, the
-/// path of its log, or a part of its title. The filters choose which is the latest; any other name is of one session.
+/// The row of the session with this name: `latest`, `latest~2`, its number, its id, the beginning of its id, the
+/// path of its log, or a part of its title. The filters only apply to `latest`.
 pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Result<i64, Error> {
     if let Some(offset) = latest(name) {
         let limit = Some(1);
@@ -59,7 +59,7 @@ pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Res
         };
         let filter = SessionFilter { name: Some(way), ..SessionFilter::default() };
         let found = database.sessions(&filter, order)?;
-        // A file beside a log may state no more than its tokens.
+        // A sidecar file of a log may only state its tokens.
         let mut told = found.iter().filter(|session| session.entries > 0);
         match (found.as_slice(), told.next(), told.next()) {
             ([], ..) => {}
@@ -70,7 +70,7 @@ pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Res
     Err(not_found("session", name, database.session_ids()?))
 }
 
-/// Whether a name is the path of a log, also of one that is not there.
+/// Whether a name is the path of a log, even of a missing one.
 pub(crate) fn is_path(name: &str) -> bool {
     let path = Path::new(name);
     let extension = path.extension().and_then(|extension| extension.to_str());
@@ -81,7 +81,7 @@ pub(crate) fn is_path(name: &str) -> bool {
         || is_log && !name.contains(' ')
 }
 
-/// The path of the log that a person named: a path, or the name of a session of the default database.
+/// The path of the log that the user named: a path, or the name of a session of the default database.
 pub(crate) fn log(program: &Program, name: &Path) -> Result<PathBuf, Error> {
     let Some(session) = name.to_str().filter(|name| !is_path(name)) else {
         return Ok(name.to_owned());
@@ -91,7 +91,7 @@ pub(crate) fn log(program: &Program, name: &Path) -> Result<PathBuf, Error> {
     log_of(&database, number).map(|found| found.ok_or_else(|| Error::NoFile(name.to_owned())))?
 }
 
-/// The logs and folders that a person named, or else the folders of the agents.
+/// The logs and folders that the user named, or else the folders of the agents.
 pub(crate) fn logs(program: &Program, names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     match names {
         [] => or_homes(&[], &program.registry),
@@ -115,7 +115,7 @@ pub(crate) fn reference(name: &str) -> (&str, Option<u64>) {
     }
 }
 
-/// How far back `latest` or `latest~N` goes.
+/// The number `N` of `latest~N`; 0 for `latest`.
 fn latest(name: &str) -> Option<usize> {
     match name.strip_prefix("latest")? {
         "" => Some(0),
@@ -123,9 +123,9 @@ fn latest(name: &str) -> Option<usize> {
     }
 }
 
-/// Several sessions are meant: they are listed, so that one can be chosen.
+/// The error for a name that matches several sessions; it lists them.
 fn ambiguous(name: &str, sessions: &[SessionRow]) -> Error {
-    /// The number of sessions that are listed.
+    /// The number of listed sessions.
     const LISTED: usize = 10;
     let mut message =
         format!("{name:?} matches {} sessions; name one by its number:", sessions.len());

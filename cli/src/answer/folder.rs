@@ -1,8 +1,8 @@
-//! Folders by their last parts, as people call them: by more of them where one part means several folders.
+//! Short names of folders: the last part of the path, or more parts if one part is ambiguous.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Parts of a path that are shown at the most.
+/// The largest number of displayed parts of a path.
 const MOST_PARTS: usize = 4;
 
 /// The names of some folders, by their paths.
@@ -10,7 +10,7 @@ const MOST_PARTS: usize = 4;
 pub(crate) struct Names<'p>(BTreeMap<&'p str, &'p str>);
 
 impl<'p> Names<'p> {
-    /// Names that tell these folders apart.
+    /// Names that distinguish these folders.
     pub(crate) fn of(paths: impl Iterator<Item = &'p str>) -> Self {
         let mut unnamed: BTreeSet<&str> = paths.collect();
         let mut names = BTreeMap::new();
@@ -20,7 +20,7 @@ impl<'p> Names<'p> {
                 same.entry(last(path, parts)).or_default().push(path);
             }
             for (name, paths) in same {
-                // A number, such as that of a work tree, says nothing alone.
+                // A number alone, such as that of a work tree, is not descriptive.
                 let is_telling = !name.bytes().all(|byte| byte.is_ascii_digit());
                 if paths.len() == 1 && is_telling || parts == MOST_PARTS {
                     names.extend(paths.iter().map(|path| (*path, name)));

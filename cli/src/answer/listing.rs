@@ -24,7 +24,7 @@ use crate::{
 pub(crate) struct Column {
     name: String,
     kind: Kind,
-    /// Whether it is in tables, which have little space.
+    /// Whether the column is shown in tables, which have little space.
     in_tables: bool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum Kind {
     Text,
     /// Text that is clipped last.
     Id,
-    /// An id of which a table shows the first characters, which name it well enough.
+    /// An id; a table shows a prefix that identifies it.
     Short,
     /// A folder, of which a table shows the last part.
     Folder,
@@ -88,12 +88,12 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Listing {
     columns: Vec<Column>,
-    /// Names of columns that a narrow table leaves out, the first one first.
+    /// Names of columns that a narrow table omits, in this order.
     less_important: &'static str,
-    /// Those that it has nevertheless.
+    /// Columns that a narrow table keeps.
     kept: &'static str,
     pub(crate) rows: Vec<Vec<Value>>,
-    /// A column that tables show behind another one than in JSON and CSV: that one, and it.
+    /// A column that tables show after another column than JSON and CSV do: the preceding column, and the column.
     moved: Option<(&'static str, &'static str)>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
@@ -116,7 +116,7 @@ impl Listing {
         }
     }
 
-    /// With columns of these names, which are separated by spaces, and of their usual kinds.
+    /// Creates a listing with columns of these names, separated by spaces, and of their usual kinds.
     pub(crate) fn named(columns: &str) -> Self {
         let columns = columns.split_whitespace().map(|name| (name, Kind::of(name)));
         Self::new(&columns.collect::<Vec<_>>())
@@ -135,14 +135,14 @@ impl Listing {
         listing
     }
 
-    /// Makes columns of another kind than usual.
+    /// Changes the kind of columns.
     pub(crate) fn with_kind(mut self, kind: Kind, names: &[&str]) -> Self {
         let is_named = |column: &&mut Column| names.contains(&column.name.as_str());
         self.columns.iter_mut().filter(is_named).for_each(|column| column.kind = kind);
         self
     }
 
-    /// Leaves a column out.
+    /// Removes a column.
     pub(crate) fn without(mut self, name: &str) -> Self {
         if let Some(at) = self.columns.iter().position(|column| column.name == name) {
             self.columns.remove(at);
@@ -158,7 +158,7 @@ impl Listing {
         self
     }
 
-    /// Leaves columns out of tables.
+    /// Hides columns in tables.
     pub(crate) fn without_in_tables(mut self, names: &str) -> Self {
         for column in &mut self.columns {
             column.in_tables = !names.split(' ').any(|name| name == column.name);
@@ -166,19 +166,19 @@ impl Listing {
         self
     }
 
-    /// Leaves columns out of tables that would not have room for the others, in this order.
+    /// Hides columns in tables that are too narrow for all columns, in this order.
     pub(crate) fn dropping(mut self, less_important: &'static str) -> Self {
         self.less_important = less_important;
         self
     }
 
-    /// Shows a column behind another one in tables.
+    /// Moves a column behind another one in tables.
     pub(crate) fn showing_behind(mut self, first: &'static str, then: &'static str) -> Self {
         self.moved = Some((first, then));
         self
     }
 
-    /// Keeps columns in tables, although others would have more room without.
+    /// Keeps columns in narrow tables.
     pub(crate) fn keeping(mut self, kept: &'static str) -> Self {
         self.kept = kept;
         self
@@ -216,7 +216,7 @@ impl Listing {
             let values = values.filter(|(column, _)| column.in_tables);
             let shown = values.map(|(column, value)| match (column.kind, value) {
                 (Kind::Folder, Value::Text(path)) => visible(folders.name(path)),
-                // What a log does not name has its number.
+                // A number is shown if the log has no name for it.
                 (Kind::Short, Value::Null) => {
                     let number = number.and_then(|at| row.get(at));
                     number.map(|number| number.shown(Kind::Number, layout.zone)).unwrap_or_default()
@@ -252,7 +252,7 @@ impl Listing {
         dim(out, &note)
     }
 
-    /// The column that a narrow table leaves out next: by importance, else the last one.
+    /// The column that a narrow table hides next: the least important, else the last one.
     fn least_important(&self, columns: &[&Column]) -> usize {
         let is_kept = |name: &str| self.kept.split(' ').any(|kept| kept == name);
         let mut named = self.less_important.split(' ').filter(|name| !is_kept(name));
@@ -394,12 +394,12 @@ impl Kind {
 }
 
 impl Value {
-    /// US dollars, to a thousand millionth: sums do not depend on the order of what was added up.
+    /// US dollars, rounded to nine decimals, so that sums do not depend on the order of addition.
     pub(crate) fn dollars(dollars: f64) -> Self {
         Self::Real((dollars * 1e9).round() / 1e9)
     }
 
-    /// For programs.
+    /// The machine-readable form.
     fn exact(&self, kind: Kind) -> Self {
         match (kind, self) {
             (Kind::Moment | Kind::Minute, Self::Integer(millis)) => match moment(*millis) {
@@ -410,7 +410,7 @@ impl Value {
         }
     }
 
-    /// For people.
+    /// The human-readable form.
     pub(crate) fn shown(&self, kind: Kind, zone: &TimeZone) -> String {
         match (kind, self) {
             (_, Self::Null) => String::new(),
@@ -433,10 +433,10 @@ impl Value {
     }
 }
 
-/// The first characters of an id, as many as people type.
+/// The first characters of an id, enough to type.
 pub(crate) fn short_id(id: &str) -> String {
     let is_uuid = id.len() == 36 && id.as_bytes().get(8) == Some(&b'-');
-    // Those of version 7 begin with the time of their making.
+    // Ids of version 7 begin with their creation time.
     let is_random = is_uuid && id.as_bytes().get(14) != Some(&b'7');
     id.chars().take(if is_random { 8 } else { 13 }).collect()
 }
@@ -452,7 +452,7 @@ fn moment(millis: i64) -> Option<Timestamp> {
     Timestamp::from_millisecond(millis).ok()
 }
 
-/// A number as the other outputs have it; one that is negative is no count.
+/// A number in the form of the other outputs; a negative number is not a count.
 fn people(shown: fn(u64) -> String, number: i64) -> String {
     u64::try_from(number).map_or_else(|_| number.to_string(), shown)
 }

@@ -1,4 +1,4 @@
-//! Answers from a database, for people and for programs.
+//! Answers from a database, human-readable or for programs.
 //!
 //! The verbs `usage`, `blocks`, `sessions`, `show`, `files`, `search`, `tools`, `errors`, `task` and `query` share this: which
 //! database and which sessions they are about, and how their answer is printed.
@@ -73,7 +73,7 @@ pub(crate) use self::{
 };
 use crate::{error::Error, exit, program::Program};
 
-/// The options of every question.
+/// The options of every query.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AskArgs {
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub(crate) struct AskArgs {
 }
 
 impl AskArgs {
-    /// Refuses the options of questions, for what prints a sentence about one session.
+    /// Rejects query options for commands that print a sentence about one session.
     pub(crate) fn refuse_for_one(&self, why: &str) -> Result<(), Error> {
         self.filters.refuse(why)?;
         match self.print.format {
@@ -100,24 +100,24 @@ impl AskArgs {
     }
 }
 
-/// A question: which database, which sessions, which rows.
+/// A query: the database, the sessions, the rows.
 pub(crate) struct Asked<'a> {
     pub(crate) filters: &'a Filters,
-    /// The sessions and the time that it is about.
+    /// The filter of sessions and of the time.
     pub(crate) filter: SessionFilter,
     pub(crate) prices: Arc<Prices>,
     pub(crate) print: &'a PrintArgs,
     pub(crate) database: Opened,
 }
 
-/// Answers a question: opens the database, finds the answer, and prints it.
+/// Runs a query: opens the database, finds the answer, and prints it.
 pub(crate) fn answer<A: Printed>(
     program: &Program,
     args: &AskArgs,
     find: impl FnOnce(&Asked<'_>) -> Result<A, Error>,
 ) -> Result<u8, Error> {
     let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
-    // One row more than is shown, to know whether there are more.
+    // One row more than is shown, to detect further rows.
     filter.limit = Some(args.print.limit().saturating_add(1));
     let database = args.database.open(program)?;
     args.filters.check_agent(program, Some(&database))?;

@@ -1,4 +1,4 @@
-//! Entries as paragraphs: a message needs more room than a table has.
+//! Entries as paragraphs, since messages are too long for a table.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::table::{clip, clip_around};
 
-/// How a match begins in a paragraph.
+/// The mark of the beginning of a match.
 pub(crate) const MATCH_SHOWN: char = '«';
 
 /// A paragraph about an entry.
 pub(crate) struct Paragraph<'r> {
     pub(crate) at: Option<i64>,
-    /// What the entry is.
+    /// The kind of the entry.
     pub(crate) what: String,
     /// The session, by its number and the agent's id.
     pub(crate) session: (i64, &'r Option<String>),
@@ -30,12 +30,12 @@ pub(crate) struct Paragraph<'r> {
     pub(crate) lines: Vec<String>,
 }
 
-/// Rows that are paragraphs for people, and a listing for programs.
+/// Rows that are printed as paragraphs, or as a listing for programs.
 pub(crate) struct Paragraphs<T> {
     pub(crate) rows: Vec<T>,
-    /// What to say where there are no rows.
+    /// The message for an empty answer.
     pub(crate) none: &'static str,
-    /// What comes first.
+    /// The introduction.
     pub(crate) order: &'static str,
     pub(crate) paragraph: fn(&T) -> Paragraph<'_>,
     pub(crate) listing: fn(&[T]) -> Listing,
@@ -56,7 +56,7 @@ impl<T: Serialize> Printed for Paragraphs<T> {
             return writeln!(out, "{}", self.none);
         }
         let paragraphs: Vec<_> = self.rows.iter().map(self.paragraph).collect();
-        // A log that is in the database twice, with an edit, has one id for two sessions.
+        // If an edited copy of a log is in the database, two sessions have the same id.
         let mut by_id = BTreeMap::<String, BTreeSet<i64>>::new();
         for Paragraph { session: (number, id), .. } in &paragraphs {
             by_id

@@ -1,4 +1,4 @@
-//! The prices that costs are estimated with.
+//! The prices for the estimation of costs.
 
 use std::{borrow::Cow, fs, path::PathBuf};
 

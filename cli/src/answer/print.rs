@@ -1,4 +1,4 @@
-//! How an answer is printed.
+//! Printing of answers.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -36,7 +36,7 @@ pub(crate) struct PrintArgs {
     pub(crate) width: Option<u16>,
 }
 
-/// How, and how wide.
+/// The format, the width and the time zone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout<'z> {
     pub(crate) format: OutputFormat,
@@ -50,7 +50,7 @@ pub(crate) struct Layout<'z> {
 
 /// An answer.
 pub(crate) trait Printed {
-    /// Removes rows over the limit. Returns whether there were any.
+    /// Removes rows over the limit. Returns whether any were removed.
     fn limit(&mut self, limit: usize) -> bool;
 
     /// Writes it.
@@ -58,7 +58,7 @@ pub(crate) trait Printed {
 }
 
 impl PrintArgs {
-    /// The most rows.
+    /// The largest number of rows.
     pub(crate) fn limit(&self) -> usize {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }

@@ -1,16 +1,16 @@
-//! Cells that a spreadsheet takes for text, and not for a formula.
+//! Escapes cells so that a spreadsheet reads them as text, not as formulas.
 
 use unicode_width::UnicodeWidthChar;
 
-/// A spreadsheet runs text that begins like a formula; `'` before it makes it text. What is not visible before
-/// the sign, a spreadsheet may leave out.
+/// A spreadsheet evaluates text that begins like a formula; a leading `'` marks it as text. A spreadsheet may
+/// ignore invisible characters before the sign.
 pub(crate) fn guarded(text: String) -> String {
     let is_visible = |c: &char| !c.is_whitespace() && c.width().is_some_and(|width| width > 0);
     let is_formula = text.chars().find(is_visible).is_some_and(|c| FORMULA.contains(&c));
     if is_formula || text.starts_with(['\t', '\r', '\n']) { format!("'{text}") } else { text }
 }
 
-/// The signs that a formula begins with, and their full-width and small forms.
+/// The first characters of formulas, and their full-width and small forms.
 const FORMULA: [char; 12] = [
     '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{fe66}', '\u{fe62}',
     '\u{fe63}', '\u{fe6b}',

@@ -1,4 +1,4 @@
-//! Times as people type them.
+//! Parses human-readable times.
 
 use jiff::{
     SignedDuration, Span, Timestamp, ToSpan, Zoned,
@@ -64,7 +64,7 @@ fn parse_at(text: &str, now: &Zoned) -> Option<Period> {
     Some(Period { start: millis(first)?, end: millis(first.checked_add(length).ok()?)? })
 }
 
-/// The first of some days, and how long they last: a week begins on Monday, as in ISO 8601.
+/// The first day and the length of a period: a week begins on Monday, as in ISO 8601.
 fn days(text: &str, now: &Zoned) -> Option<(Date, Span)> {
     let today = now.date();
     // The latest one, which may be today.

@@ -1,4 +1,4 @@
-//! [`OutputFile`]: a file that holds what a database has committed of an output, and nothing else.
+//! [`OutputFile`]: a file that contains exactly the committed bytes of an output.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -18,46 +18,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// How often to try to lock a file.
+/// The interval between attempts to lock a file.
 const SOON: Duration = Duration::from_millis(20);
 
-/// What the database stores of an output file, besides its outbox.
+/// The stored state of an output file, in addition to its outbox.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FileState {
-    /// Where the file is.
+    /// The path of the file.
     pub(super) path: String,
-    /// What is on the disk for certain. What is committed after it is in the outbox.
+    /// The synchronized part of the file. Later commits are in the outbox.
     pub(super) written: Extent,
-    /// What else its owner needs to go on.
+    /// Further state that its owner needs to continue.
     pub(super) memory: Json,
 }
 
-/// A file that no other program writes to, and that was not yet compared with the database.
+/// A locked file that was not yet compared with the database.
 pub(super) struct LockedFile {
     path: PathBuf,
     file: File,
     length: u64,
 }
 
-/// The file of an output. It gets what is committed after the commit, from the outbox of the database, and so
-/// never has to be truncated.
+/// The file of an output. Data is copied to it from the outbox of the database after the commit, so it never
+/// has to be truncated.
 pub(super) struct OutputFile {
     path: PathBuf,
     file: File,
     /// Its name in the database.
     name: String,
-    /// What is on the disk for certain.
+    /// The synchronized part of the file.
     written: Extent,
-    /// How much of that the database knows.
+    /// The synchronized part according to the database.
     known: u64,
-    /// The length with everything that is committed.
+    /// The length with all committed data.
     committed: u64,
-    /// What the next commit appends.
+    /// The data for the next commit.
     staged: Vec<u8>,
 }
 
 impl LockedFile {
-    /// Opens a file, or creates it, and locks it; waits so long for another program that has locked it.
+    /// Opens or creates a file, and locks it; `wait` limits the time to wait for another program's lock.
     pub(super) fn open(path: &Path, wait: Duration) -> Result<Self, Error> {
         Self::try_open(path, wait).map_err(|error| Error::output(path, &error))
     }
@@ -83,7 +83,7 @@ impl LockedFile {
         let path = fs::canonicalize(path)?;
         let length = file.metadata()?.len();
         if length == 0 {
-            // It may be new, and its name must not be lost when its contents are not.
+            // A new file's name must be durable before its contents are.
             sync_name(&path)?;
         }
         Ok(Self { path, file, length })
@@ -93,7 +93,7 @@ impl LockedFile {
         &self.path
     }
 
-    /// Its path as the database stores it.
+    /// The path as stored in the database.
     pub(super) fn stored_path(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }
@@ -102,7 +102,7 @@ impl LockedFile {
         self.length == 0
     }
 
-    /// Its first line with its line end; not more than `max` bytes of it.
+    /// The first line with its line end, up to `max` bytes.
     pub(super) fn first_line(&mut self, max: u64) -> Result<Vec<u8>, Error> {
         let mut line = Vec::new();
         self.file
@@ -112,7 +112,7 @@ impl LockedFile {
         Ok(line)
     }
 
-    /// Why the file is not written to.
+    /// The error for a file that is rejected.
     pub(super) fn refuse(&self, why: impl Into<String>) -> Error {
         Error::output(&self.path, &io::Error::other(why.into()))
     }
@@ -127,8 +127,8 @@ impl LockedFile {
         Ok(OutputFile { path, file, name, written, known: 0, committed: 0, staged: Vec::new() })
     }
 
-    /// The output that the database knows by this name. What is committed and missing in the file is written.
-    /// Nothing is written to a file that holds anything else than the database has committed.
+    /// Opens the known output with this name, and writes committed data that is missing in the file. A file
+    /// with other contents than the committed data is rejected and stays unchanged.
     pub(super) fn resume(
         self,
         name: String,
@@ -158,22 +158,22 @@ impl OutputFile {
         &self.path
     }
 
-    /// What the next commit appends, to add to it.
+    /// The data for the next commit, for appending.
     pub(super) fn staged(&mut self) -> &mut Vec<u8> {
         &mut self.staged
     }
 
-    /// How many bytes the next commit appends.
+    /// The number of bytes of the next commit.
     pub(super) fn staged_length(&self) -> usize {
         self.staged.len()
     }
 
-    /// Whether the outbox holds something that is on the disk by now.
+    /// Whether the outbox contains data that is already synchronized.
     pub(super) fn has_delivered(&self) -> bool {
         self.known != self.written.length
     }
 
-    /// What the database is to commit: takes what is staged.
+    /// Takes the staged data for a commit of the database.
     pub(super) fn output(&mut self, memory: Json) -> Result<Output, Error> {
         let Self { path, name, written, known, committed, staged, .. } = self;
         *known = written.length;
@@ -186,13 +186,13 @@ impl OutputFile {
         Ok(Output { mark, written: written.length, offset, bytes })
     }
 
-    /// What was staged or committed since the last delivery is undone.
+    /// Discards the data staged or committed since the last delivery.
     pub(super) fn undo(&mut self) {
         self.staged.clear();
         self.committed = self.written.length;
     }
 
-    /// Writes what is committed and not in the file yet, and forces it onto the disk.
+    /// Writes committed data that is not in the file yet, and synchronizes the file.
     pub(super) fn deliver(&mut self, database: &Database) -> Result<(), Error> {
         let length = self.file.metadata().map_err(|error| self.fail(&error))?.len();
         if length != self.written.length {
@@ -206,7 +206,7 @@ impl OutputFile {
                 .and_then(|_| self.file.write_all(&piece))
                 .map_err(|error| self.fail(&error));
             if written.is_err() {
-                // No part of a line stays behind. It is written again from the outbox.
+                // Removes a partial line, which is written again from the outbox.
                 let _ = self.file.set_len(self.written.length);
                 return written;
             }
@@ -219,15 +219,15 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Forces the file onto the disk, and says what it holds then.
+    /// Synchronizes the file, and returns the synchronized part.
     fn settled(&mut self, length: u64) -> io::Result<Extent> {
         self.file.sync_data()?;
         let shorter = || io::Error::other("another program made it shorter");
         Extent::read(&mut self.file, length)?.ok_or_else(shorter)
     }
 
-    /// Checks that what the file holds after the part that is on the disk for certain is the beginning of what
-    /// is committed. After a loss of power some of it may be zeros.
+    /// Checks that the bytes after the synchronized part are a prefix of the committed data. After a power loss
+    /// some of them may be zeros.
     fn compare(&mut self, database: &Database, length: u64) -> Result<(), Error> {
         let mut at = self.written.length;
         while let Some(piece) = database.outbox(&self.name, at)? {

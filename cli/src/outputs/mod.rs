@@ -1,9 +1,8 @@
-//! [`Outputs`]: the audit trail and the files of sinks, which are written beside a database.
+//! [`Outputs`]: the audit trail and the files of sinks that belong to a database.
 //!
-//! What is written to them is committed to the database first, with the rows of the same events, and then
-//! copied into the files. A file therefore never holds what is not committed. It is locked before
-//! anything is read of it or of what the database knows of it, and one that holds anything else than this
-//! database has written to it is refused and left as it is.
+//! Their data is first committed to the database, together with the rows of the same events, and then copied
+//! into the files. A file therefore contains only committed data. It is locked before the file or its stored
+//! state is read, and a file with contents that this database did not write is rejected and stays unchanged.
 
 mod file;
 mod trail;
@@ -27,11 +26,11 @@ use self::{
 };
 use crate::{error::Error, sink::Gathered, verbs::audit_key::signing_key};
 
-/// The outputs beside a database.
+/// The outputs of a database.
 pub struct Outputs {
     trail: Option<Trail>,
     sinks: Vec<SinkFile>,
-    /// How many commits the database has, all of them with these outputs since they were opened.
+    /// The number of commits of the database. All commits since the outputs were opened include these outputs.
     commits: u64,
 }
 
@@ -39,11 +38,12 @@ pub struct Outputs {
 struct SinkFile {
     name: &'static str,
     file: OutputFile,
-    /// Why events are missing in it. The database keeps it, so that no later run appends as if nothing had happened.
+    /// The reason why events are missing in the file. The database stores it, so that later runs do not append
+    /// to the file.
     failure: Option<String>,
 }
 
-/// Where the outputs stand before something that may be undone.
+/// The state of the outputs before changes that may be rolled back.
 #[derive(Clone)]
 pub struct OutputsState {
     chain: Option<AuditChain>,
@@ -51,12 +51,12 @@ pub struct OutputsState {
 }
 
 impl Outputs {
-    /// Opens an audit trail, which may be signed with the key in a file, and the files of sinks, and writes what an
-    /// earlier run has committed and not written. Waits so long for a program that writes to one of the files. Also
-    /// returns what is to be said of a gap in the trail.
+    /// Opens an audit trail, which may be signed with the key in a file, and the files of sinks, and writes
+    /// data that an earlier run has committed but not written. `wait` limits the time to wait for a program
+    /// that writes to one of the files. Also returns a message about a gap in the trail.
     ///
     /// # Errors
-    /// A file cannot be read, written or locked, or is not one of this database.
+    /// A file cannot be read, written or locked, or belongs to another database.
     pub fn open(
         audit: Option<&Path>,
         key: Option<&Path>,
@@ -70,7 +70,7 @@ impl Outputs {
         for &(name, path) in sinks {
             locked.push((name, LockedFile::open(path, wait)?));
         }
-        // Only now no other run changes what the database knows of the files.
+        // From here on, no other run changes the stored state of the files.
         let commits = database.commits()?;
         let mut outputs = Self { trail: None, sinks: Vec::new(), commits };
         let mut gap = None;
@@ -98,7 +98,7 @@ impl Outputs {
     /// Adds the output of a segment.
     ///
     /// # Errors
-    /// What was gathered cannot be read again.
+    /// The collected bytes cannot be read back.
     pub(crate) fn add(&mut self, records: Option<Records>, gathered: Gathered) -> io::Result<()> {
         if let (Some(trail), Some(records)) = (&mut self.trail, records) {
             trail.append(&records);
@@ -114,7 +114,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// A sink failed: events are missing in its file.
+    /// Records that a sink failed, so that events are missing in its file.
     pub(crate) fn fail(&mut self, name: &str, reason: String) {
         if let Some(sink) = self.sinks.iter_mut().find(|sink| sink.name == name) {
             sink.failure.get_or_insert(reason);
@@ -128,17 +128,17 @@ impl Outputs {
         }
     }
 
-    /// How many bytes wait for a commit.
+    /// The number of bytes that wait for a commit.
     pub(crate) fn staged_length(&self) -> usize {
         self.files().map(OutputFile::staged_length).sum()
     }
 
-    /// Commits segments together with what they have added and with the marks `beside`, and writes what was added to
+    /// Commits segments together with their output and with the marks `beside`, and then writes the output to
     /// the files.
     ///
     /// # Errors
-    /// Nothing was committed: a source does not stand where a segment begins, or the database cannot be written. Or it
-    /// was, and a file cannot be written.
+    /// Nothing was committed, because the position of a source is not the beginning of its segment, or because
+    /// the database cannot be written. Or the segments were committed, and a file cannot be written.
     pub fn commit(
         &mut self,
         database: &mut Database,
@@ -153,7 +153,7 @@ impl Outputs {
         Ok(receipt)
     }
 
-    /// Writes what is committed to the files. Within a replacement nothing is committed yet.
+    /// Writes committed data to the files. Within a replacement nothing is committed yet.
     pub(crate) fn deliver(&mut self, database: &Database) -> Result<(), Error> {
         if !database.connection().is_autocommit() {
             return Ok(());
@@ -164,13 +164,13 @@ impl Outputs {
         Ok(())
     }
 
-    /// The state to go back to if what is committed from now on is undone.
+    /// The state to restore if later commits are rolled back.
     pub fn state(&self) -> OutputsState {
         let chain = self.trail.as_ref().map(|trail| trail.chain().clone());
         OutputsState { chain, commits: self.commits }
     }
 
-    /// Goes back to a state since which nothing was written to the files.
+    /// Restores a state since which nothing was written to the files.
     pub fn restore(&mut self, state: OutputsState) {
         let OutputsState { chain, commits } = state;
         self.commits = commits;
@@ -180,7 +180,7 @@ impl Outputs {
         self.files_mut().for_each(OutputFile::undo);
     }
 
-    /// Empties the outbox, since everything is on the disk.
+    /// Empties the outbox, since all files are synchronized.
     ///
     /// # Errors
     /// The database cannot be written.
@@ -190,7 +190,7 @@ impl Outputs {
             return Ok(());
         }
         match self.commit_only(database, &[], &[]) {
-            // What another program has committed since is for the next run to tell. Until then it stays.
+            // Later commits of another program stay in the outbox until the next run.
             Ok(_) | Err(CommitError::Failed(Error::Database(SqliteError::Overtaken(_)))) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -218,7 +218,7 @@ impl Outputs {
         Ok(receipt)
     }
 
-    /// Whether nothing is written beside the database.
+    /// Whether there are no outputs.
     pub(crate) fn is_empty(&self) -> bool {
         self.trail.is_none() && self.sinks.is_empty()
     }
@@ -242,7 +242,7 @@ fn failed(error: CommitError<SqliteError>) -> CommitError<Error> {
     }
 }
 
-/// The file of a sink. It cannot tell that something is missing in it, so nothing may be.
+/// The file of a sink. It cannot state a gap, so it must be complete.
 fn open_sink(
     name: &str,
     file: LockedFile,

@@ -13,10 +13,10 @@ use foldline::{
 use super::file::{FileState, LockedFile, OutputFile};
 use crate::{error::Error, random};
 
-/// What the name of an audit trail in the database begins with; its identity follows.
+/// The prefix of the name of an audit trail in the database; its identity follows.
 const PREFIX: &str = "audit ";
 
-/// The longest first record, with more room than any has.
+/// An upper limit of the length of the first record.
 pub(crate) const MAX_FIRST: u64 = 4096;
 
 /// The records of a segment for the audit trail.
@@ -29,19 +29,19 @@ pub struct Records {
     pub events: Vec<EventRecord>,
 }
 
-/// What a database has committed to an audit trail.
+/// The committed state of an audit trail.
 pub(crate) struct StoredTrail {
     name: String,
-    /// Up to this byte it is in the file for certain; what is committed after it is in the outbox.
+    /// The file is synchronized up to this byte; later commits are in the outbox.
     pub(crate) written: u64,
-    /// How far it goes, with what is in the outbox.
+    /// The head of the trail, including the outbox.
     pub(crate) head: Head,
-    /// How many commits the ledger had then.
+    /// The number of the ledger's commits at that time.
     pub(crate) commits: u64,
 }
 
 impl StoredTrail {
-    /// The trail of this identity, if the database knows it.
+    /// The trail with this identity, if it is known.
     pub(crate) fn find(database: &Database, trail: &str) -> Result<Option<Self>, Error> {
         let name = format!("{PREFIX}{trail}");
         let Some(known) = known(database)?.find(|known| known.name == name) else {
@@ -57,7 +57,7 @@ impl StoredTrail {
         Ok(Some(Self { name, written, head, commits }))
     }
 
-    /// What is committed and may not be in the file yet.
+    /// Committed data that may not be in the file yet.
     pub(crate) fn outbox(&self, database: &Database) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         while let Some(piece) = database.outbox(&self.name, self.written + bytes.len() as u64)? {
@@ -67,17 +67,17 @@ impl StoredTrail {
     }
 }
 
-/// An audit trail. Its first record says which database it belongs to.
+/// An audit trail. Its first record names its database.
 pub(super) struct Trail {
     file: OutputFile,
     chain: AuditChain,
-    /// Signs it.
+    /// The key that signs the trail.
     key: Option<SigningKey>,
 }
 
 impl Trail {
-    /// Opens the trail of a database that has `commits` commits, or begins it. If some of them were made
-    /// without the trail, its next record says so, and their number is returned.
+    /// Opens or begins the trail of a database with `commits` commits. If some commits were made without the
+    /// trail, its next record states this, and their number is returned.
     pub(super) fn open(
         mut file: LockedFile,
         key: Option<SigningKey>,
@@ -150,12 +150,12 @@ impl Trail {
         }
     }
 
-    /// Whether it is to be signed, and has records since the last signature.
+    /// Whether the trail is signed, and has records since the last signature.
     pub(super) fn is_unsigned(&self) -> bool {
         self.key.is_some() && !self.chain.is_signed()
     }
 
-    /// What the database is to commit, which has this many commits then.
+    /// The output for the next commit of the database, after which it has this many commits.
     pub(super) fn output(&mut self, commits: u64) -> Result<Output, Error> {
         if let Some(key) = self.key.as_ref().filter(|_| !self.chain.is_signed()) {
             self.chain.append_signature(key, commits, self.file.staged());
@@ -182,7 +182,7 @@ impl Trail {
     }
 }
 
-/// The trails that lack no commit of the database: their identities, with their paths.
+/// The trails that include all commits of the database: their identities, with their paths.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -196,7 +196,7 @@ pub fn whole_trails(database: &Database) -> Result<BTreeMap<String, String>, Err
     Ok(named.collect())
 }
 
-/// The trails that the database knows.
+/// The known trails.
 fn known(database: &Database) -> Result<impl Iterator<Item = KnownOutput> + use<>, Error> {
     Ok(database.outputs()?.into_iter().filter(|known| known.name.starts_with(PREFIX)))
 }

@@ -1,4 +1,4 @@
-//! [`App`]: what the answers to requests are made from.
+//! [`App`]: the shared state of the request handlers.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -9,10 +9,10 @@ use tokio::sync::watch;
 use super::live::LiveSessions;
 use crate::{error::Error, program::Program};
 
-/// How long an answer waits for a writer of the database.
+/// The time that an answer waits for a writer of the database.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// What the answers to requests are made from.
+/// The shared state of the request handlers.
 pub(super) struct App {
     pub(super) program: Program,
     pub(super) prices: Arc<Prices>,
@@ -34,7 +34,7 @@ impl App {
         Self { program, prices, database, zone: TimeZone::system(), live, updates }
     }
 
-    /// A connection that only reads, and can estimate costs.
+    /// A read-only connection that can estimate costs.
     pub(super) fn database(&self) -> Result<Database, Error> {
         let database = Database::open_read_only(&self.database, WAIT)?;
         database.estimate_with(Arc::clone(&self.prices))?;

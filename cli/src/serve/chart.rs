@@ -8,7 +8,7 @@ use jiff::civil::Date;
 /// Bars of several parts, the earliest first.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Chart {
-    /// What the parts are, the lowest first.
+    /// The names of the parts, the lowest first.
     pub(super) series: Vec<String>,
     pub(super) bars: Vec<Bar>,
 }
@@ -16,7 +16,7 @@ pub(super) struct Chart {
 /// One day or month.
 #[derive(Debug, PartialEq)]
 pub(super) struct Bar {
-    /// The day or the month; `None` for what was used at an unknown time.
+    /// The day or the month; `None` for usage at an unknown time.
     pub(super) key: Option<String>,
     /// The amount of each of the series.
     pub(super) amounts: Vec<Amount>,
@@ -29,7 +29,7 @@ pub(super) struct Amount {
     pub(super) is_estimated: bool,
 }
 
-/// A part of a bar: which of the series, and how much.
+/// A part of a bar: its series and its amount.
 pub(super) type Part = (String, Amount);
 
 impl std::ops::AddAssign for Amount {
@@ -61,7 +61,7 @@ impl From<u64> for Amount {
 }
 
 impl Chart {
-    /// Adds up the parts of rows; days between the first and the last are there even if they have none.
+    /// Adds up the parts of rows; includes empty days between the first and the last.
     pub(super) fn new(
         rows: impl Iterator<Item = (Option<String>, Vec<Part>)>,
         days: Option<(Date, Date)>,
@@ -89,7 +89,7 @@ impl Chart {
         Self { bars: bars.collect(), series }
     }
 
-    /// Puts series that are known into this order, and the others behind them.
+    /// Sorts known series in this order, and puts the others behind them.
     pub(super) fn order_as(&mut self, known: &[String]) {
         let place = |series: &String| known.iter().position(|it| it == series);
         let mut order: Vec<_> = (0..self.series.len()).collect();
@@ -100,7 +100,7 @@ impl Chart {
         }
     }
 
-    /// Puts what is behind the first few series together.
+    /// Combines all series after the first few.
     pub(super) fn sum_up(&mut self, most: usize) {
         if self.series.len() <= most.saturating_add(1) {
             return;

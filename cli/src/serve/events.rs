@@ -1,9 +1,9 @@
-//! Streams of server-sent events: what changes in a session, and that the list has changed.
+//! Streams of server-sent events: changes of a session, and notifications about changes of the list.
 //!
-//! An event's id is `epoch:number`. A browser that was disconnected states the last one that it has, and gets the events
-//! after it; if they are gone, or the epoch is another, it gets a `snapshot`. So does a reader that is too slow. After
-//! an `end` no event follows, and no reader need ask again. Events are taken from the session when the connection has
-//! room for them, so that slow readers cost nothing.
+//! An event's id is `epoch:number`. A reconnecting browser states its last event, and receives the events after
+//! it; if they were dropped, or if the epoch differs, it receives a `snapshot`. So does a reader that is too
+//! slow. `end` is the last event, and readers need not reconnect. Events are taken from the session when the
+//! connection has room for them, so slow readers need no buffers.
 
 use std::{
     convert::Infallible,
@@ -42,25 +42,25 @@ use super::{
     status::Status,
 };
 
-/// About how many bytes are taken from a page's changes at once: what a reader holds while it is slow.
+/// The approximate number of bytes taken from a page's changes at once, which is the buffer of a slow reader.
 const MOST: usize = 64 << 10;
 
-/// The most changes after which readers share a snapshot of a page.
+/// The largest number of later changes for which readers share a snapshot of a page.
 const NEAR: usize = 256;
 
-/// The least time between two events with the facts of a session, or of the list.
+/// The shortest time between two events with the facts of a session, or of the list.
 const LEAST: Duration = Duration::from_secs(1);
 
 /// How often to check whether a session is still running.
 const RARELY: Duration = Duration::from_secs(5);
 
-/// A reader of a session. It begins when what there is was read: that comes at once, and not in pieces.
+/// A reader of a session. It begins after the existing log was read, which is sent at once, not in pieces.
 trait Reader: Send + 'static {
-    /// The next events; `None` when the session is over, and the reader has everything.
+    /// The next events; `None` when the session has ended, and the reader has received everything.
     fn next(&mut self) -> impl Future<Output = Option<Vec<Bytes>>> + Send;
 }
 
-/// What a reader gets, and at last that the session has ended, unless it is only to be read again.
+/// The events of a reader, and finally `end`, unless the session is only to be read again.
 fn stream(live: Arc<LiveSession>, reader: impl Reader) -> Response {
     // Keeps the session alive.
     let viewer = live.view();
@@ -75,7 +75,7 @@ fn stream(live: Arc<LiveSession>, reader: impl Reader) -> Response {
     sse::answer(events.flat_map(iter))
 }
 
-/// JSON Patches of the conversation, after the one that the reader has.
+/// JSON Patches of the conversation, after the reader's last one.
 pub(super) fn patches(live: Arc<LiveSession>, has: Option<UpdateId>) -> Response {
     let reader = Patches { live: Arc::clone(&live), has, subscription: None };
     stream(live, reader)
@@ -84,7 +84,7 @@ pub(super) fn patches(live: Arc<LiveSession>, has: Option<UpdateId>) -> Response
 struct Patches {
     live: Arc<LiveSession>,
     has: Option<UpdateId>,
-    /// Begins when the session was read.
+    /// Begins after the session was read.
     subscription: Option<Subscription>,
 }
 
@@ -98,7 +98,7 @@ impl Reader for Patches {
         let update = subscription.next_update().await?;
         let id = UpdateId { epoch: store.epoch(), seq: update.seq() };
         Some(match update {
-            // A document becomes JSON on a thread for that, which takes a while. Readers that share it wait for it.
+            // A blocking thread serializes the document, which takes a while. Readers that share it wait for it.
             Update::Snapshot(snapshot) => {
                 let _alone = self.live.rendering.lock().await;
                 let json = spawn_blocking(|| sse::json(snapshot)).await.ok()?;
@@ -109,7 +109,7 @@ impl Reader for Patches {
     }
 }
 
-/// Changes of the page, after the one that the browser has, and the facts and the status of the session.
+/// Changes of the page, after the browser's last one, and the facts and the status of the session.
 pub(super) fn fragments(live: Arc<LiveSession>, has: Option<UpdateId>) -> Response {
     let has = has.filter(|id| id.epoch == live.store.epoch());
     let reader = Fragments {
@@ -128,7 +128,7 @@ struct Fragments {
     changed: watch::Receiver<u64>,
     /// The number of the last change that was taken; `None` if a snapshot is needed.
     at: Option<u64>,
-    /// The number of events that the last facts were made of.
+    /// The number of events in the last facts.
     facts: Option<u64>,
     facts_due: Instant,
     status: Option<Status>,
@@ -169,8 +169,8 @@ impl Reader for Fragments {
 }
 
 impl Fragments {
-    /// Takes the next changes; `None` if they are gone. The facts after so many events, which follow them, and the
-    /// outcome are of the same moment.
+    /// Takes the next changes; `None` if they were dropped. The number of events for the following facts and
+    /// the outcome are from the same moment.
     fn take(&mut self) -> Option<(Vec<Bytes>, u64, Option<Outcome>)> {
         let at = self.at?;
         let document = self.live.document();
@@ -185,7 +185,7 @@ impl Fragments {
         Some((events, document.events(), document.outcome()))
     }
 
-    /// Takes the whole, in a state from which the changes can be continued.
+    /// Takes a snapshot from which the changes can be continued.
     async fn snapshot(&mut self) -> Option<Vec<Bytes>> {
         let live = Arc::clone(&self.live);
         let is_near = |number| {
@@ -202,12 +202,12 @@ impl Fragments {
         Some(sse::parts("snapshot", &UpdateId { epoch: self.live.store.epoch(), seq }, entries))
     }
 
-    /// The facts of the session after so many events, or more.
+    /// The facts of the session after at least this number of events.
     async fn facts(&mut self, number: u64) -> Option<Bytes> {
         let live = Arc::clone(&self.live);
         let will_do = |made| made >= number;
         let (_, facts) = self.live.facts.get(will_do, move || facts(&live)).await?;
-        // Facts that are ahead of the changes come again after them.
+        // Facts that are newer than the changes are sent again after them.
         (self.facts, self.facts_due) = (Some(number), Instant::now() + LEAST);
         Some(sse::event("facts", str::from_utf8(&facts).ok()?))
     }
@@ -219,12 +219,12 @@ struct Facts<'f> {
     title: &'f str,
     about: &'f str,
     side: &'f str,
-    /// The map of the session, and how long it is.
+    /// The map of the session, and its length.
     map: &'f str,
     length: u64,
 }
 
-/// The facts of the session as JSON, and the number of events that they are made of.
+/// The facts of the session as JSON, and the number of events in them.
 fn facts(live: &LiveSession) -> (u64, String) {
     let shown = live.shown(|_| None);
     let (snapshot, timeline) = (&shown.snapshot, &shown.timeline);

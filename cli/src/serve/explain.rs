@@ -1,6 +1,6 @@
-//! What an entry was made from: lines of the log, the events that they became, the patches that those caused.
+//! The origin of an entry: lines of the log, their events, and the resulting patches.
 //!
-//! Nothing of this is kept: the log is read again.
+//! The origin is not stored: the log is read again.
 
 use std::{
     convert::Infallible,
@@ -20,13 +20,13 @@ use foldline::{
 
 use crate::{error::Error, log::Log, pipeline, program::Program};
 
-/// The most bytes of a line that are shown.
+/// The largest number of displayed bytes of a line.
 const MOST_LINE: u64 = 64 << 10;
 
-/// The most events that are shown: text that grows has one for each piece.
+/// The largest number of displayed events: growing text has one event for each piece.
 const MOST_CAUSES: usize = 200;
 
-/// One event that made or changed an entry.
+/// An event that created or changed an entry.
 pub(super) struct Cause {
     pub(super) position: Position,
     /// The line of the log, or the beginning of a long one.
@@ -39,7 +39,7 @@ pub(super) struct Cause {
     pub(super) patch: Option<String>,
 }
 
-/// What made an entry, in order.
+/// The origin of an entry, in order.
 pub(super) fn explain(
     program: &Program,
     source: &SessionLog,
@@ -70,7 +70,7 @@ pub(super) fn explain(
     Ok(causes)
 }
 
-/// The line of the log in which a record begins, from there on.
+/// The rest of the line of the log from the beginning of a record.
 fn line(path: &Path, position: Position) -> io::Result<String> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(position.offset))?;
@@ -79,10 +79,10 @@ fn line(path: &Path, position: Position) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
-/// Collects what makes an entry.
+/// Collects the origin of an entry.
 struct Collect {
     entry: EntryIdx,
-    /// Tells which entry an event is about.
+    /// Maps an event to its entry.
     html: HtmlEmitter,
     patches: PatchStream,
     causes: Vec<Cause>,

@@ -1,4 +1,4 @@
-//! What was used and how the tools fared: the numbers of `foldline usage` and `foldline tools`, for a page.
+//! The usage and the results of tools: the numbers of `foldline usage` and `foldline tools`, for a page.
 
 use foldline::{
     emitters::{
@@ -22,10 +22,10 @@ use crate::{
 /// More days than these are added up by month.
 const MOST_DAYS: usize = 100;
 
-/// The most models that are shown apart; the others are shown together.
+/// The largest number of separately displayed models; the others are combined.
 const MOST_MODELS: usize = 5;
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Asked {
@@ -33,7 +33,7 @@ pub(super) struct Asked {
     pub(super) by: Stack,
 }
 
-/// Of which time.
+/// The time range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) enum Time {
     #[serde(rename = "7d")]
@@ -47,7 +47,7 @@ pub(super) enum Time {
     All,
 }
 
-/// What a bar is made up of.
+/// The parts of a bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stack {
@@ -56,13 +56,13 @@ pub(super) enum Stack {
     Model,
 }
 
-/// What was used, and how the tools fared.
+/// The usage, and the results of the tools.
 pub(super) struct Usage {
     pub(super) cost: Chart,
     pub(super) tokens: Chart,
     pub(super) total_cost: Option<Cost>,
     pub(super) total_tokens: u64,
-    /// Why costs are unknown, in sentences.
+    /// The reasons for unknown costs, in sentences.
     pub(super) notes: Vec<String>,
     pub(super) tools: Vec<ToolTotals>,
 }

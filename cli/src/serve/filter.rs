@@ -1,4 +1,4 @@
-//! [`Filter`]: which sessions the list shows, and in which order.
+//! [`Filter`]: selects and sorts the sessions of the list.
 
 use foldline::emitters::sqlite::query::{Period, SessionFilter, SessionOrder, StateFilter};
 use jiff::tz::TimeZone;
@@ -6,14 +6,14 @@ use jiff::tz::TimeZone;
 use super::status::Status;
 use crate::{answer::when, error::Error};
 
-/// The most sessions of one page.
+/// The largest number of sessions on one page.
 pub(super) const PAGE: usize = 200;
 
-/// Which sessions the list shows.
+/// Selects the sessions of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Filter {
-    /// Words in the title or in what was said and done.
+    /// Words in the title or in entries.
     pub(super) q: String,
     pub(super) agent: String,
     pub(super) status: String,
@@ -26,7 +26,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// The sessions that are chosen.
+    /// The filter of the selected sessions.
     pub(super) fn chosen(&self, zone: &TimeZone, now: i64) -> Result<SessionFilter, Error> {
         let stated = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let since = Status::running_since(now);
@@ -68,13 +68,13 @@ impl Filter {
     }
 }
 
-/// What the sessions can be chosen by.
+/// The values by which sessions can be filtered.
 pub(super) struct Known {
     pub(super) agents: Vec<String>,
     pub(super) projects: Vec<String>,
 }
 
-/// When something happened in the sessions.
+/// The time of activity in the sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Time {

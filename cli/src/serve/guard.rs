@@ -1,4 +1,5 @@
 //! [`Guard`]: access control for requests, and the browser permissions of responses.
+//!
 //! - A request must name this server as its `Host`: an address, `localhost` or an allowed name, with the right
 //!   port. This blocks pages of other sites whose name resolves to this machine (DNS rebinding).
 //! - A request from another site (`Origin`, `Sec-Fetch-Site`) is rejected, unless the user follows a link.

@@ -29,7 +29,7 @@ pub(super) async fn page(
     Ok(Html(made.await?))
 }
 
-/// The table alone, for the page that is there.
+/// Only the table, for a page that is already open.
 pub(super) async fn rows(
     State(app): State<Arc<App>>,
     Query(filter): Query<Filter>,
@@ -41,7 +41,7 @@ pub(super) async fn rows(
     Ok(Html(made.await?))
 }
 
-/// That the list may have changed.
+/// Notifications that the list may have changed.
 pub(super) async fn events(State(app): State<Arc<App>>) -> Response {
     events::updates(app.updates())
 }

@@ -1,7 +1,9 @@
 //! `foldline serve`: sessions in the browser, while they grow.
+//!
 //! The list of sessions is read from the database, which a thread updates. A separate thread follows each open
 //! session, see [`live`]; the asynchronous part only transfers bytes, and serializes patches. The server stores
 //! nothing: after a restart it reads everything from the database and the logs.
+//!
 //! The security rules are described in [`guard`].
 
 mod api;

@@ -15,8 +15,8 @@ use super::{
     request::{Failed, blocking, live},
 };
 
-/// Which moment is asked for: the one that a session had come to after so many milliseconds, or the one that a
-/// step from another moment leads to, or a moment itself.
+/// The requested moment: the moment after a number of milliseconds, or the target of a step from another
+/// moment, or a moment itself.
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
     offset: Option<u64>,
@@ -35,12 +35,12 @@ pub(super) struct Past {
     /// The number of events until then, and until now.
     moment: usize,
     last: usize,
-    /// How far it is from the beginning, and how long all of it is, in milliseconds with long pauses shortened.
+    /// The time since the beginning, and the length of the session, in milliseconds with long pauses shortened.
     offset: u64,
     length: u64,
     /// The moment for people.
     words: String,
-    /// What it shows, unless the reader has it.
+    /// The content, unless the reader already has it.
     shown: Option<Shown>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Past {
 struct Shown {
     about: String,
     side: Option<String>,
-    /// The entries and gaps, in order. One that is the same as before is left as it is.
+    /// The entries and gaps, in order. Unchanged entries are not replaced.
     parts: Vec<String>,
 }
 

@@ -8,13 +8,13 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 pub(super) struct Rendered(Mutex<Option<(u64, Bytes)>>);
 
 impl Rendered {
-    /// The last rendering if it will do, or a new one, which is made on a thread for that. `None` if that failed.
+    /// The last rendering if it is recent enough, or a new one from a blocking thread. `None` if rendering failed.
     pub(super) async fn get(
         &self,
         will_do: impl Fn(u64) -> bool,
         render: impl FnOnce() -> (u64, String) + Send + 'static,
     ) -> Option<(u64, Bytes)> {
-        // Readers that come meanwhile wait for it, too.
+        // Readers that arrive meanwhile also wait for it.
         let mut last = self.0.lock().await;
         if !last.as_ref().is_some_and(|(number, _)| will_do(*number)) {
             let (number, json) = spawn_blocking(render).await.ok()?;

@@ -1,4 +1,4 @@
-//! What is answered to which request.
+//! The routes of the server.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`Server`]: answers requests at an address until it is told to end.
+//! [`Server`]: answers requests at an address until it is stopped.
 
 use std::{
     future::{Future, IntoFuture},
@@ -13,10 +13,10 @@ use tokio::{runtime::Builder, sync::oneshot, time::sleep};
 use super::{app::App, args::Access, guard::Guard, routes};
 use crate::error::Error;
 
-/// How long readers have for what came last.
+/// The time that readers have for the last events.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A server that has its address, and does not answer yet.
+/// A server that is bound to its address, and does not answer yet.
 pub(super) struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -34,13 +34,13 @@ impl Server {
         Ok(Self { listener, address, guard: Guard::new(address, access)? })
     }
 
-    /// Says where it is, on standard error.
+    /// Prints the address on standard error.
     pub(super) fn announce(&self) {
-        // Whether this is read has no effect.
+        // Write errors are ignored.
         let _ = writeln!(io::stderr(), "foldline: listening on {}", self.guard.link());
     }
 
-    /// Answers until `stop` is there, and then ends in this way.
+    /// Answers requests until `stop` completes, and then ends as `ending` states.
     pub(super) fn run(
         self,
         app: App,
@@ -70,18 +70,18 @@ impl Server {
                 () = ended => Ok(()),
             }
         });
-        // A thread may still read a log: it writes nothing, and ends with the process.
+        // A thread may still read a log; it writes nothing, and ends with the process.
         runtime.shutdown_background();
         served.map_err(fail)
     }
 }
 
-/// How a server ends.
+/// The way in which a server ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Its readers will ask the next one for what they do not have.
+    /// Immediately: readers request missing events from the next server.
     AtOnce,
-    /// There will be no next one: when its readers have everything, as nothing comes any more.
+    /// After its readers have received everything, since there is no next server.
     WhenRead,
 }
 

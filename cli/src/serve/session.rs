@@ -1,4 +1,4 @@
-//! Requests for a session: its page, parts of it, and what is asked about it.
+//! Requests for a session: its page, parts of it, and searches in it.
 
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ pub(super) struct Explain {
     entry: usize,
 }
 
-/// What an entry was made from, to be put at its end.
+/// The origin of an entry, to append to it.
 pub(super) async fn explanation(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,

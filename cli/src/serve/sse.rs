@@ -12,13 +12,13 @@ use futures_util::{Stream, StreamExt, stream::poll_fn};
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
-/// How long a connection is silent until it says that it is there.
+/// The interval of keep-alive messages on a silent connection.
 const SILENT: Duration = Duration::from_secs(15);
 
-/// What a browser does not see: that the connection is there.
+/// A keep-alive comment, which browsers ignore.
 const ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
-/// What an event ends with.
+/// The end of an event.
 const END: Bytes = Bytes::from_static(b"\n\n");
 
 /// An event that no reader continues from. The data is JSON, or a word: one line.

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How long a session counts as running after its log grew, in milliseconds.
 const RUNNING: i64 = 60_000;
 
-/// How a session stands.
+/// The status of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -14,7 +14,7 @@ pub(super) enum Status {
     Running,
     /// The same, and a call waits for permission.
     Waiting,
-    /// It ended otherwise than well, as its log states.
+    /// It failed, as its log states.
     Failed,
     /// Any other.
     Done,

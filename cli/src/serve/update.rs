@@ -1,4 +1,4 @@
-//! [`Updates`]: keeps the database up to date, on a thread of its own.
+//! [`Updates`]: updates the database on a separate thread.
 
 use std::{
     path::{Path, PathBuf},
@@ -18,16 +18,16 @@ use tracing::debug;
 
 use crate::{error::Error, homes::tilde, program::Program, say::say, verbs::ingest};
 
-/// The least time between two looks at the logs.
+/// The shortest time between two checks of the logs.
 const LEAST: Duration = Duration::from_millis(500);
 
-/// The time between two looks where the system does not notify of changes.
+/// The time between two checks if the system does not notify of changes.
 const POLL: Duration = Duration::from_secs(2);
 
-/// The same where it does: not everything is notified of.
+/// The same if it does, since notifications can be incomplete.
 const RARELY: Duration = Duration::from_secs(30);
 
-/// Keeps the database up to date with the logs.
+/// Updates the database from the logs.
 pub(super) struct Updates {
     done: watch::Sender<u64>,
     stop: Arc<AtomicBool>,
@@ -56,7 +56,7 @@ impl Updates {
             done: done.clone(),
             said: String::new(),
         };
-        // What cannot be read at all is wrong use, and is said at once.
+        // An unreadable argument is wrong use, and is reported at once.
         updating.first()?;
         let stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
@@ -71,7 +71,7 @@ impl Updates {
         self.done.subscribe()
     }
 
-    /// Ends when what is being read is read.
+    /// Ends after the current read.
     pub(super) fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.wake.try_send(());
@@ -84,7 +84,7 @@ struct Updating {
     paths: Vec<PathBuf>,
     database: PathBuf,
     done: watch::Sender<u64>,
-    /// What was said last, which is not said again.
+    /// The last message, which is not repeated.
     said: String,
 }
 
@@ -107,7 +107,7 @@ impl Updating {
         while !stop.load(Ordering::Relaxed) {
             let begun = Instant::now();
             let _ = woken.recv_timeout(interval);
-            // What changes often is read now and then.
+            // Files that change often are read from time to time.
             while begun.elapsed() < LEAST && !stop.load(Ordering::Relaxed) {
                 thread::sleep(LEAST.saturating_sub(begun.elapsed()).min(LEAST / 5));
             }
@@ -138,7 +138,7 @@ impl Updating {
     }
 }
 
-/// Watches the logs; says how often to look all the same.
+/// Watches the logs; returns the interval of additional checks.
 fn watch_files(
     paths: &[PathBuf],
     database: &Path,
@@ -150,7 +150,7 @@ fn watch_files(
             let is_own = |path: &PathBuf| {
                 path.as_os_str().as_encoded_bytes().starts_with(own.as_os_str().as_encoded_bytes())
             };
-            // Reading is no change, nor is what is written to the database.
+            // Reads are not changes, and neither are writes to the database.
             !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_own)
         });
         if is_news {

@@ -4,7 +4,7 @@ use std::{io::Write, sync::Arc};
 
 use foldline::emitters::{DynEmitter, transcript::TranscriptStyle};
 
-/// Where a sink writes.
+/// The destination of a sink.
 pub(crate) type Writer = Box<dyn Write + Send>;
 
 /// Options of sinks.
@@ -39,12 +39,12 @@ impl SinkKind {
         Self { name, about, resumable: true, hashes_lines: false, make: Arc::new(make) }
     }
 
-    /// The same, which reads a log from its beginning only.
+    /// The same consumer, which cannot be resumed.
     pub(super) fn whole(self) -> Self {
         Self { resumable: false, ..self }
     }
 
-    /// The same, whose events need the digests of their lines.
+    /// The same consumer, whose events need the digests of their lines.
     pub(super) fn hashing_lines(self) -> Self {
         Self { hashes_lines: true, ..self }
     }

@@ -1,4 +1,4 @@
-//! [`SinkKinds`]: the consumers of the program, by name; [`Sinks`]: those of a run.
+//! [`SinkKinds`]: the consumers of the program, by name; [`Sinks`]: the consumers of a run.
 
 mod builtin;
 mod kind;
@@ -31,7 +31,7 @@ impl SinkKinds {
         Self(builtin::kinds())
     }
 
-    /// These and one more; one of the same name is replaced.
+    /// Adds a consumer, which replaces one of the same name.
     pub(crate) fn with<M, Line, E>(
         mut self,
         name: &'static str,
@@ -43,7 +43,7 @@ impl SinkKinds {
         Line: Display + 'static,
         E: Display + 'static,
     {
-        // A consumer may repeat what a log says, which must not steer a terminal.
+        // A consumer may print text of a log, which must not control the terminal.
         let line = |output: Result<Line, E>| match output {
             Ok(line) => Ok(neutralise_line(&line.to_string()).into_owned()),
             Err(error) => Err(io::Error::other(error.to_string())),

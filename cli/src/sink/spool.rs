@@ -1,4 +1,4 @@
-//! [`Spool`]: the bytes that a sink has written since they were last taken.
+//! [`Spool`]: collects the bytes of a sink until they are taken.
 
 use std::{
     io::{self, Read, Seek, Write},
@@ -8,14 +8,14 @@ use std::{
 
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
-/// How many bytes are kept in memory before they go to a file.
+/// The number of bytes kept in memory before they are moved to a file.
 const IN_MEMORY: usize = 1 << 20;
 
-/// How many bytes are read back at once.
+/// The number of bytes read back at once.
 const PIECE: usize = 1 << 16;
 
-/// Bytes in memory or, if there are many, in a file without a name: one record may become several times its
-/// own length.
+/// Bytes in memory or, if there are many, in an anonymous file: the output of a record may be several times as
+/// long as the record.
 pub(crate) struct Spool {
     file: SpooledTempFile,
     length: usize,
@@ -31,7 +31,7 @@ impl Spool {
         Self { file, length: 0 }
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(crate) fn length(&self) -> usize {
         self.length
     }

@@ -1,4 +1,4 @@
-//! The files of keys, and `foldline audit-key`, which makes them.
+//! Key files, and `foldline audit-key`, which creates them.
 
 use std::{
     fs::File,
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &AuditKeyArgs) -> Result<u8, Error> {
     Ok(exit::FINE)
 }
 
-/// Writes a file that was not there.
+/// Writes a new file.
 fn create(path: &Path, contents: &str) -> Result<(), Error> {
     owner_only()
         .write(true)

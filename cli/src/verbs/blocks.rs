@@ -34,7 +34,7 @@ pub(super) const AGENT: &str = "claude-code";
 
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// How long a window is, in milliseconds.
+/// The length of a window in milliseconds.
 pub(super) const WINDOW: i64 = 5 * HOUR;
 
 /// The options of `foldline blocks`.
@@ -68,7 +68,7 @@ pub(crate) struct BlocksArgs {
 #[derive(Clone, Copy, Debug)]
 enum TokenLimit {
     Tokens(u64),
-    /// The most that a past window used.
+    /// The largest usage of a past window.
     Max,
 }
 
@@ -98,7 +98,7 @@ struct Limits {
     usd: Option<f64>,
 }
 
-/// Five hours in which something was used.
+/// A five-hour window with usage.
 pub(super) struct Block<'s> {
     /// The full hour (in UTC) of the first use, in milliseconds since 1970.
     pub(super) began: i64,
@@ -108,7 +108,7 @@ pub(super) struct Block<'s> {
     pub(super) sum: UsageSum<'s>,
 }
 
-/// How fast tokens were used.
+/// The burn rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rate {
     minutes: f64,
@@ -146,7 +146,7 @@ pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
     Ok(code)
 }
 
-/// The windows, the earliest first. What has no time is in none.
+/// The windows, the earliest first. Usage without a time is not in any window.
 pub(super) fn blocks<'s>(used: &Used<'s>) -> Vec<Block<'s>> {
     let mut rows: Vec<_> =
         used.rows.iter().filter_map(|row| Some((row.message.of.at?.as_millis(), row))).collect();
@@ -176,7 +176,7 @@ impl Block<'_> {
         (self.began..self.end()).contains(&now)
     }
 
-    /// From the first use until the last one, or until now if the window goes on; at least a minute.
+    /// The time from the first use to the last one, or to now in the active window; at least a minute.
     fn rate(&self, now: i64) -> Rate {
         let until = if self.is_active(now) { now } else { self.last };
         let minutes = (until.saturating_sub(self.first) as f64 / 60_000.0).max(1.0);
@@ -257,7 +257,7 @@ fn limits(blocks: &[Block<'_>], now: i64, args: &BlocksArgs) -> Limits {
     Limits { tokens, usd: args.cost_limit }
 }
 
-/// The windows as rows, and for people some sentences about the active one.
+/// The windows as rows, and a human-readable summary of the active one.
 struct BlocksAnswer {
     listing: Listing,
     notes: Vec<String>,

@@ -1,4 +1,4 @@
-//! `foldline doctor`: reports what was not understood in logs.
+//! `foldline doctor`: reports the parts of logs that were not understood.
 
 use std::{
     io::{self, Write},
@@ -97,7 +97,7 @@ fn examine(
             | Error::Disputed { .. }),
         ) => {
             *text += &format!("{name}\n  {error}\n\n");
-            // What was named has to be a log; what was found in a folder need not be.
+            // A named file must be a log; a file in a folder need not be.
             return if found.is_named { Err(error) } else { Ok(false) };
         }
         Err(error) => return Err(error),

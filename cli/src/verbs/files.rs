@@ -1,4 +1,4 @@
-//! Which files were touched, and by which sessions.
+//! `foldline files`: lists touched files, and the sessions that touched a file.
 
 use clap::Args;
 
@@ -36,7 +36,7 @@ fn files(asked: &Asked<'_>, changed: bool) -> Result<Listing, Error> {
     Ok(Listing::of("path changes calls sessions at", &files).with_kind(Kind::Minute, &["at"]))
 }
 
-/// The sessions that touched a file or something in a folder, the latest first.
+/// The sessions that touched a file, or any file in a folder, the latest first.
 fn sessions_of(asked: &Asked<'_>, path: &str, changed: bool) -> Result<Listing, Error> {
     let found = asked.database.sessions_of_file(path, &asked.filter, changed)?;
     let found = Listing::of("at session session_id title path changes calls", &found)

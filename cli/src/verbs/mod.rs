@@ -1,5 +1,5 @@
-//! The verbs of the program, a file or a folder each. `serve` has a folder of its own; what those that answer
-//! questions share is in `answer`.
+//! The verbs of the program, one file or folder each. `serve` is a separate module; the common parts of the
+//! verbs that query the database are in `answer`.
 
 pub(crate) mod audit_key;
 pub(crate) mod blocks;

@@ -1,4 +1,4 @@
-//! `foldline` alone: which logs there are, and what to do with them.
+//! `foldline` without arguments: lists the logs on this machine, and the next commands.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ fn look(program: &Program) -> Result<BTreeMap<(String, &'static Format), Logs>, 
     for home in existing(&program.registry) {
         let mut logs = Logs::default();
         for file in files::find(std::slice::from_ref(&home.folder))? {
-            // A file that is gone by now is none.
+            // A file that was deleted meanwhile is ignored.
             let Ok(metadata) = file.path.metadata() else { continue };
             logs.count += 1;
             logs.bytes += metadata.len();
@@ -98,12 +98,12 @@ fn print(
     )
 }
 
-/// The agent of a format, for people: its title up to the comma.
+/// The human-readable agent of a format: its title up to the comma.
 fn agent(format: &Format) -> &'static str {
     format.title.split(',').next().unwrap_or(format.title)
 }
 
-/// How long ago something was.
+/// The age of a moment.
 fn age(moment: Timestamp) -> String {
     let now = Zoned::now().timestamp();
     let seconds = now.since((Unit::Second, moment)).map_or(0, |span| span.get_seconds());

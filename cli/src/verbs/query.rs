@@ -52,7 +52,7 @@ pub(crate) fn run(program: &Program, args: &QueryArgs) -> Result<u8, Error> {
 fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
     let connection = asked.database.connection();
     let wrong = |message: String| Error::Database(SqliteError::Query(message));
-    // Without attached databases, nothing can be written to another file either.
+    // Attached databases are disabled, so other files cannot be written either.
     connection
         .set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)
         .map_err(|error| asked.database.error(&error))?;

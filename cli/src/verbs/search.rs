@@ -42,7 +42,7 @@ pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
     })
 }
 
-/// What was found, as rows.
+/// The matches as rows.
 fn listing(hits: &[FoundEntry]) -> Listing {
     let mut listing =
         Listing::of("at task session index type tool content matches title session_id", hits)

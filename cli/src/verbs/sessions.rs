@@ -60,10 +60,10 @@ pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
     })
 }
 
-/// Columns of sessions that are left out of tables.
+/// Columns of sessions that tables omit.
 const FOR_PROGRAMS: &str = "number task outcome ended turns entries calls parent source cost_basis";
 
-/// Columns that a narrow table leaves out, in this order.
+/// Columns that a narrow table omits, in this order.
 const LESS_IMPORTANT: &str =
     "output_tokens input_tokens model duration_ms failures cwd agent began cost_usd";
 

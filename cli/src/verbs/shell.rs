@@ -1,4 +1,4 @@
-//! `foldline completions` and `foldline man`: what shells and `man` know of the program.
+//! `foldline completions` and `foldline man`: shell completions and manual pages.
 
 use std::{
     io::{self, Write},

@@ -1,4 +1,4 @@
-//! Which tools were called, which fail, and how long they take.
+//! `foldline tools`: calls, failures and durations of tools.
 
 use std::cmp::Reverse;
 

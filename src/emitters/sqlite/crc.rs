@@ -1,7 +1,9 @@
 //! `row_crc32`: the checksum of a row, which detects damage that leaves the database well formed.
+//!
 //! It is the CRC-32 of the concatenated values of the row. Each value is preceded by a letter for its type: `n`
 //! for null, `i` for an integer and `r` for a real number (8 bytes, little-endian), `t` for a text and `b` for
 //! a blob (their length as an integer, then their bytes).
+//!
 //! A table has a checksum unless its indices contain all of its columns: SQLite compares indices with their
 //! table itself. The statement that writes a row also writes its checksum. A trigger would be slow, because
 //! SQLite flushes the search index before a statement with triggers.

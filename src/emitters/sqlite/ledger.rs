@@ -32,6 +32,7 @@ impl Database {
 
     /// Writes segments before the next commit, which makes them visible. Until then the database is locked for
     /// other writers, and an error rolls these segments back.
+    ///
     /// Not supported within a replacement.
     ///
     /// # Errors

@@ -4,9 +4,11 @@
 //! of its reducer are committed in the transaction of its rows. A commit is durable when it returns, and
 //! survives a power loss. The database is in WAL mode: there is one writer at a time, and readers
 //! ([`Database::open_read_only`]) neither wait for the writer nor block it. The tables are described in
-//! [`schema`], and other programs may read them with SQL. Rows have checksums, so [`Database::check`] detects
-//! damage that leaves the database well formed. Writers use [`Database::open_sound`], which refuses a database
-//! that is damaged, and [`Database::close`], which marks it as sound for the next writer.
+//! [`schema`], and other programs may read them with SQL.
+//!
+//! Rows have checksums, so [`Database::check`] detects damage that leaves the database well formed. Writers use
+//! [`Database::open_sound`], which refuses a database that is damaged, and [`Database::close`], which marks it as
+//! sound for the next writer.
 
 mod access;
 mod check;
@@ -148,6 +150,7 @@ impl Database {
     }
 
     /// Opens an existing database for reading only.
+    ///
     /// If its folder is not writable, for example on a read-only file system, it is read without locks; see
     /// [`confirm`](Self::confirm).
     ///
@@ -186,6 +189,7 @@ impl Database {
     }
 
     /// Sets whether deleting a row also deletes the rows that refer to it, beginning with the next transaction.
+    ///
     /// SQLite checks foreign keys only then. The checks would take 5 % of the time of an ingest, and a commit
     /// only refers to rows that it has found or added itself.
     fn cascade(&self, on: bool) -> rusqlite::Result<()> {

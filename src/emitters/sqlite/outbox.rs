@@ -15,6 +15,7 @@ use crate::{
 const PIECE: usize = 256 << 10;
 
 /// The state of a file next to a database, such as an audit trail, at a commit.
+///
 /// Data for the file is first committed to the outbox, together with the rows of the same events, and then
 /// written to the file ([`Database::outbox`]). So the file contains only committed data, and never has to be
 /// truncated: the next run completes a run that was killed in between.
@@ -76,6 +77,7 @@ impl Database {
 
     /// The committed data of an output from byte `offset` of its file, up to the end of one row of the outbox;
     /// `None` if there is none.
+    ///
     /// Within a replacement this data is not yet committed, and must not be written to the file.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use crate::{
 const ROW: usize = size_of::<NewEntry>();
 
 /// Folds events into rows, a segment at a time.
+///
 /// All work that needs no database happens here: folding, decoding, serializing JSON. So several threads can
 /// prepare rows for the writing thread.
 #[derive(Default)]

@@ -13,6 +13,7 @@ use super::{
 use crate::conversation::{DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
 
 /// A stored session as domain events: the first read returns all events, each later read returns the new ones.
+///
 /// A consumer ends with the same result as from the log; intermediate states, such as the growth of a message,
 /// are not stored. Pruned entries are missing.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use crate::conversation::TaskId;
 impl Database {
     /// Assigns the session in row `session` to a task; the default is the session's own id. Returns whether the
     /// session exists.
+    ///
     /// The assignment is kept when the log grows, or is read again from its beginning.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! [`Document`]: the page of a session as it is now, and what makes the patches of its [`MsgStore`].
+//! [`Document`]: the current page of a session, and the emitter of the patches of its [`MsgStore`].
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::timeline::Timeline;
 use crate::serve::{page, sse};
 
-/// The page of a session as it is now, its last changes, and what makes the patches of the session's store.
+/// The current page of a session, its last changes, and the emitter of the patches of the session's store.
 pub(in crate::serve) struct Document {
     pub(in crate::serve) history: History,
     pub(in crate::serve) timeline: Arc<Timeline>,
@@ -26,23 +26,22 @@ pub(in crate::serve) struct Document {
     fragments: Recent<Bytes>,
     store: MsgStore,
     patches: PatchEmitter<EntryIndices, MsgStore>,
-    /// Whether the log was read to where it ended when it was opened. Changes of the page before that are not
-    /// recorded: no reader waits for them.
+    /// Whether the log was read to its end at the time of opening. Earlier changes of the page are not
+    /// recorded, since no reader waits for them.
     is_current: bool,
     /// How the session ended, as its log states.
     outcome: Option<Outcome>,
-    /// Why the log is not read any further.
+    /// The reason why the log is not read any further.
     pub(in crate::serve) failure: Option<String>,
 }
 
-/// What is shown of a session at one moment. It is independent of the document, which may change while it is
-/// rendered.
+/// A snapshot of a session at one moment. It is independent of the document, which may change during rendering.
 pub(in crate::serve) struct Shown {
     pub(in crate::serve) snapshot: Snapshot,
     pub(in crate::serve) timeline: Arc<Timeline>,
     /// The moment, if that is not the present.
     pub(in crate::serve) moment: Option<usize>,
-    /// The last change of the page that is in it.
+    /// The last change of the page in the snapshot.
     pub(in crate::serve) place: UpdateId,
     pub(in crate::serve) outcome: Option<Outcome>,
     pub(in crate::serve) failure: Option<String>,
@@ -54,13 +53,14 @@ struct Change<'f> {
     index: EntryIdx,
     place: Place,
     parent: Option<EntryIdx>,
-    /// The entry that stands in the page itself, and has this one within it.
+    /// The top-level entry of the page that contains this entry.
     root: Option<EntryIdx>,
     html: &'f str,
 }
 
 impl Document {
-    /// An empty one, whose patches are pushed to this store. The cost is estimated where the log does not state it.
+    /// Creates an empty document, whose patches are pushed to this store. The cost is estimated if the log does
+    /// not state it.
     pub(super) fn new(store: MsgStore, prices: &Arc<Prices>) -> Self {
         let page = Page::with_prices(Arc::clone(prices)).explained();
         Self {
@@ -78,19 +78,19 @@ impl Document {
     pub(super) fn apply(&mut self, event: &DomainEvent) {
         self.show(event);
         if let Some(patch) = self.patches.patch(event) {
-            // A patch of this very document fits it.
+            // A patch of this document always applies.
             let _ = self.store.push(patch);
         }
     }
 
-    /// Continues a stored conversation, of which the page was shown.
+    /// Continues a stored conversation, whose page was shown.
     pub(super) fn restore(&mut self, stored: Conversation) {
         self.store.restore(stored);
-        // It finds calls that are open in what was stored.
+        // The emitter finds open calls in the stored conversation.
         self.patches = self.store.emitter();
     }
 
-    /// Applies an event to the page alone.
+    /// Applies an event only to the page.
     pub(super) fn show(&mut self, event: &DomainEvent) {
         if let DomainEvent::Session(session) = event {
             self.outcome = session.outcome.or(self.outcome);
@@ -102,7 +102,7 @@ impl Document {
         }
     }
 
-    /// The log has ended.
+    /// Handles the end of the log.
     pub(super) fn end(&mut self) {
         for fragment in self.history.end() {
             self.publish(&fragment);

@@ -19,7 +19,7 @@ use foldline::{
 use super::session::LiveSession;
 use crate::{error::Error, log::Log, pipeline, program::Program};
 
-/// Begins to read. A session whose log is gone is read from the database.
+/// Begins to read. A session whose log was deleted is read from the database.
 pub(super) fn start(
     program: &Program,
     live: Arc<LiveSession>,
@@ -55,7 +55,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// The stored session becomes the document, and the page is made of its events.
+    /// Builds the document from the stored session, and the page from its events.
     fn load(live: &LiveSession, source: SessionLog, database: Database) -> Result<Self, Error> {
         let place = database.read_to(source.number).ok().flatten();
         let mut events = SessionEvents::new(source.number);
@@ -68,8 +68,8 @@ impl Rows {
         Ok(Self { source, database, events, place })
     }
 
-    /// Continues the document with what is added to the database. Returns whether that was possible until the session
-    /// ended.
+    /// Continues the document with rows that are added to the database. Returns whether this was possible until
+    /// the session ended.
     fn follow(&mut self, live: &LiveSession) -> bool {
         while !live.has_ended() && !live.is_complete() {
             thread::sleep(RARELY);
@@ -96,11 +96,10 @@ fn is_gone(read: &Result<(), Error>) -> bool {
         if error.kind() == io::ErrorKind::NotFound)
 }
 
-/// How long after a log grew it is expected to grow on. A later one is read as complete: what was open in it has
-/// ended.
+/// The time after which a log that did not grow is considered complete, so that its open calls have ended.
 const GROWS: Duration = Duration::from_secs(60 * 60);
 
-/// How often to look whether a complete log has grown all the same.
+/// The interval of checks whether a complete log has grown nevertheless.
 const RARELY: Duration = Duration::from_secs(1);
 
 /// Reads the log until its end is stated, or the session has ended.
@@ -163,7 +162,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
     processor.finish(|_| {});
     live.document().set_current();
     live.notify();
-    // Should it grow, it is read again.
+    // If the log grows, it is read again.
     while !live.has_ended()
         && !live.is_complete()
         && fs::metadata(&source.path).is_ok_and(|now| now.len() == length)

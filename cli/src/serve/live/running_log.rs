@@ -1,4 +1,5 @@
-//! [`RunningLog`]: the sessions of a log that this program writes. Their documents are made from the events as they come.
+//! [`RunningLog`]: the sessions of a log that this program writes. Their documents are built directly from the
+//! events.
 
 use std::{collections::BTreeMap, convert::Infallible, path::PathBuf, sync::Arc, time::SystemTime};
 
@@ -12,15 +13,15 @@ use super::{
     sessions::LiveSessions,
 };
 
-/// The most sessions of a log that are kept; of others, pages are made from the log.
+/// The largest number of kept sessions of a log; pages of other sessions are built from the log.
 const MOST: usize = 16;
 
 /// The sessions of a log that this program writes.
 pub(crate) struct RunningLog {
     live: Arc<LiveSessions>,
-    /// The path of the log as the database has it.
+    /// The path of the log as stored in the database.
     path: PathBuf,
-    /// Each is kept, with or without readers.
+    /// The sessions, which are kept with or without readers.
     sessions: BTreeMap<SessionKey, (Arc<LiveSession>, Viewer)>,
 }
 
@@ -29,7 +30,7 @@ impl RunningLog {
         Self { live, path, sessions: BTreeMap::new() }
     }
 
-    /// What came so far is to be shown.
+    /// Publishes the events so far.
     pub(crate) fn flush(&self) {
         for (live, _) in self.sessions.values() {
             live.set_grew(Some(SystemTime::now()));
@@ -38,7 +39,7 @@ impl RunningLog {
     }
 
     fn begin(&mut self, key: SessionKey) {
-        // Without random numbers, pages are made from the log.
+        // Without random numbers, pages are built from the log.
         if self.sessions.len() < MOST
             && !self.sessions.contains_key(&key)
             && let Ok(live) = self.live.begin(&self.path, key)

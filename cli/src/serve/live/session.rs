@@ -17,12 +17,12 @@ use super::{
 };
 use crate::{error::Error, random, serve::rendered::Rendered};
 
-/// How long a session is kept without a viewer or a request.
+/// The time that a session is kept without a viewer or a request.
 const LINGER: Duration = Duration::from_secs(60);
 
 /// A session that is open in a browser or a program.
 pub(in crate::serve) struct LiveSession {
-    /// The conversation, of which programs get patches. Its epoch is the name of this reading of the log.
+    /// The conversation, whose patches are sent to programs. Its epoch names this reading of the log.
     pub(in crate::serve) store: MsgStore,
     /// Held while the conversation becomes JSON.
     pub(in crate::serve) rendering: tokio::sync::Mutex<()>,
@@ -33,14 +33,14 @@ pub(in crate::serve) struct LiveSession {
     pub(in crate::serve) facts: Rendered,
     changed: watch::Sender<u64>,
     pub(super) stop: Arc<AtomicBool>,
-    /// The log grows no more: no program writes it.
+    /// Whether the log is complete: no program writes it.
     is_complete: Arc<AtomicBool>,
-    /// It was read to its end, and is not read any more.
+    /// Whether the log was read to its end, and is not read any more.
     is_read: AtomicBool,
     viewers: AtomicUsize,
-    /// When the last request was.
+    /// The time of the last request.
     asked: Mutex<Instant>,
-    /// When the log last grew.
+    /// The time of the last growth of the log.
     grew: Mutex<Option<SystemTime>>,
 }
 
@@ -48,7 +48,7 @@ pub(in crate::serve) struct LiveSession {
 pub(in crate::serve) struct Viewer(Arc<LiveSession>);
 
 impl LiveSession {
-    /// A session that is not read yet. `is_complete` says, now or later, that the log grows no more.
+    /// Creates a session that is not read yet. `is_complete` states, now or later, that the log is complete.
     pub(in crate::serve) fn new(
         is_complete: Arc<AtomicBool>,
         prices: &Arc<Prices>,
@@ -70,12 +70,12 @@ impl LiveSession {
         })
     }
 
-    /// The session as it is now. It is not held while anything is rendered.
+    /// The current document. The lock is not held during rendering.
     pub(in crate::serve) fn document(&self) -> MutexGuard<'_, Document> {
         self.document.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is shown of the session at the moment that is chosen, or as it is now.
+    /// A snapshot of the session at the chosen moment, or the current one.
     pub(in crate::serve) fn shown(&self, moment: impl FnOnce(&Timeline) -> Option<usize>) -> Shown {
         let document = self.document();
         document.shown(moment(&document.timeline))
@@ -86,13 +86,13 @@ impl LiveSession {
         self.changed.subscribe()
     }
 
-    /// Waits until the log was read to where it ended when it was opened.
+    /// Waits until the log was read to its end at the time of opening.
     pub(in crate::serve) async fn current(&self) {
         let mut changed = self.changed();
         while !self.document().is_current() && changed.changed().await.is_ok() {}
     }
 
-    /// When the log last grew, if there is one.
+    /// The time of the last growth of the log, if there is one.
     pub(in crate::serve) fn grew(&self) -> Option<SystemTime> {
         *self.grew.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -103,7 +103,7 @@ impl LiveSession {
         Viewer(Arc::clone(self))
     }
 
-    /// Ends it; the next request begins a new one.
+    /// Ends the session; the next request begins a new one.
     pub(in crate::serve) fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.store.close();
@@ -114,13 +114,13 @@ impl LiveSession {
         self.is_complete.load(Ordering::SeqCst)
     }
 
-    /// It was read to its end.
+    /// Marks the session as read to its end.
     pub(super) fn set_read(&self) {
         self.is_read.store(true, Ordering::SeqCst);
         self.check_over();
     }
 
-    /// Lets readers go if nothing comes any more.
+    /// Releases the readers if no events follow.
     pub(super) fn check_over(&self) {
         if self.is_over_for_good() {
             self.store.close();
@@ -128,12 +128,12 @@ impl LiveSession {
         self.notify();
     }
 
-    /// Whether nothing comes any more: who has everything may go.
+    /// Whether no events follow, so that readers with all events may end.
     pub(in crate::serve) fn is_over(&self) -> bool {
         self.has_ended() || self.is_over_for_good()
     }
 
-    /// Whether nothing will come from another reading either: the log was complete, and was read to its end.
+    /// Whether another reading would add no events: the log was complete, and was read to its end.
     pub(in crate::serve) fn is_over_for_good(&self) -> bool {
         self.is_complete() && self.is_read.load(Ordering::SeqCst)
     }

@@ -19,10 +19,11 @@ use foldline::{
 use super::{reading, session::LiveSession};
 use crate::{error::Error, program::Program};
 
-/// The most sessions that are read at once.
+/// The largest number of sessions that are read at once.
 const MOST: usize = 64;
 
-/// How long an answer waits for a log to be read. A page then shows what was read, and the rest as it comes.
+/// The time that an answer waits for the reading of a log. A page then shows the part that was read, and adds
+/// the rest later.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The sessions that are open in a browser or a program.
@@ -31,7 +32,7 @@ pub(in crate::serve) struct LiveSessions {
     prices: Arc<Prices>,
     /// By their number in the database.
     sessions: Mutex<BTreeMap<i64, Arc<LiveSession>>>,
-    /// Those of a log that this program writes, by its path and their number in it.
+    /// The sessions of a log that this program writes, by its path and their number in it.
     running: Mutex<BTreeMap<(PathBuf, SessionKey), Arc<LiveSession>>>,
     are_complete: Arc<AtomicBool>,
 }
@@ -43,7 +44,7 @@ impl LiveSessions {
         Self { program, prices, sessions, running, are_complete: Arc::default() }
     }
 
-    /// The session with this number, which is read to its end now, or soon.
+    /// The session with this number, which is read to its end now or soon.
     pub(in crate::serve) async fn get(
         &self,
         source: SessionLog,
@@ -88,7 +89,7 @@ impl LiveSessions {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All logs are complete. Their sessions end where they do, and readers when they have everything.
+    /// Marks all logs as complete. Their sessions end with them, and readers end after the last event.
     pub(in crate::serve) fn complete(&self) {
         self.are_complete.store(true, Ordering::SeqCst);
         self.sessions().values().for_each(|live| live.check_over());
@@ -99,7 +100,7 @@ impl LiveSessions {
     }
 }
 
-/// Forgets the session with the oldest request, unless it has a viewer.
+/// Removes the session with the oldest request, unless it has a viewer.
 fn make_room(sessions: &mut BTreeMap<i64, Arc<LiveSession>>) -> Result<(), Error> {
     while sessions.len() >= MOST {
         let unseen = sessions.iter().filter(|(_, live)| live.viewers() == 0);

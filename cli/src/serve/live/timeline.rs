@@ -1,17 +1,17 @@
-//! [`Timeline`]: when the events of a session happened, so that it can be played.
+//! [`Timeline`]: the moments of the events of a session, for playback.
 
 use foldline::{
     conversation::{DomainEvent, NormalizedEntryType, Timestamp},
     emitters::html::{Fragment, Place, is_seam},
 };
 
-/// The most that a pause counts, in milliseconds: people leave a session for the night.
+/// The longest counted pause, in milliseconds: users may leave a session overnight.
 const PAUSE: u64 = 20_000;
 
-/// What an entry counts in a log that states no times.
+/// The duration of an entry in a log without timestamps.
 const UNTIMED: u64 = 1_000;
 
-/// When the events of a session happened: moment `n` is the one after the first `n` events.
+/// The moments of the events of a session: moment `n` is after the first `n` events.
 #[derive(Clone, Debug, Default)]
 pub(in crate::serve) struct Timeline {
     moments: Vec<Moment>,
@@ -20,35 +20,35 @@ pub(in crate::serve) struct Timeline {
 /// The moment after an event.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::serve) struct Moment {
-    /// The latest time that the log stated until then.
+    /// The latest timestamp so far.
     pub(in crate::serve) clock: Option<Timestamp>,
     /// The milliseconds since the first event, with long pauses shortened.
     pub(in crate::serve) offset: u64,
-    /// The entries until then.
+    /// The number of entries so far.
     pub(in crate::serve) entries: usize,
     pub(in crate::serve) mark: Mark,
-    /// Whether it happened within a call: it is the work of a sub-agent.
+    /// Whether the event is within a call, as the work of a sub-agent.
     pub(in crate::serve) is_within: bool,
 }
 
-/// What is to be seen of an event.
+/// The visible kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::serve) enum Mark {
-    /// Nothing by itself: facts, tokens, text that grows.
+    /// Not visible by itself: facts, tokens, growing text.
     None,
     /// An entry changed.
     Change,
     /// A new entry.
     Entry,
-    /// A prompt of a person.
+    /// A prompt of the user.
     Prompt,
     /// The conversation was compacted.
     Seam,
-    /// A call ended otherwise than well, or an error was reported.
+    /// A call failed, or an error was reported.
     Failure,
 }
 
-/// Where to go from a moment.
+/// A step from a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::serve) enum Step {
@@ -64,7 +64,7 @@ impl Timeline {
         let last = self.moments.last();
         let (before, offset, entries) =
             last.map_or((None, 0, 0), |last| (last.clock, last.offset, last.entries));
-        // What is said of the session as a whole is said at any place of a log.
+        // Facts about the whole session can be anywhere in a log.
         let stated = fragment.and_then(|_| event.timestamp());
         let is_new = fragment.is_some_and(|fragment| fragment.place == Place::Append);
         let pause = match (before, stated) {
@@ -96,7 +96,7 @@ impl Timeline {
         self.moments.get(moment.checked_sub(1)?)
     }
 
-    /// How long it is, in milliseconds, with long pauses shortened.
+    /// The length in milliseconds, with long pauses shortened.
     pub(in crate::serve) fn length(&self) -> u64 {
         self.offset(self.last())
     }
@@ -111,8 +111,8 @@ impl Timeline {
         self.moments.partition_point(|moment| moment.offset <= offset)
     }
 
-    /// The moment to which a step leads. Behind the last one is the end; where there is none before, and for a
-    /// failure that is not there, it is the moment itself.
+    /// The target of a step. The end follows the last moment; without an earlier moment, or without a failure,
+    /// the target is the moment itself.
     pub(in crate::serve) fn step(&self, from: usize, step: Step) -> usize {
         let is_wanted = |moment: &Moment| match step {
             Step::Before | Step::Next => moment.mark != Mark::None,

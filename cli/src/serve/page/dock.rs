@@ -1,4 +1,4 @@
-//! The dock: where in time the page stands, and how to go elsewhere.
+//! The dock: the displayed moment of the page, and controls to change it.
 
 use foldline::conversation::Timestamp;
 use jiff::tz::TimeZone;
@@ -9,7 +9,7 @@ use crate::serve::{live::Timeline, status::Status};
 
 const SPEEDS: [&str; 3] = ["1", "10", "100"];
 
-/// Where the page stands in time.
+/// The displayed moment of the page.
 pub(in crate::serve) fn dock(timeline: &Timeline, moment: Option<usize>, status: Status) -> Markup {
     let length = timeline.length();
     let offset = moment.map_or(length, |moment| timeline.offset(moment));

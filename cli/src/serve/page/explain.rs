@@ -1,11 +1,11 @@
-//! What an entry was made from, at its end.
+//! The origin of an entry, at its end.
 
 use foldline::emitters::terminal::neutralise;
 use maud::{Markup, html};
 
 use crate::serve::explain::Cause;
 
-/// The lines of the log, the events that they became, and the patches that those caused.
+/// The lines of the log, their events, and the resulting patches.
 pub(in crate::serve) fn explanation(entry: usize, causes: &[Cause]) -> Markup {
     html! {
         section.explain aria-label={ "What entry " (entry) " was made from" } {

@@ -1,4 +1,4 @@
-//! What all pages have: their head, the name of the program, the help.
+//! The common parts of all pages: the head, the name of the program, the help.
 
 use foldline::emitters::{html::SPRITE, human, terminal::neutralise_line};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -88,7 +88,7 @@ pub(super) fn help_button() -> Markup {
     }
 }
 
-/// A page that says why there is no other.
+/// An error page.
 pub(in crate::serve) fn failure(title: &str, what: &str) -> String {
     page(
         "failure",

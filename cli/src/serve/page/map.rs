@@ -12,7 +12,7 @@ const WIDTH: u64 = 1000;
 /// The width of a bar with the space behind it.
 const BAR: usize = 5;
 
-/// Where bars stand, and how high the highest is.
+/// The baseline of the bars, and the height of the highest one.
 const BASE: f64 = 27.0;
 const HIGHEST: f64 = 20.0;
 

@@ -1,4 +1,4 @@
-//! The page of what was used, and of how the tools fared.
+//! The page of the usage and of the results of tools.
 
 use foldline::{
     emitters::{human, sqlite::query::ToolTotals},
@@ -18,7 +18,7 @@ use crate::serve::{
 /// Tools of each table; the others are left out, and counted.
 const MOST_TOOLS: usize = 15;
 
-/// The page of what was used.
+/// The page of the usage.
 pub(in crate::serve) fn usage(usage: &Usage, asked: Asked) -> String {
     let cost = usage.total_cost.map_or_else(
         || "unknown".to_owned(),

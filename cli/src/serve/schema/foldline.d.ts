@@ -339,13 +339,13 @@ export type Session = {
 
 export type SlotType = "NORMALIZED_ENTRY";
 
-/** How a session stands. */
+/** The status of a session. */
 export type Status =
 /** Its log grew in the last minute, and no end is stated. */
 | "running"
 /** The same, and a call waits for permission. */
 | "waiting"
-/** It ended otherwise than well, as its log states. */
+/** It failed, as its log states. */
 | "failed"
 /** Any other. */
 | "done";

@@ -1,4 +1,5 @@
 //! Types of the API for other languages: a JSON Schema and declarations for TypeScript.
+//!
 //! Both are generated from the Rust types, and are served at `/api/schema.json` and `/api/types.d.ts`. A test
 //! compares them; `FOLDLINE_RENEW=1 cargo test -p foldline-cli --lib serve::schema` regenerates them.
 

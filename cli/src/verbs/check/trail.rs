@@ -1,4 +1,4 @@
-//! The audit trail of a database, against what the database has committed to it.
+//! Compares the audit trail of a database with the committed data of the database.
 
 use std::{
     fs::File,
@@ -17,8 +17,7 @@ use crate::{
     outputs::{MAX_FIRST, StoredTrail},
 };
 
-/// Verifies the chain of a trail, and compares it with the database: says what was looked at, or else what is
-/// wrong.
+/// Verifies the chain of a trail, and compares it with the database. Returns the checked parts, or the problem.
 pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, String>, Error> {
     let input = |error| Error::Input { path: path.to_owned(), error };
     let mut file = File::open(path).map_err(input)?;
@@ -27,7 +26,7 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, S
         Ok(stored) => stored,
         Err(problem) => return Ok(Err(problem)),
     };
-    // What is committed and not yet in the file is in the outbox, with nothing between the two.
+    // Committed data that is not yet in the file is in the outbox, without a gap between the two.
     let rest = stored.outbox(database)?;
     file.seek(SeekFrom::Start(stored.written)).map_err(input)?;
     let mut beyond = Vec::new();
@@ -74,7 +73,7 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, S
     Ok(Ok(looked_at))
 }
 
-/// What the database has committed to the trail that begins with this record.
+/// The committed state of the trail that begins with this record.
 fn of_database(database: &Database, first: Option<About>) -> Result<StoredTrail, String> {
     let fail = |error: Error| error.to_string();
     let ledger = database.id().map_err(|error| error.to_string())?;
@@ -92,14 +91,14 @@ fn of_database(database: &Database, first: Option<About>) -> Result<StoredTrail,
     }
 }
 
-/// What the first record is about, if it is one.
+/// The subject of the first record, if it is valid.
 fn first(file: &File) -> io::Result<Option<About>> {
     let mut line = Vec::new();
     BufReader::new(file.take(MAX_FIRST)).read_until(b'\n', &mut line)?;
     Ok(Verifier::alone(&line).ok().map(|record| record.about))
 }
 
-/// How many commits of the ledger a record knows of.
+/// The number of the ledger's commits that a record states.
 fn commits_in(record: &Verified) -> u64 {
     match record.about {
         About::Trail { commits, .. } | About::Gap { commits, .. } => commits,

@@ -22,7 +22,7 @@ pub(super) enum Document {
     Json(Box<Conversation>),
 }
 
-/// A conversation, and what was replaced in it.
+/// A conversation, and its redactions.
 #[derive(Serialize)]
 struct Redacted<'d> {
     #[serde(flatten)]
@@ -32,7 +32,7 @@ struct Redacted<'d> {
 }
 
 impl Document {
-    /// An empty document. A page estimates with the prices what the log does not say that it cost.
+    /// Creates an empty document. A page uses the prices to estimate costs that are not in the log.
     pub(super) fn new(format: Format, prices: Prices) -> Self {
         match format {
             Format::Html => Self::Html(Box::new(Page::with_prices(prices))),
@@ -41,7 +41,7 @@ impl Document {
         }
     }
 
-    /// The whole document, with what was replaced in it.
+    /// The whole document, with its redactions.
     pub(super) fn render(
         mut self,
         redacted: &BTreeMap<&'static str, u64>,
@@ -70,7 +70,7 @@ impl Document {
     }
 }
 
-/// What was replaced, for a person; `None` if nothing was.
+/// A human-readable summary of the redactions; `None` if there are none.
 pub(super) fn note(redacted: &BTreeMap<&'static str, u64>) -> Option<String> {
     let counts = redacted.iter().map(|(kind, n)| {
         let kind = kind.replace("home-folder", "home directory").replace('-', " ");

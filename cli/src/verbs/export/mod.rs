@@ -1,4 +1,4 @@
-//! `foldline export`: a session as a document that can be sent.
+//! `foldline export`: exports a session as a document.
 
 mod args;
 mod document;
@@ -70,7 +70,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     Ok(if args.strict && malformed > 0 { exit::MALFORMED } else { exit::FINE })
 }
 
-/// Reads the log or the stored session, each session of it for an emitter of its own. Returns the emitters, and the
+/// Reads the log or the stored session, with a separate emitter for each session. Returns the emitters, and the
 /// number of malformed records.
 fn read<M>(
     program: &Program,
@@ -106,7 +106,7 @@ where
     Ok((emitters, malformed))
 }
 
-/// Whether it is a log that is named, and not a session.
+/// Whether the name is that of a log, not of a session.
 fn is_log(args: &ExportArgs) -> bool {
     args.session == Path::new("-") || args.session.to_str().is_none_or(find::is_path)
 }

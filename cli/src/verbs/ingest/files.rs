@@ -16,8 +16,8 @@ use crate::{
     distinct::DistinctFiles, error::Error, homes::existing, program::Program, sink::SinkName,
 };
 
-/// Finds the logs, and checks that no output is one of them, or another output. Outputs that are no logs and
-/// lie in the folders are left out.
+/// Finds the logs, and checks that no output is one of them, or another output. Outputs in the folders that are
+/// not logs are skipped.
 pub(super) fn find(
     program: &Program,
     args: &IngestArgs,
@@ -52,8 +52,8 @@ pub(super) fn find(
     Ok(logs)
 }
 
-/// Every file at or below the paths, and in the folders of agents there; and why others could not be looked at.
-/// `hidden` says whether hidden files and folders count.
+/// Every file at or below the paths, and in the folders of agents there; and the errors of unreadable ones.
+/// `hidden` includes hidden files and folders.
 pub fn at_or_below(
     registry: &Registry,
     paths: &[PathBuf],
@@ -64,7 +64,7 @@ pub fn at_or_below(
     (found, summary.into_failed())
 }
 
-/// The paths, and the folders of agents below them: those are hidden ones, and are read all the same.
+/// The paths, and the folders of agents below them, which are read although they are hidden.
 fn with_homes(registry: &Registry, paths: &[PathBuf]) -> Vec<PathBuf> {
     let full = |path: &Path| fs::canonicalize(path).ok();
     let folders: Vec<_> = paths.iter().filter_map(|path| full(path)).collect();

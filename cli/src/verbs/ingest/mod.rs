@@ -1,4 +1,5 @@
 //! `foldline ingest`: reads files and folders of logs into a database.
+//!
 //! Every file is read from its checkpoint, and its output is committed together with the new checkpoint.
 //! Several threads parse the files, and one thread writes them in the order of their paths, so the database
 //! does not depend on the number of threads.

@@ -16,20 +16,20 @@ use super::{
 };
 use crate::error::Error;
 
-/// About how much memory the pieces take that the readers are ahead of the writer, in bytes: enough that they
-/// do not wait while a transaction is written.
+/// The approximate memory limit of pieces that wait for the writer, in bytes: enough that readers do not wait
+/// while a transaction is written.
 const AHEAD: usize = 6 << 20;
 
-/// About how much memory the segments take that the readers are making, in bytes.
+/// The approximate memory limit of segments that the readers build, in bytes.
 const SEGMENTS: usize = 9 << 20;
 
-/// How long the writer waits for a reader before it lets others write.
+/// The time that the writer waits for a reader before it releases the write lock.
 const SOON: Duration = Duration::from_millis(20);
 
-/// The most memory that a segment takes. A longer one saves nothing.
+/// The memory limit of a segment. Longer segments are not faster.
 const SEGMENT: usize = 3 << 20;
 
-/// How much memory a segment may take with so many jobs, in bytes.
+/// The memory limit of a segment with this number of jobs, in bytes.
 pub(super) fn segment_size(jobs: usize) -> usize {
     (SEGMENTS / jobs.saturating_sub(1).max(1)).min(SEGMENT)
 }
@@ -91,7 +91,7 @@ fn read_some<'p>(
     }
 }
 
-/// How far the readers are ahead of the writer. They wait at the limit.
+/// The memory of pieces that wait for the writer. Readers wait at the limit.
 #[derive(Default)]
 struct ReadAhead {
     state: Mutex<ReadAheadState>,
@@ -100,7 +100,7 @@ struct ReadAhead {
 
 #[derive(Default)]
 struct ReadAheadState {
-    /// About how much memory they take.
+    /// The approximate memory size of the pieces.
     size: usize,
     /// The file that the writer waits for: its reader never waits.
     wanted: Option<usize>,
@@ -129,8 +129,8 @@ impl ReadAhead {
         state.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next piece of a file for the writer. Releases its memory. What has to be done before a long wait is done by
-    /// `before_waiting`.
+    /// The next piece of a file for the writer. Releases its memory. `before_waiting` is called before a long
+    /// wait.
     fn next(
         &self,
         file: usize,
@@ -164,7 +164,7 @@ impl ReadAhead {
     }
 }
 
-/// Stops the readers when the writer ends, also by an error or a panic.
+/// Stops the readers when the writer ends, even by an error or a panic.
 struct Stop<'l>(&'l ReadAhead);
 
 impl Drop for Stop<'_> {

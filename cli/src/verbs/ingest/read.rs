@@ -1,4 +1,4 @@
-//! Reads a file from its checkpoint on, as commits. Independent of the database.
+//! Reads a file from its checkpoint as commits. Independent of the database.
 
 use std::{
     convert::Infallible,
@@ -38,14 +38,14 @@ pub(super) struct Reading<'a> {
     pub(super) options: SinkOptions,
     /// Whether there is an audit trail, which needs every event, with the digest of its line.
     pub(super) audited: bool,
-    /// How much memory the output of a segment may take, in bytes.
+    /// The memory limit of the output of a segment, in bytes.
     pub(super) segment_size: usize,
 }
 
 /// One step of reading a file.
 pub(super) enum Piece {
-    /// The stored state of the source cannot be resumed: what comes until the end of the file replaces what
-    /// is stored.
+    /// The stored state of the source cannot be resumed: the following output, up to the end of the file,
+    /// replaces the stored rows.
     Replace,
     /// A commit.
     Segment(Box<Segment>),
@@ -53,7 +53,7 @@ pub(super) enum Piece {
     LongLine,
     /// The end of the file.
     End(End),
-    /// It could not be read to its end.
+    /// The file could not be read to its end.
     Failed(Error),
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// What [`Fan`] collected of so many bytes.
+    /// The output that [`Fan`] collected from this number of bytes.
     pub(super) fn of(commit: Commit<<Fan as Gather>::Segment>, bytes: u64) -> Self {
         let facts = &commit.checkpoint.facts;
         // The name of the source, and not its path, which changes when the file is moved.
@@ -109,7 +109,7 @@ impl Segment {
 pub(super) struct End {
     /// Something was committed.
     pub(super) has_news: bool,
-    /// It ends in the middle of a line, which is left for the next run.
+    /// The file ends in the middle of a line, which is left for the next run.
     pub(super) mid_line: bool,
     /// The sinks that failed with this file, and why.
     pub(super) failures: Vec<(&'static str, String)>,
@@ -117,7 +117,7 @@ pub(super) struct End {
 
 /// Reads a file. Stops early when `each` returns `false`.
 ///
-/// A panic ends this file only, after what was committed of it before. Executors of other crates may have one.
+/// A panic ends only this file, and keeps its earlier commits. Executors of other crates may panic.
 pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piece) -> bool) {
     let mut is_theirs = false;
     let mut handed_over = |piece| {
@@ -126,7 +126,7 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
         is_theirs = false;
         may_go_on
     };
-    // Nothing of a file outlives its panic: pieces are complete when they are handed over.
+    // No partial state of a file survives its panic: pieces are complete when they are passed on.
     let read = catch_unwind(AssertUnwindSafe(|| try_read(reading, plan, &mut handed_over)));
     let last = match read {
         Ok(Ok(Some(end))) => Piece::End(end),
@@ -220,7 +220,7 @@ fn replaced(plan: &Plan) -> Error {
     Error::Input { path: plan.path.clone(), error: io::Error::other(what) }
 }
 
-/// Updates where and how the file is found.
+/// Updates the path and the identity of the file.
 fn update(
     plan: &Plan,
     checkpoint: &Checkpoint,
@@ -255,9 +255,9 @@ fn update(
 struct OpenLog<'p> {
     plan: &'p Plan,
     segments: LogSegments,
-    /// It is found elsewhere, or in another way, than it was stored.
+    /// The path or the identity of the file differs from the stored one.
     has_moved: bool,
-    /// The system recorded a change, of which no more is to be stored than that.
+    /// The system recorded a change, and nothing else has to be stored.
     is_touched: bool,
 }
 
@@ -323,14 +323,14 @@ impl<'p> OpenLog<'p> {
         Ok(log.identity(offset)?.unwrap_or_default())
     }
 
-    /// Whether a line was begun that is long already.
+    /// Whether the current incomplete line is already long.
     fn is_in_long_line(&self, log: &Log, reading: &Reading<'_>) -> bool {
         let Log::Once(log) = log else { return false };
         let begun = log.offset().saturating_sub(self.segments.processor().position().offset);
         begun > reading.segment_size as u64
     }
 
-    /// Commits as long as that is due; `false` if `each` returned `false`.
+    /// Commits while a commit is due; `false` if `each` returned `false`.
     fn commit_due(
         &mut self,
         log: &mut Log,

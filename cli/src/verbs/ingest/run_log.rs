@@ -23,6 +23,7 @@ use super::{
 use crate::{error::Error, exit, program::Program, sink::Sinks};
 
 /// The log of an agent that is running, and the database that its rows are committed to.
+///
 /// The writer of the log folds it, and commits the rows that the [`fan`](Self::fan) collects. If that fails
 /// because another program writes to the database, [`update`](Self::update) reads the log from its stored
 /// position; [`finish`](Self::finish) completes the stored rows, as `ingest --final` does.

@@ -21,23 +21,23 @@ pub(super) struct Summary {
     pub(super) grown: u64,
     /// Files that were read again from their beginning.
     pub(super) again: u64,
-    /// Files that are found in another place.
+    /// Files with a changed path.
     pub(super) moved: u64,
     /// Files without new content.
     pub(super) unchanged: u64,
-    /// Files whose sessions keep another task than the one that was given.
+    /// Files whose sessions keep a task other than the given one.
     pub(super) other_task: u64,
     /// Files that end in the middle of a line.
     pub(super) mid_line: u64,
-    /// What was added.
+    /// The added rows.
     pub(super) receipt: Receipt,
-    /// What else is to be said.
+    /// Further messages.
     notes: Vec<String>,
     skipped: Vec<(PathBuf, Skipped)>,
     failed: Vec<(PathBuf, String)>,
 }
 
-/// Why a file was skipped.
+/// The reason for skipping a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Skipped {
     /// Not the log of a known agent.
@@ -50,7 +50,7 @@ pub(super) enum Skipped {
     NoFile,
     /// Another name of a file that was found before.
     OtherName {
-        /// The name by which it was found.
+        /// The earlier name of the file.
         of: PathBuf,
     },
     /// This command writes it.
@@ -90,7 +90,7 @@ impl Summary {
         self.failed.push((path.to_owned(), message));
     }
 
-    /// The files that failed, and why.
+    /// The failed files, with the reasons.
     pub(super) fn into_failed(self) -> Vec<(PathBuf, String)> {
         self.failed
     }

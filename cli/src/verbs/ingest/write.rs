@@ -17,20 +17,19 @@ use foldline::{
     ledger::{Commit, Ledger as _, Receipt},
 };
 
-/// The bytes of logs that are written at once, unless one commit has more.
+/// The bytes of logs per write, unless one commit has more.
 const BATCH: u64 = 4 << 20;
 
-/// About how much memory their rows take, in bytes, unless one commit takes more.
+/// The approximate memory limit of their rows, in bytes, unless one commit needs more.
 const SIZE: usize = 6 << 20;
 
-/// The most commits that are written at once.
+/// The largest number of commits per write.
 const COMMITS: usize = 256;
 
 /// The bytes of side outputs per transaction, unless one commit has more.
 const STAGED: usize = 4 << 20;
 
-/// About how many bytes of logs are written per transaction: in a longer one, fewer pages are written again with the
-/// next.
+/// The approximate bytes of logs per transaction: longer transactions rewrite fewer pages.
 const TRANSACTION: u64 = 16 << 20;
 
 /// Writes the commits of the readers, in the order of the files.
@@ -43,13 +42,13 @@ pub(super) struct Writer {
     pending: Vec<Commit<Rows>>,
     pending_bytes: u64,
     pending_size: usize,
-    /// How many bytes of logs are written ahead of their commit, if anything is.
+    /// The bytes of logs that are written but not committed yet, if any.
     ahead: Option<u64>,
-    /// The file that is being written replaces what is stored of it.
+    /// The replacement of the stored rows of the current file.
     replacing: Option<Replacing>,
 }
 
-/// A replacement, and where everything beside the database stood before it.
+/// A replacement, and the earlier state of the outputs and the receipt.
 struct Replacing {
     replacement: Replacement,
     outputs: OutputsState,
@@ -136,7 +135,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What comes until the end of the file replaces what is stored of it, in one transaction.
+    /// Replaces the stored rows of the file by its following output, in one transaction.
     fn begin_replacing(&mut self, plan: &Plan) -> Result<(), Error> {
         self.flush()?;
         self.commit_ahead()?;
@@ -157,7 +156,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The file could not be read to its end: what was stored of it stays.
+    /// The file could not be read to its end, so its stored rows are kept.
     fn undo_replacing(&mut self) -> Result<(), Error> {
         let Some(Replacing { replacement, outputs, receipt }) = self.replacing.take() else {
             return Ok(());
@@ -181,7 +180,7 @@ impl Writer {
     }
 
     /// Writes what is pending. It is committed at once if the transaction is long enough, or outputs wait for that;
-    /// a replacement is a transaction of its own.
+    /// a replacement is a separate transaction.
     fn flush(&mut self) -> Result<(), Error> {
         let commits = std::mem::take(&mut self.pending);
         let bytes = std::mem::take(&mut self.pending_bytes);
@@ -203,7 +202,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Commits what was written ahead.
+    /// Commits the written segments.
     pub(super) fn commit_ahead(&mut self) -> Result<(), Error> {
         if self.ahead.take().is_some() {
             self.database.commit(&[], &[])?;

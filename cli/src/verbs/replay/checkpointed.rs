@@ -65,7 +65,7 @@ pub(super) fn run(
         Some(stored) => resume(program, args, chosen, name, stored, journal, &mut log)?,
         None => begin(program, args, chosen, name, &mut log)?,
     };
-    // The files are truncated to their committed lengths only now that the run can be continued.
+    // The files are truncated to their committed lengths only after it is certain that the run can continue.
     let outputs = Outputs::open(chosen, &mut ledger, position, args.restart);
     let mut outputs = outputs.map_err(|error| error.or_ledger(fail))?;
     let replay = Replay { args, chosen, journal, out, ledger, segments, last: None };
@@ -244,7 +244,7 @@ impl Replay<'_> {
     }
 }
 
-/// The outputs: the first in the ledger's file, the others in files of their own.
+/// The outputs: the first in the ledger's file, the others in separate files.
 struct Outputs {
     side_files: Vec<(&'static str, SideFile)>,
 }

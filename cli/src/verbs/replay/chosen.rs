@@ -1,4 +1,4 @@
-//! [`Chosen`]: the outputs that were asked for, and what becomes of the run with them.
+//! [`Chosen`]: the requested outputs, and the result of a run with them.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::{
 /// The requested outputs.
 pub(super) struct Chosen<'p> {
     pub(super) main: &'p SinkKind,
-    /// The further ones, each with its file.
+    /// The further outputs, each with its file.
     pub(super) further: Vec<(&'p SinkKind, Option<&'p Path>)>,
     pub(super) options: SinkOptions,
 }
@@ -47,7 +47,7 @@ impl<'p> Chosen<'p> {
         }
     }
 
-    /// All of them, the main one first.
+    /// All outputs, the main one first.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &'p SinkKind> {
         std::iter::once(self.main).chain(self.further.iter().map(|(kind, _)| *kind))
     }

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// What the ledger stores of it.
+/// The stored state of a side file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
     extent: Extent,
-    /// Where the log was read to.
+    /// The position up to which the log was read.
     position: Position,
 }
 
@@ -41,8 +41,8 @@ impl SideFile {
         Ok(format!("sink {sink} {}", absolute.display()))
     }
 
-    /// Opens the file at its committed length, or starts it again. `position` is where the ledger stands. A
-    /// file that the ledger does not know must be empty, and one that it knows must have come as far.
+    /// Opens the file at its committed length, or starts it again. `position` is the position of the ledger. A
+    /// file that is unknown to the ledger must be empty, and a known file must be at this position.
     pub(super) fn open(
         path: &Path,
         name: String,
@@ -62,7 +62,7 @@ impl SideFile {
             }
             Err(TryLockError::Error(error)) => return Err(fail(error)),
         }
-        // Before the ledger says that the file exists.
+        // Before the ledger states that the file exists.
         sync_name(path).map_err(fail)?;
         let stored = stored.map(|json| serde_json::from_str::<Stored>(json.get()));
         let length = match stored.transpose().map_err(|error| fail(error.into()))? {

@@ -1,4 +1,4 @@
-//! [`Consumers`]: everything that is made from the events of a run, in one pass.
+//! [`Consumers`]: all consumers of the events of a run, in one pass.
 
 use std::convert::Infallible;
 
@@ -19,7 +19,7 @@ use crate::{
 /// The log of a run, in segments for the database.
 pub(super) type RunSegments = Segments<LogReducer, LogState, LogEmitter<Consumers>>;
 
-/// The consumers of a run. What the database stores is the memory of its rows: only these are resumed, by an ingest.
+/// The consumers of a run. The database stores only the memory of its rows, which an ingest can resume.
 #[derive(Default)]
 pub(super) struct Consumers {
     pub(super) sinks: Sinks,
@@ -29,7 +29,7 @@ pub(super) struct Consumers {
 }
 
 impl Consumers {
-    /// What came so far is to be seen.
+    /// Flushes the output so far.
     pub(super) fn flush(&mut self) {
         self.sinks.flush();
         #[cfg(feature = "serve")]
@@ -39,7 +39,7 @@ impl Consumers {
 
 impl Emitter<Located<DomainEvent>, Infallible> for Consumers {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        // The rows emit nothing: they collect.
+        // The rows are collected, not emitted.
         let _ = self.rows.emit(event);
         #[cfg(feature = "serve")]
         let _ = self.running.emit(event);

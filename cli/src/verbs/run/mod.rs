@@ -1,7 +1,7 @@
-//! `foldline run`: an agent as a child, and its session while it works.
+//! `foldline run`: runs an agent as a child process, and shows its session while it works.
 //!
-//! What the agent prints is written to a log first, then reduced; the log is complete at any moment, and a replay
-//! of it gives the same events. Lines of standard error are records of the log, see
+//! The output of the agent is first written to a log, and then reduced; the log is complete at any moment, and
+//! its replay gives the same events. Lines of standard error are records of the log, see
 //! [`aside`](foldline::executors::aside).
 
 mod args;
@@ -34,7 +34,7 @@ use crate::{
     sink::{SinkName, SinkOptions, Sinks, Writer},
 };
 
-/// Runs an agent to its end. The exit code is the agent's, unless the agent succeeded and something else did not.
+/// Runs an agent to its end. Returns the agent's exit code, unless the agent succeeded and another step failed.
 pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let files = Files::of(args)?;
     let mut consumers = Consumers { sinks: sinks(program, args)?, ..Consumers::default() };
@@ -44,7 +44,7 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let mut session = Session::new(program, args, consumers, watched.rows.as_ref(), log);
     let mut weave = Weave::default();
     let mut listened = Ok(());
-    // A failure must not stop the agent: it works on, and what it prints is taken from it.
+    // A failure must not stop the agent, so its output is still read.
     loop {
         let (stream, piece) = match child.heard(session.patience()) {
             Ok(heard) => heard,
@@ -77,7 +77,7 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     Ok(code)
 }
 
-/// The agent's exit code, or what a shell says of the signal that ended it.
+/// The agent's exit code, or the shell's exit code for the signal that ended it.
 fn exit_code(ended: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&ended) {

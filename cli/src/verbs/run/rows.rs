@@ -1,4 +1,4 @@
-//! [`Rows`]: a session that is running, in its database.
+//! [`Rows`]: writes a running session to its database.
 
 use std::{
     convert::Infallible,
@@ -23,31 +23,31 @@ use crate::{
     verbs::ingest::{Fan, RunLog},
 };
 
-/// The least time between two commits.
+/// The shortest time between two commits.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// How much longer it is than the commit before took.
+/// The factor of this time relative to the duration of the previous commit.
 const SHARE: u32 = 10;
 
-/// The most commits that wait for the database. What comes then is read from the log later.
+/// The largest number of commits that wait for the database. Later rows are then read from the log.
 const MOST: usize = 4;
 
-/// Commits the rows of a session to the database while the agent works, on a thread of its own.
+/// Commits the rows of a session to the database while the agent works, on a separate thread.
 ///
-/// It never holds the agent up. What cannot be committed, since another program writes, is read from the log: in a
-/// while, and in the end, when it is reported if it fails again.
+/// It never blocks the agent. Rows that cannot be committed because another program writes are read from the
+/// log later, and at the end, when a further failure is reported.
 pub(super) struct Rows {
     log: Arc<RunLog>,
     collected: Sender<Collected>,
-    /// How many commits wait.
+    /// The number of waiting commits.
     waiting: Arc<AtomicUsize>,
-    /// Whether the next commit is wanted before its segment is full.
+    /// Whether the next commit is due before its segment is full.
     is_due: Arc<AtomicBool>,
     ended: Sender<Infallible>,
     thread: JoinHandle<Box<dyn FnMut() + Send>>,
 }
 
-/// What was collected of so many bytes of the log.
+/// The rows of a number of bytes of the log.
 struct Collected {
     commit: Commit<<Fan as Gather>::Segment>,
     bytes: u64,
@@ -74,7 +74,7 @@ impl Rows {
         Self { log, collected, waiting, is_due, ended, thread }
     }
 
-    /// What collects the rows.
+    /// The collector of the rows.
     pub(super) fn fan(&self) -> Fan {
         self.log.fan()
     }
@@ -84,14 +84,14 @@ impl Rows {
         self.log.source(format)
     }
 
-    /// Takes what was collected, if that is due.
+    /// Takes the collected rows, if they are due.
     pub(super) fn collect(&self, segments: &mut RunSegments) {
         if segments.is_due() || self.is_due.load(Ordering::Acquire) {
             self.collect_all(segments);
         }
     }
 
-    /// Takes what was collected.
+    /// Takes the collected rows.
     pub(super) fn collect_all(&self, segments: &mut RunSegments) {
         if !segments.has_news() {
             return;
@@ -100,7 +100,7 @@ impl Rows {
         let Ok(commit) = segments.commit(Identity::default()) else { return };
         let mut rows = None;
         let commit = commit.map(|output| rows = output);
-        // What is left out is missed by the next commit, after which the log is read.
+        // The next commit detects the omitted rows, and then the log is read.
         if let Some(rows) = rows
             && self.waiting.load(Ordering::Acquire) < MOST
         {
@@ -111,7 +111,7 @@ impl Rows {
         }
     }
 
-    /// The log is complete. Returns the exit code.
+    /// Handles the end of the log. Returns the exit code.
     pub(super) fn finish(self, format: &str) -> Result<u8, Error> {
         let Self { log, collected, ended, thread, .. } = self;
         drop((collected, ended));
@@ -125,13 +125,13 @@ impl Rows {
     }
 }
 
-/// What the thread has.
+/// The state of the thread.
 struct Writing {
     log: Arc<RunLog>,
     updated: Box<dyn FnMut() + Send>,
     waiting: Arc<AtomicUsize>,
     is_due: Arc<AtomicBool>,
-    /// A commit failed: the log is read from what is stored of it on.
+    /// Whether a commit failed, so that the log is read from its stored position.
     is_behind: bool,
 }
 
@@ -153,7 +153,7 @@ impl Writing {
             }
             let rest = LEAST.max(SHARE * begun.elapsed());
             if ended.recv_timeout(rest) == Err(RecvTimeoutError::Disconnected) {
-                // The rest is read in the end if it is not committed now.
+                // The rest is read at the end if it is not committed now.
                 continue;
             }
             self.is_due.store(true, Ordering::Release);

@@ -1,11 +1,11 @@
-//! [`Watched`]: what others see of a run while it lasts: its rows in the database, and its pages in the browser.
+//! [`Watched`]: the views of a running session: its rows in the database, and its pages in the browser.
 
 use super::{args::RunArgs, consumers::Consumers, files::Files, rows::Rows};
 #[cfg(feature = "serve")]
 use crate::serve::Beside;
 use crate::{error::Error, program::Program, verbs::ingest::RunLog};
 
-/// What others see of a run while it lasts.
+/// The views of a running session.
 #[derive(Default)]
 pub(super) struct Watched {
     pub(super) rows: Option<Rows>,
@@ -14,7 +14,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Makes the database ready, and the server, if they are wanted, and adds what they consume to the consumers.
+    /// Prepares the database and the server, if they were requested, and adds their consumers.
     pub(super) fn start(
         program: &Program,
         args: &RunArgs,
@@ -44,7 +44,7 @@ impl Watched {
         Ok(watched)
     }
 
-    /// The log is complete, of this format. Returns the exit code.
+    /// Handles the end of the log of this format. Returns the exit code.
     pub(super) fn finish(self, format: &str) -> Result<u8, Error> {
         let stored = self.rows.map_or(Ok(crate::exit::FINE), |rows| rows.finish(format));
         #[cfg(feature = "serve")]

@@ -1,21 +1,21 @@
-//! [`Weave`]: one log of what an agent prints to its standard output and its standard error.
+//! [`Weave`]: merges the standard output and the standard error of an agent into one log.
 
 use foldline::{conversation::Timestamp, executors::aside};
 
-/// How many bytes of standard error wait for the end of a line of standard output.
+/// The largest number of bytes of standard error that wait for the end of a line of standard output.
 const HELD: usize = 1 << 20;
 
-/// Puts lines of standard error between those of standard output, as records of their own.
+/// Inserts lines of standard error between lines of standard output, as separate records.
 ///
-/// Standard output goes through at once, in whatever pieces it comes. Standard error waits for the end of the
-/// line that standard output is in.
+/// Standard output is passed on immediately, in pieces of any size. Standard error waits for the end of the
+/// current line of standard output.
 #[derive(Debug, Default)]
 pub(super) struct Weave {
-    /// Standard output is in the middle of a line.
+    /// Whether standard output is in the middle of a line.
     is_mid_line: bool,
     /// The beginning of a line of standard error.
     begun: Vec<u8>,
-    /// Records of standard error that wait.
+    /// Waiting records of standard error.
     held: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ impl Weave {
         if self.held.is_empty() {
             log.extend_from_slice(piece);
         } else {
-            // What waits goes in at the first end of a line.
+            // Waiting records are inserted at the first end of a line.
             let end = piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
             let (line, rest) = piece.split_at(end);
             log.extend_from_slice(line);
@@ -39,7 +39,7 @@ impl Weave {
         }
     }
 
-    /// Adds a piece of standard error that came at some time.
+    /// Adds a piece of standard error with its time.
     pub(super) fn stderr(&mut self, piece: &[u8], at: Timestamp, log: &mut Vec<u8>) {
         self.begun.extend_from_slice(piece);
         while let Some(end) = self.begun.iter().position(|byte| *byte == b'\n') {
@@ -78,7 +78,7 @@ impl Weave {
 
     fn release(&mut self, log: &mut Vec<u8>) {
         if self.is_mid_line && self.held.len() > HELD {
-            // A line that does not end is given up: it is kept as text, and so is what it would hold up.
+            // A line without an end is kept as text, and so are the records that wait for it.
             log.push(b'\n');
             self.is_mid_line = false;
         }

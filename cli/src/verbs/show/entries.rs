@@ -17,7 +17,7 @@ use crate::{
     verbs::sessions,
 };
 
-/// How many entries are shown before the one that was asked for, and after it.
+/// The number of entries shown before and after the requested entry.
 pub(super) const AROUND: i64 = 5;
 
 /// One session and some of its entries.
@@ -29,7 +29,7 @@ pub(super) struct SessionAnswer {
     is_cut: bool,
 }
 
-/// The first entries, or the last ones: those that are not shown are not read.
+/// The first or the last entries; only displayed entries are read.
 pub(super) fn answer(
     asked: &Asked<'_>,
     id: &str,
@@ -61,7 +61,7 @@ pub(super) fn answer(
 
 impl Printed for SessionAnswer {
     fn limit(&mut self, _: usize) -> bool {
-        // What is beyond the limit was not read.
+        // Entries beyond the limit were not read.
         self.is_cut
     }
 

@@ -1,4 +1,4 @@
-//! `foldline show`: one session, for people.
+//! `foldline show`: prints a session as a transcript.
 
 use std::{
     collections::BTreeSet,
@@ -135,7 +135,7 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     finish(out, written)
 }
 
-/// Shows a log that need not be in any database.
+/// Shows a log, which need not be in a database.
 fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> Result<u8, Error> {
     if !args.follow {
         args.ask.filters.refuse_choice("a log is shown whole")?;
@@ -156,7 +156,7 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
         match log.step()? {
             Step::Bytes(bytes) => {
                 processor.push(bytes, |text| print(&mut out, &mut written, text));
-                // What was read is seen before the log grows.
+                // Prints the entries so far before the log grows.
                 if args.follow && written.is_ok() {
                     written = out.flush();
                 }
@@ -180,7 +180,7 @@ fn finish(out: BufWriter<Output>, written: io::Result<()>) -> Result<u8, Error> 
     Ok(exit::FINE)
 }
 
-/// A transcript of what is to be shown.
+/// A transcript of the selected entries.
 #[derive(Clone)]
 struct Shown<'a> {
     args: &'a ShowArgs,
@@ -188,13 +188,13 @@ struct Shown<'a> {
     transcript: Transcript,
     period: Period,
     zone: TimeZone,
-    /// The minute that was printed last.
+    /// The last printed minute.
     minute: Option<String>,
     /// Growing entries and calls that are not shown.
     hidden: BTreeSet<CorrId>,
-    /// The entry that was asked for.
+    /// The requested entry.
     entry: Option<u64>,
-    /// How many entries there were.
+    /// The number of entries.
     count: u64,
     /// The first and the last moment.
     times: Option<(Timestamp, Timestamp)>,
@@ -256,8 +256,7 @@ impl<'a> Shown<'a> {
         Value::Integer(at.as_millis()).shown(Kind::Minute, &self.zone)
     }
 
-    /// The lines behind the footer: when it was, and what it cost, if that is an estimate. What no log states is not
-    /// shown.
+    /// The lines after the footer: the time, and an estimated cost. Unknown values are omitted.
     fn facts(&mut self) -> Vec<String> {
         let date = self.times.map(|(first, last)| {
             let (first, last) = (self.minute_of(first), self.minute_of(last));
@@ -270,7 +269,7 @@ impl<'a> Shown<'a> {
         facts.map(|(name, value)| format!("{dim}    {name:<10}{plain}{value}")).collect()
     }
 
-    /// The time of an entry, if it is another minute than that of the entry before.
+    /// The time of an entry, if its minute differs from that of the previous entry.
     fn time(&mut self, event: &DomainEvent) -> Option<String> {
         let minute = self.minute_of(event.timestamp().filter(|_| self.args.times)?);
         let is_new = self.minute.as_ref() != Some(&minute);
@@ -305,7 +304,7 @@ impl Emitter<DomainEvent, String> for Shown<'_> {
             && self.entry.is_none()
             && self.is_wanted(entry)
         {
-            // A call that is shown because it failed begins with its end.
+            // A call that is shown because it failed is printed at its end.
             self.hidden.remove(corr_id);
             let (corr_id, entry) = (corr_id.clone(), entry.clone());
             let begun = self.emit(&DomainEvent::NewToolCall { corr_id, entry });

@@ -20,7 +20,7 @@ pub(super) struct TaskAnswer([(&'static str, &'static str, Listing); 8]);
 pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let Asked { database, filter, .. } = asked;
     find::task(database, id)?;
-    // The filters choose sessions; all that they say of a file or an entry belongs to the task.
+    // The filters select sessions; all files and entries of these sessions belong to the task.
     let (period, limit) = (filter.period, filter.limit);
     let all = SessionFilter { limit, ..SessionFilter::of_task(id) };
     let task = SessionFilter { period, ..all.clone() };

@@ -1,4 +1,4 @@
-//! What was used, straight from the logs.
+//! The usage, read directly from the logs.
 
 use std::{
     path::PathBuf,
@@ -30,7 +30,7 @@ use crate::{
     verbs::ingest,
 };
 
-/// How exactly the moments are kept.
+/// The precision of the moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exactness {
     /// To a quarter of an hour, as in a database.
@@ -39,7 +39,7 @@ pub(crate) enum Exactness {
     Millis,
 }
 
-/// What was read.
+/// The usage that was read.
 pub(crate) struct Read {
     pub(crate) sessions: Vec<SessionUsage>,
     failures: Vec<(Found, Error)>,
@@ -73,7 +73,7 @@ pub(crate) fn read_files(program: &Program, logs: Vec<Found>, exactness: Exactne
 }
 
 impl Read {
-    /// Says on standard error which files could not be read, or are no logs. Returns the exit code.
+    /// Reports on standard error the files that could not be read, or are not logs. Returns the exit code.
     pub(crate) fn report(&self) -> u8 {
         let mut code = exit::FINE;
         let mut others = Vec::new();
@@ -150,7 +150,7 @@ fn sessions_of(
     Ok(usage.into_sessions())
 }
 
-/// A copy of a log tells nothing new. Where messages have ids, they are counted once anyway.
+/// Removes copies of logs, which contain nothing new. Messages with ids are counted once anyway.
 fn leave_out_copies(read: &mut Vec<(PathBuf, Vec<SessionUsage>)>) {
     let has_unnamed = |sessions: &[SessionUsage]| {
         let messages = sessions.iter().flat_map(|session| &session.messages);

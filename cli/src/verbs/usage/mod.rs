@@ -1,6 +1,6 @@
-//! `foldline usage`: tokens and what they cost, added up.
+//! `foldline usage`: adds up tokens and their cost.
 //!
-//! They are read straight from the logs, or from a database with `--db`: the answer is the same.
+//! They are read directly from the logs, or from a database with `--db`; the answer is the same.
 
 mod chart;
 mod group;
@@ -96,7 +96,7 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
     Ok(code)
 }
 
-/// The time with the whole quarter of an hour in which it begins: usage is not known more exactly.
+/// The time range, extended to the beginning of its quarter of an hour, since stored usage is not more precise.
 fn quarters(period: Period) -> Period {
     match period {
         Period::ALL => period,

@@ -1,4 +1,4 @@
-//! [`Check`]: what is checked of the records of a trail beside their chain.
+//! [`Check`]: the checks of the records of a trail in addition to their chain.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -17,14 +17,14 @@ use crate::exit;
 /// The number of gaps that are named.
 const NAMED: usize = 10;
 
-/// The sources with which the good records are compared.
+/// The sources with which the valid records are compared.
 pub(super) struct Check<'s> {
     sources: Vec<Source>,
     /// The keys that it may be signed with.
     keys: &'s [PublicKey],
     /// The number of signatures.
     signatures: u64,
-    /// The last record that is signed, and the key that it is said to be signed with.
+    /// The last signed record, and the key that the signature names.
     signed: Option<(u64, String)>,
     /// The number of records by log.
     logs: BTreeMap<Option<String>, u64>,
@@ -32,13 +32,13 @@ pub(super) struct Check<'s> {
     digests: u64,
     without_digest: u64,
     head: Option<Digest>,
-    /// The record whose hash is the head that was given.
+    /// The record whose hash is the given head.
     head_at: Option<u64>,
-    /// What is wrong with a signature.
+    /// A problem of a signature.
     problem: Option<String>,
     /// The ledger that the trail belongs to.
     ledger: Option<String>,
-    /// Where it says that something is missing; the first ones.
+    /// The positions of the first gaps that the trail states.
     gaps: Vec<String>,
     gap_count: usize,
 }
@@ -62,13 +62,13 @@ impl Source {
         log.is_some_and(|log| is_path(log) || numbered(log) == Some(true))
     }
 
-    /// The log of the trail that this one is: of those that name its path, else of all, the one of which most records
-    /// fit.
+    /// The log of the trail that matches this file: the log with the most matching records, among the logs with
+    /// its path, or else among all logs.
     fn log(&self) -> Option<Log<'_>> {
         let named = best(self.logs.iter().filter(|(log, _)| self.is_named(log.as_deref())));
         let begun = best(self.logs.iter().filter(|(_, comparison)| comparison.compared > 0));
         match named {
-            // The file that has this path now may be another one, which was moved here.
+            // Another file may have been moved to this path.
             Some((_, named)) if named.compared == 0 => {
                 begun.filter(|(_, begun)| begun.problem.is_none())
             }
@@ -82,7 +82,7 @@ impl Source {
         self.log().map(|(_, comparison)| comparison)
     }
 
-    /// What is wrong with it.
+    /// The problem of the log.
     fn problem(&self) -> Option<String> {
         let (log, comparison) = self.log()?;
         let problem = comparison.problem.as_deref()?;
@@ -102,7 +102,7 @@ impl Source {
     }
 }
 
-/// The one with the most records that fit; of two, the one for which something is wrong.
+/// The comparison with the most matching records; of two equal ones, the one with a problem.
 fn best<'c>(logs: impl Iterator<Item = Log<'c>>) -> Option<Log<'c>> {
     logs.max_by_key(|(_, comparison)| (comparison.compared, comparison.problem.is_some()))
 }
@@ -197,7 +197,7 @@ impl<'s> Check<'s> {
             if comparison.problem.is_some() {
                 continue;
             }
-            // A part of a line takes long to find, and most logs of a trail are others.
+            // The search for a part of a line is slow, and most logs of a trail do not match.
             let may_be_part = is_named || comparison.compared > 0;
             comparison.problem = match comparison.fits(lines, line, digest, may_be_part) {
                 Ok(Fit::Fits) => None,
@@ -213,7 +213,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// What is wrong with the records so far.
+    /// The problems of the records so far.
     pub(super) fn problem(&self) -> Option<String> {
         self.problem.clone().or_else(|| self.sources.iter().find_map(Source::problem))
     }
@@ -249,7 +249,7 @@ impl<'s> Check<'s> {
         (exit::FINE, self.good(head))
     }
 
-    /// The last record that is signed; 0 if none is.
+    /// The last signed record; 0 if there is none.
     fn signed_until(&self) -> u64 {
         self.signed.as_ref().map_or(0, |(seq, _)| *seq)
     }

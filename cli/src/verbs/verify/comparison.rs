@@ -4,37 +4,36 @@ use foldline::{conversation::Digest, source::SourceError};
 
 use super::source::{SourceLines, end_of_part};
 
-/// How the records of one log compare with its lines.
+/// The result of the comparison of the records of a log with its lines.
 #[derive(Default)]
 pub(super) struct Comparison {
     /// The records whose line is unchanged.
     pub(super) compared: u64,
-    /// Those among them that were made from a part of their line, which went on later.
+    /// The records among them that cover a part of their line, which was continued later.
     pub(super) parts: u64,
-    /// What is wrong, from the first record for which something is.
+    /// The problem of the first record that does not match.
     pub(super) problem: Option<String>,
     unfinished: Option<Unfinished>,
 }
 
-/// Whether a record fits the log.
+/// Whether a record matches the log.
 pub(super) enum Fit {
     Fits,
-    /// Its line is another one, or not there.
+    /// Its line is different or missing.
     Differs,
-    /// Something was added to this line, which comes before it.
+    /// This earlier line was extended.
     Grown(u64),
 }
 
-/// A line that was read before it had its line end, and has gone on since.
+/// A line that was read before its line end was written, and was continued later.
 ///
-/// What was read of it by then has records of its own, and what was added has its own, too. So each record is
-/// of a part of the line, and the parts follow one another.
+/// Each part of the line that was read at once has its own records, and the parts are consecutive.
 struct Unfinished {
     line: u64,
     text: Vec<u8>,
     /// The digests of the parts.
     parts: Vec<Digest>,
-    /// Where the last one ends.
+    /// The end of the last part.
     end: usize,
 }
 
@@ -46,7 +45,7 @@ impl Unfinished {
 }
 
 impl Comparison {
-    /// Compares a record that says that it was made from this line, or from a part of it, if it `may_be_part`.
+    /// Compares a record with the line that it names, or with a part of the line, if it `may_be_part`.
     pub(super) fn fits(
         &mut self,
         source: &mut SourceLines,
@@ -54,7 +53,7 @@ impl Comparison {
         digest: Digest,
         may_be_part: bool,
     ) -> Result<Fit, SourceError> {
-        // A line is read to its end before the next one is. Before it, the log is read again from its beginning.
+        // Lines are read in order. For an earlier line, the log is read again from its beginning.
         match self.unfinished.take_if(|unfinished| unfinished.line != line) {
             Some(before) if before.line < line && before.lacks_end() => {
                 return Ok(Fit::Grown(before.line));
@@ -72,7 +71,7 @@ impl Comparison {
         Ok(Fit::Fits)
     }
 
-    /// Whether the record is of the next part of a line, or of one that is known.
+    /// Whether the record covers the next part of a line, or a known part.
     fn is_part(
         &mut self,
         source: &mut SourceLines,

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8, Error> {
     files.stderr()?;
     let (code, report) = examine(args)?;
     let path = args.audit.display();
-    // A trail that was tampered with may contain anything.
+    // A manipulated trail may contain any text.
     let written = match code {
         exit::FINE => io::stdout().write_all(neutralise(&report).as_bytes()),
         _ => writeln!(io::stderr(), "foldline: {}", neutralise(&format!("{path}: {report}"))),

@@ -13,11 +13,11 @@ use crate::{error::Error, log::named};
 
 /// The digests of a log's lines.
 pub(super) struct SourceLines {
-    /// Its path as it was given.
+    /// The path on the command line.
     pub(super) path: PathBuf,
     /// Its full path.
     pub(super) absolute: PathBuf,
-    /// How many lines there are.
+    /// The number of lines.
     pub(super) count: u64,
     log: LogFile,
     /// The lines that are not blank, in order; a record that spans several lines is one.
@@ -65,7 +65,7 @@ impl SourceLines {
         self.line(number).map(|line| line.digest)
     }
 
-    /// The text of a line; `None` of one that is not kept whole, or that is not stored as it is.
+    /// The text of a line; `None` if the line is not kept whole, or not stored unchanged.
     pub(super) fn text(&mut self, number: u64) -> Result<Option<Vec<u8>>, SourceError> {
         let Some(&SourceLine { offset, length, digest, .. }) = self.line(number) else {
             return Ok(None);
@@ -79,7 +79,7 @@ impl SourceLines {
     }
 }
 
-/// Where the text ends that begins at `start` and has this digest.
+/// The end of the text that begins at `start` and has this digest.
 pub(super) fn end_of_part(text: &[u8], start: usize, digest: Digest) -> Option<usize> {
     let mut hasher = Sha256::new();
     let rest = text.get(start..)?;

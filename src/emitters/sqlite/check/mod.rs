@@ -28,6 +28,7 @@ impl Database {
     /// Reads the whole database, and reports damage: in its schema and SQLite's own structures, indices that do
     /// not match their tables, references to missing rows, rows with a wrong checksum, and sessions with a
     /// wrong number of entries. Reports only a few findings of each kind.
+    ///
     /// [`check_search`](Self::check_search) compares the search index with the entries. Damage in unused parts
     /// of the file is not detected.
     ///

@@ -28,6 +28,7 @@ const COUNT_ENTRIES: &str = "
 impl Database {
     /// Rebuilds all data that is derived from the rows of the tables: indices, the search index, the numbers of
     /// entries of the sessions. Returns the remaining findings.
+    ///
     /// The rows are copied to a new database in the same folder, which needs about the same space. If all rows
     /// can be read, it replaces this one in one transaction.
     ///

@@ -1,4 +1,5 @@
 //! Queries for the contents of a database, with typed rows as answers.
+//!
 //! Each query is a method of [`Database`](super::Database), and fails only if the database cannot be read;
 //! [`SessionFilter`] selects the sessions, the time and the rows. All SQL of the queries is in this module and
 //! works with any engine that has the same tables. Moments are milliseconds since 1970. A cost is `logged`,

@@ -9,6 +9,7 @@ use super::{
 
 impl SourceWriter<'_> {
     /// Adds entries to a session.
+    ///
     /// Works table by table, not entry by entry, so that the statement of a table and the ends of its indices
     /// stay in the CPU cache.
     pub(super) fn add_entries(

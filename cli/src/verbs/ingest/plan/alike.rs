@@ -14,18 +14,18 @@ use foldline::{
     ledger::SourceName,
 };
 
-/// What a file is.
+/// The classification of a file.
 pub(super) enum Decision {
     /// Its content is the beginning of another file, or of a source.
     Copy {
-        /// The other file, which is decided on before.
+        /// The other file, which is classified first.
         original: PathBuf,
         /// Its content, unless that is known already.
         content: Option<Digest>,
-        /// The source, where that file is none of those that are compared.
+        /// The source, if the other file is not among the compared files.
         of: Option<SourceName>,
     },
-    /// It begins with what is committed of a source.
+    /// It begins with the committed part of a source.
     Continues(Box<Known>),
     /// None of these.
     New,
@@ -69,10 +69,10 @@ impl<'c> Alike<'c> {
         Self { files, sources, copies, claimed }
     }
 
-    /// Decides on each file.
+    /// Classifies each file.
     pub(super) fn decide(mut self) -> Vec<(Found, Decision)> {
         let mut decisions = Vec::new();
-        // The longest first, as a shorter one may be its beginning; of equals, the one that is known.
+        // The longest first, since a shorter file may be its prefix; of equal files, the known one first.
         let rank = |found: &Found, sources: &[Known]| {
             let is_known =
                 |known: &&Known| found.status.is_same_file(&known.checkpoint.facts.identity);
@@ -164,7 +164,7 @@ impl<'c> Alike<'c> {
         found.copy_of.is_some() || self.sources.iter().any(is_untouched)
     }
 
-    /// The sources that a file holds which is none of these.
+    /// The sources whose content is in a file that is not compared.
     fn elsewhere(&self, files: &[(Found, Contents)]) -> Vec<Elsewhere> {
         let mut elsewhere = Vec::new();
         for (source, known) in self.sources.iter().enumerate() {
@@ -177,7 +177,7 @@ impl<'c> Alike<'c> {
             if is_here || lengths.is_empty() {
                 continue;
             }
-            // What cannot be read there holds nothing.
+            // An unreadable file contains no source.
             let Ok(found) = Found::look(Path::new(&known.checkpoint.facts.path)) else { continue };
             let Ok(contents) = found.contents(lengths.into_iter().chain([length])) else {
                 continue;
@@ -189,7 +189,7 @@ impl<'c> Alike<'c> {
         elsewhere
     }
 
-    /// The file of which one is a copy, and the source, where that file is none of these.
+    /// The original of a copy, and the source, if the original is not among the compared files.
     fn copy(
         &self,
         found: &Found,

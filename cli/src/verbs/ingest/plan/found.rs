@@ -1,4 +1,4 @@
-//! [`Found`]: a file as it was found, which can be compared with others.
+//! [`Found`]: a file with its identity, which can be compared with others.
 
 use std::{
     collections::BTreeMap,
@@ -13,18 +13,18 @@ use foldline::{
     source::{LogFile, SourceError},
 };
 
-/// A file as it was found.
+/// A file with its identity.
 pub(super) struct Found {
     pub(super) path: PathBuf,
-    /// What the system says of it.
+    /// The metadata of the file.
     pub(super) status: Identity,
     pub(super) first_line: Digest,
-    /// The source of which it was found to be a copy by an earlier run; it is untouched since.
+    /// The source of which an earlier run found the file to be a copy; the file is unchanged since.
     pub(super) copy_of: Option<Box<Known>>,
 }
 
 impl Found {
-    /// Looks at a file.
+    /// Reads the metadata of a file.
     pub(super) fn look(path: &Path) -> Result<Self, SourceError> {
         let mut log = LogFile::open_regular(path)?;
         let status = log.status()?.unwrap_or_default();
@@ -32,7 +32,7 @@ impl Found {
         Ok(Self { path, status, first_line, copy_of: None })
     }
 
-    /// The file's number on its device, if the system has one.
+    /// The inode of the file, if the system has inodes.
     pub(super) fn number(&self) -> Option<(u64, u64)> {
         self.status.device.zip(self.status.inode)
     }

@@ -1,8 +1,10 @@
 //! [`Planner`]: decides what to read of each file.
+//!
 //! Files are identified by content, not by name. A file that is a prefix of another file or of a stored source
 //! is a copy, which adds nothing. Every other file is one source: the stored source whose content it begins
 //! with, or a new source. So the database depends neither on the order in which files are found nor on how
 //! often they are read.
+//!
 //! Not detected: a copy of an earlier state of a log that was deleted, if no run saw both; and a change that
 //! the system does not record ([`Identity::is_untouched_since`]).
 
