@@ -113,7 +113,7 @@ fn a_database_is_read_where_nothing_can_be_written() {
     place.says(1, place.limited().args(["task", "set", "1", "--db", "sub/db"]), read_only);
     place.says(1, place.limited().args(["ingest", "log", "--db", "sub/db"]), read_only);
     place.set_mode("sub/db", 0o000);
-    place.says(1, place.limited().args(query), "sub/db: it may not be read");
+    place.says(1, place.limited().args(query), "sub/db: it is not readable");
 
     // What is not in the database itself yet is not left out of an answer.
     place.set_mode("sub", 0o755);
