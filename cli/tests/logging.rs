@@ -29,7 +29,7 @@ fn every_verb_says_what_it_reads() {
     for verb in [
         &["replay", &*log, "--executor", "droid", "--format", "patches"][..],
         &[&follow[..], &["--follow", "--idle-exit", "0.1"]].concat(),
-        &[&follow[..], &["--checkpoint", &journal]].concat(),
+        &[&follow[..], &["--checkpoint", &journal, "--restart"]].concat(),
         &["ingest", &log, "--executor", "droid", "--db", &db],
         &["doctor", &log],
     ] {

@@ -62,7 +62,9 @@ fn new_files_are_for_their_owner_and_others_keep_their_permissions() {
     // More to be written.
     fs::write(folder.join("log"), droid("session", 5, 1)).unwrap();
     fs::remove_file(folder.join("c")).unwrap();
-    fs::write(folder.join("p"), "").unwrap();
+    for output in ["o", "p"] {
+        fs::write(folder.join(output), "").unwrap();
+    }
     run_all(folder);
     let mut written = modes(folder);
     assert_eq!(written.remove("c"), Some(0o600));
