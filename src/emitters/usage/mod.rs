@@ -107,7 +107,7 @@ pub struct UsageEmitter {
     sessions: BTreeMap<SessionKey, SessionUsage>,
     titles: BTreeMap<SessionKey, Title>,
     /// Prompts that grow.
-    growing: Vec<(SessionKey, CorrId, String)>,
+    growing: BTreeMap<(SessionKey, CorrId), String>,
     is_exact: bool,
     /// The indices of the messages of a session.
     places: HashMap<(SessionKey, UsedFor), usize>,
@@ -117,7 +117,7 @@ pub struct UsageEmitter {
 type UsageState = (
     BTreeMap<SessionKey, SessionUsage>,
     BTreeMap<SessionKey, Title>,
-    Vec<(SessionKey, CorrId, String)>,
+    Vec<((SessionKey, CorrId), String)>,
 );
 
 impl UsageEmitter {
@@ -153,17 +153,15 @@ impl UsageEmitter {
             }
             DomainEvent::OpenEntry { corr_id, entry } if is_prompt(entry) => {
                 let text = entry.content.decode().into_owned();
-                self.growing.push((key, corr_id.clone(), text));
+                self.growing.entry((key, corr_id.clone())).or_insert(text);
             }
             DomainEvent::GrowEntry { corr_id, text: more } => {
-                let mut growing = self.growing.iter_mut();
-                if let Some((.., text)) = growing.find(|(of, id, _)| *of == key && id == corr_id) {
+                if let Some(text) = self.growing.get_mut(&(key, corr_id.clone())) {
                     text.push_str(&more.decode());
                 }
             }
             DomainEvent::CloseEntry { corr_id, entry } => {
-                let at = self.growing.iter().position(|(of, id, _)| *of == key && id == corr_id);
-                let Some((.., text)) = at.map(|at| self.growing.remove(at)) else { return };
+                let Some(text) = self.growing.remove(&(key, corr_id.clone())) else { return };
                 let text = entry.as_ref().map_or(text, |entry| entry.content.decode().into_owned());
                 self.titles.entry(key).or_default().ask(&text);
             }
@@ -223,11 +221,13 @@ impl Resume for UsageEmitter {
     type State = UsageState;
 
     fn state(&self) -> UsageState {
-        (self.sessions.clone(), self.titles.clone(), self.growing.clone())
+        (self.sessions.clone(), self.titles.clone(), self.growing.clone().into_iter().collect())
     }
 
     fn resume(&mut self, state: UsageState) {
-        (self.sessions, self.titles, self.growing) = state;
+        let (sessions, titles, growing) = state;
+        (self.sessions, self.titles) = (sessions, titles);
+        self.growing = growing.into_iter().collect();
         self.places = self
             .sessions
             .iter()

@@ -108,13 +108,21 @@ fn roots(sessions: &[SessionUsage]) -> Vec<RootSession<'_>> {
             id_of(&session.session_id).map_or(RootSession::Unnamed(place), RootSession::Named)
         })
         .collect();
+    // Each step is taken once: a chain of forks may be as long as the list.
+    let mut known: HashMap<&str, &str> = HashMap::new();
     for root in &mut roots {
-        let mut seen = HashSet::new();
-        while let RootSession::Named(id) = root
-            && let Some(parent) = parents.get(id).filter(|parent| seen.insert(**parent))
+        let RootSession::Named(id) = root else { continue };
+        let mut path = vec![*id];
+        let mut seen = HashSet::from([*id]);
+        let mut last = *id;
+        while let Some(next) = known.get(last).or_else(|| parents.get(last)).copied()
+            && seen.insert(next)
         {
-            *root = RootSession::Named(parent);
+            path.push(next);
+            last = next;
         }
+        known.extend(path.into_iter().filter(|id| *id != last).map(|id| (id, last)));
+        *id = last;
     }
     roots
 }

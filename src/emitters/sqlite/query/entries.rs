@@ -1,5 +1,7 @@
 //! Entries of many sessions: failures, search results and timelines; and warnings.
 
+use std::collections::{BTreeMap, btree_map::Entry};
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -58,7 +60,6 @@ pub struct WarningRow {
 
 /// A query for entries, in SQL.
 struct Entries<'q> {
-    title: String,
     content: &'q str,
     from: &'q str,
     condition: &'q str,
@@ -73,19 +74,17 @@ impl Database {
                             UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES})"
         );
         let entries = Entries {
-            title: title("sessions"),
             content: "substr(coalesce(output, reason, iif(type = 'tool_use', NULL, content)), 1, 2000)",
             from: "entries",
             condition: &failures,
             order: "timestamp DESC, entries.id DESC",
         };
-        self.entries_of(&entries, filter, Parameters::default())
+        self.titled(self.entries_of(&entries, filter, Parameters::default())?)
     }
 
     /// The entries in the order of their time.
     pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, SqliteError> {
         let entries = Entries {
-            title: "NULL".to_owned(),
             content: "content",
             from: "entries",
             condition: "true",
@@ -128,13 +127,12 @@ impl Database {
         let mut parameters = Parameters::default();
         let [begin, end] = search::MATCH;
         let entries = Entries {
-            title: title("sessions"),
             content: &format!("snippet(search, -1, '{begin}', '{end}', '…', 24)"),
             from: "search JOIN entries ON entries.id = search.rowid",
             condition: &format!("search MATCH {}", parameters.add(query.to_owned())),
             order: "rank, entries.id",
         };
-        self.entries_of(&entries, filter, parameters)
+        self.titled(self.entries_of(&entries, filter, parameters)?)
     }
 
     /// Entries that contain all terms anywhere. The case of the letters `a` to `z` is ignored.
@@ -149,7 +147,6 @@ impl Database {
             format!("(content LIKE {pattern} ESCAPE '\\' OR output LIKE {pattern} ESCAPE '\\')")
         };
         let entries = Entries {
-            title: title("sessions"),
             content: "content || char(10) || coalesce(output, '')",
             from: "entries",
             condition: &terms.iter().map(has).collect::<Vec<_>>().join(" AND "),
@@ -159,17 +156,37 @@ impl Database {
         for text in found.iter_mut().filter_map(|entry| entry.content.as_mut()) {
             *text = search::excerpt(text, terms);
         }
+        self.titled(found)
+    }
+
+    /// Adds the titles of the sessions. The title of each session is determined once, since that may read many entries.
+    fn titled(&self, mut found: Vec<FoundEntry>) -> Result<Vec<FoundEntry>, SqliteError> {
+        let sql = format!("SELECT {} FROM sessions WHERE id = ?1", title("sessions"));
+        let mut titles = BTreeMap::new();
+        for entry in &mut found {
+            let known = match titles.entry(entry.session) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let mut parameters = Parameters::default();
+                    parameters.add(entry.session);
+                    let title: Vec<Option<String>> =
+                        self.answer(&sql, parameters, |row| row.get(0))?;
+                    unknown.insert(title.into_iter().next().flatten())
+                }
+            };
+            entry.title.clone_from(known);
+        }
         Ok(found)
     }
 
     fn entries_of(
         &self,
-        Entries { title, content, from, condition, order }: &Entries<'_>,
+        Entries { content, from, condition, order }: &Entries<'_>,
         filter: &SessionFilter,
         mut parameters: Parameters,
     ) -> Result<Vec<FoundEntry>, SqliteError> {
         let sql = format!(
-            "SELECT timestamp AS at, task, sessions.id AS session, session_id, {title} AS title, idx AS \"index\",
+            "SELECT timestamp AS at, task, sessions.id AS session, session_id, idx AS \"index\",
                     type, tool_name AS tool, status, exit_code, tool_calls.duration_ms AS duration_ms,
                     iif(type = 'tool_use', entries.content, NULL) AS what, {content} AS content
              FROM {from} JOIN sessions ON sessions.id = entries.session
