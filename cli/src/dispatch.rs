@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
-use foldline::executors::DynExecutor;
+use foldline::{emitters::terminal::neutralise, executors::DynExecutor};
 
 use crate::{
     args::{Args, Command},
@@ -47,8 +47,9 @@ impl Program {
             }
             let command = config::with_defaults(self.command())?;
             // clap itself exits with 2 on wrong use, and with 0 after --help.
-            let matches = command.get_matches_from(arguments);
-            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+            let matches =
+                command.try_get_matches_from(arguments).unwrap_or_else(|error| wrong_use(&error));
+            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error));
             self.run_command(args.command.as_ref())
         };
         match run() {
@@ -123,4 +124,15 @@ impl Program {
             .mut_subcommand("export", executor)
             .mut_subcommand("ingest", executor)
     }
+}
+
+/// Ends the process as clap does, which echoes what was typed: what would control a terminal is neutralised.
+fn wrong_use(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    let shown = neutralise(&text);
+    if error.use_stderr() && shown != text {
+        eprint!("{shown}");
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }

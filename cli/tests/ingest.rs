@@ -311,8 +311,10 @@ fn what_is_no_log_is_skipped_with_a_reason() {
     fs::create_dir(place.logs().join(".git")).unwrap();
     fs::write(place.logs().join(".git/hidden.jsonl"), droid("hidden", 1, 1)).unwrap();
     fs::write(place.logs().join("log.jsonl"), droid("shown", 1, 2)).unwrap();
+    std::os::unix::fs::symlink("/no/such/log", place.logs().join("link.jsonl")).unwrap();
     let summary = place.ingest("db", &[]);
-    assert!(summary.contains("1 read (1 new, 0 grown), 0 unchanged, 1 skipped"), "{summary}");
+    assert!(summary.contains("1 read (1 new, 0 grown), 0 unchanged, 2 skipped"), "{summary}");
+    assert!(summary.contains("skipped, a link without a target: 1 file"), "{summary}");
     assert!(summary.contains("skipped, empty: 1 file"), "{summary}");
     let summary = place.ingest("db", &["--hidden"]);
     assert!(summary.contains("1 read (1 new"), "{summary}");

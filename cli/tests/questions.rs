@@ -34,6 +34,8 @@ fn a_time_is_a_month_a_year_or_a_week() {
     }
     let (error, code) = refused(&["usage", "--since", "next week"]);
     assert_eq!(code, 2);
+    let (echoed, _) = refused(&["sessions", "--since", "a\u{202e}\u{1b}[2Jb"]);
+    assert!(echoed.contains("a\\u{202e}b") && !echoed.contains('\u{1b}'), "{echoed}");
     let forms = [
         "yesterday",
         "this week",

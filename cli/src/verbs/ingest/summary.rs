@@ -48,6 +48,8 @@ pub(super) enum Skipped {
     Empty,
     /// It is a pipe or a device.
     NoFile,
+    /// A link whose target does not exist.
+    BrokenLink,
     /// Another name of a file that was found before.
     OtherName {
         /// The earlier name of the file.
@@ -71,6 +73,7 @@ impl fmt::Display for Skipped {
             }
             Self::Empty => f.write_str("empty"),
             Self::NoFile => f.write_str("not a file"),
+            Self::BrokenLink => f.write_str("a link without a target"),
             Self::OtherName { of } => write!(f, "another name of {}", of.display()),
             Self::Output => f.write_str("written by this command"),
             Self::Copy { original } => write!(f, "a copy of {}", original.display()),

@@ -40,8 +40,8 @@ impl Walk<'_> {
             let visited = entry.file_type().and_then(|kind| {
                 if kind.is_dir() {
                     self.folder(&path)
-                } else if kind.is_symlink() && fs::metadata(&path)?.is_dir() {
-                    Ok(())
+                } else if kind.is_symlink() {
+                    self.link(&path)
                 } else {
                     self.file(fs::canonicalize(&path)?)
                 }
@@ -49,6 +49,17 @@ impl Walk<'_> {
             self.note(&path, visited);
         }
         Ok(())
+    }
+
+    fn link(&mut self, path: &Path) -> io::Result<()> {
+        match fs::metadata(path) {
+            Ok(target) if target.is_dir() => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.summary.skip(path, Skipped::BrokenLink);
+                Ok(())
+            }
+            _ => self.file(fs::canonicalize(path)?),
+        }
     }
 
     fn file(&mut self, path: PathBuf) -> io::Result<()> {
