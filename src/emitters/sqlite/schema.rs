@@ -8,6 +8,7 @@
 //! ```sql
 #![doc = include_str!("schema.sql")]
 #![doc = include_str!("schema_2.sql")]
+#![doc = include_str!("schema_3.sql")]
 //! ```
 //!
 //! Moments are milliseconds since 1970-01-01T00:00:00Z.
@@ -39,10 +40,17 @@ impl From<rusqlite::Error> for Unfit {
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"fold");
 
 /// The migrations from version 0 to 1, from 1 to 2, and so on. Never changed after a release.
-const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("schema_2.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// The tables of a database, in SQL, with comments that describe each column, and the changes of later versions.
-pub const SCHEMA: &str = concat!(include_str!("schema.sql"), "\n", include_str!("schema_2.sql"));
+pub const SCHEMA: &str = concat!(
+    include_str!("schema.sql"),
+    "\n",
+    include_str!("schema_2.sql"),
+    "\n",
+    include_str!("schema_3.sql")
+);
 
 /// The current version, which this program reads and writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -192,7 +192,7 @@ FROM message_usage AS used
 WHERE message_id = '' OR session = (
     SELECT session FROM message_usage AS told
     WHERE told.message_id = used.message_id AND told.message_id <> ''
-    GROUP BY session ORDER BY sum(CAST(output_tokens AS REAL)) DESC, session LIMIT 1
+    GROUP BY session ORDER BY sum(output_tokens) DESC, session LIMIT 1
 );
 
 -- Each kind and subject once: how often, and where first.
