@@ -7,7 +7,8 @@ use std::{
 };
 
 /// The tools that tests need. Such tests are ignored where the tool is missing, unless `FOLDLINE_TEST_ALL` is set.
-const TOOLS: [&str; 6] = ["chromedriver", "chromium", "openssl", "promtool", "python3", "strace"];
+const TOOLS: [&str; 7] =
+    ["chromedriver", "chromium", "openssl", "promtool", "python3", "script", "strace"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -52,8 +52,7 @@ impl Followed {
     }
 
     fn signal(&self, name: &str) {
-        let (signal, id) = (format!("-{name}"), self.child.id().to_string());
-        assert!(Command::new("kill").args([&signal, &id]).status().unwrap().success());
+        crate::logs::signal(name, self.child.id());
     }
 
     /// Ends it as Ctrl-C does; gives everything that was said, and what went to standard error.

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     first_hour::Home,
-    logs::{foldline, run},
+    logs::{foldline, run, signal},
 };
 use serde_json::Value;
 
@@ -186,8 +186,7 @@ fn the_latest_session_is_followed() {
     let mut file = fs::OpenOptions::new().append(true).open(home.log()).unwrap();
     writeln!(file, "{more}").unwrap();
     assert!(lines.any(|line| line.contains("And the till")));
-    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(signalled.success());
+    signal("INT", child.id());
     let rest: Vec<_> = lines.collect();
     assert!(rest.iter().any(|line| line.contains("date")), "{rest:?}");
     assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 /// The tools, and whether they are here: what the build script looked for.
-const TOOLS: [(&str, bool, &str); 7] = [
+const TOOLS: [(&str, bool, &str); 8] = [
     ("chromedriver", cfg!(has_chromedriver), "chromedriver"),
     ("chromium", cfg!(has_chromium), "chromium"),
     ("openssl", cfg!(has_openssl), "openssl"),
     ("promtool", cfg!(has_promtool), "promtool"),
     ("python3", cfg!(has_python3), "python3"),
     ("registries", cfg!(has_registries), "npm"),
+    ("script", cfg!(has_script), "script"),
     ("strace", cfg!(has_strace), "strace"),
 ];
 

@@ -106,6 +106,13 @@ pub(crate) fn run(arguments: &[&str]) -> Output {
     foldline().args(arguments).output().unwrap()
 }
 
+/// Sends a signal to a process. The shell's own `kill` is everywhere; the program of this name is not.
+pub(crate) fn signal(name: &str, id: u32) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "kill -\"$0\" \"$1\"", name, &id.to_string()]);
+    assert!(shell.status().unwrap().success());
+}
+
 /// What the program prints, if it succeeds.
 pub(crate) fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);
