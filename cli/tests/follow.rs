@@ -132,8 +132,8 @@ fn a_log_that_grew_again_at_once_is_noticed() {
     let followed = Followed::start(&line("one"));
     followed.wait_for("\"one\"");
     // Longer than it was before anybody looks.
-    let anew = [line("another one"), line("and another")].concat();
-    fs::write(followed.path("log"), anew).unwrap();
+    let next = [line("another one"), line("and another")].concat();
+    fs::write(followed.path("log"), next).unwrap();
     followed.wait_for("\"and another\"");
     assert_eq!(followed.end().0, ["one", "another one", "and another"]);
 }

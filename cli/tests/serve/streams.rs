@@ -167,9 +167,9 @@ fn a_place_that_is_not_known_is_answered_with_a_snapshot() {
     // The server restarts, and earlier event ids are invalid.
     drop(server);
     let server = Server::start(&logs, &[]);
-    let anew = server.events(path, Some(&first.id)).next();
-    assert_eq!((&*anew.name, &anew.data), ("snapshot", &first.data));
-    assert_ne!(anew.id.split(':').next(), Some(epoch));
+    let restarted = server.events(path, Some(&first.id)).next();
+    assert_eq!((&*restarted.name, &restarted.data), ("snapshot", &first.data));
+    assert_ne!(restarted.id.split(':').next(), Some(epoch));
 }
 
 /// What was open when the server was killed is resolved by what comes when it is there again.

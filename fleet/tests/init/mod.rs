@@ -74,7 +74,7 @@ fn make(cluster: &Cluster, name: &str, partitions: i32, settings: &[(&str, &str)
 }
 
 /// An address without a listener.
-fn nobody() -> String {
+fn unused_address() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
 }
@@ -273,7 +273,7 @@ fn what_waits_and_who_works_is_shown() {
 
 #[test]
 fn brokers_that_do_not_answer_are_named() {
-    let address = nobody();
+    let address = unused_address();
     for verb in VERBS {
         let ran = run(command(&address, &[verb]));
         assert_eq!(ran.code, 1, "{}", ran.err);

@@ -48,7 +48,7 @@ impl SideFile {
         name: String,
         stored: Option<&Json>,
         position: Option<Position>,
-        anew: bool,
+        restarts: bool,
     ) -> Result<Self, Error> {
         let fail = |error: io::Error| Error::output(path, &error);
         let refuse = |why: &str| Err(fail(io::Error::other(why)));
@@ -66,7 +66,7 @@ impl SideFile {
         sync_name(path).map_err(fail)?;
         let stored = stored.map(|json| serde_json::from_str::<Stored>(json.get()));
         let length = match stored.transpose().map_err(|error| fail(error.into()))? {
-            _ if anew => 0,
+            _ if restarts => 0,
             None if file.metadata().map_err(fail)?.len() > 0 => {
                 return refuse("it is not empty, and was not written by this ledger");
             }

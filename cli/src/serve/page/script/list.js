@@ -1,4 +1,4 @@
-// The list, which is kept up to date, and asked for anew when the reader chooses something else.
+// The list, which is kept up to date, and is requested again when the reader changes a filter.
 
 function startList(list) {
   const filters = byId("filters");

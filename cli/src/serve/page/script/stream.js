@@ -28,7 +28,7 @@ function streaming(session) {
         session.place = id;
       }
     } catch (error) {
-      // Something does not fit: the page is made anew, and nothing is guessed.
+      // An event does not fit: the page is rebuilt from a snapshot.
       console.error(error);
       connect("");
     }
@@ -46,7 +46,7 @@ function streaming(session) {
   function enqueue({ target, type, lastEventId, data }) {
     if (target !== source) return;
     if (session.isPast()) {
-      // The past does not change. What comes is only counted: the present is fetched anew.
+      // The past does not change. New entries are only counted, since the present is fetched again.
       const { place, parent } = type === "fragment" ? JSON.parse(data) : {};
       if (place === "append" && parent === null) session.news += 1;
       return session.showBehind();
@@ -92,7 +92,7 @@ function streaming(session) {
     }, wait);
   }
 
-  // The present, anew: nothing went wrong, so that there is no need to wait.
+  // Connects again for the present, at once, since no error occurred.
   function reconnect() {
     failures = 0;
     connect("");
