@@ -2,15 +2,13 @@
 
 use std::io::{self, Write};
 
-use foldline::{
-    emitters::{human, terminal::neutralise},
-    json,
-};
+use foldline::emitters::{human, terminal::neutralise};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
     folder,
+    json::write_json,
     print::{self, OutputFormat},
     spreadsheet::guarded,
 };
@@ -336,28 +334,6 @@ pub(crate) fn dim(out: &mut dyn Write, note: &str) -> io::Result<()> {
     }
 }
 
-/// Writes a value as JSON, with a line end. Characters that control a terminal are escaped.
-pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    let text = json::to_string_pretty(value)?;
-    let mut rest = &*text;
-    // JSON leaves these as they are; they are only in strings.
-    while let Some(at) = rest.find(is_terminal_control) {
-        let (before, from) = rest.split_at(at);
-        out.write_all(before.as_bytes())?;
-        let mut from = from.chars();
-        from.next().into_iter().try_for_each(|c| write!(out, "\\u{:04x}", u32::from(c)))?;
-        rest = from.as_str();
-    }
-    out.write_all(rest.as_bytes())?;
-    out.write_all(b"\n")
-}
-
-/// Whether a character is DEL, of C1, or changes the direction of text.
-fn is_terminal_control(c: char) -> bool {
-    matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
-        || matches!(c, '\u{2066}'..='\u{2069}')
-}
-
 impl Kind {
     /// The usual kind of a column of this name.
     fn of(name: &str) -> Self {
@@ -484,6 +460,7 @@ impl From<&str> for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::json;
 
     fn print(listing: &Listing, format: OutputFormat) -> String {
         let mut out = Vec::new();
@@ -512,7 +489,8 @@ mod tests {
         listing.rows.push(vec![hostile.into()]);
         for format in [OutputFormat::Csv, OutputFormat::Json, OutputFormat::Table] {
             let shown = print(&listing, format);
-            let is_control = |c: char| is_terminal_control(c) || (c.is_control() && c != '\n');
+            let is_control =
+                |c: char| json::is_terminal_control(c) || (c.is_control() && c != '\n');
             assert!(!shown.contains(is_control), "{shown:?}");
         }
         let read: Vec<serde_json::Map<_, _>> =

@@ -51,6 +51,7 @@ mod database;
 mod filters;
 pub(crate) mod find;
 mod folder;
+mod json;
 mod listing;
 pub(crate) mod paragraphs;
 mod prices;
@@ -67,7 +68,8 @@ use self::database::Opened;
 pub(crate) use self::{
     database::DatabaseArgs,
     filters::Filters,
-    listing::{Kind, Listing, Value, dim, visible, write_json},
+    json::write_json,
+    listing::{Kind, Listing, Value, dim, visible},
     prices::PricesArgs,
     print::{Layout, OutputFormat, PrintArgs, Printed},
 };
