@@ -424,3 +424,38 @@ fn what_cannot_be_opened_is_named() {
     let error = LogFile::open(folder.path()).unwrap_err();
     assert!(error.to_string().contains("is a directory") && !error.is_not_found(), "{error}");
 }
+
+#[test]
+fn a_compressed_file_is_its_content() {
+    let log = Log::new("");
+    let text: String = (0..200_000).map(|line| format!("{line}\n")).collect();
+    log.write("log", &text);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    fs::write(log.path("log.gz"), &packed).unwrap();
+    let mut plain = LogFile::open_regular(log.path("log")).unwrap();
+    let mut file = LogFile::open_regular(log.path("log.gz")).unwrap();
+    assert_eq!(file.length().unwrap(), Some(text.len() as u64));
+    // Forwards, backwards, over both ends.
+    for offset in
+        [0, 5000, 1_000_000, 4095, 400_000, 4096, 0, text.len() - 10, text.len(), 2_000_000]
+    {
+        let read = file.read_at(offset as u64, 5000).unwrap();
+        assert_eq!(read, plain.read_at(offset as u64, 5000).unwrap(), "{offset}");
+        let of = |file: &mut LogFile| {
+            let identity = file.identity(offset as u64).unwrap();
+            identity.map(|identity| (identity.size, identity.read, identity.content))
+        };
+        assert_eq!(of(&mut file), of(&mut plain), "{offset}");
+    }
+    let mut whole = Vec::new();
+    while let bytes @ [_, ..] = file.read().unwrap() {
+        whole.extend_from_slice(bytes);
+    }
+    assert!(whole == text.as_bytes());
+    // What is torn is an error, and not the end.
+    fs::write(log.path("torn.gz"), &packed[..packed.len() / 2]).unwrap();
+    let mut torn = LogFile::open_regular(log.path("torn.gz")).unwrap();
+    assert!(torn.length().is_err());
+}

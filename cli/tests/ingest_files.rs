@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     fs,
+    io::Write,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -94,6 +95,34 @@ fn a_file_that_changed_places_with_its_copy_is_still_one_source() {
     fs::write(&a, log + &droid("one", 4, 3)).unwrap();
     place.ingest("db", &[]);
     assert_eq!(place.sessions("db"), 3);
+}
+
+#[test]
+fn a_log_that_is_compressed_stays_the_same_log() {
+    let place = Place::new();
+    let (a, packed) = (place.log("a.jsonl"), place.log("a.jsonl.1.gz"));
+    let log = droid("one", 3, 1);
+    fs::write(&a, &log).unwrap();
+    place.ingest("db", &[]);
+    // Its last lines were not ingested when it was rotated.
+    let log = log + &droid("one", 2, 2);
+    let file = fs::File::create(&packed).unwrap();
+    let mut writer = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+    writer.write_all(log.as_bytes()).unwrap();
+    writer.finish().unwrap();
+    fs::remove_file(&a).unwrap();
+    for (run, counted) in ["1 grown", "0 grown"].into_iter().enumerate() {
+        let summary = place.ingest("db", &[]);
+        assert!(summary.contains(counted) && summary.contains(" 0 failed"), "{run}: {summary}");
+    }
+    assert_eq!(place.sessions("db"), 1);
+    // As plain text, the log is the same.
+    fs::write(&a, &log).unwrap();
+    assert!(place.ingest("db", &[]).contains("copy of"));
+    fs::remove_file(&packed).unwrap();
+    place.ingest("plain", &[]);
+    let entries = |db| place.number(db, "SELECT sum(line * 7 + crc32 % 1000) FROM entries");
+    assert_eq!(entries("db"), entries("plain"));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Write},
     process::{Command, Stdio},
+    time::{Duration, SystemTime},
 };
 
 use crate::{
@@ -371,4 +372,33 @@ fn a_document_is_not_written_to_a_terminal() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("give --out FILE or a pipe") && !said.contains("<html"), "{said}");
     assert_eq!(output.status.code(), Some(2), "{said}");
+}
+
+#[test]
+fn running_and_failed_sessions_are_chosen() {
+    let home = Home::new();
+    let old = SystemTime::now() - Duration::from_secs(120);
+    fs::File::options().append(true).open(home.log()).unwrap().set_modified(old).unwrap();
+    let ids = |options: &[&str]| -> Vec<String> {
+        let sessions = home.json(&[&["sessions"], options].concat());
+        sessions.as_array().unwrap().iter().map(|row| row["session"].to_string()).collect()
+    };
+    // The other logs were written just now, and none states an end.
+    let quiet = format!("{:?}", home.claude());
+    let others: Vec<_> = ids(&[]).into_iter().filter(|id| *id != quiet).collect();
+    assert!(!others.is_empty());
+    assert_eq!(ids(&["--running"]), others);
+    assert_eq!(ids(&["--failed"]), Vec::<String>::new());
+}
+
+#[test]
+fn a_reference_to_an_entry_is_no_session() {
+    let home = Home::new();
+    home.ask(&["show", "aaaa:1"]);
+    for verb in ["export", "replay", "doctor"] {
+        let output = home.run(&[verb, "aaaa:1"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said.contains("`foldline show aaaa:1` shows it; the session is aaaa"), "{said}");
+    }
 }

@@ -3,17 +3,16 @@
 use std::{
     fmt,
     fs::{File, Metadata, OpenOptions},
-    io::{self, Read, Seek},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
-use flate2::read::MultiGzDecoder;
 use tracing::{Span, debug, field::Empty, info_span};
 
 use super::{
     SourceError,
+    content::Content,
     regular::{CHUNK, Regular, retried},
-    status::status,
 };
 use crate::{
     ledger::{Extent, Identity},
@@ -21,6 +20,9 @@ use crate::{
 };
 
 /// A log that is opened once: a file, a pipe, or standard input.
+///
+/// A file that is compressed with gzip is its content: offsets, lengths and digests are those of the uncompressed
+/// bytes, so that a log stays the same log when it is compressed.
 ///
 /// All information is about the open file, not its name: if the file is renamed and another one takes its name,
 /// reading continues in this file, and its [`identity`](Self::identity) stays the same.
@@ -61,8 +63,7 @@ enum Handle {
 }
 
 impl LogFile {
-    /// Opens a file, a pipe or a device. A file that is compressed with gzip is a stream of its content. Opening a
-    /// named pipe waits for a writer.
+    /// Opens a file, a pipe or a device. Opening a named pipe waits for a writer.
     ///
     /// # Errors
     /// It cannot be opened, or is a folder.
@@ -74,11 +75,7 @@ impl LogFile {
                 let error = io::ErrorKind::IsADirectory.into();
                 Err(SourceError::Open { path, error })
             }
-            Ok((metadata, mut file)) if metadata.is_file() => match is_compressed(&mut file) {
-                Ok(true) => Ok(Self::stream(path, MultiGzDecoder::new(file))),
-                Ok(false) => Ok(Self::regular(path, file)),
-                Err(error) => Err(SourceError::Read { path, error }),
-            },
+            Ok((metadata, file)) if metadata.is_file() => Self::regular(path, file),
             Ok((_, stream)) => Ok(Self::stream(path, stream)),
         }
     }
@@ -91,7 +88,7 @@ impl LogFile {
         let path = path.into();
         match open_without_waiting(&path).and_then(|file| Ok((file.metadata()?, file))) {
             Err(error) => Err(SourceError::Open { path, error }),
-            Ok((metadata, file)) if metadata.is_file() => Ok(Self::regular(path, file)),
+            Ok((metadata, file)) if metadata.is_file() => Self::regular(path, file),
             Ok(_) => Err(SourceError::NotRegular { path }),
         }
     }
@@ -106,8 +103,11 @@ impl LogFile {
         Self::new(path.into(), Handle::Stream(Box::new(reader), Vec::new()))
     }
 
-    fn regular(path: PathBuf, file: File) -> Self {
-        Self::new(path, Handle::Regular(Regular::new(file)))
+    fn regular(path: PathBuf, file: File) -> Result<Self, SourceError> {
+        match Content::of(file) {
+            Ok(content) => Ok(Self::new(path, Handle::Regular(Regular::new(content)))),
+            Err(error) => Err(SourceError::Read { path, error }),
+        }
     }
 
     fn new(path: PathBuf, handle: Handle) -> Self {
@@ -130,12 +130,17 @@ impl LogFile {
         self.offset
     }
 
-    /// Its current length in bytes; `None` for a stream.
+    /// The current length of its content in bytes; `None` for a stream. A compressed file is read once for it.
     ///
     /// # Errors
-    /// The metadata cannot be read.
-    pub fn length(&self) -> Result<Option<u64>, SourceError> {
-        Ok(self.metadata()?.map(|metadata| metadata.len()))
+    /// It cannot be read.
+    pub fn length(&mut self) -> Result<Option<u64>, SourceError> {
+        match &mut self.handle {
+            Handle::Stream(..) => Ok(None),
+            Handle::Regular(regular) => {
+                regular.length().map(Some).map_err(|error| self.failed(error))
+            }
+        }
     }
 
     /// The next bytes, none at the end; a file may have grown at the next call. Blocks for more only if it is a
@@ -239,19 +244,24 @@ impl LogFile {
     /// # Errors
     /// It cannot be read.
     pub fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
-        let Some(metadata) = self.metadata()? else { return Ok(None) };
+        let Some(status) = self.status()? else { return Ok(None) };
         let Some(extent) = self.extent(read)? else { return Ok(None) };
         let Some(content) = self.content(read)? else { return Ok(None) };
         let (content, first_line) = (Some(content), Some(self.first_line()?));
-        Ok(Some(Identity { read: extent, content, first_line, ..status(&metadata) }))
+        Ok(Some(Identity { read: extent, content, first_line, ..status }))
     }
 
     /// The metadata of the open file, as an identity with a read length of 0; `None` for a stream.
     ///
     /// # Errors
-    /// The metadata cannot be read.
-    pub fn status(&self) -> Result<Option<Identity>, SourceError> {
-        Ok(self.metadata()?.as_ref().map(status))
+    /// It cannot be read.
+    pub fn status(&mut self) -> Result<Option<Identity>, SourceError> {
+        match &mut self.handle {
+            Handle::Stream(..) => Ok(None),
+            Handle::Regular(regular) => {
+                regular.status().map(Some).map_err(|error| self.failed(error))
+            }
+        }
     }
 
     /// Whether the open file begins with the data that was read earlier. Never true for a stream, which cannot be
@@ -350,14 +360,6 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).open(path)
-}
-
-/// Whether a file begins as those of gzip do. It is read from its beginning again.
-fn is_compressed(file: &mut File) -> io::Result<bool> {
-    let mut magic = Vec::new();
-    file.take(2).read_to_end(&mut magic)?;
-    file.rewind()?;
-    Ok(magic == [0x1F, 0x8B])
 }
 
 /// The span of a source, of level `INFO`.

@@ -17,7 +17,8 @@
 //! | it is rewritten in place with another text of the same length | the log from its beginning | none, unless file times are too coarse to show it: then it is noticed when the file grows |
 //! | it is the target of a link, or has several names | the file; all names have one identity | none |
 //!
-//! A file that is compressed with gzip can be read once, from its beginning, and not followed.
+//! A file that is compressed with gzip is its content, which does not grow: a log that is compressed after a rotation
+//! stays the same log.
 //!
 //! A [`Notice`] reports a change and the possible loss; [`SourceError`] says why nothing can be read. The interval
 //! between two checks is at most 100 ms, less where the system notifies of changes.
@@ -25,6 +26,7 @@
 //! On systems other than Unix, the standard library provides no inode: there, a rename is not noticed, and a replaced
 //! log is treated as truncated or rewritten.
 
+mod content;
 mod error;
 mod follow;
 mod log_file;

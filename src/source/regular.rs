@@ -2,20 +2,24 @@
 
 use std::{
     fmt,
-    fs::{File, Metadata},
+    fs::Metadata,
     io::{self, Read, Seek, SeekFrom},
 };
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{conversation::Digest, ledger::Extent};
+use super::{content::Content, status::status};
+use crate::{
+    conversation::Digest,
+    ledger::{Extent, Identity},
+};
 
 /// The number of bytes read at once.
 pub(super) const CHUNK: usize = 256 << 10;
 
 /// An open file.
 pub(super) struct Regular {
-    file: File,
+    file: Content,
     /// The position of the file handle, if it is known.
     position: Option<u64>,
     /// The hash of the first `hashed` bytes, which the next identity continues.
@@ -25,7 +29,7 @@ pub(super) struct Regular {
 }
 
 impl Regular {
-    pub(super) fn new(file: File) -> Self {
+    pub(super) fn new(file: Content) -> Self {
         Self { file, position: Some(0), hasher: Sha256::new(), hashed: 0, first_line: None }
     }
 
@@ -68,7 +72,7 @@ impl Regular {
         let mut bytes = Vec::with_capacity(length.min(CHUNK));
         self.position = None;
         self.file.seek(SeekFrom::Start(offset))?;
-        (&self.file).take(length as u64).read_to_end(&mut bytes)?;
+        (&mut self.file).take(length as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -93,6 +97,17 @@ impl Regular {
 
     pub(super) fn metadata(&self) -> io::Result<Metadata> {
         self.file.metadata()
+    }
+
+    /// The length of the content in bytes.
+    pub(super) fn length(&mut self) -> io::Result<u64> {
+        self.position = None;
+        self.file.length()
+    }
+
+    /// The metadata of the file, with the length of its content as the size.
+    pub(super) fn status(&mut self) -> io::Result<Identity> {
+        Ok(Identity { size: self.length()?, ..status(&self.metadata()?) })
     }
 }
 

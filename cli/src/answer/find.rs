@@ -67,6 +67,14 @@ pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Res
             _ => return Err(ambiguous(name, &found)),
         }
     }
+    if let (session, Some(_)) = reference(name)
+        && self::session(database, session, filters).is_ok()
+    {
+        let message = format!(
+            "{name} names an entry: `foldline show {name}` shows it; the session is {session}"
+        );
+        return Err(Error::WrongUse(message));
+    }
     Err(not_found("session", name, database.session_ids()?))
 }
 

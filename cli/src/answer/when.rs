@@ -27,6 +27,14 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone, String> {
     TimeZone::get(name).map_err(wrong)
 }
 
+/// The age in milliseconds at which a log that did not grow is no longer written to.
+const QUIET: i64 = 60_000;
+
+/// The moment after which the log of a running session grew, in milliseconds since 1970.
+pub(crate) fn running_since(now: i64) -> i64 {
+    now.saturating_sub(QUIET)
+}
+
 /// The time from the beginning of `since` to the end of `until`.
 pub(crate) fn period(
     since: Option<&str>,

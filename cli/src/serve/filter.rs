@@ -3,7 +3,6 @@
 use foldline::emitters::sqlite::query::{Period, SessionFilter, SessionOrder, StateFilter};
 use jiff::tz::TimeZone;
 
-use super::status::Status;
 use crate::{answer::when, error::Error};
 
 /// The largest number of sessions on one page.
@@ -29,7 +28,7 @@ impl Filter {
     /// The filter of the selected sessions.
     pub(super) fn chosen(&self, zone: &TimeZone, now: i64) -> Result<SessionFilter, Error> {
         let stated = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let since = Status::running_since(now);
+        let since = when::running_since(now);
         Ok(SessionFilter {
             text: stated(self.q.trim()),
             agent_name: stated(&self.agent),

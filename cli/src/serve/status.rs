@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-/// How long a session counts as running after its log grew, in milliseconds.
-const RUNNING: i64 = 60_000;
+use crate::answer::when;
 
 /// The status of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -23,18 +22,13 @@ pub(super) enum Status {
 impl Status {
     /// The status by what the log states and when it last grew, in milliseconds since 1970.
     pub(super) fn of(outcome: Option<&str>, grew: Option<i64>, is_waiting: bool, now: i64) -> Self {
-        let is_growing = grew.is_some_and(|grew| grew > Self::running_since(now));
+        let is_growing = grew.is_some_and(|grew| grew > when::running_since(now));
         match outcome {
             Some("failed" | "limit_reached" | "cancelled") => Self::Failed,
             None if is_growing && is_waiting => Self::Waiting,
             None if is_growing => Self::Running,
             _ => Self::Done,
         }
-    }
-
-    /// The moment since which the log of a running session grew.
-    pub(super) fn running_since(now: i64) -> i64 {
-        now.saturating_sub(RUNNING)
     }
 
     pub(super) fn as_str(self) -> &'static str {

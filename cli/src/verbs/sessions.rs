@@ -1,10 +1,11 @@
 //! `foldline sessions`: sessions, with their totals.
 
 use clap::{Args, ValueEnum};
-use foldline::emitters::sqlite::query::{SessionOrder, SessionRow};
+use foldline::emitters::sqlite::query::{SessionFilter, SessionOrder, SessionRow, StateFilter};
+use jiff::Timestamp;
 
 use crate::{
-    answer::{AskArgs, Kind, Listing, answer},
+    answer::{AskArgs, Kind, Listing, answer, when},
     error::Error,
     program::Program,
 };
@@ -15,6 +16,14 @@ pub(crate) struct SessionsArgs {
     /// What comes first
     #[arg(long, value_enum, default_value_t, value_name = "BY")]
     sort: Sort,
+
+    /// Only running sessions: no end is stated, and the log grew in the last minute
+    #[arg(long, conflicts_with = "failed", help_heading = "Filters")]
+    running: bool,
+
+    /// Only sessions that failed, as their logs state
+    #[arg(long, help_heading = "Filters")]
+    failed: bool,
 
     #[command(flatten)]
     ask: AskArgs,
@@ -52,11 +61,23 @@ impl Sort {
     }
 }
 
+impl SessionsArgs {
+    fn state(&self) -> Option<StateFilter> {
+        let now = || Timestamp::now().as_millisecond();
+        match (self.running, self.failed) {
+            (true, _) => Some(StateFilter::RunningSince(when::running_since(now()))),
+            (_, true) => Some(StateFilter::Failed),
+            _ => None,
+        }
+    }
+}
+
 /// `foldline sessions`.
 pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
     answer(program, &args.ask, |asked| {
         let (order, columns) = args.sort.order();
-        Ok(listing(&asked.database.sessions(&asked.filter, order)?).keeping(columns))
+        let filter = SessionFilter { state: args.state(), ..asked.filter.clone() };
+        Ok(listing(&asked.database.sessions(&filter, order)?).keeping(columns))
     })
 }
 

@@ -1,0 +1,182 @@
+//! [`Content`]: the content of a file, which may be compressed.
+
+use std::{
+    fs::{File, Metadata},
+    io::{self, Read, Seek, SeekFrom},
+    sync::Arc,
+};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::ledger::Extent;
+
+/// The content of a file: its bytes, or what gzip compressed to them. Both can be read from any position.
+#[derive(Debug)]
+pub(super) enum Content {
+    Plain(File),
+    Compressed(Box<Compressed>),
+}
+
+impl Content {
+    /// The content of a file that was just opened.
+    pub(super) fn of(mut file: File) -> io::Result<Self> {
+        let mut magic = Vec::new();
+        (&file).take(3).read_to_end(&mut magic)?;
+        file.rewind()?;
+        // Gzip, with the only method of compression that there is.
+        match magic == [0x1F, 0x8B, 8] {
+            true => Ok(Self::Compressed(Box::new(Compressed::new(file)?))),
+            false => Ok(Self::Plain(file)),
+        }
+    }
+
+    /// The metadata of the file.
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        match self {
+            Self::Plain(file) => file.metadata(),
+            Self::Compressed(content) => content.file.metadata(),
+        }
+    }
+
+    /// The length of the content in bytes.
+    pub(super) fn length(&mut self) -> io::Result<u64> {
+        match self {
+            Self::Plain(file) => Ok(file.metadata()?.len()),
+            Self::Compressed(content) => content.length(),
+        }
+    }
+}
+
+impl Read for Content {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(file) => file.read(buffer),
+            Self::Compressed(content) => content.read(buffer),
+        }
+    }
+}
+
+impl Seek for Content {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Plain(file) => file.seek(to),
+            Self::Compressed(content) => content.seek(to),
+        }
+    }
+}
+
+/// The content of a file that is compressed with gzip, and is not expected to grow.
+///
+/// Decompression goes forwards only. A log is read, hashed and compared at different positions, each of which only
+/// moves forwards: a decoder for each keeps the total linear in the content.
+#[derive(Debug)]
+pub(super) struct Compressed {
+    file: Arc<File>,
+    /// Bytes to compare files by, which are read again and again.
+    head: Vec<u8>,
+    decoders: [Decoder; 3],
+    position: u64,
+    length: Option<u64>,
+}
+
+/// Decompresses from the beginning up to a position.
+#[derive(Debug)]
+struct Decoder {
+    stream: MultiGzDecoder<Positioned>,
+    position: u64,
+}
+
+impl Compressed {
+    fn new(file: File) -> io::Result<Self> {
+        let file = Arc::new(file);
+        let mut first = Decoder::new(&file);
+        let mut head = Vec::new();
+        (&mut first.stream).take(Extent::EDGE as u64).read_to_end(&mut head)?;
+        first.position = head.len() as u64;
+        let decoders = [first, Decoder::new(&file), Decoder::new(&file)];
+        Ok(Self { file, head, decoders, position: 0, length: None })
+    }
+
+    fn length(&mut self) -> io::Result<u64> {
+        if let Some(length) = self.length {
+            return Ok(length);
+        }
+        let mut decoder = Decoder::new(&self.file);
+        let length = io::copy(&mut decoder.stream, &mut io::sink())?;
+        self.length = Some(length);
+        Ok(length)
+    }
+
+    /// The decoder nearest before the position, or a new one in place of the one that is furthest behind.
+    fn decoder(&mut self) -> &mut Decoder {
+        let position = self.position;
+        self.decoders.sort_by_key(|decoder| decoder.position);
+        let after = self.decoders.partition_point(|decoder| decoder.position <= position);
+        let nearest = &mut self.decoders[after.saturating_sub(1)];
+        if nearest.position > position {
+            *nearest = Decoder::new(&self.file);
+        }
+        nearest
+    }
+}
+
+impl Read for Compressed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let start = usize::try_from(self.position).unwrap_or(usize::MAX);
+        let read = match self.head.get(start..) {
+            Some(mut head) if !head.is_empty() => head.read(buffer)?,
+            _ => {
+                let position = self.position;
+                let decoder = self.decoder();
+                decoder.skip_to(position)?;
+                let read = decoder.stream.read(buffer)?;
+                decoder.position += read as u64;
+                read
+            }
+        };
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Compressed {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.position = match to {
+            SeekFrom::Start(offset) => offset,
+            SeekFrom::Current(by) => self.position.saturating_add_signed(by),
+            SeekFrom::End(by) => self.length()?.saturating_add_signed(by),
+        };
+        Ok(self.position)
+    }
+}
+
+impl Decoder {
+    fn new(file: &Arc<File>) -> Self {
+        let stream = MultiGzDecoder::new(Positioned { file: file.clone(), position: 0 });
+        Self { stream, position: 0 }
+    }
+
+    /// Moves forwards to `position`, or to the end of the content.
+    fn skip_to(&mut self, position: u64) -> io::Result<()> {
+        let skipped = position.saturating_sub(self.position);
+        self.position += io::copy(&mut (&mut self.stream).take(skipped), &mut io::sink())?;
+        Ok(())
+    }
+}
+
+/// A file that has several positions.
+#[derive(Debug)]
+struct Positioned {
+    file: Arc<File>,
+    position: u64,
+}
+
+impl Read for Positioned {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = &*self.file;
+        file.seek(SeekFrom::Start(self.position))?;
+        let read = file.read(buffer)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
