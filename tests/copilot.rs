@@ -79,6 +79,7 @@ fn a_session_is_told_with_its_thoughts_and_files() {
             "view(success): hi.txt",
             "assistant_message: Done.",
             "system_message: task complete: The reader is greeted",
+            "system_message: session ended",
         ]
     );
     let session = log.session();
@@ -162,6 +163,7 @@ fn what_fails_says_why() {
             "system_message: context truncated",
             "system_message: compaction: no room",
             "assistant_message: That is all",
+            "system_message: session ended",
         ]
     );
     let session = log.session();

@@ -1,11 +1,14 @@
 //! The laws of the crate, checked in the way that any author of an executor or an emitter can.
 //!
-//! An executor of the registry needs only its folder `tests/fixtures/<format>/` and, if it drops fields on purpose, a
-//! list of them in `laws/dropped`. A generator (`generate::<agent>`) needs a `generated!` at the end.
+//! An executor of the registry needs only its folder `tests/fixtures/<format>/` and its accounts in `laws/accounts`. A generator (`generate::<agent>`) needs a `generated!` at the end.
 
+mod accounts;
 mod emitters;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::captures;
 use foldline::{
@@ -16,35 +19,32 @@ use foldline::{
         droid::{Droid, DroidSession},
         wire::Record,
     },
+    position::SessionKey,
     testkit::{
-        Law, generate,
-        law::{self, Dropped, Every},
+        self, Law, generate,
+        law::{self, Every, Outcome},
         run,
     },
 };
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestRunner};
 
-/// No marker is planted.
-const ANYTHING: &[Dropped<'_>] = &[("*", "*")];
-
-/// The fields that a format's executor drops on purpose.
-fn dropped(list: &str) -> Vec<Dropped<'_>> {
-    let lines = list.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split_once(' ').unwrap()).collect()
-}
-
 /// The laws that do not apply to a format: ids are reused, a response belongs to the previous request, or a permission
 /// is requested before the result. Settings have no calls.
 fn exceptions(format: &str) -> &'static [Law] {
     match format {
-        "acp" | "droid-jsonrpc" => &[Law::OrderOfResults],
-        "droid-settings" => &[Law::OrderOfResults, Law::Balance],
+        "acp" => &[Law::OrderOfResults, Law::Pairing],
+        "droid-jsonrpc" => &[Law::OrderOfResults],
+        "droid-settings" => &[Law::OrderOfResults, Law::Balance, Law::Pairing],
+        // A record states a call as a whole.
+        "codex-exec" | "opencode" => &[Law::Pairing],
+        // Of a call with two outcomes, the first one counts.
+        "cursor" => &[Law::Spelling],
         _ => &[],
     }
 }
 
 /// Runs a check for every executor.
-fn for_every_executor(check: impl Fn(&DynExecutor, &str)) {
+fn for_every_executor(mut check: impl FnMut(&DynExecutor, &str)) {
     for executor in Registry::builtin().iter() {
         check(executor, executor.format().name);
     }
@@ -53,27 +53,24 @@ fn for_every_executor(check: impl Fn(&DynExecutor, &str)) {
 /// Every law holds on every fixture, and is not vacuous in at least one of them. Only declared fields are dropped.
 #[test]
 fn every_law_holds_on_every_log_of_every_format() {
-    let lists = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/laws/dropped");
+    let mut failures = Vec::new();
     for_every_executor(|executor, format| {
-        let list = fs::read_to_string(lists.join(format!("{format}.txt"))).unwrap_or_default();
-        let dropped = dropped(&list);
+        let accounts = accounts::declared(format);
         let mut checked = Vec::new();
-        let mut failures = Vec::new();
-        let mut check = |path: &Path, dropped: &[Dropped<'_>]| {
-            let every = Every::of(executor.clone()).dropping(dropped).without(exceptions(format));
-            match every.check(&fs::read(path).unwrap()) {
+        let mut check =
+            |every: Every<'_>, path: &PathBuf| match every.check(&fs::read(path).unwrap()) {
                 Ok(report) => checked.extend(report.checked()),
                 Err(violation) => failures.push(format!("{}: {violation}", path.display())),
-            }
-        };
-        for path in captures::fixtures(format) {
-            // A repeated record with the same id is dropped as a whole.
-            let again = ["claude-session/glued.jsonl", "acp/again.jsonl"];
-            let repeats = again.iter().any(|again| path.ends_with(again));
-            check(&path, if repeats { ANYTHING } else { &dropped });
+            };
+        let every = || Every::of(executor.clone());
+        let without = [exceptions(format), &[Law::BoundedState]].concat();
+        for path in &captures::fixtures(format) {
+            check(every().accounting(&accounts).without(&without), path);
         }
-        captures::of(format).iter().for_each(|path| check(path, ANYTHING));
-        assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+        let without = [exceptions(format), &[Law::Account, Law::BoundedState]].concat();
+        for path in &captures::of(format) {
+            check(every().without(&without), path);
+        }
         let names_sessions = captures::fixtures(format).iter().any(|path| {
             let log = fs::read(path).unwrap();
             let text = String::from_utf8_lossy(&log);
@@ -88,11 +85,41 @@ fn every_law_holds_on_every_log_of_every_format() {
         );
         for law in Law::ALL {
             // The records of a session file do not name the session.
-            let elsewhere = matches!(law, Law::OrderOfResults | Law::Ledger | Law::Sessions)
-                || exceptions(format).contains(&law);
-            assert!(elsewhere || checked.contains(&law), "no fixture of {format} exercises {law}");
+            let elsewhere = [Law::OrderOfResults, Law::Ledger, Law::Sessions, Law::BoundedState];
+            let elsewhere = elsewhere.contains(&law) || exceptions(format).contains(&law);
+            if !elsewhere && !checked.contains(&law) {
+                failures.push(format!("no fixture of {format} exercises {law}"));
+            }
         }
     });
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// A log is repeated some thousand times, so that two logs of each format have to do.
+#[test]
+fn no_state_grows_while_nothing_is_open() {
+    let mut failures = Vec::new();
+    for_every_executor(|executor, format| {
+        let logs = captures::fixtures(format).into_iter().map(|path| fs::read(path).unwrap());
+        let mut logs: Vec<_> = logs.filter(|log| log.contains(&b'\n')).collect();
+        logs.sort_by_key(Vec::len);
+        let outcomes = logs.iter().rev().map(|log| law::bounded_state(executor, log));
+        let mut checked = 0;
+        for outcome in outcomes {
+            match outcome {
+                Ok(Outcome::Checked) => checked += 1,
+                Ok(_) => {}
+                Err(violation) => failures.push(format!("{format}: {violation}")),
+            }
+            if checked == 2 {
+                break;
+            }
+        }
+        if checked == 0 {
+            failures.push(format!("no fixture of {format} ends with nothing open"));
+        }
+    });
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 /// A truncated log is also a log, and every byte may be the last one.
@@ -125,7 +152,11 @@ fn every_executor_may_stop_at_every_line_of_every_log() {
             let text = String::from_utf8_lossy(&log);
             let line_ends = text.match_indices('\n').flat_map(|(at, _)| [at, at + 1]);
             let odd = (0..log.len()).step_by(13);
-            let stops = law::split_invariance(executor, &run::records(&text));
+            let stops = law::split_invariance(
+                executor,
+                |json| executor.restore(json),
+                &run::records(&text),
+            );
             let pieces = law::chunk_invariance(executor, &log, &line_ends.collect::<Vec<_>>());
             let odd = law::chunk_invariance(executor, &log, &odd.collect::<Vec<_>>());
             if let Err(violation) = stops.and(pieces).and(odd) {
@@ -157,8 +188,7 @@ fn every_law_holds_on_mutated_logs() {
     for_every_executor(|executor, format| {
         let logs = captures::fixtures(format).into_iter().map(|path| fs::read(path).unwrap());
         let mutated = select(logs.collect::<Vec<_>>()).prop_flat_map(|log| generate::mutated(&log));
-        let every = Every::of(executor.clone()).dropping(ANYTHING);
-        let every = every.without(&[Law::OrderOfResults]);
+        let every = Every::of(executor.clone()).without(&Law::OF_REGULAR_LOGS);
         let config = ProptestConfig { failure_persistence: None, ..fewer_cases(3) };
         let result =
             TestRunner::new(config).run(&mutated, |log| Ok(every.check(&log).map(drop)?));
@@ -191,9 +221,8 @@ macro_rules! generated {
 
                 #[test]
                 fn every_law_holds(log in log(), bytes in vec(any::<u8>(), 0..200)) {
-                    let every = Every::of($executor).dropping(ANYTHING);
                     // Record ids repeat here; law 5 is checked on conversations.
-                    let every = every.without(&[Law::OrderOfResults]);
+                    let every = Every::of($executor).without(&Law::OF_REGULAR_LOGS);
                     every.check(&log)?;
                     every.check(&bytes)?;
                 }
@@ -201,7 +230,10 @@ macro_rules! generated {
                 #[test]
                 fn law_2_split_invariance(log in log(), stops in vec(0usize..40, 0..4)) {
                     let text = String::from_utf8_lossy(&log);
-                    law::split_invariance_at(&Reducing::new($executor), &run::records(&text), &stops)?;
+                    let restore = |json: &str| serde_json::from_str(json);
+                    law::split_invariance_at(
+                        &Reducing::new($executor), restore, &run::records(&text), &stops,
+                    )?;
                 }
 
                 #[test]
@@ -277,4 +309,36 @@ fn answers(record: &Record<'_>) -> bool {
     let Record::Object(object) = record else { return false };
     let message = object.get("message").map_or("", |message| message.get());
     message.contains(r#""type":"tool_result""#)
+}
+
+/// The executor of Droid reads any texts, of any length, and two sessions in any order.
+#[test]
+fn generated_texts_and_sessions_obey_the_laws() {
+    let log =
+        fs::read(captures::fixtures("droid").into_iter().find(|path| is_parallel(path)).unwrap())
+            .unwrap();
+    let config = ProptestConfig { failure_persistence: None, ..fewer_cases(8) };
+    let without = [Law::OrderOfResults, Law::BoundedState, Law::Account];
+    let every = Every::of(Droid).without(&without);
+    TestRunner::new(config.clone())
+        .run(&generate::marked(&log), |log| Ok(every.check(&log).map(drop)?))
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let text = String::from_utf8_lossy(&log);
+    let session = "s-1";
+    assert!(text.contains(session));
+    TestRunner::new(config)
+        .run(&generate::sessions(&log, session), |both| {
+            let fold = testkit::Fold::of(&Droid.into(), &both);
+            let alone = testkit::Fold::of(&Droid.into(), &log);
+            let entries =
+                |fold: &testkit::Fold, key| fold.sessions[&SessionKey(key)].entries().to_vec();
+            prop_assert_eq!(entries(&fold, 0), entries(&alone, 0));
+            prop_assert_eq!(entries(&fold, 1), entries(&alone, 0));
+            Ok(())
+        })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn is_parallel(path: &Path) -> bool {
+    path.ends_with("parallel_calls.jsonl")
 }

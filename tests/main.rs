@@ -34,7 +34,7 @@ mod html;
 mod human_numbers;
 mod interleaved_sessions;
 mod kafka_paper;
-mod law_totality;
+mod law_mutants;
 mod laws;
 mod ledgers;
 mod markdown;

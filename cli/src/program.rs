@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use foldline::{
     conversation::DomainEvent,
-    executors::{Executor, Registry},
+    executors::{DynExecutor, Registry},
     position::Located,
     transduce::{Emitter, Resume},
 };
@@ -50,7 +50,7 @@ impl Program {
 
     /// The same program with one more executor; one of the same format name is replaced.
     #[must_use]
-    pub fn executor<E: Executor>(mut self, executor: E) -> Self {
+    pub fn executor(mut self, executor: impl Into<DynExecutor>) -> Self {
         self.registry = self.registry.with(executor);
         self
     }

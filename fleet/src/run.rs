@@ -3,7 +3,7 @@
 use std::{ffi::OsString, process::ExitCode};
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
-use foldline::executors::{DynExecutor, Executor, Registry};
+use foldline::executors::{DynExecutor, Registry};
 use foldline_cli::shared::log_to_stderr;
 
 use crate::{
@@ -34,7 +34,7 @@ impl Fleet {
 
     /// Adds an executor; an executor with the same format name is replaced. Shippers and workers need it.
     #[must_use]
-    pub fn executor<E: Executor>(mut self, executor: E) -> Self {
+    pub fn executor(mut self, executor: impl Into<DynExecutor>) -> Self {
         self.registry = self.registry.with(executor);
         self
     }

@@ -32,7 +32,7 @@ pub use self::{
     action::MappedCall,
     agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, opencode, qwen},
     context::{Context, Extra, Meta},
-    dynamic::{AnyRecord, AnyState, DynExecutor, Preparsed},
+    dynamic::{AnyRecord, AnyState, DynExecutor, Preparsed, RecordReducer, SessionOf},
     evidence::{Evidence, Judge},
     executor::{Executor, Header, Parsed},
     format::Format,

@@ -10,7 +10,6 @@ use super::{
     droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
     dynamic::DynExecutor,
     evidence::{Evidence, Judge},
-    executor::Executor,
     format::Format,
     gemini::Gemini,
     opencode::Opencode,
@@ -78,10 +77,10 @@ impl Registry {
             .with(Acp)
     }
 
-    /// Adds an executor. It replaces an entry of the same name.
+    /// Adds an executor, or a [`RecordReducer`](super::RecordReducer). It replaces an entry of the same name.
     #[must_use]
-    pub fn with<E: Executor>(self, executor: E) -> Self {
-        self.add(Entry::Executor(DynExecutor::new(executor)))
+    pub fn with(self, executor: impl Into<DynExecutor>) -> Self {
+        self.add(Entry::Executor(executor.into()))
     }
 
     /// Adds a format that can be recognised but not read. It replaces an entry of the same name.

@@ -174,7 +174,8 @@
 //!
 //! # Tests
 //!
-//! The laws hold for every executor: `testkit::law::every` checks them on a log. Write a small log for each special
+//! The laws hold for every executor: `testkit::law::every` checks them on a log, and `testkit::guide` explains how to
+//! declare what becomes of each field. Write a small log for each special
 //! case, beginning with a real log that is cut in the middle. To add an executor to this crate, add a folder in
 //! `src/executors/agents`, a line in [`Registry::builtin`](super::Registry::builtin), and such logs in
 //! `tests/fixtures/<format>/`, which the tests find automatically.

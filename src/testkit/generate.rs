@@ -7,6 +7,7 @@ mod calls;
 mod disturb;
 mod events;
 mod log;
+mod marked;
 mod mutated;
 mod value;
 
@@ -15,6 +16,7 @@ pub use self::{
     disturb::disturbed,
     events::{events, located_events},
     log::{LogBytes, concat, garbage},
+    marked::{marked, sessions},
     mutated::mutated,
     value::{
         Field, FieldsStrategy, Tool, array, field, fields, json, kind, list, literal, maybe,

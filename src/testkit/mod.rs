@@ -66,10 +66,13 @@
 //! # Ok::<(), foldline::testkit::Violation>(())
 //! ```
 
+mod fold;
 pub mod generate;
+pub mod guide;
 pub mod law;
 pub mod ledger;
 pub mod run;
 mod violation;
 
+pub use self::fold::{Fold, SessionFold};
 pub use self::violation::{Law, Place, Side, Violation};

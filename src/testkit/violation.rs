@@ -34,11 +34,21 @@ pub enum Law {
     Ledger,
     /// Interleaved sessions give the same events as each session alone, and updates stay in their session.
     Sessions,
+    /// A result belongs to the call whose id it has.
+    Pairing,
+    /// What a later release adds is reported and kept, and nothing else changes.
+    UnknownContent,
+    /// The order of fields, white space and escapes change nothing.
+    Spelling,
+    /// A state does not grow with the log if nothing is open.
+    BoundedState,
+    /// Every scalar of every record has the effect on the fold that is declared for it.
+    Account,
 }
 
 impl Law {
     /// Every law, by number.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 16] = [
         Self::Determinism,
         Self::SplitInvariance,
         Self::ChunkInvariance,
@@ -50,9 +60,24 @@ impl Law {
         Self::DenseIndices,
         Self::Ledger,
         Self::Sessions,
+        Self::Pairing,
+        Self::UnknownContent,
+        Self::Spelling,
+        Self::BoundedState,
+        Self::Account,
     ];
 
-    /// Its number, 1 to 11.
+    /// The laws that need a log as the agent writes it, not a damaged or mutated one.
+    pub const OF_REGULAR_LOGS: [Self; 6] = [
+        Self::OrderOfResults,
+        Self::Pairing,
+        Self::UnknownContent,
+        Self::Spelling,
+        Self::BoundedState,
+        Self::Account,
+    ];
+
+    /// Its number, 1 to 16.
     pub fn number(self) -> usize {
         self as usize + 1
     }
@@ -71,6 +96,11 @@ impl Law {
             Self::DenseIndices => "dense indices",
             Self::Ledger => "ledger",
             Self::Sessions => "sessions",
+            Self::Pairing => "pairing",
+            Self::UnknownContent => "unknown content",
+            Self::Spelling => "spelling",
+            Self::BoundedState => "bounded state",
+            Self::Account => "account",
         }
     }
 }

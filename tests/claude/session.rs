@@ -66,7 +66,7 @@ fn what_nobody_typed_is_not_the_persons() {
             "system_message: You were away.",
             "system_message: Conversation compacted (manual, 900 tokens before, 100 after)",
             "system_message: This session is being continued from a previous conversation.",
-            "system_message: Context microcompacted (auto, 50 tokens before)",
+            "system_message: Context microcompacted (auto, 50 tokens before, 20 tokens saved)",
             "system_message: <task-notification>\n<task-id>b1</task-id>\n</task-notification>",
             "user_message: and the docs",
             "system_message: <task-notification>x</task-notification>",
@@ -187,8 +187,8 @@ fn failed_requests_are_errors_and_made_up_answers_are_nobodys() {
         file.told(),
         [
             "user_message: hello",
-            "error_message: API error 500: Internal (retry 1 of 10)",
-            "error_message: API error 500: Internal (retry 2 of 10)",
+            "error_message: API error 500: Internal (retry 1 of 10), next attempt after 561.0564 ms",
+            "error_message: API error 500: Internal (retry 2 of 10), next attempt after 561.0564 ms",
             "error_message: API Error: 500",
             "system_message: No response requested.",
         ]

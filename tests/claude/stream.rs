@@ -238,7 +238,7 @@ fn the_program_speaks_for_itself() {
         [
             "system_message: hook SessionStart:startup failed with exit code 2: no such file",
             "system_message: model: claude-opus-4-6[1m]",
-            "error_message: API error 529: overloaded (retry 2 of 10)",
+            "error_message: API error 529: overloaded (retry 2 of 10), next attempt after 561.5 ms",
             "error_message: Overloaded",
             "system_message: conversation compacted (auto, 4096 tokens before)",
             "system_message: rate limit: allowed_warning, seven_day, 90 % used",

@@ -1,8 +1,10 @@
 //! The laws for the emitters of the crate, on all possible events of executors and on several entries that grow at
 //! once.
 
+use std::fmt::Debug;
+
 use foldline::{
-    conversation::{Json, Position},
+    conversation::{DomainEvent, Json, Located, Position, SessionKey, by_item},
     emitters::{
         audit::AuditTrail,
         drift::Drift,
@@ -17,6 +19,7 @@ use foldline::{
     },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
     testkit::{generate, law},
+    transduce::{Emitter, Gather, KeyedEmitter},
 };
 use proptest::prelude::*;
 
@@ -134,5 +137,89 @@ proptest! {
     fn rows_in_a_database(events in generate::located_events()) {
         law::gather(RowEmitter::default, &events, database_of)?;
         law::gather_and_resume(RowEmitter::default, &events, database_of)?;
+    }
+}
+
+/// The place of a session among those of these events, in the order of their first events.
+fn place(session: SessionKey, events: &[Located<DomainEvent>]) -> usize {
+    let mut order = Vec::new();
+    for event in events {
+        if !order.contains(&event.session) {
+            order.push(event.session);
+        }
+    }
+    order.iter().position(|other| *other == session).unwrap()
+}
+
+/// The rows of one session.
+fn session_rows(session: SessionKey, events: &[Located<DomainEvent>]) -> Vec<String> {
+    let mut emitter = RowEmitter::default();
+    events.iter().for_each(|event| drop(emitter.emit(event)));
+    drop(emitter.finish());
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();
+    let checkpoint = Checkpoint {
+        facts: SourceFacts::default(),
+        position: Position { line: 1, offset: 1 },
+        state: Json::default(),
+        complete: false,
+    };
+    let (source, output) = (SourceName::from("log"), emitter.cut());
+    database.commit(&[Commit { source, expected: None, checkpoint, output }], &[]).unwrap();
+    let connection = database.connection();
+    let sql = "SELECT id FROM sessions ORDER BY id LIMIT 1 OFFSET ?1";
+    let id: i64 =
+        connection.query_row(sql, [place(session, events) as i64], |row| row.get(0)).unwrap();
+    let tables = [
+        "SELECT concat_ws(' ', agent, model, cwd, title, outcome, entries) FROM sessions WHERE id = ?1",
+        "SELECT idx || ' ' || type || ' ' || content FROM entries WHERE session = ?1 ORDER BY idx",
+        "SELECT model || ' ' || coalesce(output_tokens, '') FROM usage WHERE session = ?1 ORDER BY model",
+        "SELECT kind || ' ' || count FROM warnings WHERE session = ?1 ORDER BY kind",
+    ];
+    let read = |sql: &str| -> Vec<String> {
+        let mut query = connection.prepare(sql).unwrap();
+        query.query_map([id], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    tables.into_iter().flat_map(read).collect()
+}
+
+/// What one emitter for each session makes of this session.
+fn keyed<M, Out>(
+    make: impl Fn() -> M,
+    session: SessionKey,
+    events: &[Located<DomainEvent>],
+) -> Vec<String>
+where
+    M: Emitter<DomainEvent, Out>,
+    Out: Debug,
+{
+    let key = |event: &Located<DomainEvent>| event.session;
+    let mut emitter = KeyedEmitter::new(key, |_: &SessionKey| by_item(make()));
+    let outputs = events.iter().flat_map(|event| emitter.emit(event)).collect::<Vec<_>>();
+    let all = outputs.into_iter().chain(emitter.finish());
+    let own = all.filter(|(key, _)| *key == session);
+    own.map(|(_, output)| format!("{output:?}")).collect()
+}
+
+proptest! {
+    #![proptest_config(fewer_cases(4))]
+
+    #[test]
+    fn no_consumer_mixes_sessions(events in generate::located_events()) {
+        let usage = |session: SessionKey, events: &[Located<DomainEvent>]| {
+            let mut emitter = UsageEmitter::default();
+            events.iter().for_each(|event| drop(emitter.emit(event)));
+            emitter.into_sessions().into_iter().nth(place(session, events))
+        };
+        let patches = |session, events: &[Located<DomainEvent>]| {
+            keyed(PatchEmitter::default, session, events)
+        };
+        let fragments = |session, events: &[Located<DomainEvent>]| {
+            keyed(HtmlEmitter::default, session, events)
+        };
+        law::consumer_sessions(usage, &events)?;
+        law::consumer_sessions(patches, &events)?;
+        law::consumer_sessions(fragments, &events)?;
+        law::consumer_sessions(session_rows, &events)?;
     }
 }

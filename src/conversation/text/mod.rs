@@ -141,14 +141,17 @@ impl Text {
         }
     }
 
-    /// Whether it may begin with `prefix`: a cheap test before decoding. `prefix` must need no escapes.
-    pub fn may_begin_with(&self, prefix: &str) -> bool {
-        match &self.0 {
-            Repr::Literal(literal) => {
-                string_body(literal).is_some_and(|body| body.starts_with(prefix))
-            }
-            Repr::String(string) => string.starts_with(prefix),
-        }
+    /// Whether it begins with `prefix`, which needs no escapes. Only a text that escapes a character of its beginning
+    /// without need is decoded.
+    pub fn begins_with(&self, prefix: &str) -> bool {
+        let body = match &self.0 {
+            Repr::Literal(literal) => string_body(literal).unwrap_or_default(),
+            Repr::String(string) => return string.starts_with(prefix),
+        };
+        let plain = body.bytes().zip(prefix.bytes()).take_while(|(one, two)| one == two).count();
+        let rest = &body.as_bytes()[plain..];
+        let is_escaped = || rest.starts_with(b"\\u") || rest.starts_with(b"\\/");
+        plain == prefix.len() || is_escaped() && decode_body(body).starts_with(prefix)
     }
 
     /// A literal from a part of another literal's content, which must not begin or end within an escape.

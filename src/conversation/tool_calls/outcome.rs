@@ -194,7 +194,10 @@ impl<W: Wording> CallResult for ToolOutcome<W> {
         self.clone().into_content()
     }
 
-    fn into_content(self) -> Text {
+    fn into_content(mut self) -> Text {
+        if let Some(code @ CommandExitStatus::ExitCode { .. }) = self.exit_status {
+            self.keep("result.exit_status", Json::of(&code).ok());
+        }
         let body = self.body.map(ToolResult::into_text).unwrap_or_default();
         if self.extra.is_empty() {
             return body;

@@ -5,6 +5,7 @@ use crate::{
         CorrId, NormalizedEntry, Outcome, Text, Timestamp, ToolStatus, tool_calls::CallResult,
     },
     executors::context::Context,
+    json::Raw,
 };
 
 const FIELD: &str = "permission";
@@ -37,12 +38,13 @@ fn set_status<R: CallResult>(
 
 /// The final status of a denied call; `None` if it was not denied.
 pub fn refusal(call: &NormalizedEntry) -> Option<ToolStatus> {
-    let answer = call.metadata.as_ref()?.extra.get(FIELD)?.get().trim_matches('"');
-    match answer {
+    let answer = Raw::parse(call.metadata.as_ref()?.extra.get(FIELD)?.get()).ok()?;
+    let answer = Text::from_raw(answer)?;
+    match &*answer.decode() {
         // Droid's word for a denial.
         "cancel" => Some(ToolStatus::Denied { reason: None }),
-        _ if answer.starts_with("reject") => Some(ToolStatus::Denied { reason: None }),
-        _ if answer.starts_with("cancel") => Some(ToolStatus::Cancelled),
+        answer if answer.starts_with("reject") => Some(ToolStatus::Denied { reason: None }),
+        answer if answer.starts_with("cancel") => Some(ToolStatus::Cancelled),
         _ => None,
     }
 }

@@ -17,7 +17,11 @@ impl<'a> AnyRecord<'a> {
         reducing: &'a Reducing<E>,
         record: ParsedRecord<'a, E::Line<'a>>,
     ) -> Self {
-        Self(Box::new(OwnRecord { reducing, record }))
+        Self::of(OwnRecord { reducing, record })
+    }
+
+    pub(super) fn of(record: impl ReduceParsed + 'a) -> Self {
+        Self(Box::new(record))
     }
 
     pub(in crate::executors) fn session(&self) -> Option<&str> {
@@ -36,7 +40,7 @@ impl fmt::Debug for AnyRecord<'_> {
 }
 
 /// A record whose type is known only to its executor.
-trait ReduceParsed {
+pub(super) trait ReduceParsed {
     fn session(&self) -> Option<&str>;
     fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent>;
 }

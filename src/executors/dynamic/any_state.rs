@@ -18,6 +18,7 @@ use crate::{
 pub(in crate::executors) trait StoredState: Any + Send + Debug {
     fn to_json(&self) -> Result<Json, json::Error>;
     fn clone_box(&self) -> Box<dyn StoredState>;
+    fn as_any(&self) -> &dyn Any;
     fn is_same(&self, other: &dyn StoredState) -> bool;
     fn size(&self) -> usize;
 }
@@ -35,9 +36,12 @@ where
         Box::new(self.clone())
     }
 
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn is_same(&self, other: &dyn StoredState) -> bool {
-        let other: &dyn Any = other;
-        other.downcast_ref::<Self>().is_some_and(|other| other == self)
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| other == self)
     }
 
     fn size(&self) -> usize {

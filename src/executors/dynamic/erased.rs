@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The object-safe interface of an executor.
-trait AnyExecutor: Send + Sync {
+pub(super) trait AnyExecutor: Send + Sync {
     fn format(&self) -> &'static Format;
     fn of_file(&self, name: &str) -> Option<DynExecutor>;
     fn recognise(&self, object: &Object<'_>) -> Evidence;
@@ -85,7 +85,7 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
     }
 }
 
-/// Any [`Executor`], behind a pointer: a [`Reducer`] over [`Record`]s whose state is an [`AnyState`].
+/// Any [`Executor`] or [`RecordReducer`](super::RecordReducer), behind a pointer: a [`Reducer`] over [`Record`]s whose state is an [`AnyState`].
 ///
 /// ```
 /// use foldline::{executors::{DynExecutor, droid::Droid, wire::Record}, transduce::Reducer};
@@ -97,7 +97,7 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct DynExecutor(Arc<dyn AnyExecutor>);
+pub struct DynExecutor(pub(super) Arc<dyn AnyExecutor>);
 
 impl Debug for DynExecutor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

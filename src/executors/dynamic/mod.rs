@@ -3,9 +3,11 @@
 mod any_record;
 mod any_state;
 mod erased;
+mod record_reducer;
 
 pub use self::{
     any_record::AnyRecord,
     any_state::AnyState,
     erased::{DynExecutor, Preparsed},
+    record_reducer::{RecordReducer, SessionOf},
 };

@@ -1,6 +1,7 @@
 //! Law 3.
 
 use super::{Law, Place, Violation};
+use crate::testkit::violation::caught;
 use crate::{
     conversation::{DomainEvent, Located},
     executors::wire::Record,
@@ -19,13 +20,16 @@ pub fn chunk_invariance<R, S>(reducer: &R, log: &[u8], cuts: &[usize]) -> Result
 where
     R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
 {
-    let whole = run::sourced_events(reducer, [log]);
-    let pieces = run::sourced_events(reducer, pieces(log, cuts));
-    let differs = |index: &usize| whole.get(*index) != pieces.get(*index);
-    let Some(index) = (0..whole.len().max(pieces.len())).find(differs) else { return Ok(()) };
-    let of = |events: &[Located<DomainEvent>]| events.get(index).cloned();
-    let violation = Violation::new(Law::ChunkInvariance, Place::Event(index), "the events differ");
-    Err(violation.side("at once", &of(&whole)).side("in pieces", &of(&pieces)))
+    caught(Law::ChunkInvariance, Place::Unknown, || {
+        let whole = run::sourced_events(reducer, [log]);
+        let pieces = run::sourced_events(reducer, pieces(log, cuts));
+        let differs = |index: &usize| whole.get(*index) != pieces.get(*index);
+        let Some(index) = (0..whole.len().max(pieces.len())).find(differs) else { return Ok(()) };
+        let of = |events: &[Located<DomainEvent>]| events.get(index).cloned();
+        let violation =
+            Violation::new(Law::ChunkInvariance, Place::Event(index), "the events differ");
+        Err(violation.side("at once", &of(&whole)).side("in pieces", &of(&pieces)))
+    })
 }
 
 fn pieces<'b>(log: &'b [u8], cuts: &[usize]) -> Vec<&'b [u8]> {

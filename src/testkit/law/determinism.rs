@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Law, Violation, same::in_step};
+use super::{Law, Place, Violation, same::in_step};
+use crate::testkit::violation::caught;
 use crate::transduce::Reducer;
 
 /// Law 1, **determinism**: the same inputs give the same events and the same state, step by step.
@@ -26,5 +27,9 @@ where
     S: PartialEq + fmt::Debug,
     E: PartialEq + fmt::Debug,
 {
-    in_step(Law::Determinism, ["first run", "second run"], reducer, inputs, |_, state| Ok(state))
+    caught(Law::Determinism, Place::Unknown, || {
+        in_step(Law::Determinism, ["first run", "second run"], reducer, inputs, |_, state| {
+            Ok(state)
+        })
+    })
 }

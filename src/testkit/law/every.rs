@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Dropped, Outcome, Report, balance, chunk_invariance, commuting_diagram, dense_indices,
-    determinism, independence, only_end_a_call, order_of_results, reading, sessions,
+    Accounts, Outcome, Report, account, balance, bounded_state, chunk_invariance,
+    commuting_diagram, dense_indices, determinism, independence, only_end_a_call, order_of_results,
+    pairing, reading, sessions,
     sessions::{run as run_sessions, stamped},
-    split_invariance, totality,
+    spelling, split_invariance, totality, unknown_content,
 };
 use crate::{
     conversation::{Conversation, DomainEvent, WarningKind},
@@ -25,16 +26,23 @@ use crate::{
 /// Checks every law for an executor and one log, with the emitters of this crate. The cuts of law 3 and the orders of
 /// law 5 are fixed; a property test tries more, see [`generate::mutated`](crate::testkit::generate::mutated).
 ///
-/// An executor that drops fields on purpose declares them with [`Every`].
+/// What becomes of each field is declared with [`Every::accounting`]:
 ///
 /// ```
 /// use foldline::{executors::droid::Droid, testkit::{Law, law}};
 ///
 /// let log = br#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
-/// let report = law::Every::of(Droid).dropping(&[("message", "id")]).check(log)?;
-/// assert!(report.is_checked(Law::Totality));
+/// let accounts: law::Accounts = "\
+/// message id = user_message.metadata.messageId
+/// message role = decides; system_message.metadata.extra.role
+/// message text = user_message.content
+/// message timestamp = user_message.timestamp
+/// message type = message -> +session; message -> +user_message
+/// ".parse()?;
+/// let report = law::Every::of(Droid).accounting(&accounts).check(log)?;
+/// assert!(report.is_checked(Law::Account));
 /// assert!(!report.is_checked(Law::Balance), "there is no call in this log");
-/// # Ok::<(), foldline::testkit::Violation>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
@@ -47,24 +55,25 @@ pub fn every(executor: impl Into<DynExecutor>, log: &[u8]) -> Result<Report, Vio
 #[derive(Clone, Debug)]
 pub struct Every<'e> {
     executor: DynExecutor,
-    dropped: &'e [Dropped<'e>],
+    accounts: Option<&'e Accounts>,
     without: &'e [Law],
 }
 
 impl<'e> Every<'e> {
     /// The laws for this executor: a custom one, or one of a registry.
     pub fn of(executor: impl Into<DynExecutor>) -> Self {
-        Self { executor: executor.into(), dropped: &[], without: &[] }
+        Self { executor: executor.into(), accounts: None, without: &[] }
     }
 
-    /// Declares fields that the executor drops on purpose: law 6 plants no marker in them.
+    /// Declares what becomes of each field. Without it, a field only has to have an effect.
     #[must_use]
-    pub fn dropping(mut self, dropped: &'e [Dropped<'e>]) -> Self {
-        self.dropped = dropped;
+    pub fn accounting(mut self, accounts: &'e Accounts) -> Self {
+        self.accounts = Some(accounts);
         self
     }
 
-    /// Omits these laws, if they do not apply to the log. (Law 6 is always checked.)
+    /// Omits these laws, if they do not apply to the log: [`Law::OF_REGULAR_LOGS`] for a damaged one. (Law 6 is always
+    /// checked.)
     ///
     /// Law 5, for instance, is about results that only contain the output of a tool. If they also state the agent's
     /// current folder, their order matters.
@@ -89,21 +98,16 @@ impl<'e> Every<'e> {
         let is_determined =
             caught(Law::Determinism, Place::Unknown, || determinism(executor, &records));
         // The law about panics is reported first, because it names the line.
-        let accounts = totality(executor, log, |record| self.read(record), self.dropped)?;
-        let outcome = match accounts.planted {
-            0 => Outcome::Vacuous("no record with strings that is not ignored"),
-            _ => Outcome::Checked,
-        };
-        report.outcomes.insert(Law::Totality, outcome);
-        report.accounts = accounts;
-
+        report.counts = totality(executor, log, |record| self.read(record))?;
         let about_records = match records.is_empty() {
             true => Outcome::Vacuous("no record"),
             false => Outcome::Checked,
         };
+        report.outcomes.insert(Law::Totality, about_records);
         report.check(Law::Determinism, || is_determined.map(|()| about_records))?;
         report.check(Law::SplitInvariance, || {
-            split_invariance(executor, &records).map(|()| about_records)
+            split_invariance(executor, |json| executor.restore(json), &records)
+                .map(|()| about_records)
         })?;
         report.check(Law::ChunkInvariance, || {
             // Every byte of a short log; pieces of odd lengths in a long one.
@@ -120,6 +124,17 @@ impl<'e> Every<'e> {
         })?;
         let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
         about_events(&mut report, &events)?;
+        let mut examined = 0;
+        report.check(Law::Account, || {
+            examined = account(executor, log, self.accounts)?;
+            let is_vacuous = examined == 0;
+            Ok(if is_vacuous { Outcome::Vacuous("no scalar") } else { Outcome::Checked })
+        })?;
+        report.examined = examined;
+        report.check(Law::Pairing, || pairing(executor, log))?;
+        report.check(Law::UnknownContent, || unknown_content(executor, log))?;
+        report.check(Law::Spelling, || spelling(executor, log))?;
+        report.check(Law::BoundedState, || bounded_state(executor, log))?;
         Ok(report)
     }
 

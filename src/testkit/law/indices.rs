@@ -3,6 +3,7 @@
 use json_patch::PatchOperation;
 
 use super::{Law, Place, Violation};
+use crate::testkit::violation::caught;
 use crate::{conversation::DomainEvent, transduce::Emitter};
 
 /// Law 9, **dense indices**: the patches of `emitter` add entries at 0, 1, 2, ..., without repetition or gap; they
@@ -15,16 +16,18 @@ where
     M: Emitter<DomainEvent, Out>,
     Out: Into<json_patch::Patch>,
 {
-    let mut entries = 0;
-    for (index, event) in events.iter().enumerate() {
-        for patch in emitter.emit(event) {
-            check(&mut entries, &patch.into(), Place::Event(index))?;
+    caught(Law::DenseIndices, Place::Unknown, || {
+        let mut entries = 0;
+        for (index, event) in events.iter().enumerate() {
+            for patch in emitter.emit(event) {
+                check(&mut entries, &patch.into(), Place::Event(index))?;
+            }
         }
-    }
-    for patch in emitter.finish() {
-        check(&mut entries, &patch.into(), Place::Completion)?;
-    }
-    Ok(())
+        for patch in emitter.finish() {
+            check(&mut entries, &patch.into(), Place::Completion)?;
+        }
+        Ok(())
+    })
 }
 
 fn check(entries: &mut usize, patch: &json_patch::Patch, place: Place) -> Result<(), Violation> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{Law, Place, Violation};
+use crate::testkit::violation::caught;
 use crate::{
     conversation::{Conversation, CorrId, DomainEvent},
     transduce::Emitter,
@@ -27,31 +28,33 @@ where
     M: Emitter<DomainEvent, Out>,
     Out: Into<json_patch::Patch>,
 {
-    let mut conversation = Conversation::default();
-    let mut document = json!({ "entries": [] });
-    let mut growing = BTreeSet::new();
-    let stride = events.len().div_ceil(BOUNDARIES).max(1);
-    for (index, event) in events.iter().enumerate() {
-        let place = Place::Event(index);
-        conversation.apply(event);
-        follow(&mut growing, event);
-        for patch in emitter.emit(event) {
-            apply(&mut document, patch, place)?;
+    caught(Law::CommutingDiagram, Place::Unknown, || {
+        let mut conversation = Conversation::default();
+        let mut document = json!({ "entries": [] });
+        let mut growing = BTreeSet::new();
+        let stride = events.len().div_ceil(BOUNDARIES).max(1);
+        for (index, event) in events.iter().enumerate() {
+            let place = Place::Event(index);
+            conversation.apply(event);
+            follow(&mut growing, event);
+            for patch in emitter.emit(event) {
+                apply(&mut document, patch, place)?;
+            }
+            if let DomainEvent::NewToolCall { corr_id, .. } = event
+                && !has_call(&document, corr_id)
+            {
+                let message = format!("no entry has the `corrId` of the new call {corr_id}");
+                return Err(Violation::new(Law::CommutingDiagram, place, message));
+            }
+            if index.is_multiple_of(stride) {
+                compare(&document, &conversation, !growing.is_empty(), place)?;
+            }
         }
-        if let DomainEvent::NewToolCall { corr_id, .. } = event
-            && !has_call(&document, corr_id)
-        {
-            let message = format!("no entry has the `corrId` of the new call {corr_id}");
-            return Err(Violation::new(Law::CommutingDiagram, place, message));
+        for patch in emitter.finish() {
+            apply(&mut document, patch, Place::Completion)?;
         }
-        if index.is_multiple_of(stride) {
-            compare(&document, &conversation, !growing.is_empty(), place)?;
-        }
-    }
-    for patch in emitter.finish() {
-        apply(&mut document, patch, Place::Completion)?;
-    }
-    compare(&document, &conversation, false, Place::Completion)
+        compare(&document, &conversation, false, Place::Completion)
+    })
 }
 
 /// Whether an entry carries this correlation id; a new entry is found immediately.

@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use super::totality::Accounts;
+use super::totality::Counts;
 use crate::testkit::violation::{Law, Place, Violation, caught};
 
 /// The outcome of a law that was not violated.
@@ -27,7 +27,9 @@ pub struct Report {
     /// The outcome of each law.
     pub outcomes: BTreeMap<Law, Outcome>,
     /// The counts of law 6.
-    pub accounts: Accounts,
+    pub counts: Counts,
+    /// The number of scalars that the law of accounts examined.
+    pub examined: usize,
 }
 
 impl Report {
@@ -68,8 +70,8 @@ impl fmt::Display for Report {
                 Outcome::Vacuous(missing) => writeln!(f, "{law}: vacuous, {missing}")?,
             }
         }
-        let Accounts { records, planted, ignored } = &self.accounts;
-        write!(f, "{records} records, {planted} strings with a marker")?;
+        let Counts { records, ignored } = &self.counts;
+        write!(f, "{records} records, {} scalars examined", self.examined)?;
         ignored.iter().try_for_each(|(name, count)| write!(f, ", {count} {name:?} ignored"))
     }
 }

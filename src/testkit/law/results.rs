@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{Law, Place, Violation};
+use crate::testkit::violation::caught;
 use crate::{
     conversation::{Conversation, DomainEvent, NormalizedEntry},
     testkit::run,
@@ -32,17 +33,19 @@ where
     R: Reducer<In, S, DomainEvent>,
     In: Clone + fmt::Debug,
 {
-    let reordered = reorder(inputs, is_result, order);
-    let before = final_calls(&run::events(reducer, inputs));
-    let after = final_calls(&run::events(reducer, &reordered));
-    let differs = |index: &usize| before.get(*index) != after.get(*index);
-    let Some(index) = (0..before.len().max(after.len())).find(differs) else { return Ok(()) };
-    let message = format!("tool call {index} ends differently");
-    let violation = Violation::new(Law::OrderOfResults, Place::Completion, message);
-    Err(violation
-        .side("in order", &before.get(index))
-        .side("reordered", &after.get(index))
-        .side("the order", &reordered))
+    caught(Law::OrderOfResults, Place::Unknown, || {
+        let reordered = reorder(inputs, is_result, order);
+        let before = final_calls(&run::events(reducer, inputs));
+        let after = final_calls(&run::events(reducer, &reordered));
+        let differs = |index: &usize| before.get(*index) != after.get(*index);
+        let Some(index) = (0..before.len().max(after.len())).find(differs) else { return Ok(()) };
+        let message = format!("tool call {index} ends differently");
+        let violation = Violation::new(Law::OrderOfResults, Place::Completion, message);
+        Err(violation
+            .side("in order", &before.get(index))
+            .side("reordered", &after.get(index))
+            .side("the order", &reordered))
+    })
 }
 
 /// The inputs that only end a tool call: results, in any format, for [`order_of_results`].

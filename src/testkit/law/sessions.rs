@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Law, Place, Violation, same::same};
+use crate::testkit::violation::caught;
 use crate::{
     conversation::{CorrId, DomainEvent},
     executors::{NamesSession, Sessions, StateSize, wire::Record},
@@ -45,35 +46,44 @@ where
     R: for<'a> Reducer<Record<'a>, S, DomainEvent> + for<'a> NamesSession<Record<'a>>,
     S: StateSize,
 {
-    let [left, right] = logs;
-    let (mut lines, mut more) = (left.lines(), right.lines());
-    let (mut mixed, mut is_left_first) = (String::new(), None);
-    let mut add = |line: Option<&str>, is_left: bool| {
-        if let Some(line) = line {
-            is_left_first.get_or_insert(is_left);
-            mixed.extend([line, "\n"]);
-        }
-    };
-    for is_left in turns {
-        add(if is_left { lines.next() } else { more.next() }, is_left);
-    }
-    lines.for_each(|line| add(Some(line), true));
-    more.for_each(|line| add(Some(line), false));
-
-    let alone = [right, left, right].map(|log| run(reducer, log));
-    let together = run(reducer, &mixed);
-    stamped(&together)?;
-    let keys = if is_left_first == Some(false) { [1, 0] } else { [0, 1] };
-    let names = ["alone", "interleaved"];
-    for (log, key) in [(&alone[1], keys[0]), (&alone[2], keys[1]), (&alone[0], keys[1])] {
-        let of = |events: &[Located<DomainEvent>], key| -> Vec<DomainEvent> {
-            let events = events.iter().filter(|event| event.session == SessionKey(key));
-            events.map(|event| event.item.clone()).collect()
+    caught(Law::Sessions, Place::Unknown, || {
+        let [left, right] = logs;
+        let (mut lines, mut more) = (left.lines(), right.lines());
+        let (mut mixed, mut is_left_first) = (String::new(), None);
+        let mut add = |line: Option<&str>, is_left: bool| {
+            if let Some(line) = line {
+                is_left_first.get_or_insert(is_left);
+                mixed.extend([line, "\n"]);
+            }
         };
-        let message = format!("the events of session {key} differ");
-        same(Law::Sessions, names, Place::Completion, &message, &of(log, 0), &of(&together, key))?;
-    }
-    Ok(())
+        for is_left in turns {
+            add(if is_left { lines.next() } else { more.next() }, is_left);
+        }
+        lines.for_each(|line| add(Some(line), true));
+        more.for_each(|line| add(Some(line), false));
+
+        let alone = [right, left, right].map(|log| run(reducer, log));
+        let together = run(reducer, &mixed);
+        stamped(&together)?;
+        let keys = if is_left_first == Some(false) { [1, 0] } else { [0, 1] };
+        let names = ["alone", "interleaved"];
+        for (log, key) in [(&alone[1], keys[0]), (&alone[2], keys[1]), (&alone[0], keys[1])] {
+            let of = |events: &[Located<DomainEvent>], key| -> Vec<DomainEvent> {
+                let events = events.iter().filter(|event| event.session == SessionKey(key));
+                events.map(|event| event.item.clone()).collect()
+            };
+            let message = format!("the events of session {key} differ");
+            same(
+                Law::Sessions,
+                names,
+                Place::Completion,
+                &message,
+                &of(log, 0),
+                &of(&together, key),
+            )?;
+        }
+        Ok(())
+    })
 }
 
 /// The events of a log, with their sessions.

@@ -2,22 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use serde::Serialize;
-
-use super::{
-    Law, Place, Violation, panicked,
-    plant::{Dropped, Spot, spots},
-};
+use super::{Law, Place, Violation, panicked};
 use crate::{
-    conversation::{DomainEvent, Json},
-    executors::{
-        DynExecutor, Header, Parsed, report,
-        wire::{Object, Record},
-    },
+    conversation::DomainEvent,
+    executors::{DynExecutor, Header, Parsed, wire::Record},
     processor::{Line, LineFramer, read_records},
     transduce::Reducer,
 };
@@ -36,11 +27,9 @@ pub enum Reading {
 /// The counts of law 6.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Accounts {
+pub struct Counts {
     /// Records, including irregular ones.
     pub records: usize,
-    /// Strings in which a marker was planted.
-    pub planted: usize,
     /// Records that the executor ignores, by their type.
     pub ignored: BTreeMap<String, usize>,
 }
@@ -59,43 +48,26 @@ pub fn reading(executor: &DynExecutor, record: &Record<'_>) -> (Reading, String)
     (reading, header.name.into_owned())
 }
 
-/// The maximum number of markers in one log; in a long log, they are spread evenly.
-const MOST_PLANTED: usize = 4096;
-
-/// Law 6, **totality**: no log causes a panic, and nothing in it is dropped without a trace.
+/// Law 6, **totality**: no log causes a panic, and no record is dropped without a trace.
 ///
 /// - A line that is not blank contains at least one record.
-/// - A record gives an event, changes the state, or is declared ignored; an unknown record gives an event. A record
-///   that only repeats earlier data may give nothing, if it contains strings (see below).
-/// - A marker is planted at the end of each string of each record that is not ignored, one at a time. It is so long
-///   that a truncated text loses it. It has to appear in an event, either immediately or when the log ends at that
-///   point, or in the state after both. Strings that contain JSON are also inspected.
+/// - A record gives an event, changes the state, or is declared ignored; an unknown record gives an event. A record with
+///   scalars that only repeats earlier data may give nothing: [`account`](super::account) examines its scalars.
 ///
-/// `read` returns the executor's reading of a record and the record's type, see [`reading`]. `dropped` are fields
-/// that the executor drops on purpose.
+/// `read` returns the executor's reading of a record and the record's type, see [`reading`].
 ///
 /// # Errors
-/// The line that causes a panic, or of which a part leaves no trace.
+/// The line that causes a panic, or that leaves no trace.
 pub fn totality<R, S>(
     reducer: &R,
     log: &[u8],
     read: impl Fn(&Record<'_>) -> (Reading, String),
-    dropped: &[Dropped<'_>],
-) -> Result<Accounts, Violation>
+) -> Result<Counts, Violation>
 where
     R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
-    S: Clone + PartialEq + fmt::Debug + Serialize,
+    S: Clone + PartialEq,
 {
-    let marker = format!("Planted{}End", "x".repeat(1024));
-    let mut run = Run {
-        reducer,
-        read,
-        dropped,
-        marker: &marker,
-        stride: count_strings(log).div_ceil(MOST_PLANTED).max(1),
-        met: 0,
-        accounts: Accounts::default(),
-    };
+    let mut run = Run { reducer, read, counts: Counts::default() };
     let mut state = Some(caught(Place::Start, "", || Ok(reducer.init()))?);
     let mut violation = None;
     each_line(log, |frame| {
@@ -110,20 +82,15 @@ where
     if let Some(violation) = violation {
         return Err(violation);
     }
-    let Some(state) = state else { return Ok(run.accounts) };
+    let Some(state) = state else { return Ok(run.counts) };
     let _ = caught(Place::Completion, "", || Ok(reducer.finish(state)))?;
-    Ok(run.accounts)
+    Ok(run.counts)
 }
 
 struct Run<'r, R, F> {
     reducer: &'r R,
     read: F,
-    dropped: &'r [Dropped<'r>],
-    marker: &'r str,
-    /// The interval between strings with a marker, and the number of strings so far.
-    stride: usize,
-    met: usize,
-    accounts: Accounts,
+    counts: Counts,
 }
 
 impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
@@ -131,7 +98,7 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
     fn line<S>(&mut self, state: S, frame: Line<'_>, text: &str) -> Result<S, Violation>
     where
         R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
-        S: Clone + PartialEq + fmt::Debug + Serialize,
+        S: Clone + PartialEq,
     {
         let fail = |message: String| {
             let violation =
@@ -159,64 +126,26 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
     fn record<S>(&mut self, before: &S, record: Record<'_>) -> Result<S, String>
     where
         R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
-        S: Clone + PartialEq + fmt::Debug + Serialize,
+        S: Clone + PartialEq,
     {
-        self.accounts.records += 1;
+        self.counts.records += 1;
         let (reading, name) = (self.read)(&record);
-        let text = match &record {
-            Record::Object(object) => Some(report::object_of(&object.clone().rest())),
-            Record::Irregular(_) => None,
+        let has_fields = match &record {
+            Record::Object(object) => !object.clone().rest().is_empty(),
+            Record::Irregular(_) => false,
         };
         let (state, events) = self.reducer.reduce(before.clone(), record);
         if reading == Reading::Ignored {
-            *self.accounts.ignored.entry(name).or_default() += 1;
+            *self.counts.ignored.entry(name).or_default() += 1;
             return Ok(state);
         }
-        let text = text.as_ref().map(Json::get).unwrap_or_default();
-        let spots = spots(text);
-        let unchanged = reading == Reading::Unknown || (state == *before && spots.is_empty());
-        if events.is_empty() && unchanged {
-            return Err(
-                "the record gives no event, changes no state, and is not ignored".to_owned()
-            );
-        }
-        for spot in spots.iter().filter(|spot| !spot.is_in(&name, self.dropped)) {
-            self.met += 1;
-            if self.met.is_multiple_of(self.stride) {
-                self.plant(before, text, &name, spot)?;
+        let is_silent = reading == Reading::Unknown || (state == *before && !has_fields);
+        match events.is_empty() && is_silent {
+            true => {
+                Err("the record gives no event, changes no state, and is not ignored".to_owned())
             }
+            false => Ok(state),
         }
-        Ok(state)
-    }
-
-    fn plant<S>(&mut self, before: &S, line: &str, name: &str, spot: &Spot) -> Result<(), String>
-    where
-        R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
-        S: Clone + Serialize,
-    {
-        let planted = spot.plant(line, self.marker);
-        let Ok(object) = Object::parse(&planted) else { return Ok(()) };
-        let record = Record::Object(object);
-        if (self.read)(&record).0 == Reading::Ignored {
-            return Ok(());
-        }
-        self.accounts.planted += 1;
-        let (state, events) = self.reducer.reduce(before.clone(), record);
-        if self.is_in(events.as_slice()) {
-            return Ok(());
-        }
-        let (state, events) = self.reducer.finish(state);
-        if self.is_in(events.as_slice()) || self.is_in(&state) {
-            return Ok(());
-        }
-        let path = &spot.path;
-        Err(format!(
-            "what stands in `{path}` of `{name}` is in no event and not in the state, or not all of it"
-        ))
-    }
-
-    fn is_in(&self, value: &(impl Serialize + ?Sized)) -> bool {
-        crate::json::to_string(value).is_ok_and(|json| json.contains(self.marker))
     }
 }
 
@@ -224,14 +153,6 @@ fn each_line(log: &[u8], mut each: impl FnMut(Line<'_>)) {
     let mut framer = LineFramer::default();
     framer.push(log, &mut each);
     framer.finish(&mut each);
-}
-
-fn count_strings(log: &[u8]) -> usize {
-    let mut count = 0;
-    each_line(log, |frame| {
-        count += std::str::from_utf8(frame.bytes).map_or(0, |line| spots(line).len());
-    });
-    count
 }
 
 /// Runs `check`; a panic is also a violation.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     conversation::{Text, Timestamp},
-    json::{Raw, Scanner, decode_literal, string_body},
+    json::{Raw, Scanner, decode_body, decode_literal, string_body},
 };
 
 /// The value as `T`, if it is one.
@@ -53,9 +53,9 @@ pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
     Some(Timestamp::from_millis(millis as i64))
 }
 
-/// A string without its quotes but with its escapes, or any other value unchanged.
-fn inside(raw: Raw<'_>) -> &str {
-    string_body(raw.get()).unwrap_or(raw.get())
+/// The content of a string, or any other value unchanged.
+fn inside(raw: Raw<'_>) -> Cow<'_, str> {
+    string_body(raw.get()).map_or(Cow::Borrowed(raw.get()), decode_body)
 }
 
 /// Any value as text: the content of a string, the JSON form of anything else.

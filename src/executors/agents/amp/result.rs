@@ -28,7 +28,7 @@ impl Wording for AmpWords {
             outcome.exit_status = Some(CommandExitStatus::Success { success });
         }
         let whole = outcome.body.clone().map(Body::into_text).unwrap_or_default();
-        let decoded = if whole.may_begin_with("{") { whole.decode() } else { "".into() };
+        let decoded = if whole.begins_with("{") { whole.decode() } else { "".into() };
         let Ok(mut answer) = Object::parse(&decoded) else { return };
         let body = take_body(&mut answer, action);
         let known = body.is_some();

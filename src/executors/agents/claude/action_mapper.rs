@@ -70,7 +70,7 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> Mapp
 
 /// The title of a task that has only a number.
 fn task_title(given: &Object<'_>) -> Text {
-    let id = given.get("taskId").map(|id| id.get().trim_matches('"'));
+    let id = given.get("taskId").map(value::into_text);
     id.map_or_else(|| "task".into(), |id| Text::from(format!("task {id}")))
 }
 

@@ -17,8 +17,9 @@ pub(super) fn compaction(object: &mut Object<'_>, names: &[&str], what: &str) ->
     // The records that were kept, and the fate of the others.
     metadata.ignore(&["preservedSegment", "preservedMessages", "preCompactDiscoveredTools"]);
     metadata.ignore(&["preserved_segment", "preserved_messages", "duration_ms", "durationMs"]);
-    metadata.ignore(&["cumulativeDroppedTokens", "cumulative_dropped_tokens", "tokensSaved"]);
+    metadata.ignore(&["cumulativeDroppedTokens", "cumulative_dropped_tokens"]);
     metadata.ignore(&["compactedToolIds", "clearedAttachmentUUIDs"]);
+    let saved = metadata.u64("tokensSaved").map(|saved| format!("{saved} tokens saved"));
     object.adopt(name, metadata);
     let tokens = match (before, after) {
         (Some(before), Some(after)) => Some(format!("{before} tokens before, {after} after")),
@@ -26,19 +27,20 @@ pub(super) fn compaction(object: &mut Object<'_>, names: &[&str], what: &str) ->
         (None, Some(after)) => Some(format!("{after} tokens after")),
         (None, None) => None,
     };
-    let facts: Vec<_> = trigger.into_iter().chain(tokens).collect();
+    let facts: Vec<_> = trigger.into_iter().chain(tokens).chain(saved).collect();
     match facts.is_empty() {
         true => Text::from(what),
         false => Text::from(format!("{what} ({})", facts.join(", "))),
     }
 }
 
-/// A line about a failed model request with its HTTP status, the number of the attempt and the maximum number of
-/// attempts.
+/// A line about a failed model request with its HTTP status, the number of the attempt, the maximum number of
+/// attempts, and the time until the next one in milliseconds.
 pub(super) fn api_error(
     status: Option<u64>,
     message: Option<&Text>,
     attempts: [Option<u64>; 2],
+    delay: Option<f64>,
 ) -> Text {
     let mut line = String::from("API error");
     if let Some(status) = status {
@@ -51,6 +53,9 @@ pub(super) fn api_error(
         [Some(attempt), Some(max)] => line += &format!(" (retry {attempt} of {max})"),
         [Some(attempt), None] => line += &format!(" (retry {attempt})"),
         _ => {}
+    }
+    if let Some(delay) = delay {
+        line += &format!(", next attempt after {delay} ms");
     }
     Text::from(line)
 }

@@ -44,7 +44,7 @@ const FURTHER_FACTS: [(&str, &str); 6] = [
 /// - `{"output": text, "metadata": {"exit_code": 0, "duration_seconds": 0.1}}` (2025).
 pub(super) fn read(text: Text) -> Output {
     // An output without one of these prefixes need not be decoded.
-    let begins = |prefix: &&str| text.may_begin_with(prefix);
+    let begins = |prefix: &&str| text.begins_with(prefix);
     if ["{", "Chunk ID:", "Wall time", "Exit code:", "Process ", "Script "].iter().any(begins) {
         let decoded = text.decode();
         if let Some(output) = read_json(&decoded).or_else(|| read_header(&decoded)) {

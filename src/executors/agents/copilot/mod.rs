@@ -111,7 +111,10 @@ impl Executor for Copilot {
                 memory.usage.count(model.as_ref(), &usage);
                 cx.usage_of(model, usage);
             }
-            Event::Shutdown(session, usages) => {
+            Event::Shutdown(session, usages, totals) => {
+                if !totals.is_empty() {
+                    cx.entry(NormalizedEntryType::SystemMessage, "session ended", totals);
+                }
                 cx.session(Session { ended_at: cx.at, ..session });
                 for (model, usage) in memory.usage.settle(usages) {
                     cx.usage_of(model, usage);

@@ -47,8 +47,8 @@ pub enum Event<'a> {
     SubAgent(CorrId),
     /// `assistant.usage`: the usage of a model call.
     Usage(ModelUsage),
-    /// `session.shutdown`: the end of the program, with the usage by model.
-    Shutdown(Session, Vec<ModelUsage>),
+    /// `session.shutdown`: the end of the program, with the usage by model and further totals.
+    Shutdown(Session, Vec<ModelUsage>, Extra),
     /// An event that others repeat, or that is not part of the conversation.
     Quiet,
 }
@@ -228,10 +228,10 @@ fn take_session<'a>(data: &mut Object<'a>) -> Session {
 
 /// Takes the usage by model from the end of a run, which has many other statistics.
 fn take_shutdown<'a>(data: &mut Object<'a>) -> Event<'a> {
-    data.ignore(&["codeChanges", "conversationTokens", "currentModel", "currentTokens"]);
+    data.ignore(&["conversationTokens", "currentModel", "currentTokens"]);
     data.ignore(&["eventsFileSizeBytes", "sessionStartTime", "systemTokens"]);
     data.ignore(&["toolDefinitionsTokens", "totalApiDurationMs", "totalNanoAiu"]);
-    data.ignore(&["totalPremiumRequests"]);
+    let totals = data.extra(&["totalPremiumRequests", "codeChanges"]);
     let reason = data.str("shutdownType");
     let outcome = match reason.as_deref() {
         Some("routine") => Some(Outcome::Success),
@@ -265,7 +265,7 @@ fn take_shutdown<'a>(data: &mut Object<'a>) -> Event<'a> {
         }
     }
     let session = Session { outcome, outcome_reason, ..Session::default() };
-    Event::Shutdown(session, usages)
+    Event::Shutdown(session, usages, totals)
 }
 
 fn take_user<'a>(data: &mut Object<'a>) -> Event<'a> {

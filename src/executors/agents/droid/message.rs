@@ -15,7 +15,7 @@ use crate::{
             permission,
             streamed::Streamed,
         },
-        wire::Object,
+        wire::{Object, value},
     },
     json::Raw,
 };
@@ -55,7 +55,7 @@ impl<'a> BlockMessage<'a> {
     pub(super) fn take(mut message: Object<'a>) -> Self {
         message.ignore(&IGNORED);
         let mut has_visibility = |word: &str| {
-            message.take("visibility", |raw| (raw.get().trim_matches('"') == word).then_some(()))
+            message.take("visibility", |raw| (value::as_str(raw)? == word).then_some(()))
         };
         let hidden = has_visibility("llm_only").is_some();
         let _shown = has_visibility("both").or_else(|| has_visibility("user_only"));

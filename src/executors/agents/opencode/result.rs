@@ -37,7 +37,7 @@ pub(super) fn of(line: ToolUse<'_>) -> OpencodeResult {
     if metadata.get("output").and_then(Text::from_raw) == output {
         metadata.ignore(&["output"]);
     }
-    let begins = |prefix: &&str| output.as_ref().is_some_and(|text| text.may_begin_with(prefix));
+    let begins = |prefix: &&str| output.as_ref().is_some_and(|text| text.begins_with(prefix));
     let status = match is_error {
         true if REFUSALS.iter().any(begins) => ToolStatus::Denied { reason: output.clone() },
         true if output.as_ref().is_some_and(|text| *text == *ABORTED) => ToolStatus::Cancelled,

@@ -170,10 +170,10 @@ impl Step<'_, '_> {
             ClaudeSessionJson::Title(title) => {
                 self.cx.session(Session { title: Some(title), ..Session::default() });
             }
-            ClaudeSessionJson::PullRequest(url) => {
+            ClaudeSessionJson::PullRequest(url, extra) => {
                 if self.memory.pull_request.as_ref() != Some(&url) {
                     let text = Text::from(format!("pull request: {url}"));
-                    messages::notice(text, self.cx);
+                    self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
                     self.memory.pull_request = Some(url);
                 }
             }
@@ -235,7 +235,7 @@ impl Step<'_, '_> {
         };
         let (_, words) = markup::read(text.clone());
         if words == *text {
-            if text.may_begin_with("/") {
+            if text.begins_with("/") {
                 self.memory.typed = self.cx.at.map(|at| (words, at));
             }
             return false;

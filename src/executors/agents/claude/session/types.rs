@@ -10,7 +10,7 @@ use super::{
 use crate::{
     conversation::{CorrId, NormalizedEntryType, Text},
     executors::{
-        Header, Parsed,
+        Extra, Header, Parsed,
         claude::{
             markup,
             notice::{api_error, compaction},
@@ -77,7 +77,7 @@ pub enum ClaudeSessionJson<'a> {
     UnknownAttachment(Cow<'a, str>, Raw<'a>),
     /// `ai-title` and `summary`.
     Title(Text),
-    PullRequest(Text),
+    PullRequest(Text, Extra),
     /// Known bookkeeping without displayable content.
     Quiet,
 }
@@ -213,12 +213,13 @@ fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJ
             vec![compaction(object, &names, &content)]
         }
         "system/api_error" => {
-            object.ignore(&["cause", "retryInMs"]);
+            object.ignore(&["cause"]);
+            let delay = object.f64("retryInMs");
             let error = object.raw("error");
             let status = error.and_then(value::object).and_then(|mut error| error.u64("status"));
             let attempts = ["retryAttempt", "maxRetries"].map(|key| object.u64(key));
             kind = NormalizedEntryType::ErrorMessage;
-            vec![api_error(status, error.map(error_message).as_ref(), attempts)]
+            vec![api_error(status, error.map(error_message).as_ref(), attempts, delay)]
         }
         "system/local_command" | "system/away_summary" => {
             let (_, text) = markup::read(object.text("content").unwrap_or_default());
@@ -257,8 +258,8 @@ fn take_bookkeeping<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSes
         }
         "ai-title" => return object.text("aiTitle").map(ClaudeSessionJson::Title),
         "pr-link" => {
-            object.ignore(&["prNumber", "prRepository"]);
-            return object.text("prUrl").map(ClaudeSessionJson::PullRequest);
+            let fields = object.extra(&["prNumber", "prRepository"]);
+            return object.text("prUrl").map(|url| ClaudeSessionJson::PullRequest(url, fields));
         }
         "file-history-snapshot" => &["messageId", "snapshot", "isSnapshotUpdate"],
         "file-history-delta" => &["messageId", "snapshotMessageId", "trackingPath", "backup"],

@@ -123,10 +123,10 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
             notice(compaction(object, &["compact_metadata"], "conversation compacted"))
         }
         "api_retry" => {
-            object.ignore(&["retry_delay_ms"]);
+            let delay = object.f64("retry_delay_ms");
             let (status, message) = (object.u64("error_status"), object.raw("error"));
             let attempts = ["attempt", "max_retries"].map(|key| object.u64(key));
-            let words = api_error(status, message.map(error_message).as_ref(), attempts);
+            let words = api_error(status, message.map(error_message).as_ref(), attempts, delay);
             ClaudeStreamJson::Said(NormalizedEntryType::ErrorMessage, words)
         }
         "permission_denied" => {

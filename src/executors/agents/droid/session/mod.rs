@@ -48,7 +48,8 @@ impl Executor for DroidSession {
         match line {
             SessionJson::Start(facts) => cx.session(Session { started_at: cx.at, ..*facts }),
             SessionJson::Message(line) => line.tell(extra, None, cx),
-            SessionJson::Compaction(summary) => {
+            SessionJson::Compaction(summary, counts) => {
+                let extra = [counts, extra].concat();
                 let content = format!("context compacted\n{summary}");
                 cx.entry(NormalizedEntryType::SystemMessage, content.trim_end(), extra);
             }

@@ -13,7 +13,7 @@ pub enum SessionJson<'a> {
     /// `message`.
     Message(Box<BlockMessage<'a>>),
     /// `compaction_state`: the history was replaced by this summary.
-    Compaction(Text),
+    Compaction(Text, Extra),
     /// `agent_turn_outcome` or `session_end`: how a turn or the session ended.
     End {
         /// `turn` or `session`.
@@ -45,9 +45,9 @@ impl<'a> SessionJson<'a> {
                 return Parsed::Ignored;
             }
             "compaction_state" => {
-                object.ignore(&["id", "parentId", "summaryTokens", "summaryKind"]);
-                object.ignore(&["anchorMessage", "removedCount"]);
-                Self::Compaction(object.text("summaryText").unwrap_or_default())
+                object.ignore(&["id", "parentId", "summaryKind", "anchorMessage"]);
+                let counts = object.extra(&["removedCount", "summaryTokens"]);
+                Self::Compaction(object.text("summaryText").unwrap_or_default(), counts)
             }
             "agent_turn_outcome" => Self::take_end("turn", object),
             "session_end" => Self::take_end("session", object),

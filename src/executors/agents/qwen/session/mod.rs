@@ -141,7 +141,7 @@ fn say(part: Part<'_>, kind: &NormalizedEntryType, meta: &mut Meta, cx: &mut Cx<
         PartKind::Text(text) | PartKind::Thought(text) if text.is_empty() => {}
         PartKind::Text(text) => {
             // A hook added this text to a prompt.
-            let is_added = text.may_begin_with("<qwen:user-prompt-submit-context>");
+            let is_added = text.begins_with("<qwen:user-prompt-submit-context>");
             let kind = if is_added { NormalizedEntryType::SystemMessage } else { kind.clone() };
             cx.entry(kind, text, meta.next());
         }

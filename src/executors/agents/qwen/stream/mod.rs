@@ -221,5 +221,5 @@ impl Reader<TextualResult> for Blocks<'_> {
 
 /// Whether the program wrote an answer because a model request failed.
 fn is_api_error(words: &Text) -> bool {
-    words.may_begin_with("[API Error: ")
+    words.begins_with("[API Error: ")
 }
