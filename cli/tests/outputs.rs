@@ -221,16 +221,16 @@ fn a_run_without_the_trail_leaves_a_gap_that_is_told() {
     assert!(!place.verified("trail").contains("missing"));
 
     let summary = place.ingest("three", "db", &[TRAIL]);
-    assert!(summary.contains("the audit trail has a gap, and says so: 1 commits"), "{summary}");
+    assert!(summary.contains("has a gap, and records it: 1 commit made"), "{summary}");
     let report = place.verified("trail");
-    assert!(report.contains("missing: 1 commits were made without it before record"), "{report}");
+    assert!(report.contains("missing: 1 commit made without it before record"), "{report}");
     let summary = place.ingest("three", "db", &[TRAIL]);
     assert!(!summary.contains("gap"), "{summary}");
 
     // One that is begun later says so, too.
     place.ingest("one", "db", &["--audit=later"]);
     let report = place.verified("later");
-    assert!(report.contains("missing: 3 commits were made before the trail was begun"), "{report}");
+    assert!(report.contains("missing: 3 commits made before the trail was begun"), "{report}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_file_of_a_sink_has_no_gap() {
     let place = Place::new();
     place.ingest("one", "db", &[EVENTS]);
     place.ingest("two", "db", &[]);
-    let reason = "1 commits were made to the database without it";
+    let reason = "it lacks 1 commit made to the database without it";
     place.refused("three", "db", EVENTS, "events", reason);
     place.ingest("three", "db", &["--sink=events=new"]);
 }

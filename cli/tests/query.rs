@@ -493,7 +493,7 @@ fn a_narrow_table_has_the_columns_that_matter_and_says_which_are_hidden() {
             let table = stdout(&options);
             let head = table.lines().next().unwrap();
             assert!(always.iter().all(|name| head.contains(name)), "{width}: {table}");
-            for row in table.lines().take_while(|line| !line.starts_with("hidden columns")) {
+            for row in table.lines().take_while(|line| !line.starts_with("hidden column")) {
                 assert!(unicode_width::UnicodeWidthStr::width(row) <= width, "{width}: {row}");
             }
         }

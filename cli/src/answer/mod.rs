@@ -53,10 +53,12 @@ pub(crate) mod find;
 mod folder;
 mod json;
 mod listing;
+mod note;
 pub(crate) mod paragraphs;
 mod prices;
 mod print;
 mod spreadsheet;
+mod value;
 pub(crate) mod when;
 
 use std::sync::Arc;
@@ -69,9 +71,11 @@ pub(crate) use self::{
     database::DatabaseArgs,
     filters::Filters,
     json::write_json,
-    listing::{Kind, Listing, Value, dim, visible},
+    listing::Listing,
+    note::note,
     prices::PricesArgs,
     print::{Layout, OutputFormat, PrintArgs, Printed},
+    value::{Kind, Value, visible},
 };
 use crate::{error::Error, exit, program::Program};
 

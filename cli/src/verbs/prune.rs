@@ -8,7 +8,10 @@ use std::{
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use crate::{answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
+use crate::{
+    answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption,
+    options::sentence_width, wrap::wrap,
+};
 use foldline::{
     conversation::Timestamp,
     emitters::{
@@ -63,14 +66,13 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
         database.close()?;
     }
     let verb = if args.dry_run { "would remove" } else { "removed" };
-    writeln!(
-        io::stdout(),
-        "{verb} {} ({}, {} of text) of {}; the sessions, their tokens and warnings stay",
+    let report = format!(
+        "{verb} {} ({}, {} of text) of {}; the sessions, their tokens and warnings are kept",
         number_of(entries, "entry"),
         number_of(calls, "tool call"),
         number_of(bytes, "byte"),
         number_of(sessions, "session")
-    )
-    .map_err(Error::Output)?;
+    );
+    writeln!(io::stdout(), "{}", wrap(&report, sentence_width(), 0)).map_err(Error::Output)?;
     Ok(exit::FINE)
 }

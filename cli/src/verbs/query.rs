@@ -71,7 +71,7 @@ fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
             let values = (0..columns).map(|column| row.get_ref(column).map(Value::from));
             listing.rows.push(values.collect::<Result<_, _>>()?);
         }
-        Ok(Ok(listing))
+        Ok(Ok(listing.verbatim()))
     });
     match answer {
         Ok(answer) => answer.map_err(|why| wrong(why.to_owned())),

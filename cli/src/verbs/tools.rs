@@ -46,7 +46,8 @@ pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
             Sort::Slow => tools.sort_by_key(|tool| Reverse(tool.percentile(95))),
             Sort::Name => tools.sort_by_cached_key(|tool| tool.tool.to_lowercase()),
         }
-        Ok(listing(&tools))
+        let listing = listing(&tools);
+        Ok(if args.sort == Sort::Slow { listing.keeping("p95_ms") } else { listing })
     })
 }
 
@@ -64,5 +65,5 @@ pub(super) fn listing(tools: &[ToolTotals]) -> Listing {
             tool.percentile(95).into(),
         ]
     }));
-    listing
+    listing.dropping("open p50_ms failure_rate p95_ms")
 }

@@ -37,7 +37,7 @@ enum Action {
     List,
     /// Everything about one task
     Show {
-        /// The task
+        /// Id of the task, or its first characters
         id: String,
     },
     /// Assigns a session to a task

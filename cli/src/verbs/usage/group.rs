@@ -119,7 +119,8 @@ pub(super) fn listing(
     }
     let total = key.into_iter().chain(numbers(total)).chain([Value::Null]).collect();
     let listing = rows(by, groups, titles).with_total(total).without_in_tables("cost_basis");
-    let listing = listing.dropping(LESS_IMPORTANT).showing_behind("session", "title");
+    let listing = listing.dropping(LESS_IMPORTANT).keeping("cost_usd");
+    let listing = listing.with_keys(by.len()).showing_behind("session", "title");
     if by.contains(&By::Session) { listing } else { listing.without("title") }
 }
 
@@ -130,6 +131,9 @@ pub(crate) fn by_model(used: &Used<'_>) -> Listing {
         .without("sessions")
         .without("title")
         .without_in_tables("cost_basis")
+        .dropping(LESS_IMPORTANT)
+        .keeping("cost_usd")
+        .with_keys(by.len())
 }
 
 /// The titles of sessions, by their ids.

@@ -23,11 +23,12 @@ pub(crate) use self::group::{By, by_model};
 use self::group::{Group, groups};
 pub(crate) use self::used::{Spent, Used};
 use crate::{
-    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, dim, find},
+    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, find, note},
     distinct::DistinctFiles,
     error::Error,
     exit,
     program::Program,
+    wrap::wrap,
 };
 
 /// The options of `foldline usage`.
@@ -125,7 +126,7 @@ impl Printed for UsageAnswer<'_> {
             return Ok(());
         }
         if self.has_cached {
-            dim(out, "input includes cache read and cache write")?;
+            note(out, "input includes cache read and cache write", layout.width)?;
         }
         if let Some(days) = &self.chart {
             writeln!(out)?;
@@ -134,6 +135,7 @@ impl Printed for UsageAnswer<'_> {
         if !self.notes.is_empty() {
             writeln!(out)?;
         }
-        self.notes.iter().try_for_each(|note| writeln!(out, "{note}"))
+        let notes = self.notes.iter().map(|note| wrap(note, layout.width, 0));
+        notes.into_iter().try_for_each(|note| writeln!(out, "{note}"))
     }
 }

@@ -14,7 +14,8 @@ use clap::Args;
 
 use self::{check::Check, source::SourceLines};
 use crate::{
-    distinct::DistinctFiles, error::Error, exit, log::named, verbs::audit_key::public_key,
+    distinct::DistinctFiles, error::Error, exit, log::named, options::sentence_width,
+    verbs::audit_key::public_key, wrap::wrap_lines,
 };
 use foldline::{
     conversation::Digest,
@@ -62,7 +63,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8, Error> {
     let path = args.audit.display();
     // A manipulated trail may contain any text.
     let written = match code {
-        exit::FINE => io::stdout().write_all(neutralise(&report).as_bytes()),
+        exit::FINE => {
+            let report = wrap_lines(&neutralise(&report), sentence_width());
+            io::stdout().write_all(report.as_bytes())
+        }
         _ => writeln!(io::stderr(), "foldline: {}", neutralise(&format!("{path}: {report}"))),
     };
     written.map_err(Error::Output)?;
