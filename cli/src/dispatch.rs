@@ -97,7 +97,7 @@ impl Program {
         let names = || self.registry.iter().map(DynExecutor::format);
         let executors = || {
             let named = names().map(|format| PossibleValue::new(format.name).help(format.title));
-            let auto = PossibleValue::new("auto").help("Looks at the first lines");
+            let auto = PossibleValue::new("auto").help("Detection by the first lines");
             std::iter::once(auto).chain(named).collect::<Vec<_>>()
         };
         let outputs = || {

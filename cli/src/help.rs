@@ -28,13 +28,17 @@ const EXIT_CODES: [(&str, &str); 7] = [
 
 const ENVIRONMENT: &str = "\
 Environment:
-  FOLDLINE_DB        the default database
-  FOLDLINE_CONFIG    the file of defaults
-  FOLDLINE_PAGER     the pager of show, else PAGER, else less; cat for none
-  CLAUDE_CONFIG_DIR  the folder of Claude Code; CODEX_HOME that of Codex
-  COLUMNS            the width where there is no terminal
-  NO_COLOR           no colours, unless --color always
-  RUST_LOG           what to log to stderr, such as foldline=debug
+  FOLDLINE_DB        default database
+  FOLDLINE_CONFIG    file of default options
+  FOLDLINE_PAGER     pager of show [default: PAGER, else less]; cat for none
+  CLAUDE_CONFIG_DIR  folder of Claude Code
+  CODEX_HOME         folder of Codex
+  XDG_DATA_HOME      data folder, of the default database
+  XDG_CONFIG_HOME    configuration folder, of the default options
+  COLUMNS            width without a terminal
+  NO_COLOR           disables colours, unless --color always is given
+  TZ                 default time zone
+  RUST_LOG           log filter for standard error, such as foldline=debug
 
 Exit codes: foldline help exit-codes";
 

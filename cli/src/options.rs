@@ -9,12 +9,12 @@ use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
-    /// On a terminal
+    /// If standard output is a terminal
     #[default]
     Auto,
-    /// Also into a file or a pipe
+    /// Also in a file or a pipe
     Always,
-    /// Not at all
+    /// Without colours
     Never,
 }
 

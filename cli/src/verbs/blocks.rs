@@ -41,18 +41,18 @@ pub(super) const WINDOW: i64 = 5 * HOUR;
 /// The options of `foldline blocks`.
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArgs {
-    /// Logs, or folders that are searched for them [default: where Claude Code keeps its own]
+    /// Logs, or folders of logs [default: the folders of Claude Code]
     paths: Vec<PathBuf>,
 
     /// Only the active window
     #[arg(long)]
     active: bool,
 
-    /// Compare with a limit of tokens: a number, or `max` for the most that a past window used
+    /// Token limit to compare with: a number, or max for the largest past window
     #[arg(long, value_name = "N|max", value_parser = TokenLimit::parse)]
     token_limit: Option<TokenLimit>,
 
-    /// Compare with a limit in US dollars
+    /// Cost limit in US dollars to compare with
     #[arg(long, value_name = "USD", value_parser = parse_dollars)]
     cost_limit: Option<f64>,
 

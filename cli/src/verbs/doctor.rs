@@ -30,15 +30,14 @@ use foldline::{
 /// The options of `foldline doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Logs, or folders that are searched for them [default: where the agents keep theirs]
+    /// Logs, or folders of logs [default: the folders of the agents]
     paths: Vec<PathBuf>,
 
-    /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
-    /// are kept
+    /// Length limit of lines; of a longer line, the beginning, the length and the SHA-256 hash are kept
     #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
     max_line: usize,
 
-    /// Exit with 3 if anything was not fully understood
+    /// Exit with 3 if a log has malformed or unknown parts
     #[arg(long)]
     strict: bool,
 }

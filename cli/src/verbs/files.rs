@@ -11,10 +11,10 @@ use crate::{
 /// The options of `foldline files`.
 #[derive(Debug, Args)]
 pub(crate) struct FilesArgs {
-    /// A file or a folder, or the last parts of its path: which sessions touched it, and how
+    /// File or folder, or the last parts of its path: lists the sessions that touched it
     path: Option<String>,
 
-    /// Only files that were changed
+    /// Only changed files
     #[arg(long)]
     changed: bool,
 

@@ -25,12 +25,12 @@ pub(crate) struct QueryArgs {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// The answer to a query of your own
+    /// Run an SQL statement
     Sql {
-        /// A statement that only reads
+        /// A read-only statement
         query: String,
     },
-    /// The tables and their columns, as SQL with comments
+    /// Print the tables and columns as commented SQL
     Schema,
 }
 

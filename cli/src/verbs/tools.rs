@@ -14,7 +14,7 @@ use crate::{
 /// The options of `foldline tools`.
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
-    /// What comes first
+    /// Sort order
     #[arg(long, value_enum, default_value_t, value_name = "BY")]
     sort: Sort,
 
@@ -22,17 +22,17 @@ pub(crate) struct ToolsArgs {
     ask: AskArgs,
 }
 
-/// What the first of the tools is.
+/// The order of tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Sort {
-    /// The one with the most calls
+    /// Most calls
     #[default]
     Calls,
-    /// The one with the most failed calls
+    /// Most failed calls
     Failed,
-    /// The one whose slow calls take longest: by p95
+    /// Longest duration, as the 95th percentile
     Slow,
-    /// By name
+    /// Name
     Name,
 }
 

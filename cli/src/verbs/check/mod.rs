@@ -21,8 +21,8 @@ use crate::{
 };
 
 const NOTE: &str = "\
-Nothing is written without --repair. It rebuilds everything that is derived from the rows: indices, the search
-index, the numbers of entries. Rows with a wrong checksum are kept and listed.";
+Without --repair, nothing is written. A repair rebuilds everything that is derived from the rows: the indices, the \
+search index, the numbers of entries. Rows with a wrong checksum are kept and listed.";
 
 /// The options of `foldline check`.
 #[derive(Debug, Args)]
@@ -31,16 +31,16 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// Rebuild everything that is derived from the rows, if something is wrong. Needs as much room on the disk as
-    /// the database
+    /// Rebuild everything that is derived from the rows, if there is a problem; needs as much free disk space as the
+    /// database
     #[arg(long)]
     repair: bool,
 
-    /// The audit trail of the database: it is verified, and compared with what the database has committed to it
+    /// Audit trail to verify and to compare with the database
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
 
-    /// How many seconds to wait while another program writes to the database
+    /// Seconds to wait while another program writes to the database
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u32,
 }

@@ -15,23 +15,23 @@ use crate::answer::{Kind, Listing, Value};
 /// What usage is added up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum By {
-    /// The day on which tokens were used
+    /// Day
     Day,
-    /// The week, as ISO 8601 counts them: 2026-W05
+    /// ISO 8601 week, such as 2026-W05
     Week,
-    /// The month: 2026-01
+    /// Month, such as 2026-01
     Month,
-    /// The model that used them
+    /// Model
     Model,
-    /// The agent
+    /// Agent
     Agent,
-    /// The folder that the agent worked in
+    /// Project folder
     Project,
-    /// The session, with those that were started from it
+    /// Session, including the sessions that it started
     Session,
-    /// The task
+    /// Task
     Task,
-    /// The branch of the version control
+    /// Branch in version control
     Branch,
 }
 

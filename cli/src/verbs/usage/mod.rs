@@ -34,18 +34,18 @@ use crate::{
 /// The options of `foldline usage`.
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
-    /// Logs, or folders that are searched for them [default: where the agents keep theirs]
+    /// Logs, or folders of logs [default: the folders of the agents]
     paths: Vec<PathBuf>,
 
-    /// What to add up by; several, separated by commas, divide further
+    /// Keys of the totals, separated by commas
     #[arg(long, value_enum, value_name = "KEY", value_delimiter = ',', default_value = "day")]
     by: Vec<By>,
 
-    /// Ask this database instead of the logs
+    /// Read this database instead of the logs
     #[arg(long, value_name = "FILE", conflicts_with = "paths")]
     db: Option<PathBuf>,
 
-    /// Also draw the cost of each day (≈ if it is estimated), or its tokens where no cost is known
+    /// Draw the cost of each day below the table (≈: estimated), or its tokens if no cost is known
     #[arg(long)]
     chart: bool,
 

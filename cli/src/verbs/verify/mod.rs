@@ -23,27 +23,26 @@ use foldline::{
 };
 
 const NOTE: &str = "\
-A hash chain alone cannot detect that the whole trail was rewritten or that its end was truncated. Keep the
-printed head somewhere else, and give it with --head the next time; or sign the trail with `ingest --sign`,
-and give the public key with --key.";
+A hash chain alone cannot detect that the whole trail was rewritten or that its end was truncated. Store the \
+printed head elsewhere and pass it to --head, or sign the trail with foldline ingest --sign and pass the public key \
+to --key.";
 
 /// The options of `foldline verify`.
 #[derive(Debug, Args)]
 #[command(after_help = NOTE)]
 pub(crate) struct VerifyArgs {
-    /// The audit trail
+    /// Audit trail
     pub(crate) audit: PathBuf,
 
-    /// A log that the trail was made from: its lines are compared with the trail. May be given again
+    /// Log whose lines are compared with the trail; repeatable
     #[arg(long, value_name = "LOG")]
     pub(crate) source: Vec<PathBuf>,
 
-    /// The head that an earlier run printed: the trail must still contain it
+    /// Head from an earlier run, which the trail must still contain
     #[arg(long, value_name = "HASH")]
     pub(crate) head: Option<Digest>,
 
-    /// A public key (Ed25519, PEM) that the trail is signed with: everything in it must be. May be given again,
-    /// if the key was changed
+    /// Public key (Ed25519, PEM) that signs the whole trail; repeatable, for a trail with several keys
     #[arg(long, value_name = "PUBKEY")]
     pub(crate) key: Vec<PathBuf>,
 }
