@@ -82,7 +82,7 @@ impl Case {
         self.check(&[])
     }
 
-    /// What foldline says of the trail. The other verifier agrees, where there is a Python to run it.
+    /// The report of `foldline verify`. The other verifier agrees, if there is a Python to run it.
     fn check(&self, args: &[&str]) -> String {
         let (code, said) = foldline(&self.trail(), args);
         if cfg!(has_python3) {
@@ -98,7 +98,7 @@ impl Case {
     }
 }
 
-/// The exit code of `foldline verify`, and what it says.
+/// The exit code and the output of `foldline verify`.
 fn foldline(trail: &Path, args: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_foldline"))
         .arg("verify")
@@ -391,7 +391,7 @@ fn good(trail: &[u8]) -> Option<Head> {
     verify(trail, |_| {}).expect("memory can be read").ok()
 }
 
-/// No byte of a trail can be another one: each is flipped once.
+/// No byte of a trail can be changed: each is flipped once.
 #[test]
 #[cfg_attr(not(has_python3), ignore = "needs python3")]
 fn every_flipped_byte_is_found_by_both() {
@@ -415,7 +415,7 @@ fn every_flipped_byte_is_found_by_both() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Of what is done to the records, only cutting the end leaves a good trail.
+    /// Of all changes of the records, only truncating the end leaves a valid trail.
     #[test]
     fn any_other_choice_and_order_of_records_is_found(
         choice in prop::collection::vec(0_usize..6, 0..8),

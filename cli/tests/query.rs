@@ -1,4 +1,4 @@
-//! `foldline query` and `foldline prune`: the answers are compared with what the raw lines say.
+//! `foldline query` and `foldline prune`: the answers are compared with the raw lines.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -439,7 +439,7 @@ fn pruning_forgets_what_was_said_and_keeps_what_it_cost() {
     for column in ["input_tokens", "output_tokens", "sessions", "entries"] {
         assert_eq!(sum(&place.json(&["task", "list"]), column), sum(&tasks, column), "{column}");
     }
-    // Nothing comes back.
+    // Nothing is restored.
     place.ingest();
     assert_eq!(dump(&db), after);
     assert!(prune(&["2025-10-09T08:56:00Z"]).starts_with("removed 0 entries"));

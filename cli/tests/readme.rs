@@ -1,4 +1,4 @@
-//! The outputs in the README are those of the program.
+//! The outputs in the README equal those of the program.
 
 use std::{
     fs,
@@ -76,7 +76,7 @@ fn its_outputs_are_those_of_the_program() {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let place = tempfile::tempdir().unwrap();
     copy(&root.join("examples/home"), place.path());
-    // The first answer reads the logs, and says so.
+    // The first answer reads the logs, and reports that.
     printed(place.path(), "foldline sessions");
     let path = root.join("README.md");
     let readme = fs::read_to_string(&path).unwrap();

@@ -214,7 +214,7 @@ fn a_rotated_log_and_a_moved_one_are_themselves() {
         let (code, said) = verify(log);
         assert_eq!(code, Some(0), "{log}: {said}");
     }
-    // A moved log that was changed is still the one that was changed.
+    // A log that was changed is recognised after a move, too.
     fs::write(place.file("a.jsonl.1"), old.replace("end says", "end said")).unwrap();
     let (code, said) = verify("a.jsonl.1");
     assert!(code == Some(1) && said.contains("was made from line 3 of"), "{said}");

@@ -92,6 +92,7 @@ const MAY_BE_WIDER: &[(&str, &str, &str)] = &[
     ("foldline doctor", ".", "paths are printed whole, so that they can be copied"),
     ("foldline verify", "head: ", "hashes are printed whole, so that they can be copied"),
     ("foldline query schema", "", "SQL is printed as it was run"),
+    ("foldline help", "Usage: ", "clap does not wrap this line"),
 ];
 
 /// A home directory with the logs of four agents, and two databases with audit trails.
@@ -181,6 +182,20 @@ fn answers_fit_the_terminal() {
             assert_eq!(is, should, "{name}: FOLDLINE_RENEW=1 renews {}", path.display());
         }
         assert_eq!(text.len(), golden.len(), "FOLDLINE_RENEW=1 renews {}", path.display());
+    }
+}
+
+#[test]
+fn help_texts_fit_the_terminal() {
+    let home = Home::empty();
+    let verbs =
+        FILES.iter().map(|(verb, _)| *verb).filter(|verb| !["overview", "help"].contains(verb));
+    for verb in verbs.chain(["run", "replay", "export", "serve", "audit-key", "completions", "man"])
+    {
+        let command = format!("foldline help {verb}");
+        for width in WIDTHS {
+            assert_fits(&command, width, &printed(&home, &command, width));
+        }
     }
 }
 

@@ -26,7 +26,7 @@
 //!   `session` also its `title`
 //! - `blocks`: `state` (`active` or `past`), `began`, `ended` (of the window), `models`, `input_tokens`,
 //!   `output_tokens`, `cache_read_tokens`, `cache_write_tokens`, `cost_usd`, `tokens_per_minute`, `cost_usd_per_hour`,
-//!   `projected_tokens`, `projected_cost_usd` (at the end of the window, if it goes on like this; of the active one),
+//!   `projected_tokens`, `projected_cost_usd` (at the end of the active window, at its current rate),
 //!   `token_limit`, `limit_share`, `cost_basis`, `cost_limit_usd`, `cost_limit_share`
 //! - `query sql`: the columns of the query
 //!

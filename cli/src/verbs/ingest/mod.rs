@@ -73,7 +73,7 @@ pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     summary.print(&mut io::stdout().lock(), totals, sentence_width()).map_err(Error::Output)?;
     if summary.found_nothing() {
         let hidden = if args.hidden { "" } else { "; hidden folders are searched with --hidden" };
-        say(&format!("there are no files in what was named{hidden}"));
+        say(&format!("the given paths have no files{hidden}"));
     }
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
 }
