@@ -213,3 +213,16 @@ fn the_active_window_fits_the_terminal() {
         assert_fits(command, width, &answer);
     }
 }
+
+#[test]
+fn notes_about_costs_fit_the_terminal() {
+    let home = Home::new();
+    home.change(|log| log.replace("claude-sonnet-4-5", "a-model-that-has-no-price"));
+    for width in WIDTHS {
+        for command in ["foldline usage --by model", "foldline usage --chart --since 2026-01"] {
+            let answer = printed(&home, command, width);
+            assert!(answer.contains("the cost excludes"), "{answer}");
+            assert_fits(command, width, &answer);
+        }
+    }
+}
